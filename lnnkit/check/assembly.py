@@ -12,7 +12,7 @@ from lnnkit.check.entity_names import suspects
 from lnnkit.check.kinds import compares_numbers, is_numeric
 from lnnkit.check.learnables import UNEVALUATED, starting_values, untrained
 from lnnkit.check.negations import stratify
-from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, Predicate, Query, SameEntity, Sort
+from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity, Sort
 from lnnkit.check.symbols import Formula, Symbols, ends, fact, stated_fact
 from lnnkit.check.unknown_functions import among, stated, substituted
 from lnnkit.check.values import truth_of
@@ -26,13 +26,8 @@ from lnnkit.syntax.span import Span
 
 def assemble(symbols: Symbols, logic: ast.LogicName) -> CheckedProgram:
     predicates = dict(symbols.resolved)
-    facts: list[Fact] = []
-    labels: list[Fact] = []
-    for statement in symbols.statements():
-        if isinstance(statement, ast.FactStatement):
-            facts.append(fact(statement))
-        elif isinstance(statement, ast.LabelStatement):
-            labels.append(fact(statement))
+    facts = [fact(statement) for kind, statement in symbols.stated() if kind == "fact"]
+    labels = [fact(statement) for kind, statement in symbols.stated() if kind == "label"]
     assertions: list[Assertion] = []
     starts = starting_values(symbols)
     for formula in symbols.formulas:
@@ -59,14 +54,10 @@ def assemble(symbols: Symbols, logic: ast.LogicName) -> CheckedProgram:
 
 
 def _sorts(symbols: Symbols, predicates: Mapping[str, Predicate]) -> dict[str, Sort]:
-    found = {ENTITY: Sort(ENTITY)}
-    for statement in symbols.statements():
-        if isinstance(statement, ast.SortStatement):
-            found[statement.name] = Sort(statement.name, statement.open)
-    for predicate in predicates.values():
-        for sort in predicate.sorts:
-            found.setdefault(sort, Sort(sort))
-    return found
+    stated = (each for each in symbols.statements() if isinstance(each, ast.SortStatement))
+    found = {ENTITY: Sort(ENTITY)} | {each.name: Sort(each.name, each.open) for each in stated}
+    used = dict.fromkeys(sort for predicate in predicates.values() for sort in predicate.sorts)
+    return found | {sort: Sort(sort) for sort in used if sort not in found}
 
 
 def _assertion(

@@ -113,10 +113,9 @@ def run(passes: Sequence[CheckPass], symbols: Symbols) -> list[Diagnostic]:
 
 def ordered(findings: Sequence[Diagnostic], paths: Iterable[str]) -> list[Diagnostic]:
     """Findings sorted by file, in the order of ``paths``, and by position."""
-    files = {path: index for index, path in enumerate(dict.fromkeys(paths))}
-    for finding in findings:
-        if finding.span is not None:
-            files.setdefault(finding.span.source.path, len(files))
+    spans = (finding.span for finding in findings if finding.span is not None)
+    every = dict.fromkeys([*paths, *(span.source.path for span in spans)])
+    files = {path: index for index, path in enumerate(every)}
 
     def key(finding: Diagnostic) -> tuple[int, int, int]:
         if finding.span is None:
@@ -143,10 +142,7 @@ FACT_PASSES: tuple[CheckPass, ...] = (predicates, variables, values, learnables)
 
 
 def check_query(
-    text: str,
-    checked: CheckedProgram,
-    *,
-    strangers: Severity | None = "error",
+    text: str, checked: CheckedProgram, *, strangers: Severity | None = "error"
 ) -> tuple[Query | None, list[Diagnostic]]:
     """The query that ``text`` spells, checked against the names, sorts and entities of ``checked``; None if it has an
     error.
@@ -186,10 +182,9 @@ def check_query(
 def _learned(checked: CheckedProgram) -> dict[str, float | None]:
     """The names of the program's learnable values, with their initial values."""
     found: dict[str, float | None] = {}
-    for assertion in checked.assertions:
-        for item in in_assertion(assertion):
-            if item.name is not None and (item.initial is not None or item.name not in found):
-                found[item.name] = None if item.initial is None else float(item.initial)
+    for item in (each for assertion in checked.assertions for each in in_assertion(assertion)):
+        if item.name is not None and (item.initial is not None or item.name not in found):
+            found[item.name] = None if item.initial is None else float(item.initial)
     return found
 
 

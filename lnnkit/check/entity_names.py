@@ -15,7 +15,9 @@ program, whose data may be told later, and as an error in a query to a loaded pr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 from lnnkit.check.findings import MOST, OneEdit, error, nearest, warning, without_numbers
@@ -30,8 +32,6 @@ from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:
     from lnnkit.data.names import Names
-import re
-import unicodedata
 
 _FEW = 8  # names that are looked up one by one: 1 µs a name and table where Arrow's kernel takes 20 a table
 _CONVENTIONAL = re.compile(r"\w\d*'*")  # X, X1: a variable by anyone's convention
@@ -76,7 +76,7 @@ def clashes(suspects: Collection[Span], texts: Collection[str], tables: Sequence
     """The errors for those of a program's suspect variables that differ only in case from one of some new entities:
     ``texts``, and the names of ``tables``."""
     alike = _but_for_case((each.text for each in suspects), texts, tables)
-    return [_variable_like_entity(each, alike[each.text]) for each in suspects if each.text in alike]
+    return [variable_like_entity(each, alike[each.text]) for each in suspects if each.text in alike]
 
 
 def constants(formula: Formula) -> Iterator[Mention]:
@@ -116,10 +116,11 @@ def suspects(formulas: Iterable[Formula]) -> tuple[Span, ...]:
     return tuple(found)
 
 
-def _variable_like_entity(variable: Span, entity: str) -> Diagnostic:
+def variable_like_entity(variable: Span, entity: str, make: Callable[..., Diagnostic] = error) -> Diagnostic:
+    """The finding for a variable that may be meant for an entity."""
     message = f"`{variable.text}` is a variable (it starts upper-case), but there is an entity `{entity}`"
     hint = f"write `{written(entity)}` for the entity; else rename the variable"
-    return error("variable-like-entity", variable, message, hint)
+    return make("variable-like-entity", variable, message, hint)
 
 
 def _one_letter(mention: Mention, complete: bool) -> Diagnostic:
@@ -255,7 +256,10 @@ def asked(symbols: Symbols, severity: Severity = "warning") -> list[Diagnostic]:
             if mention.name not in stated:
                 findings.append(_unknown(mention, symbols, severity, search=len(findings) < SEARCHES))
             elif member[0] != ENTITY and member not in found:
-                findings.append(_of_another_sort(*member, mention))
+                message = f"no fact, table or rule has `{mention.name}` as an argument of sort `{member[0]}`"
+                hint = "so the answer has default bounds; declare the predicates whose arguments have that sort"
+                hint += f": `predicate P({member[0]})`"
+                findings.append(warning("entity-of-another-sort", mention.span, message, hint))
     return findings
 
 
@@ -280,28 +284,20 @@ def _unknown(mention: Mention, symbols: Symbols, severity: Severity, *, search: 
     return warning("unknown-entity", mention.span, message, hint)
 
 
-def _of_another_sort(sort: str, name: str, mention: Mention) -> Diagnostic:
-    message = f"no fact, table or rule has `{name}` as an argument of sort `{sort}`"
-    hint = "so the answer has default bounds; declare the predicates whose arguments have that sort"
-    return warning("entity-of-another-sort", mention.span, message, f"{hint}: `predicate P({sort})`")
-
-
 # --- what the program has ---------------------------------------------------------------------------------------------
 
 
 def _stated(symbols: Symbols) -> Iterator[tuple[str | None, int, str]]:
     """Each entity that facts, labels and statements name, with its predicate (None in a comparison) and argument
     position."""
-    if symbols.program is None:
-        for _, statement in symbols.stated():
-            yield from _of_atom(statement.atom)
-        for formula in symbols.formulas:
-            if formula.kind != "query":
-                for item in formula.mentions:
-                    if not item.variable:
-                        yield None if item.atom is None else item.atom.name, item.position, item.name
-    else:
+    if symbols.program is not None:
         yield from stated_by(symbols.program)
+        return
+    for _, statement in symbols.stated():
+        yield from _of_atom(statement.atom)
+    for item in (each for formula in symbols.formulas if formula.kind != "query" for each in formula.mentions):
+        if not item.variable:
+            yield None if item.atom is None else item.atom.name, item.position, item.name
 
 
 def stated_by(program: CheckedProgram) -> Iterator[tuple[str | None, int, str]]:
@@ -327,15 +323,13 @@ def _of_atom(atom: ast.Atom) -> Iterator[tuple[str, int, str]]:
             yield atom.name, place, item.text
 
 
-def _members(symbols: Symbols, wanted: Collection[_SortMember]) -> set[_SortMember]:
+def _members(symbols: Symbols, wanted: set[_SortMember]) -> set[_SortMember]:
     """The ``wanted`` entities that belong to their sorts."""
-    if not wanted:
-        return set()
     found: set[_SortMember] = set()
-    for name, place, text in _stated(symbols):
+    for name, place, text in _stated(symbols) if wanted else ():
         predicate = symbols.resolved.get(name or "")
-        if predicate is not None and place < predicate.arity and (predicate.sorts[place], text) in wanted:
-            found.add((predicate.sorts[place], text))
+        if predicate is not None and place < predicate.arity:
+            found |= wanted & {(predicate.sorts[place], text)}
     for table in (*symbols.tables, *symbols.label_tables, *symbols.told):
         sorts = symbols.resolved[table.predicate].sorts if table.predicate in symbols.resolved else ()
         for sort, column in zip(sorts, table.columns, strict=False):

@@ -124,13 +124,8 @@ def _swapped(one: str, other: str) -> bool:
     misses this."""
     if len(one) != len(other) or len(one) < 3:
         return False
-    unlike = [place for place, (left, right) in enumerate(zip(one, other, strict=True)) if left != right]
-    return (
-        len(unlike) == 2
-        and unlike[1] == unlike[0] + 1
-        and one[unlike[0]] == other[unlike[1]]
-        and (one[unlike[1]] == other[unlike[0]])
-    )
+    first = next((place for place, letter in enumerate(one) if letter != other[place]), len(one))
+    return first < len(one) and other == one[:first] + one[first : first + 2][::-1] + one[first + 2 :]
 
 
 def did_you_mean(name: str | None, otherwise: str) -> str:

@@ -94,10 +94,8 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
         case ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit() | ast.UnknownFunction():
             if (exponent := _exponent(node, symbols, visit)) is not None:
                 message = f"`^` is the power of numbers, but the base of `{_short(node)}` is not a number"
-                hint = (
-                    f"leave out `^{_short(exponent)}`; an operand's weight is `@2`, a statement's truth `in [0.8, 1]`"
-                )
-                return error("truth-as-number", node.span, message, hint)
+                weight = "an operand's weight is `@2`, a statement's truth `in [0.8, 1]`"
+                return error("truth-as-number", node.span, message, f"leave out `^{_short(exponent)}`; {weight}")
             if (turnstile := _turnstile(node)) is not None:
                 return turnstile
             truths = [leaf for leaf in nodes(node) if isinstance(leaf, ast.Atom) and _is_truth(leaf, visit, symbols)]

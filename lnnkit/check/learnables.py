@@ -34,8 +34,7 @@ def in_formula(formula: Formula) -> Iterator[ast.Learnable]:
     """Every ``?`` of a statement: terms, weights, attributes and bounds."""
     yield from among(visit.node for visit in formula.visits)
     bounds = getattr(formula.statement, "bounds", None)
-    if bounds is not None:
-        yield from _in_bounds(bounds)
+    yield from among(() if bounds is None else bounds.written)
 
 
 def starting_values(symbols: Symbols) -> dict[str, float]:
@@ -52,10 +51,10 @@ def starting_values(symbols: Symbols) -> dict[str, float]:
 def in_assertion(assertion: Assertion) -> Iterator[ast.Learnable]:
     """Every ``?`` of a checked rule or axiom."""
     yield from among(nodes(cast(ast.Expression, assertion.formula)))
-    yield from (end for end in (assertion.lower, assertion.upper) if isinstance(end, ast.Learnable))
+    yield from among(end for end in (assertion.lower, assertion.upper) if isinstance(end, ast.Node))
 
 
-def among(expressions: Iterable[ast.Expression]) -> Iterator[ast.Learnable]:
+def among(expressions: Iterable[ast.Node]) -> Iterator[ast.Learnable]:
     """Every ``?`` that is one of these nodes, the weight of one, or in one of its attributes."""
     for node in expressions:
         if isinstance(node, ast.Learnable):
@@ -77,13 +76,9 @@ def in_value(value: ast.Value | ast.ValueList | str) -> Iterator[ast.Learnable]:
             stack.extend(reversed(item.items))
 
 
-def _in_bounds(bounds: ast.Bounds) -> Iterator[ast.Learnable]:
-    return (end for end in bounds.written if isinstance(end, ast.Learnable))
-
-
 def _in_facts(symbols: Symbols) -> Iterator[Diagnostic]:
     for kind, statement in symbols.stated():
-        for item in _in_bounds(statement.bounds) if statement.bounds else ():
+        for item in among(statement.bounds.written if statement.bounds else ()):
             yield _misplaced(item, f"`{item.span.text}` is learnable, but a {kind} must be given")
 
 

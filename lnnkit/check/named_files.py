@@ -4,6 +4,7 @@ shared but for leading zeros, outer blanks or case: ``007`` in one table, ``7`` 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -23,9 +24,6 @@ from lnnkit.syntax.printer import format_predicate, format_string
 if TYPE_CHECKING:
     from lnnkit.data.readers.sheets import Sheets
     from lnnkit.data.table import FactTable
-if TYPE_CHECKING:
-    from lnnkit.data.table import FactTable
-import re
 
 _COMMENT = re.compile(r"#[^\n]*")
 _WORD = re.compile(r"[^\W_][\w-]*")
@@ -108,17 +106,11 @@ def left_out(program: ast.Program) -> set[str]:
 
     Predicates that these might have supplied are not reported as missing.
     """
-    text, start, gaps = program.span.source.text, 0, []
-    for statement in program.statements:
-        if statement.span.source is not program.span.source:  # typed in a shell
-            continue
-        gaps.append(text[start : statement.span.start])
-        start = statement.span.end
-    words: set[str] = set()
-    for gap in (*gaps, text[start:]):
-        if not gap.isspace():
-            words.update(_WORD.findall(_COMMENT.sub("", gap)))
-    return words
+    source = program.span.source
+    spans = [each.span for each in program.statements if each.span.source is source]  # others are typed in a shell
+    ends = zip([0, *(span.end for span in spans)], [*(span.start for span in spans), len(source.text)], strict=True)
+    gaps = (source.text[start:end] for start, end in ends)
+    return {word for gap in gaps if not gap.isspace() for word in _WORD.findall(_COMMENT.sub("", gap))}
 
 
 def logic_of(statements: Sequence[ast.Statement]) -> ast.LogicName:
@@ -134,8 +126,8 @@ READING = frozenset({"load", "from"})
 def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, list[Diagnostic]]:
     """The program with its tables, and the findings about the files. Files of the predicates in ``left`` are not
     opened."""
-    every = [entry for entry in symbols.entries if isinstance(entry.statement, ast.TableStatement)]
-    wanted = [entry for entry in every if _name(entry) not in left]
+    every = [(each.statement, each.base) for each in symbols.entries if isinstance(each.statement, ast.TableStatement)]
+    wanted = [(statement, base) for statement, base in every if statement.name not in left]
     if len(wanted) < len(every):
         symbols = unread(symbols)
     if not wanted:
@@ -148,34 +140,25 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
     diagnostics: list[Diagnostic] = []
     arities: dict[str, int] = dict(symbols.arities)
     complete = symbols.complete
-    sheets = Sheets(
-        key_of(each.statement.table, each.base) for each in wanted if isinstance(each.statement, ast.TableStatement)
-    )
-    for entry in wanted:
-        statement = entry.statement
-        assert isinstance(statement, ast.TableStatement)
+    sheets = Sheets(key_of(statement.table, base) for statement, base in wanted)
+    for statement, base in wanted:
         name, table = statement.name, statement.table
         arity = arity_of(symbols, name)
         if arity is None:
-            arity = arities.setdefault(name, _width(table, entry.base, sheets))
+            arity = arities.setdefault(name, _width(table, base, sheets))
         gaps = "unknown"
         if isinstance(statement, ast.LabelTableStatement):
             gaps = "skipped"
         elif name in symbols.declared and symbols.declared[name].closed:
             gaps = "refused"
         numeric, negated = name in symbols.numbers, statement.negated
-        result, found = read_table(name, arity, numeric, table, entry.base, statement.span, sheets, negated, gaps=gaps)
+        result, found = read_table(name, arity, numeric, table, base, statement.span, sheets, negated, gaps=gaps)
         diagnostics.extend(found)
         complete = complete and not any(finding.severity == "error" for finding in found)
         if result is not None:
             (tables if isinstance(statement, ast.LoadStatement) else labels).append(result)
     read = replace(symbols, tables=tuple(tables), label_tables=tuple(labels), complete=complete, arities=arities)
     return read, _distinct(diagnostics)
-
-
-def _name(entry: Entry) -> str:
-    assert isinstance(entry.statement, ast.TableStatement)
-    return entry.statement.name
 
 
 def _distinct(found: list[Diagnostic]) -> list[Diagnostic]:
@@ -293,8 +276,7 @@ def _warning(one: _Used, other: _Used) -> Diagnostic | None:
     for what, alike, hint in _SPELLINGS if spelled(_SPELLINGS[-1][1]) else ():
         if both := spelled(alike):
             about = " and ".join(f"`{format_predicate(each.table.predicate)}`" for each in (one, other))
-            message = (
-                f"{about} share no name, and would share nearly all but for {what}: {both[0][0]!r}, {both[0][1]!r}"
-            )
+            one_name, other_name = both[0]
+            message = f"{about} share no name, and would share nearly all but for {what}: {one_name!r}, {other_name!r}"
             return Diagnostic("unjoined-columns", message, f"write both alike{hint}", other.table.span, "warning")
     return None

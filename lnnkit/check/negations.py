@@ -55,9 +55,8 @@ def _not_completed(symbols: Symbols) -> Iterator[Diagnostic]:
                 reason = "no fact, table or rule makes it true, and `<->` does not complete it"
                 rule = f"rule {format_expression(other)} -> {format_expression(atom)}"
                 hint = f"write `{rule}`: a closed predicate is false of everything else anyway"
-                yield warning(
-                    "closed-equivalence", name_span(atom), f"closed `{atom.name}` stays false: {reason}", hint
-                )
+                message = f"closed `{atom.name}` stays false: {reason}"
+                yield warning("closed-equivalence", name_span(atom), message, hint)
 
 
 def defined(atoms: ast.Expression) -> Iterator[ast.Atom]:

@@ -123,12 +123,9 @@ def _variables(symbols: Symbols) -> Iterator[Diagnostic]:
             span = find(statement.span, letters[0], len("number") + 1 + len(statement.name))
             sorts = tuple(ENTITY if sort in letters else sort for sort in statement.sorts)
             meant = format_statement(replace(statement, sorts=sorts))
-            message = (
-                f"`{letters[0]}` is a sort here, and looks like a variable: a declaration names sorts of arguments"
-            )
-            hint = (
-                f"write `{meant}`, or a kind of thing such as `person`; if the sort is meant, add `sort {letters[0]}`"
-            )
+            one = letters[0]
+            message = f"`{one}` is a sort here, and looks like a variable: a declaration names sorts of arguments"
+            hint = f"write `{meant}`, or a kind of thing such as `person`; if the sort is meant, add `sort {one}`"
             yield warning("variable-like-sort", span, message, hint)
 
 

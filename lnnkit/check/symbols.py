@@ -9,6 +9,7 @@ are facts or axioms.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from lnnkit.check.findings import find, name_span
 from lnnkit.check.program import CheckedProgram, Fact, Predicate
-from lnnkit.check.walk import Role, Scope, Visit, free_variables, proposition, unweighted, visits
+from lnnkit.check.walk import Role, Scope, Visit, free_variables, nodes, proposition, visits
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import starts_upper
 from lnnkit.syntax.span import Span
@@ -190,7 +191,7 @@ def gather(
 ) -> Symbols:
     """Index a program; ``declared`` holds what is already known (the program that a query is about)."""
     declared = dict(declared or {})
-    uses: dict[str, list[SymbolUse]] = {}
+    uses: defaultdict[str, list[SymbolUse]] = defaultdict(list)
     formulas: list[Formula] = []
     for entry in entries:
         statement = entry.statement
@@ -204,10 +205,11 @@ def gather(
             case ast.FactStatement() | ast.LabelStatement():
                 how = "fact" if isinstance(statement, ast.FactStatement) else "label"
                 atom = statement.atom
-                _add(uses, SymbolUse(atom.name, len(atom.arguments), name_span(atom), how))
+                uses[atom.name].append(SymbolUse(atom.name, len(atom.arguments), name_span(atom), how))
             case ast.LoadStatement() | ast.LabelTableStatement():
                 how = "load" if isinstance(statement, ast.LoadStatement) else "labels"
-                _add(uses, SymbolUse(statement.name, None, find(statement.span, statement.name, len("load")), how))
+                place = find(statement.span, statement.name, len("load"))
+                uses[statement.name].append(SymbolUse(statement.name, None, place, how))
             case _:
                 pass
     propositions = _propositions(declared, uses, formulas)
@@ -219,7 +221,7 @@ def gather(
                 continue
             use = _use(node, visit.role, visit.scope, declared, propositions)
             if use is not None:
-                _add(uses, use)
+                uses[use.name].append(use)
     formulas = [replace(each, mentions=tuple(_mentions(each.visits, declared, propositions))) for each in formulas]
     return Symbols(
         entries=tuple(entries),
@@ -236,10 +238,6 @@ def declaration(statement: ast.Declaration) -> Predicate:
     closed = isinstance(statement, ast.PredicateStatement) and statement.closed
     numeric = isinstance(statement, ast.NumberStatement)
     return Predicate(statement.name, statement.sorts, closed, numeric, statement.span)
-
-
-def _add(uses: dict[str, list[SymbolUse]], use: SymbolUse) -> None:
-    uses.setdefault(use.name, []).append(use)
 
 
 def _propositions(
@@ -314,13 +312,4 @@ def _outright(formula: Formula) -> bool:
     """Whether a formula is a literal, or a conjunction of literals, about named entities."""
     if any(item.variable for item in formula.mentions):
         return False
-    stack = [formula.root]
-    while stack:
-        node = unweighted(stack.pop())
-        if isinstance(node, ast.And):
-            stack.extend(node.operands)
-        elif isinstance(node, ast.Not):
-            stack.append(node.operand)
-        elif not isinstance(node, ast.Atom):
-            return False
-    return True
+    return all(isinstance(node, ast.Atom | ast.And | ast.Not | ast.Weighted) for node in nodes(formula.root))

@@ -4,7 +4,8 @@ that float64 cannot represent; and the value of a term without numbers of entiti
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
 from lnnkit.check.findings import error, find, signature, warning
@@ -14,6 +15,7 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
 EXACT = 2**53  # from here on float64 skips whole numbers
+_OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow}
 RELATIVE = 1e-9  # relative tolerance of equality, unless both numbers are whole
 
 
@@ -134,27 +136,18 @@ def _value(node: ast.Expression, below: list[float | None], starts: Mapping[str,
         case ast.Function():
             value = math.sqrt(values[0]) if values[0] >= 0 else None
         case ast.Arithmetic():
-            value = _combined(node.operator, *values)
+            value = _combined(_OPERATIONS[node.operator], *values)
         case _:
             value = None
     return value if value is not None and math.isfinite(value) else None
 
 
-def _combined(operator: str, left: float, right: float) -> float | None:
-    match operator:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case "/":
-            return left / right if right else None
+def _combined(operate: Callable[[float, float], object], left: float, right: float) -> float | None:
     try:
-        power = left**right
+        value = operate(left, right)
     except (OverflowError, ZeroDivisionError):
         return None
-    return power if isinstance(power, float) else None  # not of a negative number to a fraction
+    return value if isinstance(value, float) else None  # not the power of a negative number to a fraction
 
 
 def truth_of(comparison: ast.Comparison, starts: Mapping[str, float] | None = None) -> bool | None:
@@ -164,21 +157,15 @@ def truth_of(comparison: ast.Comparison, starts: Mapping[str, float] | None = No
         return None
     whole = left == math.floor(left) and right == math.floor(right)
     equal = left == right if whole else abs(left - right) <= RELATIVE * max(abs(left), abs(right))
-    match comparison.operators[0]:
-        case "=":
-            return equal
-        case "!=":
-            return not equal
-        case ">":
-            return left > right and not equal
-        case "<":
-            return left < right and not equal
-        case ">=":
-            return left > right or equal
-        case "<=":
-            return left < right or equal
-        case "<?>":
-            return None
+    truths = {
+        "=": equal,
+        "!=": not equal,
+        ">": left > right and not equal,
+        "<": left < right and not equal,
+        ">=": left > right or equal,
+        "<=": left < right or equal,
+    }
+    return truths.get(comparison.operators[0])
 
 
 def values(symbols: Symbols) -> list[Diagnostic]:

@@ -22,20 +22,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-from lnnkit.check.entity_names import namesakes
+from lnnkit.check.entity_names import namesakes, variable_like_entity
 from lnnkit.check.findings import error, find, place, repeated, warning
 from lnnkit.check.predicates import arity_of, heads
 from lnnkit.check.program import ENTITY, Predicate
 from lnnkit.check.symbols import Formula, Mention, Symbols
-from lnnkit.check.walk import (
-    Visit,
-    measured,
-    nodes,
-    positive,
-    proposition,
-    strip_foralls,
-    unweighted,
-)
+from lnnkit.check.walk import measured, nodes, positive, proposition, strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import NULLS
@@ -45,11 +37,8 @@ Scoped = tuple[str, int]  # a variable's name, and the identity of its binder (0
 
 
 def sorts(symbols: Symbols) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
-    for formula in symbols.formulas:
-        known = symbols.resolved if formula.kind == "query" else symbols.declared
-        found.extend(_clashes(formula, known))
-    return found
+    kinds = [(each, symbols.resolved if each.kind == "query" else symbols.declared) for each in symbols.formulas]
+    return [finding for formula, known in kinds for finding in _clashes(formula, known)]
 
 
 def _clashes(formula: Formula, declared: Mapping[str, Predicate]) -> Iterator[Diagnostic]:
@@ -74,11 +63,8 @@ def _ordinal(mention: Mention) -> str:
     assert mention.atom is not None
     words = ("first", "second", "third", "fourth", "fifth")
     number = words[mention.position] if mention.position < len(words) else f"{mention.position + 1}th"
-    return (
-        f"the {number} argument of `{mention.atom.name}`"
-        if len(mention.atom.arguments) > 1
-        else (f"the argument of `{mention.atom.name}`")
-    )
+    which = f"{number} argument" if len(mention.atom.arguments) > 1 else "argument"
+    return f"the {which} of `{mention.atom.name}`"
 
 
 def grouped(mentions: Iterable[Mention]) -> dict[Scoped, list[Mention]]:
@@ -172,12 +158,14 @@ def _in_facts(symbols: Symbols) -> Iterator[Diagnostic]:
 
 def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
     used = {id(mention.binder) for mention in formula.mentions if mention.binder is not None}
-    used |= {id(outer) for visit in formula.visits for outer in _rebound(visit)}  # a finding of its own
-    used |= {
-        id(visit.scope[visit.node.name])
-        for visit in formula.visits
-        if isinstance(visit.node, ast.Atom) and not visit.node.arguments and visit.node.name in visit.scope
-    }
+    for visit in formula.visits:
+        node, known = visit.node, dict(visit.scope)
+        if isinstance(node, ast.Atom) and not node.arguments and node.name in known:
+            used.add(id(known[node.name]))
+        for variable in node.variables if isinstance(node, ast.Quantifier) else ():
+            if variable.name in known:  # bound again: a finding of its own
+                used.add(id(known[variable.name]))
+            known[variable.name] = variable
     for visit in formula.visits:
         node = visit.node
         if not isinstance(node, ast.Quantifier):
@@ -192,7 +180,10 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
                 message = f"`{name}` is already bound on {place(outer.span, variable.span)}, column {outer.span.column}"
                 yield error("shadowed-variable", variable.span, message, "give the inner variable another name")
             elif id(variable) not in used:
-                yield _unused(word, variable)
+                message = f"`{word}` binds `{name}`, which does not occur below it"
+                yield error(
+                    "unused-variable", variable.span, message, f"take `{name}` out, or check its spelling below"
+                )
         if isinstance(node, ast.Exists) and isinstance(node.body, ast.Implies):
             names = [variable.name for variable in node.variables]
             one = ", ".join(names)
@@ -209,22 +200,6 @@ def _argument_names(formula: ast.Expression) -> set[str]:
     return {each.name for atom in atoms for each in atom.arguments if isinstance(each, ast.Variable)}
 
 
-def _rebound(visit: Visit) -> Iterator[ast.Variable]:
-    """The variables that an inner quantifier binds again."""
-    if isinstance(visit.node, ast.Quantifier):
-        known = dict(visit.scope)
-        for variable in visit.node.variables:
-            if variable.name in known:
-                yield known[variable.name]
-            known[variable.name] = variable
-
-
-def _unused(word: str, variable: ast.Variable) -> Diagnostic:
-    name = variable.name
-    message = f"`{word}` binds `{name}`, which does not occur below it"
-    return error("unused-variable", variable.span, message, f"take `{name}` out, or check its spelling below")
-
-
 def _as_formulas(formula: Formula) -> Iterator[Diagnostic]:
     free = {mention.name for mention in formula.mentions if mention.variable and mention.binder is None}
     for visit in formula.visits:
@@ -236,14 +211,8 @@ def _as_formulas(formula: Formula) -> Iterator[Diagnostic]:
 
 
 def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
-    bound: Mapping[str, ast.Variable] = {
-        variable.name: variable
-        for visit in reversed(formula.visits)
-        if isinstance(visit.node, ast.Quantifier)
-        for variable in visit.node.variables
-    }
-    if not bound:
-        return
+    quantifiers = (visit.node for visit in reversed(formula.visits) if isinstance(visit.node, ast.Quantifier))
+    bound = {variable.name: variable for quantifier in quantifiers for variable in quantifier.variables}
     seen: set[str] = set()
     for mention in formula.mentions:
         name = mention.name
@@ -276,16 +245,13 @@ def _once(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
     counts = Counter(mention.name for mention in free)
     query = formula.kind == "query"
     named = namesakes(symbols, (name for name, count in counts.items() if query or count == 1))
-    bare = {
-        visit.node.name for visit in formula.visits if isinstance(visit.node, ast.Atom) and not visit.node.arguments
-    }
+    atoms = [visit.node for visit in formula.visits if isinstance(visit.node, ast.Atom)]
+    bare = {atom.name for atom in atoms if not atom.arguments}
     for mention in free:
         name = mention.name
         if name in named:
             named.remove(name)
-            message = f"`{name}` is a variable (it starts upper-case), but there is an entity `{name}`"
-            hint = f"write `{format_string(name)}` for the entity; else rename the variable"
-            yield warning("variable-like-entity", mention.span, message, hint)
+            yield variable_like_entity(mention.span, name, warning)
         elif counts[name] == 1 and not query and mention.atom is not None and name not in bare:
             message = f"`{name}` occurs once in this {formula.kind}, so it joins nothing"
             atom = _formula_about(mention.atom, formula).span.on_one_line

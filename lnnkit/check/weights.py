@@ -133,12 +133,11 @@ def _last(formula: Formula) -> Iterator[Diagnostic]:
 
 def _of_nodes(symbols: Symbols) -> list[Diagnostic]:
     found: list[Diagnostic] = []
-    for formula in symbols.formulas:
-        for visit in formula.visits:
-            if isinstance(visit.node, ast.Weighted):
-                found += _weight(visit.node, visit.parent)
-            elif isinstance(visit.node, Carrier) and visit.node.attributes:
-                found += _attributes(visit, visit.node, formula, symbols)
+    for formula, visit in ((each, visit) for each in symbols.formulas for visit in each.visits):
+        if isinstance(visit.node, ast.Weighted):
+            found += _weight(visit.node, visit.parent)
+        elif isinstance(visit.node, Carrier) and visit.node.attributes:
+            found += _attributes(visit, visit.node, formula, symbols)
     return found
 
 
@@ -154,9 +153,8 @@ def _weight(node: ast.Weighted, parent: ast.Expression | None) -> Iterator[Diagn
         yield error("repeated-weight", weight.span, "an operand has one weight", "take one of the two out")
     if value is not None and not math.isfinite(value):  # a negative one does not parse
         message = f"the weight {weight.span.text} is not finite"
-        yield error(
-            "infinite-weight", weight.span, message, "write a finite number; weights are relative to each other"
-        )
+        hint = "write a finite number; weights are relative to each other"
+        yield error("infinite-weight", weight.span, message, hint)
 
 
 Carrier = ast.Connective | ast.Comparison | ast.Unit
@@ -182,17 +180,14 @@ def _attributes(visit: Visit, node: Carrier, formula: Formula, symbols: Symbols)
 
 
 def _allowed(visit: Visit, node: Carrier, symbols: Symbols) -> tuple[frozenset[str], str]:
-    match node:
-        case ast.Unit():
-            return frozenset(UNIT_ATTRIBUTES[node.name]), f"the unit `{node.name}`"
-        case ast.Comparison() if "<?>" in node.operators:
-            return frozenset(RELATION_ATTRIBUTES), "`<?>`"
-        case ast.Comparison():
-            if any(may_be_numeric(each, symbols, visit.scope) for each in node.operands):
-                return frozenset({"scale"}), "a comparison"
-            return frozenset(), "a comparison of entities"
-        case _:
-            return frozenset({"bias", "logic"}), "a connective"
+    if isinstance(node, ast.Unit):
+        return frozenset(UNIT_ATTRIBUTES[node.name]), f"the unit `{node.name}`"
+    if not isinstance(node, ast.Comparison):
+        return frozenset({"bias", "logic"}), "a connective"
+    if "<?>" in node.operators:
+        return frozenset(RELATION_ATTRIBUTES), "`<?>`"
+    numeric = any(may_be_numeric(each, symbols, visit.scope) for each in node.operands)
+    return (frozenset({"scale"}), "a comparison") if numeric else (frozenset(), "a comparison of entities")
 
 
 def _value(attribute: ast.Attribute, node: Carrier, formula: Formula) -> Iterator[Diagnostic]:
@@ -230,9 +225,7 @@ def _value(attribute: ast.Attribute, node: Carrier, formula: Formula) -> Iterato
             yield error("bias-on-equivalence", attribute.span, message, hint)
 
 
-def logic_of(node: Carrier, around: ast.LogicName) -> ast.LogicName:
+def logic_of(node: Carrier, around: ast.LogicName) -> object:
     """The logic of a group: its own attribute, otherwise that of its file."""
-    for attribute in node.attributes:
-        if attribute.key == "logic" and attribute.value in ast.LOGICS:
-            return attribute.value  # type: ignore[return-value]
-    return around
+    given = (each.value for each in node.attributes if each.key == "logic" and each.value in ast.LOGICS)
+    return next(given, around)

@@ -82,11 +82,11 @@ class Explainer:
         """The way, with the facts that rule premises out by rules."""
         missing: list[Missing] = []
         for each in way.missing:
-            atom = each.formula
+            key = ground_key(each.formula)
             if each.through is not None:
                 each = replace(each, through=self._because(each.through))
-            elif isinstance(atom, ast.Atom) and each.against is not None and not each.unlisted and not way.free:
-                proof = self.prove(atom.name, [each.text for each in atom.arguments if isinstance(each, ast.Constant)])
+            elif key is not None and each.against is not None and not each.unlisted and not way.free:
+                proof = self.prove(*key)
                 each = replace(each, because=proof.facts(proof.lower if each.side == "upper" else proof.upper))
             missing.append(each)
         return replace(way, missing=missing)

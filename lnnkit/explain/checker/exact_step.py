@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 from lnnkit.check.program import Assertion, CheckedProgram
@@ -99,17 +100,11 @@ class SolverEncoding:
 
     def least(self, values: Sequence[Z3]) -> Z3:
         """The minimum of some truths; 1 of none."""
-        found = self.number(1.0)
-        for each in values:
-            found = self.z3.If(each < found, each, found)
-        return found
+        return reduce(lambda found, each: self.z3.If(each < found, each, found), values, self.number(1.0))
 
     def greatest(self, values: Sequence[Z3]) -> Z3:
         """The maximum of some truths; 0 of none."""
-        found = self.number(0.0)
-        for each in values:
-            found = self.z3.If(each > found, each, found)
-        return found
+        return reduce(lambda found, each: self.z3.If(each > found, each, found), values, self.number(0.0))
 
     def clamp(self, value: Z3) -> Z3:
         """A value clamped to [0, 1]."""
@@ -281,8 +276,10 @@ def objection(
         goal = encoding.truth(target)
         for form, box in stated.items():
             encoding.said += encoding.within(encoding.truth(form), box)
-        for each in completed:
-            encoding.said += _definition(encoding, each)
+        for each in completed:  # the least truth for which its rules hold, where this is supported
+            needs = [_need(encoding, rule, lower) for rule, lower in each.instances]
+            known = not any(need is None for need in needs)
+            encoding.said += [encoding.truth(each.atom) == encoding.greatest(needs)] if known else []
     except TooMany:
         return "a quantifier has too many rows to try"
     solver: Z3 = encoding.z3.Solver(ctx=encoding.context)
@@ -294,14 +291,6 @@ def objection(
     if found == "unsat":
         return None
     return "a world of its premises has another truth" if found == "sat" else "the solver could not tell in time"
-
-
-def _definition(encoding: SolverEncoding, completed: CompletedAtom) -> list[Z3]:
-    """The constraint that the atom is the least truth for which its rules hold; None where this is not supported."""
-    needs = [_need(encoding, rule, lower) for rule, lower in completed.instances]
-    if any(need is None for need in needs):
-        return []
-    return [encoding.truth(completed.atom) == encoding.greatest(needs)]
 
 
 def _need(encoding: SolverEncoding, rule: Form, lower: float) -> Z3 | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from lnnkit.answer_table import finite
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.checker.ground_form import truth_of
 from lnnkit.explain.proof.proof import GivenFact
@@ -103,13 +104,17 @@ class Repair:
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit explain --minimal --format json`` prints; an infinite end is null."""
-        ends = {"lower": self.lower, "upper": self.upper}
-        finite = {key: end if math.isfinite(end) else None for key, end in ends.items()}
-        found: dict[str, object] = {"member": str(self.member), **finite, "cost": self.cost, "trust": self.trust}
+        found: dict[str, object] = {
+            "member": str(self.member),
+            "lower": finite(self.lower),
+            "upper": finite(self.upper),
+        }
+        found |= {"cost": self.cost, "trust": self.trust}
         return found | {"others": [f"{each.file}:{each.row}" for each in self.others]} if self.others else found
 
     def __str__(self) -> str:
-        return f"{self._change}{self._cost}: {self.member}{self._and}"
+        trust = "" if self.trust == 1 else f" (trust {format_bound(self.trust)})"
+        return f"{self._change}, at a cost of {format_bound(self.cost)}{trust}: {self.member}{self._and}"
 
     def cells(self) -> list[str]:
         """The columns of a table: the repair, its cost, the trust, and what is repaired."""
@@ -125,11 +130,6 @@ class Repair:
     @property
     def _and(self) -> str:
         return "".join(f", and {each.file}:{each.row}" for each in self.others)
-
-    @property
-    def _cost(self) -> str:
-        trust = "" if self.trust == 1 else f" (trust {format_bound(self.trust)})"
-        return f", at a cost of {format_bound(self.cost)}{trust}"
 
 
 def repairs_listed(found: Sequence[Repair]) -> Listing[Repair]:

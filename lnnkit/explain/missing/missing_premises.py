@@ -18,6 +18,7 @@ from lnnkit.explain.missing.verified_ways import Added, chosen, followed
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
 from lnnkit.explain.proof.proof import SIDES
 from lnnkit.explain.proof.proof_text import set_apart
+from lnnkit.explain.provenance.fact_sources import ground_key
 from lnnkit.explain.provenance.ground_text import Argument, GroundText
 from lnnkit.explain.provenance.instance_view import InstanceViews
 from lnnkit.formula.unfolding import Formula, unfold
@@ -80,9 +81,9 @@ class MissingPremises:
         bound, other = bounds[side], bounds[1 - side]
         ruled_out = not closed and (goal > other + self._eps if side == 0 else goal < other - self._eps)
         limit = other if ruled_out else goal
+        atom = format_expression(self._wording.conclusion(predicate, arguments))
         if (bound >= goal) if side == 0 else (bound <= goal):
-            return WhyNot(self._atom(predicate, arguments), SIDES[side], bound, goal, [])
-        atom = self._atom(predicate, arguments)
+            return WhyNot(atom, SIDES[side], bound, goal, [])
         near = [
             way
             for formula in self._formulas
@@ -91,25 +92,18 @@ class MissingPremises:
             for way in self._ways(formula, leaf, arguments, side, bound, limit)
             if all(each.atom != atom for each in way.missing)
         ]
-        shown, more = chosen([*followed(near, atom, self._deriving)], side, bound, added, self._seconds)
+        further = _FEW if len(self._grounding.atoms) > _LARGE else _MANY  # each takes one inference
+        shown, more = chosen([*followed(near, atom, self._deriving)], side, bound, added, further)
         return WhyNot(atom, SIDES[side], bound, goal, shown, other if ruled_out else None, more=more)
-
-    @property
-    def _seconds(self) -> int:
-        """The number of ways shown besides the first one of each statement: each takes one inference."""
-        return _FEW if len(self._grounding.atoms) > _LARGE else _MANY
-
-    def _atom(self, predicate: str, arguments: Sequence[str]) -> str:
-        return format_expression(self._wording.conclusion(predicate, arguments))
 
     def _deriving(self, premise: Missing) -> list[Way]:
         """The ways to derive an atom of a closed predicate: those about known entities, if there are any."""
-        atom = premise.formula
-        assert isinstance(atom, ast.Atom)
-        arguments = [each.text for each in atom.arguments if isinstance(each, ast.Constant)]
+        key = ground_key(premise.formula)
+        assert key is not None  # premises with variables are not followed
+        predicate, arguments = key
         ways = [
             way
-            for formula, leaf in self._heads(atom.name)
+            for formula, leaf in self._heads(predicate)
             for way in self._ways(formula, leaf, arguments, 0, premise.now, premise.needed, _FOLLOWED_AT)
             if way.gives >= premise.needed - self._eps
         ]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _NESTED = 100  # nested steps in one JSON value: JSON readers recurse
+_LEGEND = '<b class="lower">≥</b> lower bounds, <b class="upper">≤</b> upper bounds; each rests on those within it.'
 _OPEN = 3  # levels that are unfolded at first
 _GIVEN = ("fact", "closed", "open", "stated")
 _WIDTH = 44  # greatest length of a line in a box
@@ -132,16 +133,11 @@ def _own(step: Step) -> dict[str, object]:
 
 def fragment(explanation: ProofData, depth: int | None = None) -> Markup:
     """The proof as an HTML fragment, to be embedded in a page."""
-    bounds = format_bounds(explanation.lower, explanation.upper)
-    said = f"{bounds} {state_in_words(explanation.state, explanation.contested)}"
-    return tree(explanation.atom, said, _lines(explanation, depth), above=[_legend()])
-
-
-def _legend() -> Markup:
     from markupsafe import Markup
 
-    signs = '<b class="lower">≥</b> lower bounds, <b class="upper">≤</b> upper bounds'
-    return Markup(f"{signs}; each rests on those within it.")
+    bounds = format_bounds(explanation.lower, explanation.upper)
+    said = f"{bounds} {state_in_words(explanation.state, explanation.contested)}"
+    return tree(explanation.atom, said, _lines(explanation, depth), above=[Markup(_LEGEND)])
 
 
 def _lines(explanation: ProofData, depth: int | None) -> Iterator[TreeLine]:

@@ -95,9 +95,11 @@ class Prover:
 
     def reading(self, table: str, arguments: Sequence[str], side: int, *, crossed: bool = True) -> Reading:
         """One bound of an atom or of a shared formula; where its bounds have ``crossed``, the one that did."""
-        row = self._row_of(table, arguments)
-        if row is None:
+        own, index = self._grounding.atoms.tables[table], self._grounding.domain.index
+        local = own.tuples.find([np.array([index[text]], np.int32) for text in arguments], 1)
+        if local[0] < 0:
             return self.readings.unlisted(table, arguments, side)
+        row = int(self.wording.numbers.of(own, local)[0])
         arrested = crossed and bool((self.wording.numbers.crossed == row).any())
         return self.readings.crossed(row, side) if arrested else self.readings.of(row, side)
 
@@ -117,12 +119,6 @@ class Prover:
         )
         self.expand(steps)
         return Proof(format_expression(instance), steps.done(), number, number)
-
-    def _row_of(self, table: str, arguments: Sequence[str]) -> int | None:
-        """The row of an atom among all, if it has one."""
-        own, index = self._grounding.atoms.tables[table], self._grounding.domain.index
-        row = own.tuples.find([np.array([index[text]], np.int32) for text in arguments], 1)
-        return int(self.wording.numbers.of(own, row)[0]) if row[0] >= 0 else None
 
     # --- steps ------------------------------------------------------------------------------------------------------
 
@@ -146,9 +142,8 @@ class Prover:
     def _unlisted(self, steps: Steps, source: Unlisted) -> Step:
         table, arguments, side = source.table, source.arguments, source.side
         value = self.readings.unlisted(table, arguments, side, unnamed=source.unnamed).value
-        conclusion = self.wording.conclusion(table, arguments)
         if self.wording.is_predicate(table) and not source.unnamed:
-            return Step(conclusion, SIDES[side], value, "closed")
+            return Step(self.wording.conclusion(table, arguments), SIDES[side], value, "closed")
         return self._initial(steps, table, arguments, side, value, self._timeline.first_complete(self._strata))
 
     def _completed(self, steps: Steps, source: Completed) -> Step:
@@ -165,8 +160,7 @@ class Prover:
         )
 
     def _sent(self, steps: Steps, event: Event) -> Step:
-        conclusion = self._of_row(event.row)
-        side = SIDES[event.side]
+        conclusion, side = self._of_row(event.row), SIDES[event.side]
         if event.kind is Kind.INITIAL:
             return self._initial(steps, *self.readings.about(event.row), event.side, event.value, event.tick)
         assert event.kind is Kind.SENT, event
@@ -253,15 +247,13 @@ class Prover:
         if every_end or formula.compares:  # a number that occurs twice is narrowed by its own ends
             every = {leaf: (0, 1) for leaf in leaves if leaf in view.rows}
         for leaf, sides in every.items():
-            if leaf in formula.heads and (view.completes or not self._is_given(view, leaf)):
-                continue
+            if leaf in formula.heads:  # which its rule reads if facts give it bounds
+                given = view.found.tables[leaf].flags("given").take(view.rows[leaf])[0]
+                if view.completes or not given:
+                    continue
             for side in sides:
                 found += self.views.reads(view, leaf, side, event.tick)
         return found
-
-    def _is_given(self, view: InstanceView, leaf: int) -> bool:
-        """Whether facts give a head bounds, which its rule then reads."""
-        return bool(view.found.tables[leaf].flags("given").take(view.rows[leaf])[0])
 
     def _necessary(self, event: Event, view: InstanceView, place: int, reads: Sequence[EndRead]) -> list[EndRead]:
         """A minimal sufficient subset of an instance's reads; earlier ones are preferred."""

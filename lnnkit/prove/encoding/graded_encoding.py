@@ -223,7 +223,7 @@ class GradedEncoding:
         x = self.truth(antecedent(rule), rule.bindings)
         if logic.sums:  # 1 - bias + w (1 - x) + v head >= lower
             w, v = map(rational, part.weights)
-            return self._positive(self.sum((lower - 1 + rational(part.bias)) / v, [(-w / v, x, True)]))
+            return self._greater(self.sum((lower - 1 + rational(part.bias)) / v, [(-w / v, x, True)]), ZERO)
         return logic.value(self, "and", [ONE, ONE], ONE, [x, lower])  # of which the implication is the residuum
 
     def _unknown(self, part: Part, bindings: Assignment) -> TruthValue:
@@ -300,11 +300,8 @@ class GradedEncoding:
     def _greatest(self, values: Iterable[TruthValue]) -> TruthValue:
         return reduce(self._greater, values, self.zero)
 
-    def _positive(self, value: TruthValue) -> TruthValue:
-        return self._greater(value, ZERO)
-
     def cut(self, value: TruthValue) -> TruthValue:
-        return self.smaller(ONE, self._positive(value))
+        return self.smaller(ONE, self._greater(value, ZERO))
 
     def _if(self, condition: Z3 | bool, one: TruthValue, other: TruthValue) -> TruthValue:
         if isinstance(condition, bool):

@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 import networkx as nx
+import numpy as np
 
 from lnnkit.check.program import Assertion, CheckedProgram, Fact, SameEntity
-from lnnkit.check.walk import nodes, transform
+from lnnkit.check.walk import nodes, transform, unweighted
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
 
@@ -56,13 +57,9 @@ def _is_crisp(assertion: Assertion) -> bool:
     return not any(
         isinstance(node, (ast.Weighted, ast.Learnable))
         or (isinstance(node, ast.Comparison) and (node.attributes or "<?>" in node.operators))
-        or (isinstance(node, ast.Connective) and _biased(node))
+        or (isinstance(node, ast.Connective) and any(attribute.key == "bias" for attribute in node.attributes))
         for node in nodes(cast("ast.Expression", assertion.formula))
     )
-
-
-def _biased(node: ast.Connective) -> bool:
-    return any(attribute.key == "bias" for attribute in node.attributes)
 
 
 def _crisp_ends(lower: float, upper: float) -> bool:
@@ -95,22 +92,18 @@ def _number(value: ast.Value | float) -> float | None:
 def _plain(node: ast.Expression) -> ast.Expression:
     match node:
         case ast.And() | ast.Or():
-            kept = tuple(_unweighted(each) for each in node.operands if _weight(each) != 0)
+            kept = tuple(unweighted(each) for each in node.operands if _weight(each) != 0)
             if len(kept) < 2:
                 return kept[0] if kept else ast.Truth(isinstance(node, ast.And), span=node.span)
             return replace(node, operands=kept, attributes=())
         case ast.Implies():
-            one, other = map(_unweighted, (node.antecedent, node.consequent))
+            one, other = map(unweighted, (node.antecedent, node.consequent))
             return replace(node, antecedent=one, consequent=other, attributes=())
         case ast.Iff() | ast.Xor():
-            return replace(node, left=_unweighted(node.left), right=_unweighted(node.right), attributes=())
+            return replace(node, left=unweighted(node.left), right=unweighted(node.right), attributes=())
         case ast.Comparison():
             return replace(node, attributes=tuple(each for each in node.attributes if each.key != "scale"))
     return node
-
-
-def _unweighted(node: ast.Expression) -> ast.Expression:
-    return node.operand if isinstance(node, ast.Weighted) else node
 
 
 def _weight(node: ast.Expression) -> float:
@@ -149,14 +142,11 @@ def whole_numbers(program: CheckedProgram, questions: Iterable[Formula]) -> froz
 def _given(program: CheckedProgram, numbers: set[str]) -> Mapping[str, bool]:
     """For each number that facts mention, whether all its ends are integral."""
     found: dict[str, bool] = {}
-    for fact in program.facts:
-        if fact.predicate in numbers:
-            whole = all(map(_is_whole, (fact.lower, fact.upper)))
-            found[fact.predicate] = found.get(fact.predicate, True) and whole
-    for table in program.tables:
-        if table.predicate in numbers and len(table):
-            whole = all(bool(((end % 1 == 0) | (abs(end) == math.inf)).all()) for end in (table.lower, table.upper))
-            found[table.predicate] = found.get(table.predicate, True) and whole
+    for stated in (*program.facts, *(table for table in program.tables if len(table))):
+        if stated.predicate in numbers:
+            ends = np.array([stated.lower, stated.upper])
+            whole = bool(((ends % 1 == 0) | np.isinf(ends)).all())
+            found[stated.predicate] = found.get(stated.predicate, True) and whole
     return found
 
 

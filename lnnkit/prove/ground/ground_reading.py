@@ -6,7 +6,7 @@ binds range over their sorts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -126,13 +126,6 @@ class GroundReading:
         for found in self.assignments(stated.variables, bound, stated.guards):
             yield Instance(stated, found)
 
-    def upper_rows(self, leaf: Part, fixed: Mapping[int, str]) -> Iterator[tuple[str, ...]] | None:
-        """The rows of an atom's predicate that may be true, with some arguments fixed; None if every other row may be
-        true too."""
-        if not self.known.false_by_default(leaf.name):
-            return None
-        return self.known.rows(leaf.name, fixed, 1)
-
     def assignments(
         self, variables: Sequence[tuple[str, str]], bindings: Mapping[str, str], guards: Sequence[Part]
     ) -> Iterator[dict[str, str]]:
@@ -152,8 +145,12 @@ class GroundReading:
             if not guard.variables & todo.keys():
                 continue
             fixed = _fixed(guard, bindings)
-            found = _equal(fixed) if guard.kind == "same" else self.upper_rows(guard, fixed)
-            if found is None:
+            found: Iterable[tuple[str, ...]]
+            if guard.kind == "same" and fixed:
+                found = [(next(iter(fixed.values())),) * 2]
+            elif guard.kind == "atom" and known.false_by_default(guard.name):
+                found = known.rows(guard.name, fixed, 1)
+            else:  # every other row may be true too
                 continue
             others = (*guards[:place], *guards[place + 1 :])
             for row in found:
@@ -236,7 +233,3 @@ def _fixed(guard: Part, bindings: Mapping[str, str]) -> dict[int, str]:
         elif term.name in bindings:
             found[place] = bindings[term.name]
     return found
-
-
-def _equal(sides: Mapping[int, str]) -> list[tuple[str, ...]] | None:
-    return [(next(iter(sides.values())),) * 2] if sides else None

@@ -106,10 +106,12 @@ class LazyEncoding(ClassicalEncoding):
             self._fresh += 1
             some = self.z3.Bool(f"?some {self._fresh}", self.context)
             found = self.quantified[place] = Quantified(rows, some, some)
-            if self._replayed:
-                self._replay(found)
-            else:
+            if not self._replayed:
                 self.expand(found)
+            for _ in rows.added[found.turns :]:
+                self._turn(found)
+            for row in rows.single if self._replayed else ():
+                self._row(found, row)
         some = self.quantified[place].some
         return self.z3.Not(some) if part.least else some
 
@@ -172,12 +174,6 @@ class LazyEncoding(ClassicalEncoding):
         if rows.anyone is None or self.z3.is_false(quantified.rest):
             return
         self.arithmetic.asides.append(self.z3.Implies(quantified.rest, self.lifted(self._row(quantified, rows.anyone))))
-
-    def _replay(self, quantified: Quantified) -> None:
-        for _ in quantified.rows.added:
-            self._turn(quantified)
-        for row in quantified.rows.single:
-            self._row(quantified, row)
 
     def _turn(self, quantified: Quantified) -> None:
         rows, z3 = quantified.rows, self.z3
