@@ -96,8 +96,9 @@ def _answer(run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, nega
     if rows is None:
         rows = _joined(run, marks, lifted, root, guard)
     value, default = rows.value, rows.default
-    narrow = (value.lower > value.upper) & (value.lower <= value.upper + tolerance(value.lower.dtype))
+    narrow = value.lower > value.upper
     if any_set(narrow):
+        narrow &= value.lower <= value.upper + tolerance(value.lower.dtype)
         value = Bounds(np.where(narrow, value.upper, value.lower), np.where(narrow, value.lower, value.upper))
     if negated:
         value, default = complement(value), complement(default)
@@ -135,7 +136,7 @@ def _atomic(run: Run, contested: Contested | None, lifted: LiftedGraph, root: Ro
         for other in (Doubted(contested), Doubted(contested, by_default=True)):
             marks |= _differ(value, other.read(table, rows))
     low, high = run.plan.shared.untold.get(node, table.default)
-    default = Bounds(*(np.full(len(rows), end, state.dtype) for end in (low, high)))
+    default = Bounds(*(np.broadcast_to(np.array(end, state.dtype), len(rows)) for end in (low, high)))
     return _Evaluated(columns, value, default, marks)
 
 

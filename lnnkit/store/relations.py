@@ -63,6 +63,7 @@ class Relation:
         self._ends = tuple(Growing(dtype, end) for end in ends)  # reserved: unknown, unnamed, default
         self.frozen = Growing(np.bool_, (True,) * RESERVED)
         self.crossed = Crossed(dtype)
+        self.singles = 0  # the ends of the first so many rows are equal, as numbers that facts give
         self.in_order = True  # no lower end is above its upper one, not even by less than the tolerance
         self._lists = {name: Chunks() for name in LISTS}
         self._flags = {name: Growing(np.bool_, (False,) * RESERVED) for name in LISTS}
@@ -97,6 +98,7 @@ class Relation:
 
     def writable(self, side: int) -> Array:
         """As ``end``, to be written to."""
+        self.singles = 0
         return self._filled(side, len(self.tuples)).values
 
     def fill(self, side: int, rows: range, end: float) -> None:
@@ -111,8 +113,11 @@ class Relation:
         return growing
 
     def read(self, rows: Array | range) -> Bounds:
-        """(n,) the bounds of rows; read-only, of a range valid until they change."""
-        return Bounds(self.take(0, rows), self.take(1, rows))
+        """(n,) the bounds of rows, one array where they are known to be single numbers; read-only, of a range valid
+        until they change."""
+        lower = self.take(0, rows)
+        single = isinstance(rows, range) and rows.stop <= self.singles
+        return Bounds(lower, lower if single else self.take(1, rows))
 
     @property
     def bounds(self) -> Bounds:
@@ -129,6 +134,8 @@ class Relation:
         self.tuples.append(columns, bounds.lower.size)
         for growing, values in zip(self._ends, bounds, strict=True):
             growing.append(values)
+        if self.numeric and np.array_equal(*bounds):
+            self.singles = len(self.tuples)
         return range(len(self.tuples))
 
     # --- lists --------------------------------------------------------------------------------------------------------

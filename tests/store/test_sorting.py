@@ -42,6 +42,17 @@ def test_rows_as_python_sorts_them(width: int, largest: int) -> None:
         assert arranged(ready) is None or sum(int(column.max()).bit_length() for column in ready) > 63
 
 
+@pytest.mark.parametrize("width", [1, 2])
+def test_distinct_rows_as_python_sorts_them(width: int) -> None:
+    rng = np.random.default_rng(width)
+    for length in (2, 3, 60):
+        places = rng.permutation(length)  # dense keys: a slot for each
+        columns = [np.zeros(length, np.int32)] * (width - 1) + [places.astype(np.int32)]
+        order = arranged(columns)
+        rows = places.tolist()
+        assert (list(range(length)) if order is None else order.tolist()) == sorted(range(length), key=rows.__getitem__)
+
+
 def test_no_rows_to_sort() -> None:
     assert arranged([]) is None
     assert arranged([np.empty(0, np.int32)]) is None
