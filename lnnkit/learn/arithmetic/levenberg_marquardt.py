@@ -4,8 +4,7 @@ of residuals, and how much worse than the best fit the true model may fit by cha
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import torch
 from torch import Tensor
@@ -31,74 +30,54 @@ class Problem(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class ProblemState:
-    """The state of each problem: its parameters, the mean square of its residuals, the damping of its next step, the
-    number of steps tried, and the number since the last gain of more than a hundredth."""
+class Minimum(NamedTuple):
+    """Of each problem: the parameters found (problems, parameters), the mean square of its residuals there, and the
+    number of steps tried."""
 
     parameters: Tensor
     loss: Tensor
-    damping: Tensor
     steps: Tensor
-    stalled: Tensor
-
-    def select(self, problems: Tensor) -> ProblemState:
-        return ProblemState(**{name: value[problems] for name, value in vars(self).items()})
-
-    def put(self, problems: Tensor, states: ProblemState) -> ProblemState:
-        """The state with these problems' entries replaced."""
-        return ProblemState(
-            **{name: value.index_copy(0, problems, vars(states)[name]) for name, value in vars(self).items()}
-        )
 
 
-def begin(problem: Problem, parameters: Tensor, damping: float = 1e-2) -> ProblemState:
-    """The state before the first step."""
-    loss = _loss(problem, parameters)
-    zero = torch.zeros_like(loss, dtype=torch.int64)
-    return ProblemState(parameters, loss, torch.full_like(loss, damping), zero, zero)
+def minimise(
+    problem: Problem, parameters: Tensor, *, steps: int = 100, patience: int = 15, enough: float = 1e-28
+) -> Minimum:
+    """Iterate from ``parameters`` until each problem has had ``steps`` steps, has gained less than a hundredth in each
+    of ``patience``, or its loss is at most ``enough``. Finished problems cost nothing. A step tries
+    ``p - (A + d diag A)^-1 J^T r`` with ``A = J^T J``, and is kept in each problem whose loss falls."""
+    parameters, loss = parameters.clone(), _loss(problem, parameters)
+    damping, (tried, stalled) = torch.full_like(loss, 1e-2), torch.zeros(2, len(loss), dtype=torch.int64)
+    active, left = problem, torch.arange(len(parameters), device=parameters.device)
+    for _ in range(steps):
+        running = (loss[left] > enough) & (stalled[left] < patience)
+        if not all_set(running):
+            left = left[running]
+            active = problem.select(left)
+        if not len(left):
+            break
+        tried[left] += 1
+        now, least, damped = parameters[left], loss[left], damping[left]
+        trial, failed = _trial(active, now, damped)
+        after = _loss(active, trial)
+        better = ~failed & (after < least)
+        parameters[left] = torch.where(better[..., None], trial, now)
+        loss[left] = torch.where(better, after, least)
+        damping[left] = (damped * torch.where(better, EASED, TIGHTENED)).clamp(1e-14, 1e14)
+        stalled[left] = torch.where(better & (after < 0.99 * least), 0, stalled[left] + 1)
+    return Minimum(parameters, loss, tried)
 
 
-def step(problem: Problem, state: ProblemState) -> ProblemState:
-    """Try ``p - (A + d diag A)^-1 J^T r`` with ``A = J^T J`` in each problem; keep it where the loss falls."""
-    residuals, jacobian = problem.residuals(state.parameters), problem.jacobian(state.parameters)
+def _trial(problem: Problem, parameters: Tensor, damping: Tensor) -> tuple[Tensor, Tensor]:
+    """The parameters after a damped step, and a mask of the problems that have none."""
+    residuals, jacobian = problem.residuals(parameters), problem.jacobian(parameters)
     gram = jacobian.mT @ jacobian
     slope = (jacobian.mT @ residuals[..., None])[..., 0]
     diagonal = gram.diagonal(dim1=-2, dim2=-1)
     # A parameter without influence would make the matrix singular; damping it by the scale of the others leaves it in
     # place.
     weighed = torch.maximum(diagonal, 1e-12 * diagonal.amax(-1, keepdim=True)).clamp(min=1e-300)
-    factor, failed = torch.linalg.cholesky_ex(gram + torch.diag_embed(state.damping[..., None] * weighed))
-    trial = state.parameters - torch.cholesky_solve(slope[..., None], factor)[..., 0]
-    loss = _loss(problem, trial)
-    better = (failed == 0) & (loss < state.loss)
-    return ProblemState(
-        torch.where(better[..., None], trial, state.parameters),
-        torch.where(better, loss, state.loss),
-        (state.damping * torch.where(better, EASED, TIGHTENED)).clamp(1e-14, 1e14),
-        state.steps + 1,
-        torch.where(better & (loss < 0.99 * state.loss), 0, state.stalled + 1),
-    )
-
-
-def minimise(
-    problem: Problem, parameters: Tensor, *, steps: int = 100, patience: int = 15, enough: float = 1e-28
-) -> ProblemState:
-    """Iterate from ``parameters`` until each problem has had ``steps`` steps, has not improved in ``patience``, or its
-    loss is at most ``enough``. Finished problems cost nothing."""
-    whole = begin(problem, parameters)
-    left = torch.arange(len(parameters), device=parameters.device)
-    active, state = problem, whole
-    for _ in range(steps):
-        running = (state.loss > enough) & (state.stalled < patience)
-        if not all_set(running):
-            whole = whole.put(left, state)
-            left, state = left[running], state.select(running)
-            active = problem.select(left)
-        if not len(left):
-            return whole
-        state = step(active, state)
-    return whole.put(left, state)
+    factor, failed = torch.linalg.cholesky_ex(gram + torch.diag_embed(damping[..., None] * weighed))
+    return parameters - torch.cholesky_solve(slope[..., None], factor)[..., 0], failed != 0
 
 
 def _loss(problem: Problem, parameters: Tensor) -> Tensor:

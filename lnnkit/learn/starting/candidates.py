@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import torch
@@ -27,7 +28,7 @@ from lnnkit.learn.starting.candidate_search import (
     told_by_cut,
     told_by_value,
 )
-from lnnkit.learn.starting.comparison_examples import Examples, examples, in_tensors, nearest, with_labels
+from lnnkit.learn.starting.comparison_examples import Examples, crossings, examples, in_tensors, nearest, with_labels
 from lnnkit.learn.starting.least_squares_fit import equation_proposals
 from lnnkit.numeric.units.gated_units import SATURATED
 from lnnkit.numeric.units.nsr import READOUTS, RELATIONS, RelationName
@@ -156,11 +157,7 @@ class _CandidateProposer:
         return self.shown.difference(values)
 
     def _crossings(self, candidates: Tensor) -> Tensor:
-        """The constant at which the difference is 0, where it is linear in the constant."""
-        zero, one, two = (self._difference(candidates, value) for value in (0.0, 1.0, 2.0))
-        slope = one - zero
-        linear = ((two - one) - slope).abs() <= 1e-9 * (1 + slope.abs() + zero.abs())
-        return torch.where(linear & (slope != 0), -zero / slope, torch.nan)
+        return crossings(partial(self._difference, candidates))[0]
 
 
 @dataclass(frozen=True, slots=True)

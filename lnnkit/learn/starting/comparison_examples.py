@@ -3,14 +3,15 @@ predicates in the comparison's own rules, or else in the nearest rules that shar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import any_set, where_set
+from lnnkit.arrays import any_set
 from lnnkit.formula.number_terms import comparison
 from lnnkit.graph.lifted import TERMS, LiftedGraph, NeuronGraph
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
@@ -23,55 +24,44 @@ def known_rows(
     atoms: Sequence[tuple[str, tuple[int | str, ...]]], facts: Mapping[str, NumberFacts], index: Mapping[str, int]
 ) -> tuple[tuple[Tensor, ...], list[Interval]] | None:
     """The tuples of entities for which all numbers are known, and these; None if they are about different tuples."""
-    open_atoms = [(name, arguments) for name, arguments in atoms if any(isinstance(a, int) for a in arguments)]
-    if not open_atoms or any(name not in facts for name, _ in atoms):
+    shapes = {arguments: name for name, arguments in atoms if any(isinstance(each, int) for each in arguments)}
+    if len(shapes) != 1 or any(name not in facts for name, _ in atoms):
         return None
-    shape = open_atoms[0][1]
-    if len(set(shape)) != len(shape) or any(arguments != shape for _, arguments in open_atoms):
+    ((shape, name),) = shapes.items()
+    if len(set(shape)) != len(shape) or max(len(index), 1) ** len(shape) >= 2**62:
         return None
-    radix = max(len(index), 1)
-    if radix ** len(shape) >= 2**62:
-        return None
-    keys = {name: _key(facts[name].columns, radix) for name, _ in open_atoms}
-    common = next(iter(keys.values()))
-    for each in keys.values():
-        common = common[torch.isin(common, each)]
-    common = torch.unique(common)
-    columns = []
-    rest = common
-    for _ in shape:
-        columns.append(rest % radix)
-        rest = rest // radix
-    numbers: list[Interval] = []
-    for name, arguments in atoms:
-        own = facts[name]
-        if arguments == shape:
-            order = keys[name].argsort()
-            place = order[torch.searchsorted(keys[name][order], common)]
-        else:
-            wanted = _key([torch.tensor([index[str(a)]]) for a in arguments], radix)
-            match = where_set(_key(own.columns, radix) == wanted)
-            if not len(match):
-                return None
-            place = match[:1].expand(len(common))
-        numbers.append(Interval(own.lower[place].double(), own.upper[place].double()))
-    return tuple(reversed(columns)), numbers
+    first = np.unique(_keys(facts[name].columns, len(index)).numpy(), return_index=True)[1]
+    columns = tuple(column[torch.from_numpy(first)] for column in facts[name].columns)
+    places = [
+        joined(
+            facts[name].columns,
+            columns if arguments == shape else tuple(torch.tensor([index[str(each)]]) for each in arguments),
+        ).expand(len(first))
+        for name, arguments in atoms
+    ]
+    known = torch.stack(places).min(0).values >= 0
+    pairs = [(facts[name], place[known]) for (name, _), place in zip(atoms, places, strict=True)]
+    numbers = [Interval(own.lower[place].double(), own.upper[place].double()) for own, place in pairs]
+    return tuple(column[known] for column in columns), numbers
 
 
-def _key(columns: Sequence[Tensor], radix: int) -> Tensor:
-    key = torch.zeros_like(columns[0], dtype=torch.int64)
+def _keys(columns: Sequence[Tensor], radix: int) -> Tensor:
+    """One number for each tuple, in their order."""
+    found = torch.zeros(len(columns[0]) if columns else 1, dtype=torch.int64)
     for column in columns:
-        key = key * radix + column.long()
-    return key
+        found = found * radix + column.long()
+    return found
 
 
 def joined(columns: tuple[Tensor, ...], ids: tuple[Tensor, ...]) -> Tensor:
-    """For each tuple of ``ids`` its row among the distinct tuples ``columns``; -1 if it is absent."""
-    radix = 1 + max(int(column.max()) for column in (*columns, *ids) if len(column))
-    key, wanted = _key(columns, radix), _key(ids, radix)
-    order = key.argsort()
-    place = torch.searchsorted(key[order], wanted).clamp(max=len(key) - 1)
-    return torch.where(key[order][place] == wanted, order[place], -1)
+    """For each tuple of ``ids`` its row among the tuples ``columns``; -1 if it is absent."""
+    radix = 1 + max((int(column.max()) for column in (*columns, *ids) if len(column)), default=0)
+    keys, wanted = _keys(columns, radix), _keys(ids, radix)
+    if not len(keys):
+        return torch.full_like(wanted, -1)
+    order = keys.argsort()
+    place = torch.searchsorted(keys[order], wanted).clamp(max=len(keys) - 1)
+    return torch.where(keys[order][place] == wanted, order[place], -1)
 
 
 class NumberFacts(NamedTuple):
@@ -117,6 +107,15 @@ def nearest(lifted: LiftedGraph, nodes: Iterable[str], labelled: Collection[str]
         if found or wider == reached:
             return frozenset(found or labelled)
         reached = wider
+
+
+def crossings(difference: Callable[[float], Tensor]) -> tuple[Tensor, Tensor]:
+    """For each row the value of a constant at which a difference is 0 (nan where it is not linear in the constant), and
+    the slope. ``difference`` gives that of each row for a constant."""
+    zero, one, two = map(difference, (0.0, 1.0, 2.0))
+    slope = one - zero
+    linear = ((two - one) - slope).abs() <= 1e-9 * (1 + slope.abs() + zero.abs())
+    return torch.where(linear & (slope != 0), -zero / slope, torch.nan), slope
 
 
 _MOST = 2000  # greatest number of rows used

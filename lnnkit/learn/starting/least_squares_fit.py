@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.arrays import all_set
-from lnnkit.learn.arithmetic.levenberg_marquardt import EXACT, by_chance, minimise, spread_of
+from lnnkit.learn.arithmetic.levenberg_marquardt import EXACT, Minimum, by_chance, minimise, spread_of
 from lnnkit.learn.starting.candidate_search import Candidate, WeightGrid
 from lnnkit.learn.starting.comparison_examples import Examples
 
@@ -31,8 +31,8 @@ class EquationProblem:
     shown: Examples
     names: tuple[str, ...]
     fixed: Mapping[str, float]
-    spread: Tensor
-    held: int
+    spread: Tensor | float = 1.0
+    held: int = 0
 
     @property
     def known(self) -> Tensor | None:
@@ -41,51 +41,59 @@ class EquationProblem:
         for side, term in enumerate((comparison.left, comparison.right)):
             inputs = [comparison.order[index] for _, index in term.numbers]
             if inputs and all(index < len(self.shown.numbers) for index in inputs):
-                values = self._sides(torch.ones(1, len(self.names), dtype=torch.float64))[1][side]
+                values = self._sides(torch.ones(len(self.names), 1, 1, dtype=torch.float64))[side]
                 return values if all_set(values.isfinite()) else None
         return None
 
-    def residuals(self, parameters: Tensor) -> Tensor:
-        left, right = self._sides(parameters)[1]
+    def gaps(self, columns: Tensor | Sequence[Tensor]) -> Tensor:
+        """``(left - right) / spread``, ``[problems, rows]``, for parameters ``[parameters, problems, 1 or rows]``."""
+        left, right = self._sides(columns)
         return (left - right) / self.spread
 
+    def residuals(self, parameters: Tensor) -> Tensor:
+        return self._measured(self.gaps(parameters.T[..., None]))
+
     def jacobian(self, parameters: Tensor) -> Tensor:
+        shape = len(parameters), len(self.shown.labels)
+        leaves = [each[:, None].expand(shape).clone().requires_grad_() for each in parameters.unbind(1)]
         with torch.enable_grad():
-            leaves, (left, right) = self._sides(parameters, learning=True)
-            return _slopes((left - right) / self.spread, leaves, self.held)
+            found = self._measured(self.gaps(leaves))
+        if not found.requires_grad:
+            return found.new_zeros(*shape, len(leaves))
+        slopes = torch.autograd.grad(found.sum(), leaves, allow_unused=True)
+        zero = torch.zeros_like(found)
+        return torch.stack(
+            [zero if each is None or place < self.held else each for place, each in enumerate(slopes)], -1
+        )
 
     def select(self, problems: Tensor) -> Self:
         return self
 
-    def _sides(self, parameters: Tensor, *, learning: bool = False) -> tuple[list[Tensor], tuple[Tensor, Tensor]]:
-        """The inputs of each row, ``[problems, rows]``, and both terms."""
-        shape = len(parameters), len(self.shown.labels)
-        free = [each[:, None].expand(shape).clone().requires_grad_(learning) for each in parameters.unbind(1)]
-        values = {name: torch.tensor(value, dtype=torch.float64).expand(shape) for name, value in self.fixed.items()}
-        return free, self.shown.sides(values | dict(zip(self.names, free, strict=True)), shape[0])
+    def _measured(self, gaps: Tensor) -> Tensor:
+        return gaps
+
+    def _sides(self, columns: Tensor | Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+        """Both terms, ``[problems, rows]``."""
+        shape = len(columns[0]) if len(columns) else 1, len(self.shown.labels)
+        values = {name: torch.tensor(value, dtype=torch.float64) for name, value in self.fixed.items()}
+        values |= dict(zip(self.names, columns, strict=True))
+        return self.shown.sides({name: each.expand(shape) for name, each in values.items()}, shape[0])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LabelProblem(EquationProblem):
-    """``sigmoid(s (left - right) / scale) - truth``: a comparison softened by ``scale``, ``[problems, 1]``. ``s`` is 1
-    for a comparison that rises with the difference and -1 for one that falls. Rows without a difference have no
-    weight."""
+    """``sigmoid(s (left - right) / scale) - truth``: a comparison softened by ``scale``. ``s`` is 1 for a comparison
+    that rises with the difference and -1 for one that falls. Rows without a difference have no weight."""
 
     truth: Tensor
     rising: float
-    scale: Tensor
+    scale: float = 1.0
 
-    def residuals(self, parameters: Tensor) -> Tensor:
-        left, right = self._sides(parameters)[1]
-        return (torch.sigmoid(self.rising * (left - right) / self.scale) - self.truth).nan_to_num()
+    def _measured(self, gaps: Tensor) -> Tensor:
+        return (torch.sigmoid(self.rising * gaps / self.scale) - self.truth).nan_to_num()
 
     def jacobian(self, parameters: Tensor) -> Tensor:
-        with torch.enable_grad():
-            leaves, (left, right) = self._sides(parameters, learning=True)
-            return _slopes(torch.sigmoid(self.rising * (left - right) / self.scale), leaves, self.held).nan_to_num()
-
-    def select(self, problems: Tensor) -> Self:
-        return replace(self, scale=self.scale[problems])
+        return super().jacobian(parameters).nan_to_num()
 
 
 def fitted_to_labels(
@@ -94,17 +102,15 @@ def fitted_to_labels(
     """The parameters ``names`` fitted to the truth (rows,) of labels from ``start`` on, while softening decreases."""
     fixed = {name: value for name, value in start.items() if name not in names}
     values = torch.tensor([[start[name] for name in names]], dtype=torch.float64)
-    one = torch.ones(1, 1, dtype=torch.float64)
-    problem = LabelProblem(shown, tuple(names), fixed, one, 0, truth, 1.0 if rising else -1.0, one)
+    problem = LabelProblem(shown, tuple(names), fixed, truth=truth, rising=1.0 if rising else -1.0)
     for share in _SHARPER:
-        gaps = EquationProblem(shown, tuple(names), fixed, one, 0).residuals(values)
+        gaps = problem.gaps(values.T[..., None])
         gaps = gaps[gaps.isfinite()]
         scale = share * float(gaps.std()) if len(gaps) > 1 else 0.0
         if scale <= 0:
             break
-        values = _in_reach(
-            problem, minimise(replace(problem, scale=scale * one), values, steps=_LABEL_STEPS).parameters
-        )
+        found = minimise(replace(problem, scale=scale), values, steps=_LABEL_STEPS)
+        values = _in_reach(problem, found.parameters)
     return dict(zip(names, values[0].tolist(), strict=True))
 
 
@@ -116,26 +122,15 @@ def _in_reach(problem: EquationProblem, values: Tensor) -> Tensor:
     largest = float(values[0, weights].abs().max()) if weights else 0.0
     if largest <= 1:
         return values
-    plain = EquationProblem(problem.shown, problem.names, problem.fixed, torch.ones(1, 1, dtype=torch.float64), 0)
-    before, after = (plain.residuals(each).sign().nan_to_num() for each in (values, values / largest))
+    before, after = (problem.gaps(each.T[..., None]).sign().nan_to_num() for each in (values, values / largest))
     return values / largest if torch.equal(before, after) else values
 
 
 def equation(shown: Examples, names: Sequence[str], fixed: Mapping[str, float], *, held: int = 0) -> EquationProblem:
     """Makes both terms equal; residuals are relative to the side without unknowns, if there is one."""
-    blank = EquationProblem(shown, tuple(names), fixed, torch.ones(1, 1, dtype=torch.float64), held)
+    blank = EquationProblem(shown, tuple(names), fixed, held=held)
     known = blank.known
     return blank if known is None else replace(blank, spread=spread_of(known))
-
-
-def _slopes(found: Tensor, leaves: Sequence[Tensor], held: int) -> Tensor:
-    """``[problems, rows, parameters]``: derivatives of entries by their own entries of each leaf, 0 of ``held``
-    ones."""
-    if not found.requires_grad:
-        return found.new_zeros(*found.shape, len(leaves))
-    slopes = torch.autograd.grad(found.sum(), list(leaves), allow_unused=True)
-    zero = torch.zeros_like(found)
-    return torch.stack([zero if each is None or place < held else each for place, each in enumerate(slopes)], -1)
 
 
 _SCANNED = 64  # rows on which all integer weights are tried
@@ -162,43 +157,36 @@ def equation_proposals(
         return []
     fixed = {name: value for name, value in started.items() if name not in names}
     some = shown.at(torch.randperm(rows, generator=generator)[:_SCANNED])
-    held = len(weights.names)
+
+    def with_constants(shown: Examples, candidates: Tensor, steps: int) -> Minimum:
+        """Integral weights with the constants that fit them."""
+        start = torch.cat([candidates, torch.ones(len(candidates), len(constants), dtype=torch.float64)], 1)
+        problem = equation(shown, names, fixed, held=len(weights.names))
+        return minimise(problem, start, steps=steps if constants else 0)
 
     def score(candidates: Tensor) -> Tensor:
-        found: list[Tensor] = []
-        for part in candidates.split(max(1, _CHUNK // len(some.labels))):
-            start = torch.cat([part, torch.ones(len(part), len(constants), dtype=torch.float64)], 1)
-            problem = equation(some, names, fixed, held=held)
-            found.append(-minimise(problem, start, steps=_STEPS if constants else 0).loss)
-        return torch.cat(found)
+        parts = candidates.split(max(1, _CHUNK // len(some.labels)))
+        return -torch.cat([with_constants(some, part, _STEPS).loss for part in parts])
 
     best, scores = weights.best(score, _STARTS, generator)
     best = best[scores > -torch.inf]
     if not len(best):
         return []
-    start = torch.cat([best, torch.ones(len(best), len(constants), dtype=torch.float64)], 1)
-    whole = minimise(equation(shown, names, fixed, held=held), start, steps=10 * _STEPS if constants else 0)
-    place = int(whole.loss.argmin())
-    problem = equation(shown, names, fixed)
+    whole, problem = with_constants(shown, best, 10 * _STEPS), equation(shown, names, fixed)
     starts = whole.parameters
     if weights.names:
         drawn = torch.rand(_STARTS, len(names), generator=generator, dtype=torch.float64)
         starts = torch.cat([starts, 2 * drawn - 1])
     free = minimise(problem, starts)
-    least = int(free.loss.argmin())
     constant = _constant_loss(problem)
-    made = [
-        _proposal(names, whole.parameters[place], float(whole.loss[place]), constant, rows),
-        _proposal(names, free.parameters[least], float(free.loss[least]), constant, rows),
-    ]
-    limit = max(float(free.loss[least]) * by_chance(rows, len(names)), EXACT)
-    return made[:1] if float(whole.loss[place]) <= limit else made[::-1]
-
-
-def _proposal(names: Sequence[str], values: Tensor, loss: float, constant: float, rows: int) -> Candidate:
-    """The candidate, scored by the variance of labels in every row times the share that it explains."""
-    told = max(0.0, 1 - loss / constant) if constant > 0 else 1.0
-    return Candidate(dict(zip(names, values.tolist(), strict=True)), rows * told / 4)
+    made: list[Candidate] = []
+    for found in (whole, free):
+        least = int(found.loss.argmin())
+        explained = max(0.0, 1 - float(found.loss[least]) / constant) if constant > 0 else 1.0
+        values = dict(zip(names, found.parameters[least].tolist(), strict=True))
+        made.append(Candidate(values, rows * explained / 4))  # the variance of labels in every row, times that share
+    limit = max(float(free.loss.min()) * by_chance(rows, len(names)), EXACT)
+    return made[:1] if float(whole.loss.min()) <= limit else made[::-1]
 
 
 def _constant_loss(problem: EquationProblem) -> float:
@@ -206,6 +194,7 @@ def _constant_loss(problem: EquationProblem) -> float:
     known = problem.known
     if known is None:
         return 1.0
+    assert isinstance(problem.spread, Tensor)
     weight = problem.spread.square().reciprocal()
     best = (weight * known).sum() / weight.sum()
     return float(((known - best) / problem.spread).square().mean())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -21,7 +22,7 @@ from lnnkit.graph.lifting import build
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at
-from lnnkit.learn.starting.comparison_examples import in_tensors, joined, known_rows, nearest
+from lnnkit.learn.starting.comparison_examples import crossings, in_tensors, joined, known_rows, nearest
 from lnnkit.numeric import Interval, same
 from lnnkit.store.stated_facts import given_facts
 
@@ -121,14 +122,23 @@ def starts(
         rows = known_rows(atoms, facts, index)
         for name in own.constants:
             if rows is not None and name not in waiting:
-                known, rising = crossings(own, name, rows[1], zeros)
+                known, slope = crossings(partial(_difference, own, rows[1], zeros, name))
                 good = known.isfinite()
                 if any_set(good):
                     columns = tuple(column[good] for column in rows[0])
                     told = nearest(lifted, (node,), labels.of_arity(len(columns)))
                     direction = association(lifted, node, told)
-                    waiting[name] = _ThresholdRows(known[good], columns, own.sign, rising[good], told, direction)
+                    waiting[name] = _ThresholdRows(known[good], columns, own.sign, slope[good] > 0, told, direction)
     return _chosen(waiting, labels)
+
+
+def _difference(
+    own: LearnedComparison, numbers: Sequence[Interval], values: Mapping[str, float], name: str, value: float
+) -> Tensor:
+    """(n,) the difference of a comparison at the middles of ``numbers``, with a ``value`` for one parameter."""
+    middles = [Interval(middle, middle) for middle in ((low + high) / 2 for low, high in numbers)]
+    now = {each: torch.tensor(value if each == name else values[each], dtype=torch.float64) for each in own.names}
+    return own.difference(middles, now).lower
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,25 +190,6 @@ class _BestCut:
     gain: float
     true: Tensor
     false: Tensor
-
-
-def crossings(
-    own: LearnedComparison, name: str, numbers: Sequence[Interval], values: Mapping[str, float]
-) -> tuple[Tensor, Tensor]:
-    """For each row the parameter's value at which the difference is 0, if linear (else nan), and whether it rises."""
-    middles = [Interval(middle, middle) for middle in ((low + high) / 2 for low, high in numbers)]
-
-    def difference(value: float) -> Tensor:
-        now = {each: torch.tensor(values[each], dtype=torch.float64) for each in own.names}
-        now[name] = torch.tensor(value, dtype=torch.float64)
-        return own.difference(middles, now).lower
-
-    zero, one, two = (difference(value) for value in (0.0, 1.0, 2.0))
-    slope = one - zero
-    linear = ((two - one) - slope).abs() <= 1e-9 * (1 + slope.abs())
-    found = -zero / slope
-    found[~linear | (slope == 0)] = torch.nan
-    return found, slope > 0
 
 
 def _best_cut(rows: _ThresholdRows, labels: Labels, truth: Tensor) -> _BestCut:
