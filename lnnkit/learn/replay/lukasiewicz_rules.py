@@ -21,8 +21,10 @@ from lnnkit.logic.bounds import tolerance
 
 RuleEnd = tuple[int, int]  # a leaf, and its lower (0) or upper (1) end
 ReadEnd = Callable[[RuleEnd], Tensor]
+_Number = tuple[float, str | None]  # a number of a rule, and its parameter
 
 _ATOMS = (LEAF, "same")
+_CONNECTIVES = ("and", "or", "implies")
 _TOLERANCE = tolerance(torch.float64)
 _LEAST = 1e-12  # stands in for a weight of 0 of the head, to divide by
 
@@ -41,13 +43,12 @@ class RuleNumbers:
         return torch.addcmul(self.start, self.signs, parameters.index_select(0, self.places))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ClampedSum:
     """``clamp(b - sum w t)`` of a conjunction, ``clamp(1 - b + sum w t)`` of a disjunction. ``ends`` are terms that are
     an end of an atom, or its complement where flipped; ``sums`` are the other terms. ``coefficients`` are the weights
-    of the former, what the sum starts from, and the weights of the latter. ``number`` tells a rule's sums apart."""
+    of the former, what the sum starts from, and the weights of the latter."""
 
-    number: int
     coefficients: RuleNumbers
     ends: tuple[tuple[RuleEnd, bool], ...]
     sums: tuple[tuple[ClampedSum, bool], ...]
@@ -82,10 +83,24 @@ class LukasiewiczRule:
         """Whether the head is as true as the antecedent: the rule and its implication have no number but 1."""
         return self.numbers.places is None and all_set(self.numbers.start == 1)
 
-    def told(self, parameters: Tensor, read: ReadEnd, matrices: Mapping[int, Tensor], *, through: bool) -> Tensor:
+    def told(
+        self, parameters: Tensor, read: ReadEnd, matrices: Mapping[ClampedSum, Tensor], *, through: bool
+    ) -> Tensor:
         """(n,) the bounds that instances propose for the head. ``matrices`` has the `matrix` of some of the sums."""
         clamp = clamp_through if through else _clamp
-        antecedent = self._sum(self.top, parameters, read, matrices, clamp)
+
+        def value_of(own: ClampedSum) -> Tensor:
+            coefficients = own.coefficients.at(parameters)
+            count = len(own.ends) + 1
+            total = coefficients[:count] if own.sums else coefficients
+            if own.ends:
+                total = total @ (matrices[own] if own in matrices else matrix(own, read))
+            for place, (inner, flipped) in enumerate(own.sums, count):
+                value = value_of(inner)
+                total = torch.addcmul(total, coefficients[place], 1 - value if flipped else value)
+            return clamp(total)
+
+        antecedent = value_of(self.top)
         if self.plain:  # an epoch of 100,000 labels takes 1.5 ms instead of 1.8
             return 1 - antecedent if self.flipped else antecedent
         truth, weight, head, bias = self.numbers.at(parameters).unbind()
@@ -97,24 +112,6 @@ class LukasiewiczRule:
         if self.falls and float(most.detach()) > float(head.detach()) + _TOLERANCE:
             value = torch.where(share > 1 + _TOLERANCE / head, 0.0, value)
         return 1 - value if self.flipped else value
-
-    def _sum(
-        self,
-        own: ClampedSum,
-        parameters: Tensor,
-        read: ReadEnd,
-        matrices: Mapping[int, Tensor],
-        clamp: Callable[[Tensor], Tensor],
-    ) -> Tensor:
-        coefficients = own.coefficients.at(parameters)
-        count = len(own.ends) + 1
-        total = coefficients[:count] if own.sums else coefficients
-        if own.ends:
-            total = total @ (matrices[own.number] if own.number in matrices else matrix(own, read))
-        for place, (inner, flipped) in enumerate(own.sums, count):
-            value = self._sum(inner, parameters, read, matrices, clamp)
-            total = torch.addcmul(total, coefficients[place], 1 - value if flipped else value)
-        return clamp(total)
 
 
 def matrix(own: ClampedSum, read: ReadEnd) -> Tensor:
@@ -145,7 +142,7 @@ def rule_of(formula: Formula, leaf: int, side: int, names: Sequence[str], *, com
     if _holds(formula, top.operands[0], leaf):
         return None  # the proposal depends on the head's own bounds
     places = {name: place for place, name in enumerate(names)}
-    antecedent = _Compiler(formula, places).sum_of(top.operands[0], side if completes else 0)
+    antecedent = _sum_of(formula, places, top.operands[0], side if completes else 0)
     if antecedent is None:
         return None
     learned = formula.root.learned[0] if formula.root is not None else None
@@ -165,7 +162,7 @@ def _holds(formula: Formula, top: int, leaf: int) -> bool:
 
 
 def _numbers(
-    given: Sequence[tuple[float, str | None]], places: Mapping[str, int], conjunction: bool | None = None, bias: int = 0
+    given: Sequence[_Number], places: Mapping[str, int], conjunction: bool | None = None, bias: int = 0
 ) -> RuleNumbers:
     """The numbers; or, with the index of the ``bias``, the coefficients of a conjunction or a disjunction."""
     fixed = torch.tensor([float(value) for value, _ in given], dtype=torch.float64)
@@ -179,67 +176,47 @@ def _numbers(
     return RuleNumbers(start, signs * learned, found.clamp(min=0) if any_set(learned) else None)
 
 
-class _Compiler:
-    """Compiles neurons to sums."""
+def _sum_of(formula: Formula, places: Mapping[str, int], index: int, side: int) -> ClampedSum | None:
+    """One end of a neuron; the end of an atom, or of a negation, is a sum of one term."""
+    neuron = formula.neurons[index]
+    if neuron.kind not in _CONNECTIVES:
+        return _clamped_sum(formula, places, [(index, (1.0, None), False)], (1.0, None), side, conjunction=False)
+    if neuron.logic is None or not neuron.logic.sums:
+        return None
+    *names, bias = neuron.learned
+    numbers = zip(neuron.weights, names, strict=True)
+    falls = [neuron.kind == "implies" and place == 0 for place in range(len(neuron.operands))]
+    terms = list(zip(neuron.operands, numbers, falls, strict=True))
+    return _clamped_sum(formula, places, terms, (neuron.bias, bias), side, conjunction=neuron.kind == "and")
 
-    def __init__(self, formula: Formula, places: Mapping[str, int]) -> None:
-        self._formula = formula
-        self._places = places
-        self._count = 0
 
-    def sum_of(self, index: int, side: int) -> ClampedSum | None:
-        """One end of a neuron; the end of a single atom is a sum of one term."""
-        neuron = self._formula.neurons[index]
-        if neuron.kind in ("and", "or", "implies"):
-            return self._connective(index, side)
-        found = self._term(index, side)
-        if found is None:
+def _clamped_sum(
+    formula: Formula,
+    places: Mapping[str, int],
+    operands: Sequence[tuple[int, _Number, bool]],
+    bias: _Number,
+    side: int,
+    *,
+    conjunction: bool,
+) -> ClampedSum | None:
+    """The sum over operands, each with its weight, and whether its complement is the term."""
+    ends: list[tuple[_Number, tuple[RuleEnd, bool]]] = []
+    sums: list[tuple[_Number, tuple[ClampedSum, bool]]] = []
+    for index, weight, falls in operands:
+        end, flipped = side ^ falls, conjunction ^ falls
+        while formula.neurons[index].kind == "not":
+            index, end, flipped = formula.neurons[index].operands[0], 1 - end, not flipped
+        kind = formula.neurons[index].kind
+        inner = _sum_of(formula, places, index, end) if kind in _CONNECTIVES else None
+        if kind in _ATOMS:
+            ends.append((weight, ((index, end), flipped)))
+        elif inner is not None:
+            sums.append((weight, (inner, flipped)))
+        else:
             return None
-        term, flipped = found
-        inner = isinstance(term, ClampedSum)
-        ones = _numbers([(1.0, None), (1.0, None)], self._places, False, 0 if inner else 1)
-        self._count += 1
-        if isinstance(term, ClampedSum):
-            return ClampedSum(self._count, ones, (), ((term, flipped),))
-        return ClampedSum(self._count, ones, ((term, flipped),), ())
-
-    def _connective(self, index: int, side: int) -> ClampedSum | None:
-        neuron = self._formula.neurons[index]
-        if neuron.logic is None or not neuron.logic.sums:
-            return None
-        conjunction = neuron.kind == "and"
-        atoms: list[tuple[tuple[float, str | None], tuple[RuleEnd, bool]]] = []
-        others: list[tuple[tuple[float, str | None], tuple[ClampedSum, bool]]] = []
-        *learned, bias = neuron.learned
-        for place, (operand, weight) in enumerate(zip(neuron.operands, neuron.weights, strict=True)):
-            falls = neuron.kind == "implies" and place == 0  # its complement is the term
-            found = self._term(operand, 1 - side if falls else side)
-            if found is None:
-                return None
-            term, flipped = found
-            flipped ^= conjunction ^ falls
-            if isinstance(term, ClampedSum):
-                others.append(((weight, learned[place]), (term, flipped)))
-            else:
-                atoms.append(((weight, learned[place]), (term, flipped)))
-        self._count += 1
-        numbers = [*(each for each, _ in atoms), (neuron.bias, bias), *(each for each, _ in others)]
-        coefficients = _numbers(numbers, self._places, conjunction, len(atoms))
-        return ClampedSum(
-            self._count, coefficients, tuple(end for _, end in atoms), tuple(inner for _, inner in others)
-        )
-
-    def _term(self, index: int, side: int) -> tuple[RuleEnd | ClampedSum, bool] | None:
-        """One end of an operand, and whether the term is its complement."""
-        flipped = False
-        neuron = self._formula.neurons[index]
-        while neuron.kind == "not":
-            index, side, flipped = neuron.operands[0], 1 - side, not flipped
-            neuron = self._formula.neurons[index]
-        if neuron.kind in _ATOMS:
-            return (index, side), flipped
-        inner = self._connective(index, side) if neuron.kind in ("and", "or", "implies") else None
-        return None if inner is None else (inner, flipped)
+    numbers = [*(weight for weight, _ in ends), bias, *(weight for weight, _ in sums)]
+    coefficients = _numbers(numbers, places, conjunction, len(ends))
+    return ClampedSum(coefficients, tuple(end for _, end in ends), tuple(inner for _, inner in sums))
 
 
 def _clamp(values: Tensor) -> Tensor:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,6 +21,24 @@ _NONE = torch.full((1,), -1)
 EventGroup = tuple[int, int, int]  # a batch, a leaf, and the side of the leaf that instances of the batch set
 
 
+class _EventColumns(NamedTuple):
+    """(n,) what is known of events."""
+
+    key: Tensor
+    tick: Tensor
+    group: Tensor
+    instance: Tensor
+    value: Tensor
+
+    @staticmethod
+    def of(
+        key: Tensor | int, tick: Tensor | int, group: Tensor | int, instance: Tensor, value: Tensor | float
+    ) -> _EventColumns:
+        """One number for all events may stand for a column."""
+        parts = (key, tick, group, instance, torch.as_tensor(value, dtype=torch.float64))
+        return _EventColumns(*(torch.as_tensor(each).expand(len(instance)) for each in parts))
+
+
 class EventIndex:
     """All events, numbered. ``group`` (n,) numbers the instances' batch, leaf and side, which ``groups`` lists; -1
     where no instance brought it about. A bound's *key* is twice its atom row, plus its side. The last events are the
@@ -31,55 +50,49 @@ class EventIndex:
         get a twin for the other end."""
         assert history.trace is not None
         found = Events(*map(torch.from_numpy, history.events(numbers)))
-        count = len(found.row)
-        ends = torch.cat([found.start[1:], torch.tensor([count])]) if len(found.start) else found.start
-        lengths = ends - found.start
-        self.groups: list[EventGroup] = []
+        lengths = torch.diff(found.start, append=torch.tensor([len(found.row)]))
         known: dict[EventGroup, int] = {}
-        chunks = []
-        for batch, leaf, side in zip(found.shape.tolist(), found.leaf.tolist(), found.side.tolist(), strict=True):
-            chunks.append(-1 if batch == NOBODY else known.setdefault((batch, leaf, side), len(known)))
-        keys = [found.row.long() * 2 + found.side.repeat_interleave(lengths)]
-        ticks = [found.tick.repeat_interleave(lengths)]
-        groups = [torch.tensor(chunks, dtype=torch.int64).repeat_interleave(lengths)]
-        instances, values = [found.instance.long()], [found.value.double()]
-        kinds = found.kind.repeat_interleave(lengths)
-        kinds = torch.cat([kinds, *self._twins(twinned, known, keys, ticks, groups, instances, values)])
-        count = sum(map(len, keys))
-        for tick, each in history.trace.arrested:
-            group = known.setdefault((each.shape, CROSSING, 0), len(known))
-            keys.append(torch.full((len(each.rows),), -1))
-            ticks.append(torch.full((len(each.rows),), tick))
-            groups.append(torch.full((len(each.rows),), group))
-            instances.append(torch.from_numpy(each.rows).long())
-            values.append(torch.from_numpy(each.roots.lower - each.roots.upper).double())
+        groups = [
+            -1 if batch == NOBODY else known.setdefault((batch, leaf, side), len(known))
+            for batch, leaf, side in zip(found.shape.tolist(), found.leaf.tolist(), found.side.tolist(), strict=True)
+        ]
+        chunks = found.side, found.tick, torch.tensor(groups, dtype=torch.int64), found.kind
+        side, tick, group, kinds = (each.repeat_interleave(lengths) for each in chunks)
+        own = _EventColumns(found.row.long() * 2 + side, tick, group, found.instance.long(), found.value.double())
+        parts = [own, *_twins(own, known, twinned)]
+        count = sum(len(each.key) for each in parts)
+        for arrested_at, each in history.trace.arrested:
+            crossing = known.setdefault((each.shape, CROSSING, 0), len(known))
+            rows, gap = torch.from_numpy(each.rows).long(), torch.from_numpy(each.roots.lower - each.roots.upper)
+            parts.append(_EventColumns.of(-1, arrested_at, crossing, rows, gap))
         self.groups = list(known)
-        self.key, self.tick, self.group, self.instance, self.value = (
-            each[0] if len(each) == 1 else torch.cat(each) for each in (keys, ticks, groups, instances, values)
-        )
-        self.crossings = torch.arange(count, len(self.key))
-        self.entered = len(self.key)
+        self._set(parts)
+        self.crossings = torch.arange(count, len(self))
+        self.entered = len(self)
         self._span = history.tick + 2
-        own = self.key[:count]
-        self._least, most = (int(own.min()), int(own.max())) if count else (0, 0)
+        keys = self.key[:count]
+        self._least, most = (int(keys.min()), int(keys.max())) if count else (0, 0)
         self._number = torch.full((most + 1 - self._least,), -1)  # an event of each key from the least on; -1: none
-        self._number[own - self._least] = torch.arange(count)
+        self._number[keys - self._least] = torch.arange(count)
         self._once = np.count_nonzero((self._number >= 0).numpy()) == count
-        self.source = self._traced(kinds)
+        sent = torch.full((len(self) - len(kinds),), int(Kind.SENT))
+        self.source = self._traced(torch.cat([kinds, sent]))
 
     def __len__(self) -> int:
         return len(self.key)
 
+    def _set(self, parts: Sequence[_EventColumns]) -> None:
+        columns = (each[0] if len(each) == 1 else torch.cat(each) for each in zip(*parts, strict=True))
+        self.key, self.tick, self.group, self.instance, self.value = columns
+
     def enter(self, group: EventGroup, count: int) -> Tensor:
         """Append events that set no bound: what ``count`` instances propose about an unknown target; their numbers."""
-        start = len(self.key)
+        start = len(self)
         if group not in self.groups:
             self.groups.append(group)
-        self.key = torch.cat([self.key, torch.full((count,), -1)])
-        self.tick = torch.cat([self.tick, torch.full((count,), self._span - 1)])
-        self.group = torch.cat([self.group, torch.full((count,), self.groups.index(group))])
-        self.instance = torch.cat([self.instance, torch.arange(count)])
-        self.value = torch.cat([self.value, torch.zeros(count, dtype=torch.float64)])
+        own = _EventColumns(self.key, self.tick, self.group, self.instance, self.value)
+        new = _EventColumns.of(-1, self._span - 1, self.groups.index(group), torch.arange(count), 0.0)
+        self._set([own, new])
         self.__dict__.pop("by_tick", None)
         return torch.arange(start, start + count)
 
@@ -138,43 +151,26 @@ class EventIndex:
         place[self._order] = torch.arange(len(place))
         return place
 
-    def _twins(
-        self,
-        batches: Collection[int],
-        numbers: dict[EventGroup, int],
-        keys: list[Tensor],
-        ticks: list[Tensor],
-        groups: list[Tensor],
-        instances: list[Tensor],
-        values: list[Tensor],
-    ) -> list[Tensor]:
-        """Add an event for the other end of each bound of which only one end was set; returns the kinds."""
-        kinds: list[Tensor] = []
-        own = [columns[0] for columns in (keys, ticks, groups, instances)]
-        for (batch, leaf, side), group in list(numbers.items()):
-            if batch in batches and leaf == AUXILIARY:
-                mine = where_set(own[2] == group)
-                lone = mine[~torch.isin(own[0][mine] ^ 1, own[0])]
-                twin = numbers.setdefault((batch, leaf, 1 - side), len(numbers))
-                keys.append(own[0][lone] ^ 1)
-                ticks.append(own[1][lone])
-                groups.append(torch.full((len(lone),), twin))
-                instances.append(own[3][lone])
-                values.append(torch.full((len(lone),), float(1 - side), dtype=torch.float64))
-                kinds.append(torch.full((len(lone),), int(Kind.SENT)))
-        return kinds
-
     def _traced(self, kinds: Tensor) -> Tensor:
         """For each event the one that first produced its value: what a restoration restores."""
         source = torch.arange(len(self.key))
         restored = where_set(kinds == Kind.RESTORED)
         if len(restored):
-            kind = torch.cat([kinds, torch.full((len(self.crossings),), int(Kind.SENT))])
             for event in restored[self._place[restored].argsort()].tolist():
                 place = int(self._place[event])
-                while place >= 0 and int(kind[self._order[place]]) != Kind.RESTARTED:
+                while place >= 0 and int(kinds[self._order[place]]) != Kind.RESTARTED:
                     place -= 1
                 earlier = int(self._order[place - 1]) if place >= 1 else -1
                 known = earlier >= 0 and int(self.key[earlier]) == int(self.key[event])
                 source[event] = source[earlier] if known else -1
         return source
+
+
+def _twins(own: _EventColumns, numbers: dict[EventGroup, int], batches: Collection[int]) -> Iterator[_EventColumns]:
+    """An event for the other end of each bound of which only one end was set."""
+    for (batch, leaf, side), group in list(numbers.items()):
+        if batch in batches and leaf == AUXILIARY:
+            mine = where_set(own.group == group)
+            lone = mine[~torch.isin(own.key[mine] ^ 1, own.key)]
+            twin = numbers.setdefault((batch, leaf, 1 - side), len(numbers))
+            yield _EventColumns.of(own.key[lone] ^ 1, own.tick[lone], twin, own.instance[lone], float(1 - side))

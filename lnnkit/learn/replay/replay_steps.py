@@ -16,7 +16,7 @@ from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
-from lnnkit.learn.replay.lukasiewicz_rules import LukasiewiczRule, RuleEnd, matrix
+from lnnkit.learn.replay.lukasiewicz_rules import ClampedSum, LukasiewiczRule, RuleEnd, matrix
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Interval
 from lnnkit.trail.events import ROOT
@@ -154,12 +154,12 @@ class RuleValues:
         self, rule: LukasiewiczRule, place: tuple[int, int], ends: Mapping[RuleEnd, Tensor], *, through: bool
     ) -> None:
         self._rule, self._place, self._ends, self._through = rule, place, ends, through
-        self._matrices: dict[int, Tensor] | None = None
+        self._matrices: dict[ClampedSum, Tensor] | None = None
 
     def __call__(self, parameters: Tensor, reads: StepReads) -> Tensor:
         if reads.constant and self._matrices is None:
             self._matrices = {
-                own.number: matrix(own, lambda end: reads.values.index_select(0, self._ends[end]))
+                own: matrix(own, lambda end: reads.values.index_select(0, self._ends[end]))
                 for own in self._rule.sums
                 if own.ends and all(_below(self._ends[end], reads.constant) for end, _ in own.ends)
             }
