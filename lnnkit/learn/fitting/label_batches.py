@@ -22,9 +22,8 @@ from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding, leaf_modes
 from lnnkit.learn.fitting.objective import Targets, class_weights, crossing
 from lnnkit.learn.labels import LabelledBounds, Labels, last_events
-from lnnkit.learn.replay.neural_predicates import Binding, BoundPlaces, bound_atoms, bound_places, given
+from lnnkit.learn.replay.neural_predicates import Binding, BoundReplay, bound_atoms, bound_replay
 from lnnkit.learn.replay.recorded_inference import RecordedInference
-from lnnkit.learn.replay.replay import Replay
 from lnnkit.store.relations import Relation
 
 
@@ -34,24 +33,20 @@ class LabelBatch:
     ``crossed`` atoms, then the amounts by which arrested instances cross."""
 
     targets: Targets
-    replay: Replay
+    replay: BoundReplay
     crossed: int
-    bindings: tuple[BoundPlaces, ...] = ()
     soft: SoftEnds | None = None
-    soft_bindings: tuple[BoundPlaces, ...] = ()
 
     def bounds(self, values: Tensor) -> tuple[Tensor, Tensor]:
         """The bounds (2n,) of the labels' atoms, or (n,) their ``points``, and how far bounds cross; differentiable."""
-        found = self.replay.bounds(values, given(self.replay, self.bindings))
-        count, atoms = len(self.targets.ends), self.crossed
+        found, count = self.replay.bounds(values), len(self.targets.ends)
         ends = found if len(found) == count else found[:count]
         if self.soft is not None:
-            told = self.soft.replay.bounds(values, given(self.soft.replay, self.soft_bindings))
-            ends = self.soft.soften(ends, told)
+            ends = self.soft.soften(ends, self.soft.replay.bounds(values))
         if len(found) == count:
             return ends, torch.zeros((), dtype=found.dtype)
-        low, high = found[count : count + atoms], found[count + atoms : count + 2 * atoms]
-        return ends, crossing(low, high) + found[count + 2 * atoms :].clamp(min=0.0).sum()
+        low, high, apart = found[count:].split([self.crossed, self.crossed, len(found) - count - 2 * self.crossed])
+        return ends, crossing(low, high) + apart.clamp(min=0.0).sum()
 
 
 def targets(own: Labels, which: Tensor, *, balanced: bool) -> Targets:
@@ -85,29 +80,18 @@ def batches(
         events = [*(each[which] for each in told.events), lowered, raised, arrested]
         keys = [*(each[which] for each in told.keys), low, high, torch.full_like(arrested, -1)]
         replay = found.replayer.replay(torch.cat(events), torch.cat(keys))
-        places = _bound(owned, replay)
-        wanted = targets(own, which, balanced=balanced)
-        if supported is None:
-            lower, upper = replay.places[: len(wanted)], replay.places[len(wanted) :]
-            points = wanted.as_points() if torch.equal(lower, upper) else None
+        wanted, ends = targets(own, which, balanced=balanced), None
+        if supported is not None:
+            several, owner = supported.of(rows[which])
+            places, renumbered = torch.unique(owner, return_inverse=True)
+            told_by = found.replayer.replay(several, torch.full_like(several, -1))
+            ends = SoftEnds(bound_replay(told_by, owned), places, renumbered)
+        elif torch.equal(replay.places[: len(wanted)], replay.places[len(wanted) :]):
+            points = wanted.as_points()
             if points is not None:  # an epoch of 100,000 labels takes 2.2 ms instead of 2.6
-                wanted, replay = points, replace(replay, places=lower)
-            made.append(LabelBatch(wanted, replay, len(crossed), places))
-        else:
-            ends = _soft(found, supported, rows[which])
-            made.append(LabelBatch(wanted, replay, len(crossed), places, ends, _bound(owned, ends.replay)))
+                replay, wanted = replace(replay, places=replay.places[: len(wanted)]), points
+        made.append(LabelBatch(wanted, bound_replay(replay, owned), len(crossed), ends))
     return made
-
-
-def _bound(owned: Sequence[tuple[Binding, Tensor]], replay: Replay) -> tuple[BoundPlaces, ...]:
-    return tuple(each for each in (bound_places(*own, replay) for own in owned) if each is not None)
-
-
-def _soft(found: RecordedInference, supported: Supports, rows: Tensor) -> SoftEnds:
-    """The supports of labels about the atoms ``rows``."""
-    events, owner = supported.of(rows)
-    places, renumbered = torch.unique(owner, return_inverse=True)
-    return SoftEnds(found.replayer.replay(events, torch.full_like(events, -1)), places, renumbered)
 
 
 def crossings(found: RecordedInference) -> Tensor:
@@ -132,13 +116,9 @@ class Supports:
     rows: Tensor
 
     def of(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """The events of some distinct atom rows, and the row that each event supports."""
-        start, stop = torch.searchsorted(self.rows, rows), torch.searchsorted(self.rows, rows, right=True)
-        counts = stop - start
-        owner = torch.repeat_interleave(torch.arange(len(rows)), counts)
-        first = counts.cumsum(0) - counts
-        within = torch.arange(len(owner)) - first[owner]
-        return self.events[start[owner] + within], owner
+        """The events of some distinct atom rows, and the place among these of the row that each event supports."""
+        mine, order = torch.isin(self.rows, rows), rows.argsort()
+        return self.events[mine], order[torch.searchsorted(rows[order], self.rows[mine])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +126,7 @@ class SoftEnds:
     """Lower ends at ``places`` of the labels' bounds: noisy-ors of the replayed values that ``owner`` assigns to
     each."""
 
-    replay: Replay
+    replay: BoundReplay
     places: Tensor
     owner: Tensor
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -98,17 +98,6 @@ def with_atoms(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedP
     return replace(program, tables=(*program.tables, *(each.atoms() for each in bindings)))
 
 
-@dataclass(frozen=True, slots=True)
-class BoundPlaces:
-    """The initial bounds of a replay that take a binding's output for the ``inputs`` ``rows`` and class ``columns``."""
-
-    binding: Binding
-    inputs: Tensor
-    places: Tensor
-    rows: Tensor
-    columns: Tensor
-
-
 def bound_atoms(binding: Binding, found: RecordedInference) -> Tensor:
     """(rows,) for each of all rows the index of its value in a binding's flattened output; -1 if none."""
     numbers = found.replayer.numbers
@@ -123,25 +112,43 @@ def bound_atoms(binding: Binding, found: RecordedInference) -> Tensor:
     return which
 
 
-def bound_places(binding: Binding, which: Tensor, replay: Replay) -> BoundPlaces | None:
-    """The places where a replay reads a binding's output; None if it reads none. ``which`` are its `bound_atoms`."""
-    own = which[replay.sources // 2]
-    places = where_set(own >= 0)
-    if not len(places):
-        return None
-    inputs, rows = torch.unique(own[places] // binding.width, return_inverse=True)
-    return BoundPlaces(binding, inputs, places, rows, own[places] % binding.width)
+class BoundPlaces(NamedTuple):
+    """The initial bounds of a replay that take a binding's output for the ``inputs`` ``rows`` and class ``columns``."""
+
+    binding: Binding
+    inputs: Tensor
+    places: Tensor
+    rows: Tensor
+    columns: Tensor
 
 
-def given(replay: Replay, bindings: Sequence[BoundPlaces]) -> Tensor | None:
-    """The initial bounds with the current outputs of modules; None if no module supplies any."""
-    if not bindings:
-        return None
-    initial = replay.initial
-    for each in bindings:
-        values = each.binding.values(each.inputs)
-        initial = initial.index_copy(0, each.places, values[each.rows, each.columns])
-    return initial
+@dataclass(frozen=True, slots=True)
+class BoundReplay:
+    """A replay that takes some of its initial bounds from the ``outputs`` of modules."""
+
+    replay: Replay
+    outputs: Sequence[BoundPlaces]
+
+    def bounds(self, parameters: Tensor) -> Tensor:
+        """(n,) the requested bounds at these parameters; differentiable, in the weights of the modules too."""
+        if not self.outputs:
+            return self.replay.bounds(parameters)
+        initial = self.replay.initial
+        for binding, inputs, places, rows, columns in self.outputs:
+            initial = initial.index_copy(0, places, binding.values(inputs)[rows, columns])
+        return self.replay.bounds(parameters, initial)
+
+
+def bound_replay(replay: Replay, bindings: Sequence[tuple[Binding, Tensor]]) -> BoundReplay:
+    """The replay with the outputs of the ``bindings`` that it reads, each with its `bound_atoms`."""
+    outputs: list[BoundPlaces] = []
+    for binding, which in bindings:
+        own = which[replay.sources // 2]
+        places = where_set(own >= 0)
+        if len(places):
+            inputs, rows = torch.unique(own[places] // binding.width, return_inverse=True)
+            outputs.append(BoundPlaces(binding, inputs, places, rows, own[places] % binding.width))
+    return BoundReplay(replay, outputs)
 
 
 def comparison_queries(program: CheckedProgram, bindings: Sequence[Binding]) -> tuple[Query, ...]:
