@@ -6,7 +6,7 @@ so `lnnkit.learn.starting.initial_values` makes the choice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -14,11 +14,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from lnnkit.check.program import CheckedProgram
-from lnnkit.graph.lifting import build
-from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
-from lnnkit.learn.labels import Labels
-from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at
+from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
 from lnnkit.learn.starting.candidate_search import (
     Candidate,
     WeightGrid,
@@ -28,11 +24,10 @@ from lnnkit.learn.starting.candidate_search import (
     told_by_cut,
     told_by_value,
 )
-from lnnkit.learn.starting.comparison_examples import Examples, crossings, examples, in_tensors, nearest, with_labels
+from lnnkit.learn.starting.comparison_examples import ComparisonData, Examples, crossings
 from lnnkit.learn.starting.least_squares_fit import equation_proposals
 from lnnkit.numeric.units.gated_units import SATURATED
 from lnnkit.numeric.units.nsr import READOUTS, RELATIONS, RelationName
-from lnnkit.store.stated_facts import given_facts
 
 _BEST = 12  # candidate weights proposed
 _BEST_RELATED = 3  # the same, if each is combined with six relations
@@ -169,17 +164,15 @@ class ComparisonCandidates:
     proposals: Sequence[Candidate] = ()
 
 
-def offers(
-    program: CheckedProgram,
-    parameters: Sequence[LearnedParameter],
-    started: Mapping[str, float],
-    labels: Labels,
-    mentioned: set[str],
-    seed: int,
-) -> list[ComparisonCandidates]:
-    """The candidates for each comparison, the most informative first; later ones by what is left of the labels."""
-    waiting = list(_waiting(program, parameters, started, labels, mentioned))
-    rest = labels.truth
+def offers(data: ComparisonData, started: Mapping[str, float], seed: int) -> list[ComparisonCandidates]:
+    """The candidates for each comparison with parameters that are not ``started``, the most informative first; later
+    ones by what is left of the labels."""
+    waiting = [
+        ComparisonCandidates(own, data.examples(node, own))
+        for node, own in data.learned()
+        if not started.keys() >= {*own.names, *own.relation}
+    ]
+    rest = data.labels.truth
     known, found = dict(started), list[ComparisonCandidates]()
     while waiting:
         generator = torch.Generator().manual_seed(seed)
@@ -191,15 +184,6 @@ def offers(
             known |= some[0].values
             rest = _less(own, known, rest)
     return found
-
-
-def solved_for(program: CheckedProgram, parameters: Sequence[LearnedParameter]) -> frozenset[str]:
-    """The parameters that are constants of equations."""
-    zeros = {each.name: each.start or 0.0 for each in parameters}
-    graph = build(at(program, zeros)).graph
-    equations = [node for node, data in graph.nodes.items() if data["kind"] == "compare" and data["operator"] == "="]
-    learned = (learned_comparison(graph, node, zeros) for node in equations)
-    return frozenset(name for each in learned if each is not None for name in each.constants)
 
 
 def _proposed(
@@ -214,25 +198,6 @@ def _proposed(
         return found
     found += proposals(own, offer.shown, truth, elsewhere, generator)
     return sorted(found, key=lambda each: -round(each.gain, 9))
-
-
-def _waiting(
-    program: CheckedProgram,
-    parameters: Sequence[LearnedParameter],
-    started: Mapping[str, float],
-    labels: Labels,
-    mentioned: set[str],
-) -> Iterator[ComparisonCandidates]:
-    zeros = {each.name: started.get(each.name, 0.0) for each in parameters}
-    lifted = build(at(program, zeros))
-    graph = lifted.graph
-    index, given, _ = given_facts(program, mentioned)
-    facts = with_labels(in_tensors(given), labels)
-    for node, data in graph.nodes.items():
-        own = learned_comparison(graph, node, zeros) if data["kind"] == "compare" else None
-        if own is not None and not started.keys() >= {*own.names, *own.relation}:
-            told = nearest(lifted, (node,), labels.of_arity(len(graph.nodes[node]["sorts"])))
-            yield ComparisonCandidates(own, examples(graph, node, own, facts, index, labels, told))
 
 
 def _less(own: ComparisonCandidates, known: Mapping[str, float], rest: Tensor) -> Tensor:

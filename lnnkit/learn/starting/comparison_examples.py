@@ -3,8 +3,9 @@ predicates in the comparison's own rules, or else in the nearest rules that shar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -12,37 +13,120 @@ import torch
 from torch import Tensor
 
 from lnnkit.arrays import any_set
+from lnnkit.check.program import CheckedProgram
 from lnnkit.formula.number_terms import comparison
-from lnnkit.graph.lifted import TERMS, LiftedGraph, NeuronGraph
-from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
+from lnnkit.graph.lifted import TERMS, LiftedGraph
+from lnnkit.graph.lifting import build
+from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.labels import Labels
+from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at
 from lnnkit.numeric import Interval, same
-from lnnkit.store.layout import Given
+from lnnkit.store.stated_facts import given_facts
+
+_MOST = 2000  # greatest number of rows used
 
 
-def known_rows(
-    atoms: Sequence[tuple[str, tuple[int | str, ...]]], facts: Mapping[str, NumberFacts], index: Mapping[str, int]
-) -> tuple[tuple[Tensor, ...], list[Interval]] | None:
-    """The tuples of entities for which all numbers are known, and these; None if they are about different tuples."""
-    shapes = {arguments: name for name, arguments in atoms if any(isinstance(each, int) for each in arguments)}
-    if len(shapes) != 1 or any(name not in facts for name, _ in atoms):
-        return None
-    ((shape, name),) = shapes.items()
-    if len(set(shape)) != len(shape) or max(len(index), 1) ** len(shape) >= 2**62:
-        return None
-    first = np.unique(_keys(facts[name].columns, len(index)).numpy(), return_index=True)[1]
-    columns = tuple(column[torch.from_numpy(first)] for column in facts[name].columns)
-    places = [
-        joined(
-            facts[name].columns,
-            columns if arguments == shape else tuple(torch.tensor([index[str(each)]]) for each in arguments),
-        ).expand(len(first))
-        for name, arguments in atoms
-    ]
-    known = torch.stack(places).min(0).values >= 0
-    pairs = [(facts[name], place[known]) for (name, _), place in zip(atoms, places, strict=True)]
-    numbers = [Interval(own.lower[place].double(), own.upper[place].double()) for own, place in pairs]
-    return tuple(column[known] for column in columns), numbers
+class NumberFacts(NamedTuple):
+    """What is known of a predicate or number: entities by argument, and the bounds of each tuple of them."""
+
+    columns: tuple[Tensor, ...]
+    lower: Tensor
+    upper: Tensor
+
+
+class ComparisonData:
+    """The comparisons of a program, with the facts and ``labels`` about their numbers. ``values`` are the starts of its
+    parameters, 0 where there is none."""
+
+    def __init__(
+        self,
+        program: CheckedProgram,
+        parameters: Sequence[LearnedParameter],
+        labels: Labels,
+        mentioned: set[str],
+        *,
+        with_labels: bool = False,
+    ) -> None:
+        """``with_labels``: labels of numbers count as facts."""
+        self.values = {each.name: each.start or 0.0 for each in parameters}
+        self.lifted = build(at(program, self.values))
+        self.labels = labels
+        self._program, self._mentioned, self._with_labels = program, mentioned, with_labels
+
+    @cached_property
+    def _facts(self) -> tuple[Mapping[str, int], dict[str, NumberFacts]]:
+        """The entities, and what facts tell of each predicate and number."""
+        index, given, _ = given_facts(self._program, self._mentioned)
+        found = {
+            own.predicate: NumberFacts(
+                tuple(map(torch.tensor, own.columns)), torch.tensor(own.lower), torch.tensor(own.upper)
+            )
+            for own in given
+        }
+        for name, mine, ids in self.labels.by_name() if self._with_labels else ():
+            if any_set(self.labels.numeric[mine]):
+                lower, upper = self.labels.lower[mine], self.labels.upper[mine]
+                known = found.get(name, NumberFacts(tuple(each[:0] for each in ids), lower[:0], upper[:0]))
+                columns = tuple(map(torch.cat, zip(known.columns, ids, strict=True)))
+                found[name] = NumberFacts(columns, torch.cat([known.lower, lower]), torch.cat([known.upper, upper]))
+        return index, found
+
+    def learned(self) -> Iterator[tuple[str, LearnedComparison]]:
+        """The comparisons with parameters, by node."""
+        for node, data in self.lifted.graph.nodes.items():
+            own = learned_comparison(self.lifted.graph, node, self.values) if data["kind"] == "compare" else None
+            if own is not None:
+                yield node, own
+
+    def known_rows(self, node: str) -> tuple[tuple[Tensor, ...], list[Interval]] | None:
+        """The tuples of entities for which all numbers of a comparison are known, and these; None if they are about
+        different tuples."""
+        (index, facts), graph = self._facts, self.lifted.graph
+        _, atoms = comparison(graph, node, tuple(range(len(graph.nodes[node]["sorts"]))))
+        shapes = {arguments: name for name, arguments in atoms if any(isinstance(each, int) for each in arguments)}
+        if len(shapes) != 1 or any(name not in facts for name, _ in atoms):
+            return None
+        ((shape, name),) = shapes.items()
+        if len(set(shape)) != len(shape) or max(len(index), 1) ** len(shape) >= 2**62:
+            return None
+        first = np.unique(_keys(facts[name].columns, len(index)).numpy(), return_index=True)[1]
+        columns = tuple(column[torch.from_numpy(first)] for column in facts[name].columns)
+        places: list[Tensor] = []
+        for name, arguments in atoms:
+            ids = columns if arguments == shape else tuple(torch.tensor([index[str(each)]]) for each in arguments)
+            places.append(joined(facts[name].columns, ids).expand(len(first)))
+        known = torch.stack(places).min(0).values >= 0
+        pairs = [(facts[name], place[known]) for (name, _), place in zip(atoms, places, strict=True)]
+        numbers = [Interval(own.lower[place].double(), own.upper[place].double()) for own, place in pairs]
+        return tuple(column[known] for column in columns), numbers
+
+    def told(self, node: str, arity: int) -> frozenset[str]:
+        """The labelled predicates and numbers of that arity nearest to a comparison."""
+        return nearest(self.lifted, (node,), self.labels.of_arity(arity))
+
+    def examples(self, node: str, own: LearnedComparison) -> list[Examples]:
+        """The examples of a comparison: for each of the nearest predicates of as many arguments, and all without
+        labels."""
+        rows, labels = self.known_rows(node), self.labels
+        if rows is None:
+            return []
+        columns, numbers = rows
+        values = [(low + high) / 2 for low, high in numbers]
+        known = torch.stack([each.isfinite() for each in values]).all(0)
+        exact = known & torch.stack([low == high for low, high in numbers]).all(0)
+        known = exact if any_set(exact) else known
+        if not any_set(known):
+            return []
+        columns, values = tuple(each[known] for each in columns), [each[known] for each in values]
+        told = self.told(node, len(self.lifted.graph.nodes[node]["sorts"]))
+        made: list[Examples] = []
+        for name, mine, ids in labels.by_name():
+            if name in told and len(ids) == len(columns) and not any_set(labels.numeric[mine]):
+                place = joined(columns, ids)
+                about = place >= 0
+                if any_set(about):  # these rows are all labelled
+                    made.append(_some(own, [each[place[about]] for each in values], mine[about]))
+        return [*made, _some(own, values, torch.full((len(columns[0]),), -1))]
 
 
 def _keys(columns: Sequence[Tensor], radix: int) -> Tensor:
@@ -62,36 +146,6 @@ def joined(columns: tuple[Tensor, ...], ids: tuple[Tensor, ...]) -> Tensor:
     order = keys.argsort()
     place = torch.searchsorted(keys[order], wanted).clamp(max=len(keys) - 1)
     return torch.where(keys[order][place] == wanted, order[place], -1)
-
-
-class NumberFacts(NamedTuple):
-    """What is known of a predicate or number: entities by argument, and the bounds of each tuple of them."""
-
-    columns: tuple[Tensor, ...]
-    lower: Tensor
-    upper: Tensor
-
-
-def in_tensors(facts: Sequence[Given]) -> dict[str, NumberFacts]:
-    """Facts by predicate, their columns and bounds copied to tensors."""
-    return {
-        own.predicate: NumberFacts(
-            tuple(map(torch.tensor, own.columns)), torch.tensor(own.lower), torch.tensor(own.upper)
-        )
-        for own in facts
-    }
-
-
-def with_labels(facts: Mapping[str, NumberFacts], labels: Labels) -> dict[str, NumberFacts]:
-    """The facts, with labels of numbers added as facts."""
-    found = dict(facts)
-    for name, mine, ids in labels.by_name():
-        if any_set(labels.numeric[mine]):
-            own = NumberFacts(ids, labels.lower[mine], labels.upper[mine])
-            known = found.get(name, NumberFacts(tuple(each[:0] for each in ids), own.lower[:0], own.upper[:0]))
-            columns = tuple(map(torch.cat, zip(known.columns, own.columns, strict=True)))
-            found[name] = NumberFacts(columns, torch.cat([known.lower, own.lower]), torch.cat([known.upper, own.upper]))
-    return found
 
 
 def nearest(lifted: LiftedGraph, nodes: Iterable[str], labelled: Collection[str]) -> frozenset[str]:
@@ -116,9 +170,6 @@ def crossings(difference: Callable[[float], Tensor]) -> tuple[Tensor, Tensor]:
     slope = one - zero
     linear = ((two - one) - slope).abs() <= 1e-9 * (1 + slope.abs() + zero.abs())
     return torch.where(linear & (slope != 0), -zero / slope, torch.nan), slope
-
-
-_MOST = 2000  # greatest number of rows used
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,44 +208,8 @@ class Examples:
         return Examples(self.comparison, tuple(each[rows] for each in self.numbers), self.labels[rows])
 
 
-def examples(
-    graph: NeuronGraph,
-    node: str,
-    own: LearnedComparison,
-    facts: Mapping[str, NumberFacts],
-    index: Mapping[str, int],
-    labels: Labels,
-    told: Collection[str],
-) -> list[Examples]:
-    """The examples of a comparison: for each predicate ``told`` of as many arguments, and all without labels."""
-    _, atoms = comparison(graph, node, tuple(range(len(graph.nodes[node]["sorts"]))))
-    found = known_rows(atoms, facts, index)
-    if found is None:
-        return []
-    columns, numbers = found
-    values = [(low + high) / 2 for low, high in numbers]
-    known, exact = (torch.ones(len(columns[0]), dtype=torch.bool) for _ in range(2))
-    for (low, high), middle in zip(numbers, values, strict=True):
-        known &= middle.isfinite()
-        exact &= low == high
-    if any_set(known & exact):
-        known &= exact
-    if not any_set(known):
-        return []
-    columns, values = tuple(each[known] for each in columns), [each[known] for each in values]
-    made: list[Examples] = []
-    for name, mine, ids in labels.by_name():
-        if name in told and len(ids) == len(columns) and not any_set(labels.numeric[mine]):
-            rows = joined(columns, ids)
-            about = rows >= 0
-            if any_set(about):  # these rows are all labelled
-                made.append(_some(own, [each[rows[about]] for each in values], mine[about]))
-    return [*made, _some(own, values, torch.full((len(columns[0]),), -1))]
-
-
 def _some(own: LearnedComparison, values: Sequence[Tensor], labels: Tensor) -> Examples:
-    count = len(labels)
-    chosen = torch.arange(count)
-    if count > _MOST:
-        chosen = torch.linspace(0, count - 1, _MOST, dtype=torch.float64).round().long()
-    return Examples(own, tuple(each[chosen].double() for each in values), labels[chosen])
+    found = Examples(own, tuple(each.double() for each in values), labels)
+    if len(labels) <= _MOST:
+        return found
+    return found.at(torch.linspace(0, len(labels) - 1, _MOST, dtype=torch.float64).round().long())

@@ -16,7 +16,8 @@ from lnnkit.learn.fitting.simpler_values import no_worse
 from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter
 from lnnkit.learn.starting.candidate_search import Candidate
-from lnnkit.learn.starting.candidates import ComparisonCandidates, offers, solved_for
+from lnnkit.learn.starting.candidates import ComparisonCandidates, offers
+from lnnkit.learn.starting.comparison_examples import ComparisonData
 from lnnkit.learn.starting.least_squares_fit import fitted_to_labels
 from lnnkit.learn.starting.threshold_starts import Start
 
@@ -74,7 +75,7 @@ def fast_start(fitting: Fitting) -> Tensor:
     start = torch.tensor([known.get(name, 0.0) for name in names], dtype=torch.float64)
     if len(known) == len(names):
         return _solved(fitting, start)
-    offered = _offers(fitting, known)
+    offered = offers(_data(fitting), known, fitting.settings.seed)
     reached = {name for each in offered for name in each.proposals[0].values} | known.keys()
     for each in fitting.parameters:
         if each.name not in reached:
@@ -99,10 +100,10 @@ def fast_start(fitting: Fitting) -> Tensor:
     return start
 
 
-def _offers(fitting: Fitting, started: Mapping[str, float]) -> list[ComparisonCandidates]:
-    """The values that the training labels suggest for parameters that are not ``started``."""
+def _data(fitting: Fitting) -> ComparisonData:
+    """The comparisons with the training labels."""
     labels = fitting.labels.some(fitting.split.train)
-    return offers(fitting.program, fitting.parameters, started, labels, fitting.mentioned, fitting.settings.seed)
+    return ComparisonData(fitting.program, fitting.parameters, labels, fitting.mentioned, with_labels=True)
 
 
 def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
@@ -117,13 +118,13 @@ def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
 
 def _solved(fitting: Fitting, start: Tensor) -> Tensor:
     """``start``, or, if better, with constants of equations solved: gradients of products seldom lead there."""
-    constants = any(each.kind == "value" for each in fitting.parameters)
-    solvable = solved_for(fitting.program, fitting.parameters) if constants else frozenset[str]()
-    if not solvable:
+    if all(each.kind != "value" for each in fitting.parameters):
         return start
-    names = [each.name for each in fitting.parameters]
-    elsewhere = {name: value for name, value in zip(names, start.tolist(), strict=True) if name not in solvable}
-    offered = [each.proposals for each in _offers(fitting, elsewhere) if each.comparison.sign == "="]
+    data, values = _data(fitting), zip((each.name for each in fitting.parameters), start.tolist(), strict=True)
+    solvable = {name for _, own in data.learned() if own.sign == "=" for name in own.constants}
+    elsewhere = {name: value for name, value in values if name not in solvable}
+    some = offers(data, elsewhere, fitting.settings.seed) if solvable else []
+    offered = [each.proposals for each in some if each.comparison.sign == "="]
     if not offered:
         return start
     judge = _judge(fitting, fitting.constraints(start))

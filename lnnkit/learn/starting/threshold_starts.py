@@ -16,15 +16,12 @@ from torch import Tensor
 
 from lnnkit.arrays import any_set, where_set
 from lnnkit.check.program import CheckedProgram
-from lnnkit.formula.number_terms import comparison
 from lnnkit.graph.lifted import COMPARISON, LEAST, LiftedGraph, NeuronGraph
-from lnnkit.graph.lifting import build
-from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
+from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
 from lnnkit.learn.labels import Labels
-from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at
-from lnnkit.learn.starting.comparison_examples import crossings, in_tensors, joined, known_rows, nearest
+from lnnkit.learn.parameters.rule_parameters import LearnedParameter
+from lnnkit.learn.starting.comparison_examples import ComparisonData, crossings, joined
 from lnnkit.numeric import Interval, same
-from lnnkit.store.stated_facts import given_facts
 
 _Signs = Mapping[str, int]
 
@@ -108,27 +105,21 @@ def starts(
     program: CheckedProgram, parameters: Sequence[LearnedParameter], labels: Labels, mentioned: set[str]
 ) -> dict[str, Start]:
     """For each parameter that is a constant in a comparison of known relation and units: its start from the data."""
-    unstarted = {each.name for each in parameters if each.start is None}
-    zeros = {each.name: 0.0 if each.start is None else each.start for each in parameters}
-    lifted = build(at(program, zeros))
-    index, given, _ = given_facts(program, mentioned)
-    facts = in_tensors(given)
+    started = {each.name for each in parameters if each.start is not None}
+    data = ComparisonData(program, parameters, labels, mentioned)
     waiting: dict[str, _ThresholdRows] = {}
-    for node, data in lifted.graph.nodes.items():
-        own = learned_comparison(lifted.graph, node, zeros) if data["kind"] == "compare" else None
-        if own is None or not own.constants or not own.started(zeros.keys() - unstarted):
+    for node, own in data.learned():
+        rows = data.known_rows(node) if own.constants and own.started(started) else None
+        if rows is None:
             continue
-        _, atoms = comparison(lifted.graph, node, tuple(range(len(data["sorts"]))))
-        rows = known_rows(atoms, facts, index)
         for name in own.constants:
-            if rows is not None and name not in waiting:
-                known, slope = crossings(partial(_difference, own, rows[1], zeros, name))
-                good = known.isfinite()
-                if any_set(good):
-                    columns = tuple(column[good] for column in rows[0])
-                    told = nearest(lifted, (node,), labels.of_arity(len(columns)))
-                    direction = association(lifted, node, told)
-                    waiting[name] = _ThresholdRows(known[good], columns, own.sign, slope[good] > 0, told, direction)
+            known, slope = crossings(partial(_difference, own, rows[1], data.values, name))
+            good = known.isfinite()
+            if name not in waiting and any_set(good):
+                columns = tuple(column[good] for column in rows[0])
+                told = data.told(node, len(columns))
+                direction = association(data.lifted, node, told)
+                waiting[name] = _ThresholdRows(known[good], columns, own.sign, slope[good] > 0, told, direction)
     return _chosen(waiting, labels)
 
 
