@@ -319,7 +319,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         self.targets_ = [self.target]
         rules = self.rules or ""
         used = [column for column in columns if column.name in rules or format_string(column.name) in rules]
-        text = "".join(f"{format_statement(declaration(column))}\n" for column in used) + rules + "\n"
+        text = "".join(f"{declaration(column)}\n" for column in used) + rules + "\n"
         text = with_values_quoted(text, used)
         kb = self._with_facts(text, columns)
         truth = (codes == self._positive).astype(float)

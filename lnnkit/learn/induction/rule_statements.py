@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from lnnkit.check.findings import nearest
 from lnnkit.check.walk import nodes
 from lnnkit.learn.induction.induced_rule import Induced
-from lnnkit.learn.induction.table_literals import Conjunction, TableColumn, TableLiteral
+from lnnkit.learn.induction.table_literals import TableColumn, TableLiteral
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import in_digits
 from lnnkit.syntax.parse import parse
-from lnnkit.syntax.printer import format_statement, format_string
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.printer import format_number, format_predicate, format_statement, format_string
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-ROW = "row"  # the sort of rows
-_NOWHERE = Span(Source("", ""), 0, 0)
 # Precision of a weight: those on the grid are whole hundredths for a span of 8, and no rule's span is near 800
 _DIGITS = 4
 _SHOWN = 10  # values of a column, in a message
@@ -28,84 +24,51 @@ def statements(rule: Induced, columns: Sequence[TableColumn], target: str) -> li
     """The declarations of the columns that a rule reads, and of its closed ``target``; and the rule. The truth of the
     target is one half at score 0 of a weighted rule, and linear in the score."""
     found = [declaration(columns[place]) for place in rule.columns]
-    found.append(ast.PredicateStatement(target, (ROW,), True, span=_NOWHERE))
-    body = _formula(rule, columns)
-    if body is not None:
-        head = ast.Atom(target, (_row(),), span=_NOWHERE)
-        found.append(ast.RuleStatement(None, ast.Implies(body, head, span=_NOWHERE), span=_NOWHERE))
-    return [format_statement(each) for each in found]
+    found.append(f"predicate {format_predicate(target)}(row) closed")
+    body = _body(rule, columns)
+    if body:
+        found.append(f"rule {body} -> {format_predicate(target)}(X)")
+    program, findings = parse("\n".join(found))
+    assert not findings, findings
+    return [format_statement(each) for each in program.statements]
 
 
-def declaration(column: TableColumn) -> ast.Statement:
+def declaration(column: TableColumn) -> str:
     """The declaration of a column: a ``number`` or a predicate of a row, or a predicate of a row and a value."""
+    name = format_predicate(column.name)
     if column.kind == "truth":
-        return ast.PredicateStatement(column.name, (ROW,), True, span=_NOWHERE)
-    if column.numeric:
-        return ast.NumberStatement(column.name, (ROW,), span=_NOWHERE)
-    return ast.PredicateStatement(column.name, (ROW, "entity"), True, span=_NOWHERE)
+        return f"predicate {name}(row) closed"
+    return f"number {name}(row)" if column.numeric else f"predicate {name}(row, entity) closed"
 
 
-def _row() -> ast.Variable:
-    return ast.Variable("X", span=_NOWHERE)
-
-
-def _formula(rule: Induced, columns: Sequence[TableColumn]) -> ast.Expression | None:
-    terms: list[ast.Expression] = []
+def _body(rule: Induced, columns: Sequence[TableColumn]) -> str:
+    """The antecedent, with more parentheses than it needs; empty for a plain rule without conjunctions."""
+    terms: list[str] = []
     start = rule.start
-    weights: list[float] = []
     for weight, conjunction in zip(rule.weights.tolist(), rule.conjunctions, strict=True):
-        term = _conjunction(conjunction, columns)
-        if weight < 0:
-            term, start = _negated(term), start + weight
-        terms.append(term)
-        weights.append(abs(weight))
+        parts = [_literal(literal, columns, holds=holds == (weight >= 0)) for literal, holds in conjunction]
+        terms.append(f"({(' & ' if weight >= 0 else ' | ').join(parts)})")  # a negated conjunction is a disjunction
+        start += min(weight, 0.0)
     if rule.plain:
-        if not terms:
-            return None
-        return terms[0] if len(terms) == 1 else ast.Or(tuple(terms), span=_NOWHERE)
-    span = rule.span
-    weighed = tuple(
-        ast.Weighted(term, ast.Number(round(weight / span, _DIGITS), span=_NOWHERE), span=_NOWHERE)
-        for term, weight in zip(terms, weights, strict=True)
-    )
-    never = (ast.Truth(False, span=_NOWHERE),) * max(0, 2 - len(weighed))  # a disjunction has at least two operands
-    return ast.Or((*weighed, *never), (_attribute("bias", round(0.5 - start / span, _DIGITS)),), span=_NOWHERE)
+        return " | ".join(terms)
+    shares = [round(abs(weight) / rule.span, _DIGITS) for weight in rule.weights.tolist()]
+    weighed = [f"{term}@{format_number(share)}" for term, share in zip(terms, shares, strict=True)]
+    weighed += ["false"] * (2 - len(weighed))  # a disjunction has at least two operands
+    return f"({' | '.join(weighed)}){{bias: {format_number(round(0.5 - start / rule.span, _DIGITS))}}}"
 
 
-def _attribute(key: str, value: float) -> ast.Attribute:
-    return ast.Attribute(key, ast.Number(value, span=_NOWHERE), span=_NOWHERE)
-
-
-def _conjunction(literals: Conjunction, columns: Sequence[TableColumn]) -> ast.Expression:
-    parts = tuple(_literal(literal, columns, holds=holds) for literal, holds in literals)
-    return parts[0] if len(parts) == 1 else ast.And(parts, span=_NOWHERE)
-
-
-def _literal(literal: TableLiteral, columns: Sequence[TableColumn], *, holds: bool) -> ast.Expression:
-    column = columns[literal.column]
-    name = column.name
+def _literal(literal: TableLiteral, columns: Sequence[TableColumn], *, holds: bool) -> str:
+    column, *other = (columns[place] for place in literal.columns)
+    name, order, denied = format_predicate(column.name), ">=" if holds else "<", "" if holds else "~"
     if column.kind == "truth":
-        atom = ast.Atom(name, (_row(),), span=_NOWHERE)
-        return atom if holds else ast.Not(atom, span=_NOWHERE)
-    if literal.other is not None:
-        both = tuple(ast.Atom(columns[place].name, (_row(),), span=_NOWHERE) for place in literal.columns)
-        return ast.Comparison(both, (">=" if holds else "<",), span=_NOWHERE)
+        return f"{denied}{name}(X)"
+    if other:
+        return f"{name}(X) {order} {format_predicate(other[0].name)}(X)"
     if literal.threshold is not None:
-        number = ast.Number(_plain(literal.threshold), span=_NOWHERE)
-        operands = (ast.Atom(name, (_row(),), span=_NOWHERE), number)
-        scale = () if literal.scale is None else (_attribute("scale", _plain(literal.scale)),)
-        return ast.Comparison(operands, (">=" if holds else "<",), scale, span=_NOWHERE)
+        scale = "" if literal.scale is None else f"{{scale: {format_number(_plain(literal.scale))}}}"
+        return f"({name}(X) {order} {format_number(_plain(literal.threshold))}){scale}"
     assert literal.value is not None
-    atom = ast.Atom(name, (_row(), ast.Constant(literal.value, True, span=_NOWHERE)), span=_NOWHERE)
-    return atom if holds else ast.Not(atom, span=_NOWHERE)
-
-
-def _negated(term: ast.Expression) -> ast.Expression:
-    if isinstance(term, ast.Comparison):
-        return replace(term, operators=("<" if term.operators[0] == ">=" else ">=",))
-    if isinstance(term, ast.And):
-        return ast.Or(tuple(_negated(each) for each in term.operands), span=_NOWHERE)
-    return term.operand if isinstance(term, ast.Not) else ast.Not(term, span=_NOWHERE)
+    return f"{denied}{name}(X, {format_string(literal.value)})"
 
 
 def _plain(value: float) -> float | int:
