@@ -6,10 +6,14 @@ has a float64 tensor under its name.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SUFFIX = ".safetensors"
 _VERSION = "1"
@@ -27,10 +31,20 @@ def is_model(path: Path) -> bool:
 def model_bytes(text: str, values: Mapping[str, float]) -> bytes:
     """The content of a model file."""
     import numpy as np
-    from safetensors.numpy import save
 
     tensors = {name: np.array(value, np.float64) for name, value in values.items()}
-    return save(tensors, metadata={"lnnkit": _VERSION, "program": text})
+    return tensor_bytes(tensors, {"lnnkit": _VERSION, "program": text})
+
+
+def tensor_bytes(tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> bytes:
+    """The content of a safetensors file, equal for equal arguments: safetensors itself orders metadata at random."""
+    from safetensors.numpy import save
+
+    found = save(tensors, metadata)
+    start = 8 + int.from_bytes(found[:8], "little")
+    header = json.dumps({**json.loads(found[8:start]), "__metadata__": metadata}, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header + found[start:]
 
 
 def read_text(path: Path) -> str:

@@ -6,13 +6,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor
 
 from lnnkit.data.files import write_whole
+from lnnkit.data.model_file import tensor_bytes
+
+_STATE = {"step": "step", "mean": "exp_avg", "square": "exp_avg_sq"}  # names in the file, and those of Adam
 
 
 class OtherRun(Exception):
@@ -28,63 +31,59 @@ class Best:
     values: Tensor
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """The state of a run: the current restart, the least loss so far, and the optimiser's position."""
+class Place(NamedTuple):
+    """Where a run is: its restart and epoch, the epochs between two inferences, and those since the least loss."""
 
     restart: int
+    epoch: int
+    gap: int
+    since: int
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The state of a run, with its values and those of its optimiser."""
+
+    place: Place
     best: Best
-    place: tuple[int, int, int]
     tensors: Mapping[str, Tensor]
 
-    def restore(self, theta: Tensor, optimizer: torch.optim.Adam) -> tuple[int, int, int]:
-        """Put values and the optimizer's state back; returns the ``place``."""
+    def restore(self, theta: Tensor, optimizer: torch.optim.Adam) -> None:
+        """Put values and the optimizer's state back."""
         with torch.no_grad():
             theta.copy_(self.tensors["values"])
         if "step" in self.tensors:
-            step, mean, square = (self.tensors[name].clone() for name in ("step", "mean", "square"))
-            optimizer.state[theta] = {"step": step, "exp_avg": mean, "exp_avg_sq": square}
-        return self.place
+            optimizer.state[theta] = {name: self.tensors[mine].clone() for mine, name in _STATE.items()}
 
 
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
     """The checkpoint at ``path``. ``key`` identifies the run: settings, program and labels."""
 
-    def __init__(self, path: Path, key: str) -> None:
-        self._path = path
-        self._key = key
+    path: Path
+    key: str
 
     def read(self) -> Saved | None:
         """The saved state, if the file exists. Raises `OtherRun`."""
-        if not self._path.exists():
+        if not self.path.exists():
             return None
         try:
-            with safe_open(self._path, framework="pt") as file:
+            with safe_open(self.path, framework="pt") as file:
                 meta = file.metadata() or {}
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
         except SafetensorError:
-            raise OtherRun(str(self._path)) from None
-        if meta.get("key") != self._key:
-            raise OtherRun(str(self._path))
+            raise OtherRun(str(self.path)) from None
+        if meta.get("key") != self.key:
+            raise OtherRun(str(self.path))
         place = json.loads(meta["place"])
-        where = place["epoch"], place["gap"], place["since"]
-        measure, total = (float.fromhex(each) for each in place["least"])
-        return Saved(place["restart"], Best(measure, total, tensors["best"]), where, tensors)
+        measure, total = map(float.fromhex, place.pop("least"))
+        return Saved(Place(**place), Best(measure, total, tensors["best"]), tensors)
 
-    def write(
-        self,
-        restart: int,
-        where: tuple[int, int, int],
-        theta: Tensor,
-        optimizer: torch.optim.Adam,
-        best: Best,
-    ) -> None:
-        """Save the state of a run: its epoch, the epochs between inferences, and those since the best."""
-        tensors = {"values": theta.detach().clone(), "best": best.values}
-        state = optimizer.state.get(theta)
-        if state:
-            tensors |= {"step": state["step"], "mean": state["exp_avg"], "square": state["exp_avg_sq"]}
-        epoch, gap, since = where
-        least = [best.measure.hex(), best.total.hex()]
-        place = {"restart": restart, "epoch": epoch, "gap": gap, "since": since, "least": least}
-        write_whole(self._path, save(tensors, metadata={"key": self._key, "place": json.dumps(place)}))
+    def write(self, place: Place, theta: Tensor, optimizer: torch.optim.Adam, best: Best) -> None:
+        """Save the state of a run."""
+        state = optimizer.state.get(theta) or {}
+        tensors = {"values": theta.detach(), "best": best.values}
+        tensors |= {mine: state[name] for mine, name in _STATE.items() if name in state}
+        text = json.dumps({**place._asdict(), "least": [best.measure.hex(), best.total.hex()]})
+        arrays = {name: each.numpy() for name, each in tensors.items()}
+        write_whole(self.path, tensor_bytes(arrays, {"key": self.key, "place": text}))

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.arrays import all_set
-from lnnkit.learn.fitting.checkpoint import Best, Checkpoint, Saved
+from lnnkit.learn.fitting.checkpoint import Best, Checkpoint, Place, Saved
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Losses, Standing
 from lnnkit.learn.fitting.label_batches import LabelBatch
 from lnnkit.learn.fitting.simpler_values import simplified
@@ -101,8 +101,9 @@ class _GradientDescent:
         if saved is not None:
             self._best = saved.best
             self._before = self._fitting.standing(self._fitting.infer(start, self._constraints))
-        for restart in range(0 if saved is None else saved.restart, self._fitting.settings.restarts):
-            self._restart(restart, start, saved if saved is not None and restart == saved.restart else None)
+        for restart in range(0 if saved is None else saved.place.restart, self._fitting.settings.restarts):
+            self._restart(restart, start, saved)
+            saved = None
             if self._stopped in ("interrupted", "solved"):
                 break
         assert self._best is not None and self._before is not None
@@ -121,7 +122,8 @@ class _GradientDescent:
             optimizer.add_param_group({"params": weights, "lr": settings.module_rate})
         epoch, gap, since = 0, 1, 0
         if saved is not None:
-            epoch, gap, since = saved.restore(point, optimizer)
+            saved.restore(point, optimizer)
+            _, epoch, gap, since = saved.place
         expected: float | None = None
         while True:
             softness = _SOFTEST ** (epoch / max(1, settings.epochs))
@@ -154,7 +156,7 @@ class _GradientDescent:
                     exact = gap < _SOFTENED  # replays are softened, so the losses cannot agree
                 gap = self._longer(gap, found) if exact else max(1, gap // 2)
             if self._checkpoint is not None:
-                self._checkpoint.write(restart, (epoch, gap, since), point, optimizer, self._best)
+                self._checkpoint.write(Place(restart, epoch, gap, since), point, optimizer, self._best)
             now = min(gap, settings.epochs - epoch)
             expected = self._epochs(point, optimizer, found, (restart, epoch, now))
             epoch, since = epoch + now, since + now

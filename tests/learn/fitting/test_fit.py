@@ -371,3 +371,25 @@ def test_equations_are_solved_wherever_their_constants_start(
     found = kb.fit()
     assert found.values == pytest.approx(expected)
     assert found.train.numbers["total"].rmse == pytest.approx(0, abs=1e-9)
+
+
+def test_a_threshold_beside_a_number_without_arguments() -> None:
+    kb = lnnkit.loads(
+        """
+number age(person)
+number limit
+fact limit = 10
+fact age(a) = 10
+fact age(b) = 20
+fact age(c) = 30
+rule old: age(X) - limit >= ?over -> Old(X)
+label ~Old(a)
+label ~Old(b)
+label Old(c)
+query Old(X)
+"""
+    )
+    kb.fit(epochs=5, validation=0)
+    (over,) = kb.module().parameters()
+    assert 10 < over.item() <= 20  # 20 over the limit is old, 10 is not
+    assert [answer.bindings for answer in kb.ask("Old(X)")] == [{"X": "c"}]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import safe_open
 
 import lnnkit
 from lnnkit.cli import main
@@ -99,3 +100,25 @@ def test_weights_keep_their_places_whichever_are_written(rule: str, tmp_path: Pa
             for query in ("A(a)", "B(a)", "C(a)"):
                 if f"{query[0]}(X)" in rule:
                     assert str(again.ask(query)) == str(kb.ask(query)) == str(lnnkit.loads(kb.text).ask(query))
+
+
+def test_equal_trainings_write_equal_files(tmp_path: Path) -> None:
+    text = TEXT + "predicate Grey(person)\nfact Grey(a) = 0.6\nrule grey: Grey(X) & age(X) > 5 -> Old(X)\n"
+    for place in range(12):  # safetensors alone writes either order of two keys
+        kb = lnnkit.loads(text)
+        checkpoint = tmp_path / f"checkpoint{place}.safetensors"
+        kb.fit(epochs=8, checkpoint=checkpoint, listen=lambda epoch: epoch.epoch < 3)
+        kb.save(tmp_path / f"model{place}.safetensors")
+    for name in ("checkpoint", "model"):
+        assert len({path.read_bytes() for path in tmp_path.glob(f"{name}*")}) == 1
+
+
+def test_the_tensors_of_a_model_file_are_read_by_safetensors(tmp_path: Path) -> None:
+    kb = lnnkit.loads(TEXT.replace("Old(c)", "Old(é)").replace("age(c)", "age(é)"))
+    kb.fit(epochs=2)
+    kb.save(tmp_path / "old.safetensors")
+    with safe_open(tmp_path / "old.safetensors", framework="numpy") as file:
+        assert file.metadata()["program"] == kb.text
+        assert [float(file.get_tensor(name)) for name in file.keys()] == [  # noqa: SIM118  # no mapping
+            each.item() for each in kb.module().parameters()
+        ]
