@@ -25,6 +25,7 @@ from lnnkit.logic.points import Numbers
 from lnnkit.scores import Evidence, LearnedNumber, Predictions, Threshold
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import one_line
 from lnnkit.syntax.span import Span
 
 _RARE = 0.3  # share of the rarer class below which classes are imbalanced
@@ -122,13 +123,11 @@ def _unmet(fitting: Fitting, found: Inferred) -> Tensor:
     own, told = fitting.labels, found.told
     produced = found.trace.fixpoint.plan.relevance.produced
     wrong = torch.zeros(len(own), dtype=torch.bool)
+    ends = ("lower", "upper", told.lower - own.lower), ("upper", "lower", told.upper - own.upper)
     for name, mine, _ in own.by_name():
-        for end, other, is_, wanted in (
-            ("lower", "upper", told.lower, own.lower),
-            ("upper", "lower", told.upper, own.upper),
-        ):
+        for end, other, gap in ends:
             if (name, end) in produced or (name, other) not in produced:
-                wrong[mine] |= ((is_ - wanted).abs() > _MET)[mine]
+                wrong[mine] |= gap[mine].abs() > _MET
     train = torch.zeros(len(own), dtype=torch.bool)
     train[fitting.split.train] = True
     return wrong & train
@@ -144,7 +143,13 @@ def _reached(fitting: Fitting, which: Tensor) -> Tensor:
 
 def _atoms(fitting: Fitting, found: Inferred, which: Tensor) -> str:
     """The first atoms of some labels, and their number."""
-    named = [_atom(fitting, found.trace.entities.names, int(label)) for label in which[:_NAMED]]
+    own, names = fitting.labels, found.trace.entities.names
+    named: list[str] = []
+    for label in which[:_NAMED].tolist():
+        number = int(own.predicate[label])
+        place = int((own.predicate[:label] == number).sum())
+        arguments = [names[int(ids[place])] for ids in own.columns[number]]
+        named.append(f"{own.names[number]}({', '.join(arguments)})")
     return _listed(named, len(which))
 
 
@@ -152,14 +157,6 @@ def _listed(named: Sequence[str], count: int) -> str:
     """The first names, and the number of the others."""
     rest = f" and {count - len(named):,} more" if count > len(named) else ""
     return ", ".join(f"`{each}`" for each in named) + rest
-
-
-def _atom(fitting: Fitting, texts: Sequence[str], label: int) -> str:
-    own = fitting.labels
-    number = int(own.predicate[label])
-    place = int((own.predicate[:label] == number).sum())
-    arguments = [texts[int(ids[place])] for ids in own.columns[number]]
-    return f"{own.names[number]}({', '.join(arguments)})"
 
 
 def _alike(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
@@ -177,7 +174,7 @@ def _alike(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
     for names, found in groups.items():
         if not names or not names <= said.keys():
             continue
-        what = " and ".join(dict.fromkeys(f"`{' '.join(each.span.text.split())}`" for each in found))
+        what = " and ".join(dict.fromkeys(f"`{one_line(each.span.text)}`" for each in found))
         truths = " and ".join(f"of `{name}` ({said[name][0]:,}) are all {said[name][1]}" for name in sorted(names))
         message = f"the training labels {truths}: they do not determine {what}"
         yield Diagnostic("alike-labels", message, "add labels with another truth", found[0].span, "warning")
@@ -199,9 +196,7 @@ def _told_by(fitting: Fitting, rules: Iterable[tuple[str, ...]]) -> dict[tuple[s
 def _common(labels: Labels, mine: Tensor) -> tuple[int, str] | None:
     """The number of some labels of a predicate, and the common value of all of them; None if they differ."""
     lower, upper = labels.lower[mine], labels.upper[mine]
-    if not len(lower) or any_set(labels.numeric[mine]):
-        return None
-    if not bool((lower == lower[0]).all() and (upper == upper[0]).all()):
+    if not len(lower) or any_set(labels.numeric[mine] | (lower != lower[0]) | (upper != upper[0])):
         return None
     ends = float(lower[0]), float(upper[0])
     return len(lower), {(1.0, 1.0): "true", (0.0, 0.0): "false"}.get(ends, f"[{ends[0]:g}, {ends[1]:g}]")
@@ -222,20 +217,13 @@ def majority(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
         else:
             share, least = float(right.double().mean()), max(true, count - true) / count
         if share <= least + _GAIN:
-            yield _finding(fitting, name, (count, true), share, least)
-
-
-def _finding(fitting: Fitting, name: str, counts: tuple[int, int], share: float, least: float) -> Diagnostic:
-    count, true = counts
-    answer = "true" if 2 * true >= count else "false"
-    measure = "of each class on average" if fitting.settings.balanced else f"of the {count:,} labels"
-    message = (
-        f"the answers for `{name}` are no better than the majority class: they are right in {share:.1%} {measure}, "
-        f"and `{answer}` for all would be right in {least:.1%}"
-    )
-    return Diagnostic(
-        "majority-class", message, _other_ways(fitting, min(true, count - true) / count), severity="warning"
-    )
+            measure = "of each class on average" if fitting.settings.balanced else f"of the {count:,} labels"
+            message = (
+                f"the answers for `{name}` are no better than the majority class: they are right in {share:.1%} "
+                f"{measure}, and `{'true' if 2 * true >= count else 'false'}` for all would be right in {least:.1%}"
+            )
+            hint = _other_ways(fitting, min(true, count - true) / count)
+            yield Diagnostic("majority-class", message, hint, severity="warning")
 
 
 def _other_ways(fitting: Fitting, rarer: float) -> str:
@@ -267,10 +255,9 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: FittedValues) ->
     before = fitted.before.train, fitted.before.validation
     learned = []
     for each in fitting.parameters:
-        text = operands.get(each.span) or _line(each.span)
-        learned.append(
-            LearnedNumber(each.name, each.kind, each.rules, text if each.kind in ("weight", "bias") else each.name)
-        )
+        text = operands.get(each.span) or one_line(each.span.text)
+        named = text if each.kind in ("weight", "bias") else each.name
+        learned.append(LearnedNumber(each.name, each.kind, each.rules, named))
     return Evidence(learned, thresholds, predictions, before, fitted.kept)
 
 
@@ -297,15 +284,11 @@ def _texts(program: CheckedProgram) -> tuple[dict[str, str], dict[Span, str]]:
         if isinstance(node, ast.Comparison):
             for each in nodes(node):
                 if isinstance(each, ast.Learnable) and each.name is not None:
-                    constants.setdefault(each.name, _line(node.span))
+                    constants.setdefault(each.name, one_line(node.span.text))
         elif isinstance(node, ast.Weighted):
-            found[node.weight.span] = _line(node.operand.span)
+            found[node.weight.span] = one_line(node.operand.span.text)
         elif isinstance(node, (ast.And, ast.Or, ast.Implies)):
             for each in node.attributes:
                 if each.key == "bias" and isinstance(each.value, (ast.Number, ast.Learnable)):
-                    found[each.value.span] = _line(node.span)
+                    found[each.value.span] = one_line(node.span.text)
     return constants, found
-
-
-def _line(span: Span) -> str:
-    return " ".join(span.text.split())

@@ -14,7 +14,6 @@ from lnnkit.arrays import all_set, any_set
 from lnnkit.learn.fitting.fitting_problem import Fitting, Unstarted
 from lnnkit.learn.fitting.simpler_values import no_worse
 from lnnkit.learn.parameters.constraints import Constraints
-from lnnkit.learn.parameters.rule_parameters import LearnedParameter
 from lnnkit.learn.starting.candidate_search import Candidate
 from lnnkit.learn.starting.candidates import ComparisonCandidates, offers
 from lnnkit.learn.starting.comparison_examples import ComparisonData
@@ -30,27 +29,19 @@ Judge = Callable[[Tensor], float]
 
 
 def chosen(
-    parameters: Sequence[LearnedParameter], start: Tensor, offered: Sequence[Sequence[Candidate]], judge: Judge
+    names: Sequence[str], start: Tensor, offered: Sequence[Sequence[Candidate]], judge: Judge
 ) -> tuple[Tensor, list[Candidate]]:
     """``start`` with one candidate for each comparison, chosen by coordinate descent; and the chosen candidates."""
-    place = {each.name: number for number, each in enumerate(parameters)}
-
-    def put(values: Tensor, proposal: Candidate) -> Tensor:
-        values = values.clone()
-        for name, value in proposal.values.items():
-            values[place[name]] = value
-        return values
-
     now, best = start, [each[0] for each in offered]
     for proposal in best:
-        now = put(now, proposal)
+        now = _put(now, names, proposal.values)
     least = judge(now)
     seen = {tuple(now.tolist())}
     for _ in range(_PASSES):
         before = list(best)
         for number, some in enumerate(offered):
             for proposal in some:
-                tried = put(now, proposal)
+                tried = _put(now, names, proposal.values)
                 key = tuple(tried.tolist())
                 if key not in seen:
                     seen.add(key)
@@ -60,6 +51,14 @@ def chosen(
         if before == best or len(offered) == 1:
             break
     return now, best
+
+
+def _put(start: Tensor, names: Sequence[str], values: Mapping[str, float]) -> Tensor:
+    """``start`` with the values of some parameters replaced; ``names`` are those of all."""
+    found = start.clone()
+    for name, value in values.items():
+        found[names.index(name)] = value
+    return found
 
 
 _FAR = 1e15  # a constant beyond all data
@@ -82,18 +81,16 @@ def fast_start(fitting: Fitting) -> Tensor:
             raise Unstarted(each)
     constraints = fitting.constraints(start)
     judged = _judge(fitting, constraints)
-    start, best = chosen(fitting.parameters, start, [each.proposals for each in offered], judged)
+    start, best = chosen(names, start, [each.proposals for each in offered], judged)
     for proposal in best:
         for name, spread in proposal.spreads.items():
             fitting.starts[name] = Start(proposal.values[name], spread)  # its unit is a share of the spread
     for each in offered:
         if not _told(each, start, judged, names):
-            first = next(name for name in each.proposals[0].values)
-            raise Unstarted(fitting.parameters[names.index(first)])
-    hard = fitting.infer(start, constraints)
+            raise Unstarted(fitting.parameters[names.index(next(iter(each.proposals[0].values)))])
+    whole, hard = start, fitting.infer(start, constraints)
     for values in _freed(fitting, offered, dict(zip(names, start.tolist(), strict=True))):
-        free = torch.tensor([values[name] for name in names], dtype=torch.float64)
-        free = constraints.project(free, start)
+        free = constraints.project(_put(whole, names, values), start)
         soft = fitting.infer(free, constraints)
         if soft.losses.total < hard.losses.total and not no_worse(fitting, hard, soft):
             start, hard = free, soft
@@ -120,15 +117,15 @@ def _solved(fitting: Fitting, start: Tensor) -> Tensor:
     """``start``, or, if better, with constants of equations solved: gradients of products seldom lead there."""
     if all(each.kind != "value" for each in fitting.parameters):
         return start
-    data, values = _data(fitting), zip((each.name for each in fitting.parameters), start.tolist(), strict=True)
+    data, names = _data(fitting), [each.name for each in fitting.parameters]
     solvable = {name for _, own in data.learned() if own.sign == "=" for name in own.constants}
-    elsewhere = {name: value for name, value in values if name not in solvable}
+    elsewhere = {name: value for name, value in zip(names, start.tolist(), strict=True) if name not in solvable}
     some = offers(data, elsewhere, fitting.settings.seed) if solvable else []
     offered = [each.proposals for each in some if each.comparison.sign == "="]
     if not offered:
         return start
     judge = _judge(fitting, fitting.constraints(start))
-    solved, _ = chosen(fitting.parameters, start, offered, judge)
+    solved, _ = chosen(names, start, offered, judge)
     return solved if judge(solved) < judge(start) else start
 
 
@@ -141,19 +138,13 @@ def _told(offer: ComparisonCandidates, start: Tensor, judge: Judge, names: list[
     least, only = judge(start), len(tried) == 1
     if offer.comparison.units:
         tried.append(dict.fromkeys(offer.proposals[0].values, 0.0))
-    for values in tried:
-        other = start.clone()
-        for name, value in values.items():
-            other[names.index(name)] = value
-        if abs(judge(other) - least) > _SAME:
-            return True
-    return only
+    return any(abs(judge(_put(start, names, values)) - least) > _SAME for values in tried) or only
 
 
 def _freed(
     fitting: Fitting, offered: list[ComparisonCandidates], start: Mapping[str, float]
 ) -> Iterator[dict[str, float]]:
-    """For each comparison with units, by order relation: all values with its own fitted to labels."""
+    """For each comparison with units, by order relation: its values, fitted to labels."""
     truth = fitting.labels.truth[fitting.split.train]
     for each in offered:
         own = each.comparison
@@ -167,4 +158,4 @@ def _freed(
                 above = shown.difference(values)[0] > 0
                 if any_set(above) and not all_set(above):
                     rising = bool(wanted[above].mean() >= wanted[~above].mean())
-                    yield {**start, **fitted_to_labels(shown, wanted, names, start, rising=rising)}
+                    yield fitted_to_labels(shown, wanted, names, start, rising=rising)
