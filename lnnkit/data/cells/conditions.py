@@ -8,7 +8,6 @@ with zones as instants. A cell that cannot be compared is an error, unless anoth
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,23 +17,14 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, nulls, one, text_buffers, view
-from lnnkit.data.cells.date_cells import (
-    ORDERS,
-    as_date,
-    as_stamps,
-    has_dates,
-    is_other_date,
-    ordered_stamps,
-    ordered_texts,
-    other_dates,
-)
+from lnnkit.data.cells import date_cells
 from lnnkit.data.cells.numbers import Reals, reals_of
 from lnnkit.data.cells.texts import Texts
 from lnnkit.data.names import is_many
 from lnnkit.data.numerals import NUMERAL, TRUTHS, UNSAID, meant
 from lnnkit.data.source import DataFault, Unreadable
 from lnnkit.syntax.ast import Cell, Where
-from lnnkit.syntax.dates import Instant, formats, instant
+from lnnkit.syntax.dates import formats, instant
 from lnnkit.syntax.printer import format_cell, format_string
 
 _KERNELS = {"=": "equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
@@ -96,7 +86,7 @@ class Cells:
         self.column, self.title = column, title
         coded_type = pa.types.is_dictionary(column.type)
         self.kind = cast("pa.DictionaryType", column.type).value_type if coded_type else column.type
-        self._texts, self._has_texts = texts, coded
+        self.texts, self._has_texts = texts, coded
         types = pa.types
         self.numeric = types.is_integer(self.kind) or types.is_floating(self.kind) or types.is_decimal(self.kind)
         self.dated = types.is_date(self.kind) or types.is_timestamp(self.kind)
@@ -109,13 +99,23 @@ class Cells:
         return one(self.column.cast(self.kind))
 
     @cached_property
+    def dates(self) -> date_cells.Dates:
+        """The cells of a column of days, timestamps or texts as dates."""
+        if self.dated:
+            return date_cells.typed_dates(self.array)
+        stamps = None if self._plain is None else date_cells.as_stamps(self._plain, self.missing)
+        if stamps is not None:
+            return date_cells.typed_dates(stamps)
+        return date_cells.text_dates(self.texts())
+
+    @cached_property
     def missing(self) -> np.ndarray:
         """A mask of empty, null and nan cells."""
         if self._plain is not None:
             offsets, _ = text_buffers(self._plain)
             return nulls(self._plain) | (np.diff(offsets) == 0)
         if self.textual or pa.types.is_null(self.kind):
-            return self._texts().codes < 0
+            return self.texts().codes < 0
         if not pa.types.is_floating(self.kind):
             return nulls(self.array)
         return nulls(self.array) | np.isnan(view(self.array.cast(pa.float64()), np.float64))
@@ -156,7 +156,7 @@ class Cells:
             raise self._unfit(cell, "booleans", "write true or false")
         if pa.types.is_temporal(self.kind):
             raise self._unfit(cell, str(self.kind), 'write a text, such as "2024-01-15"')
-        compare = ORDERS.get(relation, operator.eq)
+        compare = date_cells.COMPARISONS[relation]
         if pa.types.is_integer(self.kind) and isinstance(cell, int):
             wide, dtype = (pa.uint64(), np.uint64) if self.kind == pa.uint64() else (pa.int64(), np.int64)
             if -(2**63) <= cell < (2**64 if dtype is np.uint64 else 2**63) and (cell >= 0 or dtype is np.int64):
@@ -198,34 +198,32 @@ class Cells:
                 raise self._unfit(cell, str(self.kind), 'write it as "12:30:00"') from None
             return self.known(_mask(call_function(kernel, [self.array, moment])) & ~self.missing)
         moment = instant(cell)
-        if self.dated:
-            if moment is None:
-                raise self._unfit(cell, str(self.kind), as_date(cell))
-            return self.known(ordered_stamps(relation, self.array, moment) & ~self.missing)
-        plain = self._plain
+        if moment is None and self.dated:
+            raise self._unfit(cell, str(self.kind), date_cells.as_date(cell))
         if moment is not None:
-            return self._dates(relation, moment, plain)
-        if is_other_date(cell) and (relation != "=" or has_dates(self._texts().names, cell)):
+            return self._dates(relation, *divmod(moment.nanoseconds, 1000))
+        plain = self._plain
+        if date_cells.is_other_date(cell) and (relation != "=" or date_cells.has_dates(self.texts().names, cell)):
             what = "a date in a form of its own" if formats([cell]) else "which is no day of the calendar"
             message = f"{self.title} is compared with {format_string(cell)}, {what}"
-            raise Unreadable("bad-condition", message, as_date(cell))
+            raise Unreadable("bad-condition", message, date_cells.as_date(cell))
         if plain is not None:
             return self.known(_mask(call_function(kernel, [plain, pa.scalar(cell)])) & ~self.missing)
-        texts = self._texts()
+        texts = self.texts()
         if relation == "=":
             return self.known(texts.equal(cell))
         among = _mask(call_function(kernel, [texts.names.arrow, pa.scalar(cell)]))
         return self.known(texts.by_name(among))
 
-    def _dates(self, relation: str, moment: Instant, plain: pa.StringArray | None) -> ConditionResult:
-        """The verdict on texts as dates."""
-        missing = self.missing
-        if plain is not None and (stamps := as_stamps(plain, missing)) is not None:
-            return self.known(ordered_stamps(relation, stamps, moment) & ~missing)
-        texts = self._texts()
-        holds, wrong = ordered_texts(relation, texts.names, moment)
-        holds, wrong = texts.by_name(holds), texts.by_name(wrong, faulty=relation != "=")
-        fault_of = other_dates(texts.names, self.title)
+    def _dates(self, relation: str, micros: int, nanos: int) -> ConditionResult:
+        """The verdict of a comparison with an instant. As text, what is no date differs from every date."""
+        dates, missing = self.dates, self.missing
+        holds = dates.compared(relation, micros, nanos) & ~missing
+        wrong = dates.foreign if relation == "=" else ~dates.dated & ~missing
+        if not wrong.any():
+            return self.known(holds)
+        texts = self.texts()
+        fault_of = date_cells.other_dates(texts.names, self.title)
 
         def fault(row: int) -> DataFault:
             code = int(texts.codes[row])
@@ -283,10 +281,4 @@ def _as_number(cell: str) -> str:
 
 def _mask(found: pa.BooleanArray) -> np.ndarray:
     """The values of a boolean array; False where null."""
-    data = found.buffers()[1]
-    if data is None or not len(found):
-        return np.zeros(len(found), bool)
-    end = found.offset + len(found)
-    bits = np.unpackbits(np.frombuffer(data, np.uint8), count=end, bitorder="little")
-    values = bits[found.offset :].astype(bool)
-    return values & ~nulls(found) if found.null_count else values
+    return (view(found.cast(pa.uint8()), np.uint8) != 0) & ~nulls(found)

@@ -1,34 +1,86 @@
-"""Cells as dates: which of them hold a comparison with an instant, and how those in another form are to be written."""
+"""Cells as dates: which instants they are, and how those in another form are to be written."""
 
 from __future__ import annotations
 
 import operator
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import booleans, view
-from lnnkit.data.names import Names
+from lnnkit.data.arrow import booleans, nulls, view
+from lnnkit.data.cells.texts import Texts
+from lnnkit.data.names import Names, some_of
 from lnnkit.data.numerals import NUMERAL
 from lnnkit.data.source import DataFault
-from lnnkit.syntax.dates import Instant, formats, instant, is_date
+from lnnkit.syntax.dates import formats, instant, is_date
 from lnnkit.syntax.printer import format_string
 
-ORDERS: dict[str, Callable[[Any, Any], Any]] = {
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": operator.eq,
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
 }
-_NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+_IN_MICROSECONDS = {"s": 10**6, "ms": 10**3, "us": 1}
 _SAMPLE = 100  # texts in which a form of dates is looked for; 20 tell the days from the months of most columns
 _LETTERS = {"%d": "dd", "%m": "mm", "%Y": "yyyy", "%y": "yy", "%b": "Mon", "%B": "Month", "%H": "hh", "%I": "hh"}
 _LETTERS |= {"%M": "mm", "%S": "ss", "%p": "AM"}
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """(n,) cells as instants: microseconds since 1970 in UTC, and nanoseconds below 1000, where ``dated``. ``foreign``
+    ones are dates in a form that is not read, or lack the zone that others have."""
+
+    dated: np.ndarray
+    foreign: np.ndarray
+    micros: np.ndarray
+    nanos: np.ndarray
+
+    def compared(self, relation: str, micros: np.ndarray | int, nanos: np.ndarray | int) -> np.ndarray:
+        """A mask of the dates for which a comparison with other instants holds."""
+        order = np.sign(self.nanos - nanos)
+        order = np.where(self.micros == micros, order, np.where(self.micros > micros, 1, -1))
+        return COMPARISONS[relation](order, 0) & self.dated
+
+
+def typed_dates(array: pa.Array) -> Dates:
+    """Days or timestamps of any unit as dates."""
+    if pa.types.is_date(array.type):
+        array = array.cast(pa.timestamp("ms"))
+    held, none = view(array, np.int64), np.zeros(len(array), np.int64)
+    unit = array.type.unit
+    micros, nanos = np.divmod(held, 1000) if unit == "ns" else (held * _IN_MICROSECONDS[unit], none)
+    return Dates(~nulls(array), none.astype(bool), micros, nanos)
+
+
+def text_dates(texts: Texts) -> Dates:
+    """The rows of a column of texts as dates."""
+    places = texts.used()
+    names = some_of(texts.names.arrow, places)
+    stamps = as_stamps(names, np.zeros(len(places), bool))
+    if stamps is not None:
+        found = typed_dates(stamps)
+    else:
+        read = [(name, instant(name)) for name in cast("list[str]", names.to_pylist())]
+        zoned = any(moment is not None and moment.zoned for _, moment in read)
+        dated = [moment is not None and moment.zoned == zoned for _, moment in read]
+        foreign = [not of and is_date(name) for of, (name, _) in zip(dated, read, strict=True)]
+        moments = [divmod(0 if moment is None else moment.nanoseconds, 1000) for _, moment in read]
+        found = Dates(np.array(dated), np.array(foreign), *np.array(moments, np.int64).reshape(-1, 2).T)
+    rows: list[np.ndarray] = []
+    for values in (found.dated, found.foreign, found.micros, found.nanos):
+        by_name = np.zeros(len(texts.names), values.dtype)
+        by_name[places] = values
+        rows.append(texts.by_name(by_name))
+    return Dates(*rows)
 
 
 def as_stamps(texts: pa.StringArray, missing: np.ndarray) -> pa.Array | None:
@@ -43,32 +95,6 @@ def as_stamps(texts: pa.StringArray, missing: np.ndarray) -> pa.Array | None:
         except pa.ArrowInvalid:
             continue
     return None
-
-
-def ordered_stamps(relation: str, stamps: pa.Array, moment: Instant) -> np.ndarray:
-    """A mask of the days or timestamps for which a comparison holds; arbitrary where null."""
-    if pa.types.is_date(stamps.type):
-        stamps = stamps.cast(pa.timestamp("ms"))
-    bound, rest = divmod(moment.nanoseconds, _NANOSECONDS[stamps.type.unit])
-    if rest:  # between two values of this unit
-        relation = {"<": "<=", ">=": ">"}.get(relation, relation)
-    holds = ORDERS.get(relation, operator.eq)(view(stamps, np.int64), bound)
-    return holds & (relation != "=") if rest else holds
-
-
-def ordered_texts(relation: str, names: Names, moment: Instant) -> tuple[np.ndarray, np.ndarray]:
-    """The texts for which a comparison holds, and those that cannot be compared: for an order all that are no dates or
-    lack the zone that others have; for an equality only dates in another form, since any other text is unequal."""
-    stamps = as_stamps(names.arrow, np.zeros(len(names), bool))
-    if stamps is not None:
-        return ordered_stamps(relation, stamps, moment), np.zeros(len(names), bool)
-    read = [instant(name) for name in names]
-    zoned = any(each is not None and each.zoned for each in read)
-    compare = ORDERS.get(relation, operator.eq)
-    right = np.array([each is not None and each.zoned == zoned for each in read], bool)
-    holds = np.array([each is not None and compare(each.nanoseconds, moment.nanoseconds) for each in read], bool)
-    other = np.array([is_date(name) for name in names], bool) if relation == "=" else True
-    return holds & right, ~right & other
 
 
 def is_other_date(cell: str) -> bool:

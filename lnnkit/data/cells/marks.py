@@ -10,7 +10,7 @@ from typing import cast
 
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, one, strings
+from lnnkit.data.arrow import Column, filled, one, strings
 from lnnkit.data.choose import ColumnChoice
 from lnnkit.data.grid import Grid
 from lnnkit.data.numerals import pointed
@@ -73,7 +73,7 @@ def _mapped(column: Column, change: Callable[[list[str]], list[str]]) -> Column:
         array = array.dictionary_encode()
     coded = cast("pa.DictionaryArray", array)
     try:
-        texts = cast("list[str]", coded.dictionary.cast(pa.string()).to_pylist())
+        texts = cast("list[str]", filled(coded.dictionary.cast(pa.string())).to_pylist())
     except (pa.ArrowException, UnicodeDecodeError):
         return column
     return pa.DictionaryArray.from_arrays(coded.indices, strings(change(texts)))

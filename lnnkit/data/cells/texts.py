@@ -42,6 +42,12 @@ class Texts:
         mask = self.codes < 0
         return mask | (self.codes >= len(self.names)) if self.faults else mask
 
+    def used(self) -> np.ndarray:
+        """The indices of the names that occur, ascending."""
+        mask = np.zeros(len(self.names) + len(self.faults) + 1, bool)  # the last entry is for -1
+        mask[self.codes] = True
+        return np.flatnonzero(mask[: len(self.names)])
+
     def by_name(self, values: np.ndarray, *, faulty: bool = False) -> np.ndarray:
         """The value of each row's name; ``faulty`` where it is no entity, and 0 or False in gaps."""
         others = np.append(np.full(len(self.faults), faulty), False)  # the last entry is for -1
