@@ -7,15 +7,16 @@ sample of a long table; then the thresholds are moved to the best of all cuts (`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
 from lnnkit.learn.induction.best_conjunction import best_conjunctions, refined
 from lnnkit.learn.induction.covering import LONGEST, PURE, accuracy, cover, literals_of
 from lnnkit.learn.induction.induced_rule import Induced
-from lnnkit.learn.induction.rule_trials import Clock, RowSplit, folds, split
 from lnnkit.learn.induction.table_literals import (
     LabelledTable,
     TableLiteral,
@@ -24,7 +25,7 @@ from lnnkit.learn.induction.table_literals import (
     soft_literals,
     split_literals,
 )
-from lnnkit.learn.induction.weighted_rules import weighed
+from lnnkit.learn.induction.weighted_rules import RowSplit, weighed
 
 _CELLS = 12_000_000  # greatest number of truths of literals in rows; fewer rows are used where there would be more
 _LEAST = 10_000  # rows that are used however many literals there are
@@ -32,11 +33,32 @@ _PATHS = 80
 _SKETCH = 4000  # rows of a search whose thresholds are moved later
 _MANY = 10_000  # from this many rows on, one share is held out instead of each in turn
 _LENGTHS = 3  # folds by which the length of a single conjunction is chosen
+_FOLDS = 5
+_HELD = 0.25  # cross-validation with this many folds, or a quarter held out, gave the accuracies of README's ten tables
 # Measured by `python -m benchmarks.induction_constants` on 800 rows of each table.
 _HOPELESS = 0.9  # accuracy required in the first trial
 _CLEAN = 0.99  # accuracy from which a plain rule is kept
 _SLIPS = 0.5  # held-out rows that may be wrong even if these are few
 _PRICES = (3.0, 1.0)  # of a false row, where there is noise
+
+
+@dataclass
+class Clock:
+    """Wall-clock time for steps of growing cost: the next begins if as much time is left as the last one took."""
+
+    seconds: float | None = None
+    tell: Callable[[str], None] = lambda step: None
+    _started: float = field(default_factory=time.monotonic)
+    _last: float = field(default_factory=time.monotonic)
+
+    def begins(self, step: str) -> bool:
+        """Tell of the next step; whether there is time for it. There always is for the first."""
+        now = time.monotonic()
+        took, self._last = now - self._last, now
+        if self.seconds is not None and now + took > self._started + self.seconds:
+            return False
+        self.tell(step)
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +92,7 @@ def induce(table: LabelledTable, seed: int, limits: Limits | None = None, clock:
     parts = [held_back] if len(table.positive) > _MANY else folds(table.positive, rng)
     clock.begins("searching for conjunctions among noise")
     price, wrong = _noisy(table, cut, parts, limits) if limits.plain else (0.0, None)
-    found = weighed((*crisp, *soft), table, parts, rng, clock, limits.conjunctions, limits.literals, wrong)
+    found = weighed((*crisp, *soft), table, parts, rng, clock.begins, limits.conjunctions, limits.literals, wrong)
     return _covering(table, cut, price, limits) if found is None else found
 
 
@@ -153,3 +175,36 @@ def _conjunctions(table: LabelledTable, longest: int) -> list[Induced]:
             right = [table.right(each.score(table.columns) > 0) for each in rules]
             found.append(rules[int(right[1] > right[0] + 1e-9)])
     return found
+
+
+def folds(positive: np.ndarray, rng: np.random.Generator) -> list[RowSplit]:
+    """The rows inside and outside of each fold; fewer folds for a class of few rows, none for a class of one row."""
+    return _parts(
+        StratifiedKFold(min(_FOLDS, max(2, _rarer(positive))), shuffle=True, random_state=_seed(rng)), positive
+    )
+
+
+def split(positive: np.ndarray, rng: np.random.Generator) -> RowSplit:
+    """Training rows and held-out rows."""
+    (part,) = _parts(
+        StratifiedShuffleSplit(1, test_size=max(_HELD, 2 / len(positive)), random_state=_seed(rng)), positive
+    )
+    return part
+
+
+def _parts(splitter: BaseCrossValidator | BaseShuffleSplit, positive: np.ndarray) -> list[RowSplit]:
+    """The splits; all rows on both sides if a class has no row to spare."""
+    every = np.arange(len(positive))
+    if _rarer(positive) < 2 or len(positive) < 4:
+        return [(every, every)]
+    return [(np.sort(inside), np.sort(out)) for inside, out in splitter.split(every, positive)]
+
+
+def _rarer(positive: np.ndarray) -> int:
+    """The number of rows of the rarer class."""
+    true = int(positive.sum())
+    return min(true, len(positive) - true)
+
+
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**31))

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lnnkit.learn.induction.table_literals import LabelledTable
+
 # Measured as in weighted_rules.py.
 PENALTIES = (100.0, 30.0, 10.0, 3.0)  # in rows
 _WIDE = 400  # number of terms
@@ -98,19 +100,13 @@ def moments(rows: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 class ReferenceModel:
     """Regressions on the most informative of the ``columns`` of terms (n, m), one for each penalty, fitted to the rows
-    ``inside``. ``costs`` are the columns' shares of the penalty."""
+    ``inside`` of a table. ``costs`` (m,) are the terms' shares of the penalty."""
 
     def __init__(
-        self,
-        rows: np.ndarray,
-        columns: np.ndarray,
-        costs: np.ndarray,
-        positive: np.ndarray,
-        weight: np.ndarray,
-        inside: np.ndarray,
+        self, rows: np.ndarray, columns: np.ndarray, costs: np.ndarray, table: LabelledTable, inside: np.ndarray
     ) -> None:
         self._rows = rows
-        target, counts = positive[inside].astype(np.float64), weight[inside]
+        target, counts = table.positive[inside].astype(np.float64), table.weight[inside]
         own_rows = rows[np.ix_(inside, columns)]
         mean, spread = moments(own_rows, counts)
         away = counts * (target - counts @ target / counts.sum())
@@ -119,12 +115,11 @@ class ReferenceModel:
             slope += away[part] @ (block - mean.astype(block.dtype))
         some = np.sort(np.argsort(-np.abs(slope) / spread, kind="stable")[:_WIDE])
         self._chosen = columns[some]
-        if len(some) < len(columns):
-            own_rows = own_rows[:, some]
+        own_rows = own_rows[:, some] if len(some) < len(columns) else own_rows
         own = np.zeros(len(some) + 1)
         self._weights: list[np.ndarray] = []
         for penalty in PENALTIES:
-            own = regression(own_rows, target, counts, penalty * costs[some] * spread[some] ** 2, own)
+            own = regression(own_rows, target, counts, penalty * costs[self._chosen] * spread[some] ** 2, own)
             self._weights.append(own)
 
     def score(self, penalty: int, rows: np.ndarray) -> np.ndarray:

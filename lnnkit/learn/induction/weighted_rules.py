@@ -6,7 +6,7 @@ noisy than the labels (Piironen and Vehtari, "Comparison of Bayesian predictive 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,6 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 from lnnkit.learn.induction.induced_rule import GRID, Induced
-from lnnkit.learn.induction.rule_trials import Clock, RowSplit
 from lnnkit.learn.induction.sparse_regression import (
     PENALTIES,
     ReferenceModel,
@@ -38,6 +37,7 @@ _UNSAID = 0.003  # share of the best rule's gain on held-out rows that a shorter
 _SURE = 2.0  # standard errors by which a rule without weights must be better
 _ERRORS = 0.5  # standard errors by which a simpler way may be worse; 0: 0.776 with 12.8 terms, 1: 0.777 with 12.3
 TreePath = tuple[tuple[int, bool], ...]  # places of literals and their signs
+RowSplit = tuple[np.ndarray, np.ndarray]  # training rows, held-out rows
 
 
 def weighed(
@@ -45,13 +45,14 @@ def weighed(
     table: LabelledTable,
     parts: Sequence[RowSplit],
     rng: np.random.Generator,
-    clock: Clock,
+    begins: Callable[[str], bool],
     most: int | None = None,
     longest: int | None = None,
     rival: np.ndarray | None = None,
 ) -> Induced | None:
     """The weighted rule over literals, of at most ``most`` terms of at most ``longest`` literals. ``parts`` are the
-    held-out rows of each fold. None if a rule that is wrong in the held-out rows ``rival`` is right more often."""
+    held-out rows of each fold. ``begins`` is told of each step, and says whether there is time for it. None if a rule
+    that is wrong in the held-out rows ``rival`` is right more often."""
     known, positive, weight = truths(found, table.columns), table.positive, table.weight
     crisp = [number for number, each in enumerate(found) if each.scale is None]
     graded = {each.column for each in found if each.scale is not None}
@@ -78,22 +79,20 @@ def weighed(
     tried: list[_Tried] = []
     chosen: list[list[np.ndarray]] = []
     for way, what in enumerate(("broad thresholds", "thresholds", "conjunctions")):
-        if tried and rival is not None and _beaten(tried, rival, held):
-            return None
-        if not clock.begins(f"weighing {what}") and tried:
+        if not begins(f"weighing {what}") and tried:
             break
         own = [broad if way == 0 else every] * (len(parts) + 1)
         if way == 2:
             own = [np.concatenate([every, paths(rows)]) for rows in (*(inside for inside, _ in parts), whole)]
         chosen.append(own)
-        found_here = _tried(known, own[:-1], np.array(costs), positive, weight, parts)
-        tried.append(found_here if most is None else replace(found_here, losses=found_here.losses[: most + 1]))
-    if rival is not None and _beaten(tried, rival, held):
-        return None
+        each = _tried(known, own[:-1], np.array(costs), table, parts)
+        tried.append(each if most is None else replace(each, losses=each.losses[: most + 1]))
+        if rival is not None and _beaten(tried, rival, held):
+            return None
     way, count = _simplest(tried, held)
     count = count if most is None else min(count, most)
-    clock.begins("fitting weights")
-    reference = ReferenceModel(known, chosen[way][-1], np.array(costs)[chosen[way][-1]], positive, weight, whole)
+    begins("fitting weights")
+    reference = ReferenceModel(known, chosen[way][-1], np.array(costs), table, whole)
     truth = sigmoid(reference.score(tried[way].penalty, whole))
     some, share = sampled(whole, weight)
     *_, last = forward(known[some], chosen[way][-1], truth[some], share, count)
@@ -156,16 +155,11 @@ class _Tried:
 
 
 def _tried(
-    known: np.ndarray,
-    sets: Sequence[np.ndarray],
-    costs: np.ndarray,
-    positive: np.ndarray,
-    weight: np.ndarray,
-    parts: Sequence[RowSplit],
+    known: np.ndarray, sets: Sequence[np.ndarray], costs: np.ndarray, table: LabelledTable, parts: Sequence[RowSplit]
 ) -> _Tried:
+    positive, weight = table.positive, table.weight
     references = [
-        ReferenceModel(known, columns, costs[columns], positive, weight, inside)
-        for columns, (inside, _) in zip(sets, parts, strict=True)
+        ReferenceModel(known, columns, costs, table, inside) for columns, (inside, _) in zip(sets, parts, strict=True)
     ]
     lost = np.zeros(len(PENALTIES))
     for each, (_, out) in zip(references, parts, strict=True):
@@ -178,10 +172,9 @@ def _tried(
         wrong.append((reference.score(penalty, out) > 0) != positive[out])
         some, share = sampled(inside, weight)
         truth = sigmoid(reference.score(penalty, some))
-        sums: list[WeightedSum] = list(forward(known[some], columns, truth, share, _TERMS))
-        sums += [sums[-1]] * (_TERMS + 1 - len(sums))
-        rows = known[out]
-        found.append(np.stack([log_losses(each.score(rows), positive[out]) for each in sums]))
+        sums = list(forward(known[some], columns, truth, share, _TERMS))
+        losses = [log_losses(each.score(known[out]), positive[out]) for each in sums]
+        found.append(np.stack(losses + losses[-1:] * (_TERMS + 1 - len(sums))))
     return _Tried(penalty, np.concatenate(wrong), np.concatenate(found, axis=1))
 
 

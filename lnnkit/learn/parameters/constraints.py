@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import all_set
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter
 from lnnkit.logic import logic_named
@@ -68,18 +68,6 @@ def learned_neurons(lifted: LiftedGraph, rules: Mapping[int, str]) -> list[Learn
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _HalfSpace:
-    """``sum coefficient * value <= limit`` over the values at ``places``."""
-
-    places: tuple[int, ...]
-    coefficients: tuple[float, ...]
-    limit: float
-
-    def excess(self, values: Sequence[float]) -> float:
-        return sum(c * values[p] for c, p in zip(self.coefficients, self.places, strict=True)) - self.limit
-
-
 class Infeasible(Exception):
     """No values satisfy the conditions of ``neuron``."""
 
@@ -103,11 +91,11 @@ class Constraints:
         statements: Sequence[Root] = (),
     ) -> None:
         self._place = {each.name: place for place, each in enumerate(parameters)}
-        self.least = torch.tensor([each.low for each in parameters], dtype=torch.float64)
-        self.most = torch.tensor([each.high for each in parameters], dtype=torch.float64)
-        self._half_spaces: list[_HalfSpace] = []
-        self._slack: list[_HalfSpace] = []
-        self._inside: dict[int, float] = {}  # by index: a value that satisfies its neuron's conditions with the others
+        self._least = np.array([each.low for each in parameters], np.float64)
+        self._most = np.array([each.high for each in parameters], np.float64)
+        self._half_spaces: list[tuple[np.ndarray, float]] = []  # coefficients of all parameters, and a limit
+        self._slack: list[tuple[np.ndarray, float]] = []
+        self._inside = np.full(len(parameters), np.nan)  # values that satisfy a neuron's conditions together
         self._alpha = alpha
         self.declared = [
             neuron
@@ -117,38 +105,36 @@ class Constraints:
         for neuron in self.declared:
             self._declare(neuron, slack=slack)
         for root in statements:
-            if all(name in self._place for name in root.learned) or (
-                any(name in self._place for name in root.learned) and (root.lower > 0.0) and (root.upper < 1.0)
-            ):
-                self._keep_in_order(root)
-
-    def _keep_in_order(self, root: Root) -> None:
-        """Keep the lower truth below the upper one."""
-        own = self._half_space((1.0, -1.0), root.learned, (root.lower, root.upper), 0.0)
-        self._half_spaces.append(own)
+            learned, ends = [name in self._place for name in root.learned], (root.lower, root.upper)
+            if all(learned) or (any(learned) and root.lower > 0.0 and root.upper < 1.0):  # lower <= upper
+                self._half_spaces.append(self._half_space((1.0, -1.0), root.learned, ends, 0.0))
 
     def _half_space(
         self, row: Sequence[float], names: Sequence[str | None], values: Sequence[float], limit: float
-    ) -> _HalfSpace:
+    ) -> tuple[np.ndarray, float]:
         """``sum row * value <= limit``, where the values of other ``names`` than parameters are fixed."""
-        terms = [(c, self._place.get(name or ""), v) for c, name, v in zip(row, names, values, strict=True) if c]
-        free = [(place, c) for c, place, _ in terms if place is not None]
-        limit -= sum(c * value for c, place, value in terms if place is None)
-        return _HalfSpace(tuple(place for place, _ in free), tuple(c for _, c in free), limit)
+        coefficients = np.zeros(len(self._least))
+        for coefficient, name, value in zip(row, names, values, strict=True):
+            if name in self._place:
+                coefficients[self._place[name]] += coefficient
+            elif coefficient:
+                limit -= coefficient * value
+        return coefficients, limit
 
     def _declare(self, neuron: LearnedNeuron, *, slack: bool) -> None:
         found = neuron.region(self._alpha)
         if found is None:
             raise Infeasible(neuron, self._alpha)
         for name, value in zip(neuron.names, found.inside, strict=True):
-            if name in self._place:
-                self._inside.setdefault(self._place[name], value)
+            place = self._place.get(name or "")
+            if place is not None and np.isnan(self._inside[place]):
+                self._inside[place] = value
         for row, limit, slackable in found.conditions:
-            own = self._half_space(row, neuron.names, neuron.values, limit)
-            if not own.places and own.limit < -1e-9:
+            own, left = self._half_space(row, neuron.names, neuron.values, limit)
+            if not own.any() and left < -1e-9:
                 raise Infeasible(neuron, self._alpha)
-            if own.places:
-                (self._slack if slack and slackable else self._half_spaces).append(own)
+            if own.any():
+                (self._slack if slack and slackable else self._half_spaces).append((own, left))
 
     def start(self, values: Tensor) -> Tensor:
         """Feasible values near these. Raises `Infeasible` if none are found."""
@@ -164,38 +150,31 @@ class Constraints:
 
     def holds(self, values: Tensor) -> bool:
         """Whether all constraints hold exactly."""
-        inside = all_set((values >= self.least) & (values <= self.most))
-        now = values.tolist()
-        return inside and all(each.excess(now) <= _TOLERANCE for each in self._half_spaces)
+        now = values.numpy()
+        return bool(((now >= self._least) & (now <= self._most)).all()) and self._met(now)
 
     def slackness(self, values: Tensor) -> Tensor:
         """The sum of violations of the conditions that slack permits; differentiable."""
-        total = torch.zeros((), dtype=values.dtype)
-        for each in self._slack:
-            own = torch.tensor(each.coefficients, dtype=values.dtype) * values[list(each.places)]
-            total = total + (own.sum() - each.limit).clamp(min=0.0)
-        return total
+        excesses = [(torch.from_numpy(row) * values).sum() - limit for row, limit in self._slack]
+        return sum((each.clamp(min=0.0) for each in excesses), torch.zeros((), dtype=values.dtype))
+
+    def _met(self, now: np.ndarray) -> bool:
+        return all(float(row @ now) - limit <= _TOLERANCE for row, limit in self._half_spaces)
 
     def _projected(self, values: Tensor, sweeps: int) -> Tensor | None:
-        clamped = torch.minimum(torch.maximum(values, self.least), self.most)
+        now = values.numpy().clip(self._least, self._most)
         if not self._half_spaces:
-            return clamped
-        now = clamped.tolist()
-        least, most = self.least.tolist(), self.most.tolist()
+            return torch.from_numpy(now)
         for _ in range(sweeps):
             broken = False
-            for each in self._half_spaces:
-                excess = each.excess(now)
+            for row, limit in self._half_spaces:
+                excess = float(row @ now) - limit
                 if excess > _TOLERANCE / 2:
                     broken = True
-                    over = 1.0 if excess < 1e-9 else _OVER
-                    step = over * excess / sum(c * c for c in each.coefficients)
-                    for c, p in zip(each.coefficients, each.places, strict=True):
-                        now[p] = min(max(now[p] - step * c, least[p]), most[p])
+                    step = (1.0 if excess < 1e-9 else _OVER) * excess / float(row @ row)
+                    now = (now - step * row).clip(self._least, self._most)
             if not broken:
-                return torch.tensor(now, dtype=values.dtype)
-        for share in _SHARES:
-            drawn = [value + share * (self._inside.get(place, value) - value) for place, value in enumerate(now)]
-            if all(each.excess(drawn) <= _TOLERANCE for each in self._half_spaces):
-                return torch.tensor(drawn, dtype=values.dtype)
-        return None
+                break
+        inside = np.where(np.isnan(self._inside), now, self._inside)
+        tried = (now + share * (inside - now) for share in (0.0, *_SHARES))
+        return next((torch.from_numpy(each) for each in tried if self._met(each)), None)

@@ -7,14 +7,62 @@ the old one; inference detects this (see `lnnkit.learn.fitting.fitting_problem`)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import cast
 
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import where_set
-from lnnkit.learn.replay.replay_steps import ReplayStep, StepReads
+from lnnkit.arrays import DOUBLE, where_set
+from lnnkit.engine.response.respond import ascend, constant, entering, leaf_bound
+from lnnkit.formula.passes import upward
+from lnnkit.formula.quantified_rows import Grouping
+from lnnkit.formula.unfolding import Formula
+from lnnkit.join.instances.rule_shape import RuleShape
+from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
+from lnnkit.learn.replay.lukasiewicz_rules import ClampedSum, LukasiewiczRule, RuleEnd, matrix
+from lnnkit.logic.bounds import Bounds
+from lnnkit.numeric import Interval
+from lnnkit.trail.events import ROOT
+
+CROSSING = -3  # pseudo-leaf: how far the bounds of unsatisfiable instances cross
+
+EndPlaces = tuple[Tensor, Tensor]  # the positions of lower and of upper ends among the values of a replay
+
+
+class StepReads:
+    """What a step reads among the ``values`` of a replay. Each read is a leaf of the step's own autograd graph; its
+    positions are kept to route its gradient. The first ``constant`` values need none."""
+
+    def __init__(self, values: Tensor, constant: int) -> None:
+        self.values = values
+        self.constant = constant
+        self.made: list[tuple[Tensor, Tensor]] = []  # positions, and the values there
+
+    def read(self, places: Tensor) -> Tensor:
+        found = self.values.index_select(0, places)
+        if torch.is_grad_enabled() and len(places) and int(places.max()) >= self.constant:
+            found.requires_grad_()
+            self.made.append((places, found))
+        return found
+
+    def interval(self, ends: EndPlaces) -> Interval:
+        return Interval(self.read(ends[0]), self.read(ends[1]))
+
+
+StepFunction = Callable[[Tensor, StepReads], Tensor]
+"""Returns the bounds (count,) that events set, at some parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayStep:
+    """``count`` events; their values are written from ``start`` on."""
+
+    start: int
+    count: int
+    evaluate: StepFunction
 
 
 @dataclass(frozen=True)
@@ -109,3 +157,127 @@ class _EvaluatedReplay(torch.autograd.Function):
                     moving = where_set(where >= first) if first else slice(None)
                     flowing.index_add_(0, where[moving] - first, gradient[moving])
         return total, None if constant else flowing[: len(replay.initial)], None, None
+
+
+def instance_values(
+    batch: RuleShape,
+    leaf: int,
+    side: int,
+    ends: Mapping[int, EndPlaces],
+    rows: tuple[tuple[int, ...], Sequence[Grouping | None]],
+    out: Tensor | None,
+    order: Sequence[str],
+) -> StepFunction:
+    """Events of any formula, by its kernels. ``ends`` has what each leaf reads; ``rows`` are the lengths of the blocks
+    and their groupings; ``out`` selects the events' rows among those of the leaf's block (None: all, in order).
+    ``order`` has the names of the parameters. Pseudo-leaves: AUXILIARY, their own shared neuron; ROOT, its value before
+    the first round; CROSSING, how far their bounds cross. At the parameters of inference the result equals that of
+    `lnnkit.engine.response.respond`."""
+    formula, (lengths, groupings) = batch.formula, rows
+    places = {name: place for place, name in enumerate(order) if name in _names(formula)}
+
+    def evaluate(parameters: Tensor, reads: StepReads) -> Tensor:
+        found = {index: Bounds(*reads.interval(pair)) for index, pair in ends.items()}
+
+        def read(index: int) -> Bounds:
+            if index in found:
+                return found[index]
+            return Bounds(*map(torch.tensor, constant(formula, index, lengths[formula.neurons[index].block], DOUBLE)))
+
+        learned = _with_parameters(formula, {name: parameters[place] for name, place in places.items()})
+        if leaf == ROOT:
+            value = upward(learned, entering(read, learned), groupings)[learned.top][side]
+        elif leaf == CROSSING:
+            lower, upper = ascend(learned, read, groupings).root
+            value = lower - upper
+        else:
+            value = leaf_bound(learned, read, groupings, leaf, side, completes=batch.completes)
+        return value if out is None else value.index_select(0, out)
+
+    return evaluate
+
+
+def _with_parameters(formula: Formula, parameters: Mapping[str, Tensor]) -> Formula:
+    """The formula with tensors for its parameters; the kernels accept both."""
+    if not parameters:
+        return formula
+    neurons = []
+    for neuron in formula.neurons:
+        if neuron.arithmetic is None and any(name in parameters for name in neuron.learned if name is not None):
+            *weights, bias = neuron.learned
+            placed = tuple(
+                parameters.get(name or "", weight) for name, weight in zip(weights, neuron.weights, strict=True)
+            )
+            own = parameters.get(bias or "", neuron.bias)
+            neuron = neuron._replace(weights=cast("tuple[float, ...]", placed), bias=cast(float, own))
+        neurons.append(neuron)
+    ends = (formula.lower, formula.upper)
+    if formula.root is not None and formula.auxiliary is None:
+        ends = tuple(
+            cast(float, parameters.get(name or "", end)) for name, end in zip(formula.root.learned, ends, strict=True)
+        )
+    return replace(formula, neurons=tuple(neurons), lower=ends[0], upper=ends[1])
+
+
+def _names(formula: Formula) -> set[str | None]:
+    """The names of the parameters in a formula."""
+    own = formula.root.learned if formula.root is not None and formula.auxiliary is None else ()
+    return {*own, *(name for neuron in formula.neurons for name in neuron.learned)}
+
+
+def comparison_values(
+    comparison: LearnedComparison,
+    numbers: Sequence[EndPlaces],
+    narrowed: tuple[int, EndPlaces] | None,
+    side: int,
+    softness: float,
+    order: Sequence[str],
+) -> StepFunction:
+    """One end of the truth of a comparison with parameters, from its ``numbers``; or of one of these, ``narrowed`` by
+    the bounds of that truth. ``softness`` is the scale that softens a crisp comparison."""
+
+    def evaluate(parameters: Tensor, reads: StepReads) -> Tensor:
+        named = dict(zip(order, parameters, strict=True))
+        given = [reads.interval(each) for each in numbers]
+        if narrowed is None:
+            return comparison.truth(given, named, side, softness)
+        number, truth = narrowed
+        return comparison.narrowed(given, named, reads.interval(truth), number)[side]
+
+    return evaluate
+
+
+class RuleValues:
+    """Events of a rule with an atomic head; ``place`` is its batch and the head's leaf. ``through``: gradients pass."""
+
+    def __init__(
+        self, rule: LukasiewiczRule, place: tuple[int, int], ends: Mapping[RuleEnd, Tensor], *, through: bool
+    ) -> None:
+        self._rule, self._place, self._ends, self._through = rule, place, ends, through
+        self._matrices: dict[ClampedSum, Tensor] | None = None
+
+    def __call__(self, parameters: Tensor, reads: StepReads) -> Tensor:
+        if reads.constant and self._matrices is None:
+            self._matrices = {
+                own: matrix(own, lambda end: reads.values.index_select(0, self._ends[end]))
+                for own in self._rule.sums
+                if own.ends and all(_below(self._ends[end], reads.constant) for end, _ in own.ends)
+            }
+        known = self._matrices if reads.constant and self._matrices else {}
+        return self._rule.told(parameters, lambda end: reads.read(self._ends[end]), known, through=self._through)
+
+    def alike(self, other: StepFunction, initial: Tensor) -> bool:
+        """Whether ``other`` is the same rule about the other end of the same atoms, from equal initial bounds."""
+        if not isinstance(other, RuleValues) or self._place != other._place or self._rule.falls == other._rule.falls:
+            return False
+        pairs = list(zip(self._ends.values(), other._ends.values(), strict=False))
+        return len(self._ends) == len(other._ends) and all(
+            len(one) == len(two)
+            and (not len(one) or (_below(one, len(initial)) and _below(two, len(initial))))
+            and torch.equal(initial.index_select(0, one), initial.index_select(0, two))
+            for one, two in pairs
+        )
+
+
+def _below(places: Tensor, least: int) -> bool:
+    return len(places) > 0 and int(places.max()) < least

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lnnkit.arrays import any_set, where_set
 from lnnkit.formula.unfolding import AUXILIARY
-from lnnkit.learn.replay.replay_steps import CROSSING
+from lnnkit.learn.replay.replay import CROSSING
 from lnnkit.store.relations import RowNumbers
 from lnnkit.trail.events import NOBODY, Events, Kind, Trail
 

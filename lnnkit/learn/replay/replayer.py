@@ -18,15 +18,8 @@ from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.learn.arithmetic.learned_comparisons import Softness, opened_comparisons
 from lnnkit.learn.replay.lukasiewicz_rules import LukasiewiczRule, RuleEnd, rule_of
-from lnnkit.learn.replay.replay import Replay
+from lnnkit.learn.replay.replay import Replay, ReplayStep, RuleValues, StepFunction, comparison_values, instance_values
 from lnnkit.learn.replay.replay_events import EventIndex
-from lnnkit.learn.replay.replay_steps import (
-    ReplayStep,
-    RuleValues,
-    StepFunction,
-    comparison_values,
-    instance_values,
-)
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Interval
 from lnnkit.store.relations import RESERVED, UNKNOWN, RowNumbers
