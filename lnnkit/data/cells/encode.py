@@ -1,8 +1,9 @@
-"""Encodes columns of any type: codes for their distinct whole numbers and texts, as written. Several columns of a kind
-are encoded at once."""
+"""Encodes columns of any type: codes for their distinct whole numbers and texts, in NFC; empty texts become gaps.
+Several columns of a kind are encoded at once."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -10,7 +11,7 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, booleans, concatenated, filled, nulls, one, ranked, strings, view
+from lnnkit.data.arrow import Column, booleans, concatenated, filled, nulls, one, ranked, strings, text_buffers, view
 from lnnkit.data.cells.objects import alike, entities_in, is_missing
 from lnnkit.data.cells.whole import EXACT, all_whole, coded, united
 from lnnkit.data.names import is_many
@@ -151,7 +152,7 @@ def _piece(column: Column, casts: tuple[pa.DataType, ...]) -> Piece:
         numbers = all_whole(values)
         if numbers is not None:
             distinct, (places,) = united([numbers])
-            return Piece(np.append(places, np.int32(-1)).take(codes), strings([]), numbers=distinct)
+            return Piece(renumbered(codes, places), strings([]), numbers=distinct)
     return Piece(codes, values)
 
 
@@ -172,3 +173,57 @@ def _spelling(kind: pa.DataType, title: str) -> tuple[pa.DataType, ...]:
     if types.is_floating(kind):
         hint = "cast the column to whole numbers or to text (in pandas, gaps turn integers into floats: use Int64)"
     raise Unreadable("bad-column", f"{title} holds {kind}, which cannot name entities", hint)
+
+
+def renumbered(codes: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """The new codes (int32) of old ones, by ``place``; -1 stays."""
+    return np.append(place, np.int32(-1)).take(codes)
+
+
+def cleaned(piece: Piece) -> Piece:
+    """The piece with valid strings in NFC as its values, and empty ones as gaps; those that are not UTF-8 are recorded.
+    Texts are checked one by one only if not all are valid."""
+    if piece.numbers is not None:
+        return piece
+    codes, values = piece.codes, filled(piece.values)
+    if not pa.types.is_string(values.type):
+        values = values.view(pa.string())
+    offsets, data = text_buffers(values)
+    empty = offsets[1:] == offsets[:-1]
+    empty[list(piece.faults)] = False
+    if empty.any():
+        codes = renumbered(codes, np.where(empty, np.int32(-1), np.arange(len(values), dtype=np.int32)))
+    piece = replace(piece, codes=codes, values=values)
+    data = data[int(offsets[0]) : int(offsets[-1])]
+    return piece if int(data.max(initial=0)) < 128 or _right(values, data) else _composed(piece)
+
+
+def _right(values: pa.StringArray, data: np.ndarray) -> bool:
+    """Whether each text is UTF-8 in NFC. All texts are checked as one sequence of bytes: if that is valid, so is each
+    part."""
+    try:
+        values.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return unicodedata.is_normalized("NFC", data.tobytes().decode())
+
+
+def _composed(piece: Piece) -> Piece:
+    """The distinct texts in NFC, or recorded as faulty, one by one."""
+    texts, first, moved = [], {}, {}
+    faults = dict(piece.faults)
+    for code, raw in enumerate(piece.values.view(pa.binary()).to_pylist()):
+        assert isinstance(raw, bytes)
+        try:
+            text = unicodedata.normalize("NFC", raw.decode())
+        except UnicodeDecodeError as error:
+            faults[code] = f"is not UTF-8: byte 0x{raw[error.start]:02x} in {raw[:40].decode(errors='replace')!r}"
+            texts.append("")
+            continue
+        texts.append(text)
+        if code not in faults and first.setdefault(text, code) != code:
+            moved[code] = first[text]
+    place = np.arange(len(texts), dtype=np.int32)
+    place[list(moved)] = list(moved.values())
+    codes = renumbered(piece.codes, place) if moved else piece.codes
+    return Piece(codes, strings(texts), faults, columns=piece.columns)

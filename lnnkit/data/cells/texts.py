@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, concatenated, one, ranked, strings, text_buffers, view
-from lnnkit.data.cells.clean import cleaned
-from lnnkit.data.cells.encode import Piece, encoded
+from lnnkit.data.cells.encode import Piece, cleaned, encoded, renumbered
 from lnnkit.data.cells.whole import ascending, drawn, gapless, united
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.names import Names, is_many, some_of
@@ -157,17 +156,13 @@ def _united(pieces: Sequence[Piece]) -> list[Texts]:
         place = np.concatenate([first[id(piece.numbers)], among.take(rank)])
         faults = {len(names) + number: fault for number, fault in enumerate(piece.faults.values())}
         place[list(piece.faults)] = list(faults)
-        found.append(Texts(_mapped(piece.codes, place), names, faults))
+        same = (place == _counted(len(place))).all()
+        found.append(Texts(piece.codes if same else renumbered(piece.codes, place), names, faults))
     return found
 
 
 def _counted(count: int) -> np.ndarray:
     return np.arange(count, dtype=np.int32)
-
-
-def _mapped(codes: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """The new codes of old codes; -1 stays."""
-    return codes if (place == _counted(len(place))).all() else np.append(place, np.int32(-1)).take(codes)
 
 
 def _ranked(several: Sequence[pa.StringArray]) -> tuple[list[np.ndarray], pa.StringArray]:

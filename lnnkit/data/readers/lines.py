@@ -74,8 +74,7 @@ def record_lines(
     strange = quoting and doubtful(text, ord(layout.delimiter))
     if _line_count(text) == records and not strange:
         return np.arange(first, first + records, dtype=np.int64), {}
-    starts, ends = _line_ends(text)
-    begins = ends > starts  # lines that begin a record: at first all that are not blank
+    starts, begins = _lines(text)  # lines that begin a record: at first all that are not blank
     faults: dict[int, DataFault] = {}
     if strange:
         faults = dict(_join_quoted(text, starts, begins, record(layout.delimiter)))
@@ -96,21 +95,13 @@ def _line_count(text: Text) -> int:
     return ends + (not text.held.endswith((b"\n", b"\r"), text.start))
 
 
-def _line_ends(text: Text) -> tuple[np.ndarray, np.ndarray]:
-    r"""The start of each line and the end of its content; ``\n``, ``\r\n`` and a lone ``\r`` end a line."""
+def _lines(text: Text) -> tuple[np.ndarray, np.ndarray]:
+    r"""The start of each line, and whether it is not blank; ``\n``, ``\r\n`` and a lone ``\r`` end a line."""
     codes = text.codes()
-    feeds = np.flatnonzero(codes == 10)
-    returns = np.flatnonzero(codes == 13)
-    follow = np.minimum(returns + 1, len(codes) - 1)
-    paired = (codes[follow] == 10) & (follow > returns)
-    breaks = np.sort(np.concatenate([feeds, returns[~paired]]))
+    feeds = codes == 10
+    breaks = np.flatnonzero(feeds | ((codes == 13) & ~np.append(feeds[1:], False)))
     starts = np.concatenate([[0], breaks + 1])
-    ends = np.concatenate([breaks, [len(codes)]])
-    before = np.maximum(ends - 1, 0)
-    crlf = (
-        (ends > starts) & (ends < len(codes)) & (codes[before] == 13) & (codes[np.minimum(ends, len(codes) - 1)] == 10)
-    )
-    return starts, ends - crlf
+    return starts, np.isin(np.append(codes, np.uint8(10))[starts], (10, 13), invert=True)
 
 
 def doubtful(text: Text, delimiter: int) -> bool:
