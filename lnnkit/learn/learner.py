@@ -80,15 +80,12 @@ class Learner:
 
     def sought(self, trained: Collection[str]) -> dict[str, list[Unknown]]:
         """The statements about each unknown function, of those that occur in ``trained`` rules."""
-        names = {place: name for name, place in self.rules.items()}
-        found: dict[str, list[Unknown]] = {}
-        kept: set[str] = set()
+        learning = {self.rules[name] for name in trained if name in self.rules}
+        found: dict[str, dict[int, Unknown]] = {}
         for place, each in enumerate(self._assertions):
             if each.unknown is not None:
-                found.setdefault(each.unknown.function, []).append(each.unknown)
-                if names.get(place) not in trained:
-                    kept.add(each.unknown.function)
-        return {name: own for name, own in found.items() if name not in kept}
+                found.setdefault(each.unknown.function, {})[place] = each.unknown
+        return {name: list(own.values()) for name, own in found.items() if own.keys() <= learning}
 
     def rules_with(self, function: str) -> tuple[str, ...]:
         """The names of the rules that contain an unknown function."""

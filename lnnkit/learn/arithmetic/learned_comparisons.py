@@ -99,12 +99,10 @@ class LearnedComparison:
 
     def _relation(self, parameters: Mapping[str, Tensor]) -> Comparator:
         """The relation at the parameters' values, without gradients."""
-        scale, *weights = (
-            float(parameters[each].detach()) if isinstance(each, str) else each for each in (self.scale, *self.weights)
-        )
+        scale = _number(self.scale, parameters)
         if self.sign != "<?>":
             return Fixed(cast("Sign", self.sign), scale)
-        plus, zero, bias = weights
+        plus, zero, bias = (_number(each, parameters) for each in self.weights)
         return Learned(plus, zero, bias, scale)
 
     def difference(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> Interval:
@@ -146,7 +144,7 @@ class LearnedComparison:
         """The extremum of the curve, in units of the scale."""
         if self.sign != "<?>":
             return torch.zeros((), dtype=torch.float64)
-        plus, zero, _ = (float(parameters[w].detach()) if isinstance(w, str) else w for w in self.weights)
+        plus, zero, _ = (_number(each, parameters) for each in self.weights)
         at = plus / (4 * zero) if zero else 2.0
         return torch.atanh(torch.tensor(at, dtype=torch.float64)) if abs(at) < 1 else torch.tensor(torch.inf).double()
 
@@ -162,6 +160,11 @@ class LearnedComparison:
             if self.moved and len(middle):
                 return max(share * float(middle.square().mean().sqrt()), 1e-9)
             return max(share * float(middle.std()) if len(middle) > 1 else 0.0, 1e-9)
+
+
+def _number(given: float | str, parameters: Mapping[str, Tensor]) -> float:
+    """The number, or the value of the parameter with that name."""
+    return float(parameters[given].detach()) if isinstance(given, str) else given
 
 
 def _heeding(values: Tensor) -> Tensor:

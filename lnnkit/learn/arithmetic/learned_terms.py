@@ -15,6 +15,7 @@ from lnnkit.check.weights import UNIT_ATTRIBUTES
 from lnnkit.graph.lifted import NUMBER, UNITS, NeuronGraph
 from lnnkit.numeric.units.opened_unit import OpenedUnit, UnitName
 
+_Operand = tuple[str, dict[str, Any]]  # a node, and its edge
 _WEIGHTS = {"nau": "weight", "nac": "weight", "nmu": "weight", "npu": "power", "realnpu": "power"}
 
 
@@ -51,7 +52,7 @@ def opened_terms(
             unit = _unit(data, among) if plain else _whole_unit(data, learned, among)
             if unit.names:
                 units.append(unit)
-                parameters |= _Opening(opened, node, unit, plain=plain).parameters
+                parameters |= _open(opened, node, unit, plain=plain)
     return opened, parameters, tuple(units)
 
 
@@ -83,60 +84,42 @@ def _listed(given: Any) -> tuple[Any, ...]:
     return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
 
-class _Opening:
-    """Rewrites a unit's node as an operation over new nodes; ``parameters`` are those of the new numbers."""
+def _open(graph: NeuronGraph, node: str, unit: LearnedUnit, *, plain: bool) -> dict[str, str]:
+    """Rewrite a unit's node as an operation over new nodes; returns the parameters of the new numbers."""
+    parameters: dict[str, str] = {}
+    sorts = graph.nodes[node]["sorts"]
+    own = tuple(range(len(sorts)))
 
-    def __init__(self, graph: NeuronGraph, node: str, unit: LearnedUnit, *, plain: bool) -> None:
-        self._graph, self._node, self._unit = graph, node, unit
-        self._own = tuple(range(len(graph.nodes[node]["sorts"])))
-        self.parameters: dict[str, str] = {}
-        if plain:
-            self._as_arithmetic()
+    def weight(place: int, value: float | str) -> _Operand:
+        name = f"{node}/{place}" if isinstance(value, str) else f"{node}={value!r}"
+        if isinstance(value, str):
+            graph.add_node(name, kind=NUMBER, sorts=())
+            parameters[name] = value
         else:
-            keys, count = tuple(dict.fromkeys(unit.keys)), len(graph.operands[node])
-            graph.nodes[node]["opened"] = OpenedUnit(cast("UnitName", unit.kind), keys, count)
-            for place, weight in enumerate(unit.weights):  # further operands
-                self._append(node, (self._weight(place, weight), ()))
+            graph.add_node(name, kind="constant", sorts=(), value=value)
+        return name, {"arguments": ()}
 
-    def _as_arithmetic(self) -> None:
-        graph, node = self._graph, self._node
-        operands, graph.operands[node] = graph.operands[node], []
-        graph.nodes[node]["kind"] = "add" if self._unit.kind in ("nau", "nac") else "multiply"
-        for place, ((operand, edge), weight) in enumerate(zip(operands, self._unit.weights, strict=True)):
-            factor, x = self._weight(place, weight), (operand, cast("tuple[int | str, ...]", edge["arguments"]))
-            self._append(node, (self._part(place, factor, x), self._own))
+    def operation(name: str, kind: str, *operands: _Operand) -> _Operand:
+        graph.add_node(f"{node}/{name}", kind=kind, sorts=sorts)
+        graph.operands[f"{node}/{name}"].extend(operands)
+        return f"{node}/{name}", {"arguments": own}
 
-    def _part(self, place: int, weight: str, x: tuple[str, tuple[int | str, ...]]) -> str:
-        w = (weight, ())
-        match self._unit.kind:
-            case "nau" | "nac":
-                return self._operation(f"{place}x", "multiply", w, x)
-            case "nmu":
-                scaled = self._operation(f"{place}x", "multiply", w, x)
-                rest = self._operation(f"{place}r", "subtract", (self._constant(1.0), ()), w)
-                return self._operation(f"{place}+", "add", (scaled, self._own), (rest, self._own))
-            case _:
-                return self._operation(f"{place}^", "power", x, w)
-
-    def _weight(self, place: int, weight: float | str) -> str:
-        if not isinstance(weight, str):
-            return self._constant(weight)
-        name = f"{self._node}/{place}"
-        self._graph.add_node(name, kind=NUMBER, sorts=())
-        self.parameters[name] = weight
-        return name
-
-    def _constant(self, value: float) -> str:
-        name = f"{self._node}={value!r}"
-        self._graph.add_node(name, kind="constant", sorts=(), value=value)
-        return name
-
-    def _operation(self, name: str, kind: str, *operands: tuple[str, tuple[int | str, ...]]) -> str:
-        node = f"{self._node}/{name}"
-        self._graph.add_node(node, kind=kind, sorts=self._graph.nodes[self._node]["sorts"])
-        for operand in operands:
-            self._append(node, operand)
-        return node
-
-    def _append(self, node: str, operand: tuple[str, tuple[int | str, ...]]) -> None:
-        self._graph.operands[node].append((operand[0], {"arguments": operand[1]}))
+    weights = [weight(place, value) for place, value in enumerate(unit.weights)]
+    operands = [(operand, {"arguments": edge["arguments"]}) for operand, edge in graph.operands[node]]
+    if not plain:
+        keys = tuple(dict.fromkeys(unit.keys))
+        graph.nodes[node]["opened"] = OpenedUnit(cast("UnitName", unit.kind), keys, len(operands))
+        graph.operands[node] += weights  # further operands
+        return parameters
+    parts: list[_Operand] = []
+    for place, (w, x) in enumerate(zip(weights, operands, strict=True)):
+        if unit.kind in ("npu", "realnpu"):
+            parts.append(operation(f"{place}^", "power", x, w))
+            continue
+        parts.append(operation(f"{place}x", "multiply", w, x))
+        if unit.kind == "nmu":
+            rest = operation(f"{place}r", "subtract", weight(place, 1.0), w)
+            parts[-1] = operation(f"{place}+", "add", parts[-1], rest)
+    graph.nodes[node]["kind"] = "add" if unit.kind in ("nau", "nac") else "multiply"
+    graph.operands[node] = parts
+    return parameters

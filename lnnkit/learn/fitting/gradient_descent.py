@@ -102,8 +102,7 @@ class _GradientDescent:
             self._best = saved.best
             self._before = self._fitting.standing(self._fitting.infer(start, self._constraints))
         for restart in range(0 if saved is None else saved.place.restart, self._fitting.settings.restarts):
-            self._restart(restart, start, saved)
-            saved = None
+            self._stopped, saved = self._restart(restart, start, saved), None
             if self._stopped in ("interrupted", "solved"):
                 break
         assert self._best is not None and self._before is not None
@@ -113,7 +112,7 @@ class _GradientDescent:
         after, history = self._fitting.standing(found), tuple(self._history)
         return FittedValues(values, found.losses, self._before, after, history, self._kept, self._stopped, idle)
 
-    def _restart(self, restart: int, start: Tensor, saved: Saved | None) -> None:
+    def _restart(self, restart: int, start: Tensor, saved: Saved | None) -> StopReason:
         fitting, settings = self._fitting, self._fitting.settings
         point = (self._begin(restart, start) / self._units).requires_grad_()
         optimizer = torch.optim.Adam([point], lr=settings.rate)
@@ -137,19 +136,15 @@ class _GradientDescent:
                 self._kept = len(self._history)
                 self._modules = [copy.deepcopy(each.module.state_dict()) for each in fitting.bindings]
             if not self._tell(restart, epoch, found, values):
-                self._stopped = "interrupted"
-                return
+                return "interrupted"
             if epoch >= settings.epochs:
-                self._stopped = "epochs"
-                return
+                return "epochs"
             if self._solved(found):
-                self._stopped = "solved"
-                return
+                return "solved"
             crisp = any(each.crisp for each in found.trace.replayer.comparisons.values())
             softened = crisp and epoch < _SETTLED * settings.epochs
             if settings.patience is not None and since >= settings.patience and not softened:
-                self._stopped = "patience"
-                return
+                return "patience"
             if expected is not None:  # not at the start, nor after resuming from a checkpoint
                 exact = abs(expected - found.losses.total) <= _AGREE * max(1.0, abs(found.losses.total))
                 if crisp or settings.soft:
