@@ -42,6 +42,13 @@ def test_decimal_commas(cell: str, number: float, size: int, tmp_path: Path) -> 
         assert pandas["w"].tolist()[0] == number
 
 
+@pytest.mark.parametrize("size", [1, SMALL + 1])
+def test_marked_gaps_among_decimal_commas(size: int, tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("id;w\n" + "a;1,5\nb;-\nc;\n" * size)
+    program = 'number w(p)\nload w from "f.csv" delimiter ";" missing "-" decimal ","\n'
+    assert values(tmp_path, program) == {"a": 1.5}
+
+
 def test_decimal_commas_of_truths_and_texts(tmp_path: Path) -> None:
     (tmp_path / "f.csv").write_text('id,p,note\n"1,5","0,5","1,5"\n')
     kb = lnnkit.loads('load P from "f.csv" (id, note, p) decimal ","\npredicate P(a, b)', base=tmp_path)
