@@ -5,22 +5,21 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lnnkit.data.source import RawTable, Unreadable, read_source
+from lnnkit.data.source import Unreadable, read_source
 from lnnkit.draft.keys import PredicateNames, Sorts, keys_of, stem_of
-from lnnkit.draft.survey import Survey, SurveyedColumn
+from lnnkit.draft.survey import Survey, SurveyedColumn, delimiter_by_name, quotes, text_rows
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string, one_line
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.span import NOWHERE
 
 CATEGORIES = 30
 """The most values of a column of categories. Of 36 tables only Feynman's equations get another draft with another
 value from 5 to 500 (`python -m benchmarks.draft_constants`)."""
 _FEW = 200  # rows that a query lists in full: one screen or a few; no draft of 36 tables changes from 150 to 400
-_NOWHERE = Span(Source("", ""), 0, 0)
 _VARIABLES = ("X", "Y", "Z", "Row", "Item", "Each", "Other", "Any1", "Any2", "Any3")
 
 
@@ -48,7 +47,7 @@ def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
     names = ", ".join(Path(path).name for path in paths)
     parts = [
         [f"# Drafted by `lnnkit init` from {one_line(names)}. Rename things, take out what no rule needs, add rules."],
-        [format_statement(ast.SortStatement(sort, span=_NOWHERE)) for sort in declared],
+        [format_statement(ast.SortStatement(sort, span=NOWHERE)) for sort in declared],
         *(lines for lines, *_ in written),
         ["# A rule, to begin with: `rule First(X) & Second(X) -> Third(X)`", *queries[:2]],
     ]
@@ -71,59 +70,52 @@ def _table(
     used, queries, left = list(own), list[str](), list[str]()
     arguments = ", ".join(variables[: len(keys)])
 
-    def rows_themselves() -> None:
-        name = naming.predicate(stem_of(table.path), "", numeric=False)
-        lines.extend([declared_text(name, own, numeric=False), load_text(name, table, path, keys, (), numeric=False)])
-        queries.append(f"query {format_predicate(name)}({arguments})")
+    def statements(name: str, signature: Sequence[str], values: Sequence[SurveyedColumn], numeric: bool) -> list[str]:
+        kind = ast.NumberStatement if numeric else ast.PredicateStatement
+        declared = format_statement(kind(name, tuple(signature), span=NOWHERE))
+        return [declared, load_text(name, table, path, keys, values, numeric=numeric)]
 
-    if len(keys) == len(table.columns):
-        rows_themselves()
     for column in table.columns:
         if any(column is key for key in keys):
             continue
-        why = _left_out(column, table, sorts)
-        numeric, truth = column.kind == "number" and not _refers(column, sorts), column.kind == "truth"
+        refers, truth = _refers(column, sorts), column.kind == "truth"
+        numeric, why = column.kind == "number" and not refers, _left_out(column, table, refers)
         if why and (column.kind in ("empty", "unread") or column.names is None):
             left.append(f"# {_title(column)}: {why}")
             continue
         name = naming.predicate(column.title, stem_of(table.path), numeric=numeric)
-        signature = own if numeric or truth else [*own, sorts.of(column)]
-        statements = [
-            declared_text(name, signature, numeric=numeric),
-            load_text(name, table, path, keys, (column,), numeric=numeric),
-        ]
+        more = [] if numeric or truth else [sorts.of(column)]
+        texts = statements(name, [*own, *more], (column,), numeric)
         if why:
-            left += [f"# {_title(column)}: {why}", *(f"# {statement}" for statement in statements)]
-            continue
-        lines += statements
-        used += signature[len(own) :]
-        queries += _queries(name, column, table, arguments, numeric=numeric, truth=truth)
-    if not queries:
-        rows_themselves()
+            left += [f"# {_title(column)}: {why}", *(f"# {text}" for text in texts)]
+        else:
+            lines += texts
+            used += more
+            queries.append(_query(name, column, table, arguments, numeric=numeric, truth=truth))
+    if not queries:  # the rows themselves
+        name = naming.predicate(stem_of(table.path), "", numeric=False)
+        lines += statements(name, own, (), False)
+        queries.append(f"query {format_predicate(name)}({arguments})")
     return [*lines, *left], used, queries
 
 
-def _left_out(column: SurveyedColumn, table: Survey, sorts: Sorts) -> str | None:
+def _left_out(column: SurveyedColumn, table: Survey, refers: bool) -> str | None:
     """Why a column is not loaded; None if it is."""
     if column.kind == "unread":
         return f"not loaded, {one_line(column.reason)}"
     if column.kind == "empty":
         return "empty"
-    if column.kind == "text" and column.distinct > CATEGORIES and not _refers(column, sorts):
-        return f"not loaded: it has {column.distinct:,} different texts"
-    if column.kind == "text" and table.rows > 4 and column.distinct > table.rows * 0.8 and not _refers(column, sorts):
-        return "not loaded: nearly every row has its own text"
+    if column.kind == "text" and not refers:
+        if column.distinct > CATEGORIES:
+            return f"not loaded: it has {column.distinct:,} different texts"
+        if table.rows > 4 and column.distinct > table.rows * 0.8:
+            return "not loaded: nearly every row has its own text"
     return None
 
 
 def _refers(column: SurveyedColumn, sorts: Sorts) -> bool:
     """Whether a column names entities that are the rows of a table."""
     return column.names is not None and column.kind in ("text", "number") and sorts.reference(column) is not None
-
-
-def declared_text(name: str, signature: Sequence[str], *, numeric: bool) -> str:
-    kind = ast.NumberStatement if numeric else ast.PredicateStatement
-    return format_statement(kind(name, tuple(signature), span=_NOWHERE))
 
 
 def load_text(
@@ -138,35 +130,29 @@ def load_text(
     """The ``load`` statement. Its conditions leave out rows that state nothing: those without a key, a truth value or a
     category."""
     columns = (*keys, *values)
-    needed = [*keys, *([] if numeric else values)]
-    where = [ast.Where(c.column, (), "is not null", span=_NOWHERE) for c in needed if c.missing]
-    marks = dict.fromkeys(mark for column in columns for mark in column.marks)
+    needed = keys if numeric else columns
     read = ast.Table(
         path,
         tuple(column.column for column in columns),
-        tuple(where),
+        tuple(ast.Where(column.column, (), "is not null", span=NOWHERE) for column in needed if column.missing),
         header=table.header,
-        missing=tuple(marks),
+        missing=tuple(dict.fromkeys(mark for column in columns for mark in column.marks)),
         delimiter=table.delimiter,
         decimal="," if any(column.commas for column in values) else ".",
-        span=_NOWHERE,
+        span=NOWHERE,
     )
-    return format_statement(ast.LoadStatement(name, read, span=_NOWHERE))
+    return format_statement(ast.LoadStatement(name, read, span=NOWHERE))
 
 
-def _queries(
-    name: str, column: SurveyedColumn, table: Survey, arguments: str, *, numeric: bool, truth: bool
-) -> Iterator[str]:
+def _query(name: str, column: SurveyedColumn, table: Survey, arguments: str, *, numeric: bool, truth: bool) -> str:
     shown = format_predicate(name)
     head = f"exists {arguments}: " if table.rows > _FEW else ""
     if truth:
-        yield f"query {head}{shown}({arguments})"
-    elif numeric:
+        return f"query {head}{shown}({arguments})"
+    if numeric:
         middle = int(column.median) if column.median.is_integer() else float(f"{column.median:.12g}")
-        yield f"query exists {arguments}: {shown}({arguments}) >= {middle!r}"
-    else:
-        rarest = column.commonest(CATEGORIES)[-1]
-        yield f"query {head}{shown}({arguments}, {format_string(rarest)})"
+        return f"query exists {arguments}: {shown}({arguments}) >= {middle!r}"
+    return f"query {head}{shown}({arguments}, {format_string(column.commonest(CATEGORIES)[-1])})"
 
 
 def _variables(tables: Sequence[Survey]) -> list[str]:
@@ -197,34 +183,20 @@ def with_ids(table: Survey) -> bytes:
     if raw.format == "jsonl":
         objects = [line.strip() for line in raw.data.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
         return b"".join(b'{"%s": "row%d", %s\n' % (title.encode(), n, each[1:]) for n, each in enumerate(objects, 1))
-    return _parquet(raw, title) if raw.format == "parquet" else _text(raw, table, title)
+    if raw.format == "parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
-
-def _parquet(raw: RawTable, title: str) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    held = pq.read_table(pa.BufferReader(raw.data))
-    sink = io.BytesIO()
-    pq.write_table(held.add_column(0, title, [[f"row{row + 1}" for row in range(held.num_rows)]]), sink)
-    return sink.getvalue()
-
-
-def _text(raw: RawTable, table: Survey, title: str) -> bytes:
-    mark = table.delimiter or ("\t" if raw.format == "tsv" else ",")
-    plain = raw.format == "tsv" and mark == "\t"  # without quoting
+        rows, sink = pq.read_table(pa.BufferReader(raw.data)), io.BytesIO()
+        pq.write_table(rows.add_column(0, title, [[f"row{row + 1}" for row in range(rows.num_rows)]]), sink)
+        return sink.getvalue()
+    mark = table.delimiter or delimiter_by_name(raw)
     try:
-        text = raw.data.decode("utf-8-sig")
-        rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark, quoting=csv.QUOTE_NONE if plain else 0)
-        filled = [row for row in rows if row]
+        rows = list(text_rows(raw, raw.data.decode("utf-8-sig"), mark))
     except (UnicodeDecodeError, csv.Error) as error:
         raise Unreadable("unreadable-file", f'"{raw.path}" cannot be copied: {error}') from None
     sink = io.StringIO(newline="")
-    writer = csv.writer(sink, delimiter=mark, lineterminator="\n")
-    for number, row in enumerate(filled, start=0 if table.header else 1):
-        cells = [title if number == 0 else f"row{number}", *row]
-        if plain:
-            sink.write(mark.join(cells) + "\n")
-        else:
-            writer.writerow(cells)
+    writer = csv.writer(sink, delimiter=mark, lineterminator="\n", **quotes(raw, mark))
+    for number, row in enumerate(rows, start=0 if table.header else 1):
+        writer.writerow([title if number == 0 else f"row{number}", *row])
     return sink.getvalue().encode()

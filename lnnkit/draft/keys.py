@@ -169,7 +169,7 @@ class Sorts:
             if (same and (about or table == stem)) or named:
                 refers = overlap(column, key)
             else:
-                refers = same and not about and covered(column, key)
+                refers = same and not about and overlap(column, key, 1.0)
             texts = column.kind == key.kind == "text" and column.distinct > 1
             if refers or (texts and _shared(column, key) == column.distinct):
                 return sort
@@ -188,14 +188,9 @@ def stem_of(path: Path) -> str:
     return path.name.split(".")[0] or path.name
 
 
-def overlap(one: SurveyedColumn, other: SurveyedColumn) -> bool:
-    """Whether two columns share at least half of the values of the one with fewer values."""
-    return _shared(one, other) >= 0.5 * min(one.distinct, other.distinct) > 0
-
-
-def covered(one: SurveyedColumn, other: SurveyedColumn) -> bool:
-    """Whether one of the columns has all values of the other."""
-    return _shared(one, other) == min(one.distinct, other.distinct) > 0
+def overlap(one: SurveyedColumn, other: SurveyedColumn, share: float = 0.5) -> bool:
+    """Whether two columns share at least this share of the values of the one with fewer values."""
+    return _shared(one, other) >= share * min(one.distinct, other.distinct) > 0
 
 
 def _shared(one: SurveyedColumn, other: SurveyedColumn) -> int:

@@ -7,8 +7,10 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -103,7 +105,7 @@ def survey(path: Path) -> Survey:
     header, delimiter = True, None
     if raw.format in ("csv", "tsv"):
         delimiter = delimiter_of(raw)
-        header = has_header(sample(raw, delimiter or ("\t" if raw.format == "tsv" else ",")))
+        header = has_header(sample(raw, delimiter or delimiter_by_name(raw)))
     sheet = opened(raw, header, delimiter)
     grid = sheet.read(range(len(sheet.names)))
     counts = Counter(name.strip() for name in sheet.names)
@@ -233,7 +235,7 @@ def _all_right(cells: Cells, title: str, *, truth: bool) -> np.ndarray | None:
 
 def delimiter_of(raw: RawTable) -> str | None:
     """The delimiter; None if it is the one that the file name implies."""
-    own = "\t" if raw.format == "tsv" else ","
+    own = delimiter_by_name(raw)
 
     def fit(mark: str) -> tuple[bool, int, bool]:
         widths = [len(row) for row in sample(raw, mark)]
@@ -267,14 +269,22 @@ def sample(raw: RawTable, delimiter: str) -> list[list[str]]:
     text = raw.data[:_SAMPLE].removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
     if len(raw.data) > _SAMPLE:
         text = text[: text.rfind("\n") + 1] or text
-    quoting = csv.QUOTE_NONE if raw.format == "tsv" and delimiter == "\t" else csv.QUOTE_MINIMAL
     rows: list[list[str]] = []
-    try:
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting):
-            if row:
-                rows.append(row)
-            if len(rows) == _ROWS:
-                break
-    except csv.Error:
-        pass
+    with suppress(csv.Error):
+        rows.extend(islice(text_rows(raw, text, delimiter), _ROWS))
     return rows
+
+
+def text_rows(raw: RawTable, text: str, delimiter: str) -> Iterator[list[str]]:
+    """The rows of the ``text`` of a file that are not empty. Raises ``csv.Error``."""
+    return filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **quotes(raw, delimiter)))
+
+
+def quotes(raw: RawTable, delimiter: str) -> dict[str, Any]:
+    """How csv reads and writes quotes: a TSV has none."""
+    return {"quoting": csv.QUOTE_NONE, "quotechar": None} if raw.format == "tsv" and delimiter == "\t" else {}
+
+
+def delimiter_by_name(raw: RawTable) -> str:
+    """The delimiter that the name of a file implies."""
+    return "\t" if raw.format == "tsv" else ","
