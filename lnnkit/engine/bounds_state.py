@@ -32,15 +32,15 @@ def one_value(values: Array) -> float | None:
 
 def distinct(rows: Sequence[Array]) -> Array:
     """The distinct ``rows``, ascending."""
-    some = [each for each in rows if len(each)]
-    if not some:
+    parts = [part for part in rows if len(part)]
+    if not parts:
         return no_rows()
-    first, last = min(int(each.min()) for each in some), max(int(each.max()) for each in some)
-    if sum(map(len, some)) < (last - first) // 32:
-        return distinct_values(np.concatenate(some))
+    first, last = min(int(part.min()) for part in parts), max(int(part.max()) for part in parts)
+    if sum(map(len, parts)) < (last - first) // 32:
+        return distinct_values(np.concatenate(parts))
     flags = np.zeros(last - first + 1, dtype=bool)
-    for each in some:
-        flags[each - first] = True
+    for part in parts:
+        flags[part - first] = True
     return np.flatnonzero(flags).astype(np.int32) + np.int32(first)
 
 
@@ -68,7 +68,7 @@ class State:
         rows: Array | range,
         values: Array | float,
         kind: Kind | None,
-        batch: int = NOBODY,
+        shape: int = NOBODY,
         leaf: int = 0,
         instances: Array | range = range(1),
     ) -> None:
@@ -78,30 +78,29 @@ class State:
         at = slice(rows.start, rows.stop) if isinstance(rows, range) else rows
         table.writable(side)[at] = values
         if kind is not None:
-            self.trail.record(kind, table.number, side, rows, values, batch, leaf, instances)
+            self.trail.record(kind, table.number, side, rows, values, shape, leaf, instances)
 
     def restore(self, table: Relation, rows: Array, old: Bounds) -> None:
         """Meet rows with bounds that they had before."""
         for side, values in enumerate(old):
             now = table.take(side, rows)
-            some = np.flatnonzero(values < now if side else values > now)
-            tighter, values = rows.take(some), values.take(some)
-            self.put(table, side, tighter, values, Kind.RESTORED)
+            tighter = np.flatnonzero(values < now if side else values > now)
+            self.put(table, side, rows.take(tighter), values.take(tighter), Kind.RESTORED)
 
     def arrest(self, table: Relation, rows: Array, bounds: Bounds | None = None) -> Array:
         """Arrest those rows whose ``bounds`` have crossed; returns them."""
         low, high = table.read(rows) if bounds is None else bounds
-        some = np.flatnonzero(low > high)
-        if not len(some):
+        crossing = np.flatnonzero(low > high)
+        if not len(crossing):
             return no_rows()
-        rows, low, high = (each.take(some) for each in (rows, low, high))
-        at = ~same(low, high) if table.numeric else low > high + tolerance(self.dtype)
-        table.in_order &= bool(at.all())
-        crossed = rows[at & ~table.held(rows)].astype(np.int32, copy=False)
+        rows, low, high = (column.take(crossing) for column in (rows, low, high))
+        beyond = ~same(low, high) if table.numeric else low > high + tolerance(self.dtype)
+        table.in_order &= bool(beyond.all())
+        crossed = rows[beyond & ~table.held(rows)].astype(np.int32, copy=False)
         if not len(crossed):
             return no_rows()
         if not len(table.crossed):
-            insort(self.crossed, table, key=lambda each: each.number)
+            insort(self.crossed, table, key=lambda relation: relation.number)
         table.crossed.append(crossed, *table.read(crossed))
         for side in (0, 1):
             self.put(table, side, crossed, table.unknown[side], Kind.OPENED)
@@ -114,12 +113,11 @@ def shown(table: Relation, rows: Array) -> Bounds:
     """(n,) the bounds of rows; an arrested atom shows those that crossed."""
     lower, upper = table.read(rows)
     if len(table.crossed):
-        place = table.crossed.places(len(table))
         at = np.flatnonzero(rows >= 0)
-        mine = place.take(rows.take(at))
-        at, mine = at[mine >= 0], mine[mine >= 0]
-        lower[at] = table.crossed.lower.values.take(mine)
-        upper[at] = table.crossed.upper.values.take(mine)
+        place = table.crossed.places(len(table)).take(rows.take(at))
+        at, place = at[place >= 0], place[place >= 0]
+        lower[at] = table.crossed.lower.values.take(place)
+        upper[at] = table.crossed.upper.values.take(place)
     return Bounds(lower, upper)
 
 
@@ -141,8 +139,8 @@ class Contested:
     def marked(self, rows: Iterable[tuple[Relation, Array]]) -> Contested:
         """With some rows of relations flagged too."""
         lower, upper = (flags.copy() for flags in self.flags)
-        for table, some in rows:
-            numbers = self.numbers.of(table, some)
+        for table, marked in rows:
+            numbers = self.numbers.of(table, marked)
             lower[numbers] = upper[numbers] = True
         return replace(self, flags=(lower, upper))
 
@@ -158,11 +156,9 @@ class Doubted:
 
     def read(self, table: Relation, rows: Array) -> Bounds:
         """(n,) the bounds of rows of a relation."""
-        (lower, upper), flags = table.read(rows), self.contested.among(table, rows)
-        low, high = (
-            np.where(some, end, own) for some, end, own in zip(flags, table.unknown, (lower, upper), strict=True)
-        )
+        bounds, flags = table.read(rows), self.contested.among(table, rows)
+        low, high = (np.where(mask, end, bound) for mask, end, bound in zip(flags, table.unknown, bounds, strict=True))
         if not self.by_default:
             return Bounds(low, high)
         near = high.clip(None, table.default[0]), low.clip(table.default[1])
-        return Bounds(*(np.where(some, end, own) for some, end, own in zip(flags, near, (lower, upper), strict=True)))
+        return Bounds(*(np.where(mask, end, bound) for mask, end, bound in zip(flags, near, bounds, strict=True)))

@@ -45,12 +45,12 @@ class Unfinished(Exception):
 
 def completed(run: Run, predicates: Collection[str]) -> dict[Relation, Array]:
     """By relation the rows of a stratum's atoms that no fact lists and no contradiction has arrested."""
-    found: dict[Relation, Array] = {}
+    derived: dict[Relation, Array] = {}
     for name in sorted(predicates):
         table = run.grounding.atoms.tables[name]
         rows = np.arange(len(table), dtype=np.int32)
-        found[table] = rows[~(table.flags("given").take(rows) | table.held(rows))]
-    return found
+        derived[table] = rows[~(table.flags("given").take(rows) | table.held(rows))]
+    return derived
 
 
 def restore(run: Run, before: Mapping[Relation, Array], old: Mapping[Relation, Bounds]) -> None:
@@ -101,9 +101,9 @@ class Inexact(Exception):
 def exact_inputs(run: Run, members: Sequence[int]) -> bool:
     """Whether all atoms that the members read are exact, and each instance has one row."""
     atoms, responses = run.grounding.atoms, run.responding(members)
-    if any(isinstance(each, GroupResponse) for each in responses.values()):
+    if any(isinstance(response, GroupResponse) for response in responses.values()):
         return False
-    names = {name for each in responses.values() for name in sources(each.rule.formula)}
+    names = {name for response in responses.values() for name in sources(response.rule.formula)}
     return all(_exact(atoms.tables[name]) for name in sorted(names))
 
 
@@ -115,23 +115,22 @@ def respond_by(responses: Iterable[RuleResponse | GroupResponse], state: State, 
     """Make rules respond with both ends of their heads or, if ``exact``, with the upper ends alone; they then raise
     `Inexact` if the lower ends would differ."""
     tables: dict[int, ResponseTable] = {}
-    for each in responses:
-        if isinstance(each, RuleResponse) and each.exact != exact:
-            if each.number not in tables:
-                say = _completing if exact else completing
-                say = on_device(say, state.device)
-                tables[each.number] = ResponseTable(each.batch, each.table.leaves, say, state.dtype)
-            each.respond_by(tables[each.number], exact=exact)
+    for response in responses:
+        if isinstance(response, RuleResponse) and response.exact != exact:
+            if response.number not in tables:
+                evaluate = on_device(_completing if exact else completing, state.device)
+                leaves = response.table.leaves
+                tables[response.number] = ResponseTable(response.shape, leaves, evaluate, state.dtype)
+            response.respond_by(tables[response.number], exact=exact)
 
 
-def _completing(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:
-    found = completing(batch, read, groupings)
-    for (head, side), (_, upper) in found.proposed.items():
-        if side == 1 and _differ(found.proposed[head, 0][1], upper):
+def _completing(shape: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:
+    response = completing(shape, read, groupings)
+    for (head, side), (_, upper) in response.proposed.items():
+        if side == 1 and _differ(response.proposed[head, 0][1], upper):
             raise Inexact
-    return Response(
-        found.bad, found.root, {target: proposed for target, proposed in found.proposed.items() if target[1] == 1}
-    )
+    raised = {target: proposed for target, proposed in response.proposed.items() if target[1] == 1}
+    return response._replace(proposed=raised)
 
 
 def _differ(lower: Array, upper: Array) -> bool:
@@ -210,8 +209,8 @@ def _least_fixpoint(
     stopped. If all inputs are ``exact``, both ends rise as one until rounds creep; raises `Inexact` where they do
     not."""
     state, responses = run.state, run.responding(members)
-    for each in responses.values():
-        each.rule.restart()
+    for response in responses.values():
+        response.rule.restart()
     respond_by(responses.values(), state, exact=exact)
     pace, rising = Pace(), Rising(exact)
     widened, since, rounds = 0, 0, 0
@@ -238,7 +237,7 @@ def _least_fixpoint(
                 state.put(table, 1, rows, 1.0, Kind.OPENED)
             moves.delta = Delta()
             for table in sorted({*moves.raised, *risen, *opened}, key=lambda table: table.number):
-                lifted = distinct([each.get(table, no_rows()) for each in (risen, opened)])
+                lifted = distinct([moved.get(table, no_rows()) for moved in (risen, opened)])
                 raised = spelled_out(moves.raised.get(table, no_rows()))
                 note(moves.delta, table, raised, lifted, state, run.encoded, rising=True)
             if run.demanded:

@@ -28,11 +28,11 @@ from lnnkit.store.relations import UNKNOWN, Relation, RowNumbers
 
 
 class _Setter(NamedTuple):
-    """``instances`` of a batch that set one side of ``rows`` last, through a leaf."""
+    """``instances`` of a shape that set one side of ``rows`` last, through a leaf."""
 
     side: int
     rows: Array
-    batch: int
+    shape: int
     leaf: int
     instances: Array
 
@@ -64,8 +64,8 @@ class _Doubt:
             others = tuple(np.where(numeric, number, truth).astype(dtype) for number, truth in ends)
         else:
             others = tuple(end.take(rows) for end in self.others)
-        each = zip(self.flags, others, self.bounds, strict=True)
-        return Bounds(*(np.where(some.take(rows), other, end.take(rows)) for some, other, end in each))
+        sides = zip(self.flags, others, self.bounds, strict=True)
+        return Bounds(*(np.where(flags.take(rows), other, end.take(rows)) for flags, other, end in sides))
 
 
 def contested(run: Run) -> Contested:
@@ -78,40 +78,40 @@ def contested(run: Run) -> Contested:
 def _contested(run: Run) -> Contested:
     grounding, numbers = run.grounding, RowNumbers(run.grounding.atoms)
     suspect = (np.zeros(numbers.count, dtype=bool), np.zeros(numbers.count, dtype=bool))
-    found = Contested(numbers, suspect)
+    contested = Contested(numbers, suspect)
     if not run.state.crossed and not run.progress.arrested:
-        return found
+        return contested
     for flags in suspect:
         flags[numbers.crossed] = True
-    for each in run.progress.arrested:
-        batch = grounding.shapes[each.shape]
-        if batch.formula.auxiliary is not None:  # bounds that are stated are kept
-            rows = grounding.among_all(each.shape, AUXILIARY, each.rows, numbers)
+    for arrested in run.progress.arrested:
+        shape = grounding.shapes[arrested.shape]
+        if shape.formula.auxiliary is not None:  # bounds that are stated are kept
+            rows = grounding.among_all(arrested.shape, AUXILIARY, arrested.rows, numbers)
             for flags in suspect:
                 flags[rows] = True
-    bad = {each.shape: run.arrested(each.shape) for each in run.progress.arrested}
+    bad = {arrested.shape: run.arrested(arrested.shape) for arrested in run.progress.arrested}
     setters = [
         _Setter(side, rows, number, leaf, instances)
         for side in (0, 1)
         for rows, number, leaf, instances in run.state.trail.setters(side, numbers).groups()
     ]
-    _suspect(grounding, setters, bad, found)
-    _clear(run, setters, bad, found)
-    return found
+    _suspect(grounding, setters, bad, contested)
+    _clear(run, setters, bad, contested)
+    return contested
 
 
-def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Array], found: Contested) -> None:
+def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Array], contested: Contested) -> None:
     """Flag every bound that was set by an arrested instance, or by one that reads a flagged bound."""
-    suspect = found.flags
+    suspect = contested.flags
     for setter in setters:
-        if setter.batch in bad:
-            hit = bad[setter.batch].take(_tops(grounding, setter))
+        if setter.shape in bad:
+            hit = bad[setter.shape].take(_tops(grounding, setter))
             suspect[setter.side][setter.rows[hit]] = True
     changed = True
     while changed:
         changed = False
         for setter in setters:
-            hit = _reads(grounding, setter, suspect, found.numbers) & ~suspect[setter.side].take(setter.rows)
+            hit = _reads(grounding, setter, suspect, contested.numbers) & ~suspect[setter.side].take(setter.rows)
             if any_set(hit):
                 suspect[setter.side][setter.rows[hit]] = True
                 changed = True
@@ -132,23 +132,23 @@ def _clear(run: Run, setters: Sequence[_Setter], bad: dict[int, Array], conteste
         fresh = (np.zeros_like(crossed), np.zeros_like(crossed))
         for setter in setters:
             open_ = suspect[setter.side].take(setter.rows) & ~crossed.take(setter.rows)
-            if setter.batch in bad:
-                open_ &= ~bad[setter.batch].take(_tops(grounding, setter))
+            if setter.shape in bad:
+                open_ &= ~bad[setter.shape].take(_tops(grounding, setter))
             if cleared is not None:
                 open_ &= _reads(grounding, setter, cleared, numbers)
-            some = where_set(open_)
-            if not len(some):
+            at = where_set(open_)
+            if not len(at):
                 continue
-            rows, instances = setter.rows.take(some), setter.instances.take(some)
-            looked = _Setter(setter.side, rows, setter.batch, setter.leaf, instances)
-            found = _again(run, looked, doubt)
+            rows, instances = setter.rows.take(at), setter.instances.take(at)
+            looked = _Setter(setter.side, rows, setter.shape, setter.leaf, instances)
+            derived = _derived(run, looked, doubt)
             if setter.side == 0:
-                stands = found >= lower.take(rows) - eps
+                stands = derived >= lower.take(rows) - eps
             else:
-                own = upper.take(rows)
-                stands = found <= own + eps
-                if setter.leaf in grounding.shapes[setter.batch].formula.heads:  # more information could lower it
-                    stands &= _again(run, looked, sharp) >= own - eps
+                ends = upper.take(rows)
+                stands = derived <= ends + eps
+                if setter.leaf in grounding.shapes[setter.shape].formula.heads:  # more information could lower it
+                    stands &= _derived(run, looked, sharp) >= ends - eps
                     stands &= ~_reads(grounding, looked, (both, both), numbers)
             fresh[setter.side][rows[stands]] = True
         for flags, fewer in zip(suspect, fresh, strict=True):
@@ -156,15 +156,15 @@ def _clear(run: Run, setters: Sequence[_Setter], bad: dict[int, Array], conteste
         cleared = fresh
 
 
-def _again(run: Run, setter: _Setter, doubt: _Doubt) -> Array:
+def _derived(run: Run, setter: _Setter, doubt: _Doubt) -> Array:
     """The bound that each instance of a setter gives its atom where bounds read as in ``doubt``."""
     grounding = run.grounding
-    batch = grounding.shapes[setter.batch]
-    formula = batch.formula
+    shape = grounding.shapes[setter.shape]
+    formula = shape.formula
     if formula.prenex_of is not None:
         return _by_any_row(run, setter, doubt)
     block = formula.block_of(setter.leaf)
-    view, _, _, own = grounding.rebuilt(setter.batch, block, setter.instances, doubt.numbers)
+    view, _, _, places = grounding.rebuilt(setter.shape, block, setter.instances, doubt.numbers)
     numeric = setter.leaf != AUXILIARY and formula.neurons[setter.leaf].numeric
     unknown = (-math.inf, math.inf)[setter.side] if numeric else float(setter.side)
     dtype = doubt.bounds.lower.dtype
@@ -172,32 +172,32 @@ def _again(run: Run, setter: _Setter, doubt: _Doubt) -> Array:
     if setter.leaf in formula.heads:  # a completed atom
         given[:] = leaf_bound(formula, read, view.groupings, setter.leaf, setter.side, completes=True)
     else:
-        found = respond(batch, read, view.groupings)
-        if (setter.leaf, setter.side) in found.proposed:
-            news, value = found.proposed[setter.leaf, setter.side]
-            bad = found.bad & (setter.leaf not in batch.observed or setter.leaf != formula.head[0])
-            told = news & ~view.silenced(block, bad)
-            given[told] = value[told]
-    return given.take(own)
+        response = respond(shape, read, view.groupings)
+        if (setter.leaf, setter.side) in response.proposed:
+            news, value = response.proposed[setter.leaf, setter.side]
+            bad = response.bad & (setter.leaf not in shape.observed or setter.leaf != formula.head[0])
+            proposing = news & ~view.silenced(block, bad)
+            given[proposing] = value[proposing]
+    return given.take(places)
 
 
 def _by_any_row(run: Run, setter: _Setter, doubt: _Doubt) -> Array:
     """The same for a prenex formula, whose instances are rows of quantifiers: what any of their rows gives the atom."""
-    batch, dtype = run.grounding.shapes[setter.batch], doubt.bounds.lower.dtype
-    falls = setter.side == 1 and not batch.completes
+    shape, dtype = run.grounding.shapes[setter.shape], doubt.bounds.lower.dtype
+    falls = setter.side == 1 and not shape.completes
     given, meet = np.full(doubt.numbers.count, float(falls), dtype), np.minimum if falls else np.maximum
-    for member in batch.members:
+    for member in shape.members:
         response = run.responses[member]
-        for found in response.rule.whole():
-            instances = RuleInstances(batch, member, response.rule, found, run.grounding.atoms, run.encoded)
-            read = instances.reader(range(found.length), dtype, doubt)
-            silent = response.arrests.flags(found, instances.rows)
-            if batch.completes:
-                value = leaf_bound(batch.formula, read, (None,), setter.leaf, setter.side, completes=True)
+        for bindings in response.rule.whole():
+            instances = RuleInstances(shape, member, response.rule, bindings, run.grounding.atoms, run.encoded)
+            read = instances.reader(range(bindings.length), dtype, doubt)
+            silent = response.arrests.flags(bindings, instances.rows)
+            if shape.completes:
+                value = leaf_bound(shape.formula, read, (None,), setter.leaf, setter.side, completes=True)
             else:
-                said = respond(batch, read, (None,))
-                news, value = said.proposed[setter.leaf, setter.side]
-                silent = silent | said.bad | ~news
+                evaluated = respond(shape, read, (None,))
+                news, value = evaluated.proposed[setter.leaf, setter.side]
+                silent = silent | evaluated.bad | ~news
             rows = doubt.numbers.of(instances.table(setter.leaf), instances.rows(setter.leaf))
             meet.at(given, rows[~silent], value[~silent])
     return given.take(setter.rows)
@@ -220,16 +220,16 @@ def _reader(instances: Instances, doubt: _Doubt) -> Read:
 
 def _tops(grounding: Grounding, setter: _Setter) -> Array:
     """The rows of block 0 that a setter's instances belong to."""
-    batch = grounding.shapes[setter.batch]
-    return batch.tops(batch.formula.block_of(setter.leaf), setter.instances)
+    shape = grounding.shapes[setter.shape]
+    return shape.tops(shape.formula.block_of(setter.leaf), setter.instances)
 
 
 def _reads(grounding: Grounding, setter: _Setter, flags: Flags, numbers: RowNumbers) -> Array:
     """Which of a setter's instances read a flagged bound."""
-    block = grounding.shapes[setter.batch].formula.block_of(setter.leaf)
-    view, tops, which, _ = grounding.rebuilt(setter.batch, block, setter.instances, numbers)
+    block = grounding.shapes[setter.shape].formula.block_of(setter.leaf)
+    view, tops, which, _ = grounding.rebuilt(setter.shape, block, setter.instances, numbers)
     hit = np.zeros(len(tops), dtype=bool)
-    for other, ends in grounding.reads(setter.batch, setter.leaf, setter.side):
+    for other, ends in grounding.reads(setter.shape, setter.leaf, setter.side):
         tainted = np.zeros(len(view.rows[other]), dtype=bool)
         for end in ends:
             tainted |= flags[end].take(view.rows[other])

@@ -41,13 +41,13 @@ def assumed(earlier: Run, assumptions: Sequence[Assumption], round_limit: int) -
     run = _copied(earlier)
     state, atoms = run.state, run.grounding.atoms
     moved: tuple[dict[Relation, list[Array]], dict[Relation, list[Array]]] = ({}, {})
-    for each in assumptions:
-        table = atoms.tables[each.predicate]
-        columns = [np.array([entity], np.int32) for entity in each.entities]
+    for assumption in assumptions:
+        table = atoms.tables[assumption.predicate]
+        columns = [np.array([entity], np.int32) for entity in assumption.entities]
         row = atoms.materialise(table, columns, 1)
         for name in ("listed", "given"):
             table.enlist(name, row)
-        for side, value in enumerate((each.lower, each.upper)):
+        for side, value in enumerate((assumption.lower, assumption.upper)):
             before = float(table.take(side, row)[0])
             tighter = min(before, value) if side else max(before, value)
             if abs(tighter - before) > state.noise:
@@ -72,19 +72,19 @@ def _reachable(earlier: Run, assumptions: Sequence[Assumption]) -> bool:
     if earlier.strata or progress.arrested or earlier.state.crossed or progress.status is not Status.CONVERGED:
         return False
     graph = earlier.plan.lifted.graph
-    for each in assumptions:
-        table = earlier.grounding.atoms.tables[each.predicate]
-        if graph.nodes[each.predicate]["closed"] or table.numeric:
+    for assumption in assumptions:
+        table = earlier.grounding.atoms.tables[assumption.predicate]
+        if graph.nodes[assumption.predicate]["closed"] or table.numeric:
             return False
-        sides = [(each.predicate, side) for side in SIDES]
-        hears = [side for side in sides if relevance.mode(*side) != ALL and side in relevance.derived]
-        if hears and not len(table.listing("listed")):
+        sides = [(assumption.predicate, side) for side in SIDES]
+        listed_only = [side for side in sides if relevance.mode(*side) != ALL and side in relevance.derived]
+        if listed_only and not len(table.listing("listed")):
             return False  # proposals for listed atoms were not prepared
-        if _absent(each, table) and not _insertable(earlier, each, table):
+        if _absent(assumption, table) and not _insertable(earlier, assumption, table):
             return False
-        informative = (each.lower > 0.0, each.upper < 1.0)
+        informative = (assumption.lower > 0.0, assumption.upper < 1.0)
         for side, says in zip(SIDES, informative, strict=True):
-            if says and (each.predicate, side) not in relevance.produced:
+            if says and (assumption.predicate, side) not in relevance.produced:
                 return False
     return True
 
@@ -111,7 +111,7 @@ def _copied(run: Run) -> Run:
         grounding.domain,
         grounding.guard,
         *(member.formula for member in grounding.members),
-        *(batch.formula for batch in grounding.shapes),
-        *(batch.analysis for batch in grounding.shapes),
+        *(shape.formula for shape in grounding.shapes),
+        *(shape.analysis for shape in grounding.shapes),
     ]
-    return deepcopy(run, {id(each): each for each in shared})
+    return deepcopy(run, {id(part): part for part in shared})

@@ -107,11 +107,11 @@ class EncodedBounds:
                     return
                 codes.put(rows[alike], number)
                 rest = np.flatnonzero(~alike)
-                rows, lower, upper = (each.take(rest) for each in (rows, lower, upper))
+                rows, lower, upper = (column.take(rest) for column in (rows, lower, upper))
             self._enter(table, (float(lower[0]), float(upper[0])))
         codes.put(rows, OTHER)
 
-    def tell_new(self, table: Relation, rows: range, pair: Pair) -> int | None:
+    def classify_new(self, table: Relation, rows: range, pair: Pair) -> int | None:
         """Classify new rows of one table that all have one pair of bounds; returns their class, if they have one."""
         number = OTHER if table.number in self._soft else self._new.get((table.number, pair))
         if number is None:
@@ -134,7 +134,7 @@ class EncodedBounds:
         if table.flags("either").take(plain).any():
             self._loose.add(table.number)
         if differ.any():
-            self.update(table, *(each[differ] for each in (rows, lower, upper)))
+            self.update(table, *(column[differ] for column in (rows, lower, upper)))
 
     def _alike(self, table: Relation) -> bool:
         """Classify all rows of a table, if all differ from the default in one way, or in too many."""
@@ -148,7 +148,7 @@ class EncodedBounds:
         low, high = one_value(lower), one_value(upper)
         if low is None or high is None or (low, high) == table.default:
             return False
-        self.tell_new(table, range(len(table)), (low, high))
+        self.classify_new(table, range(len(table)), (low, high))
         return True
 
     def _varied(self, table: Relation, lower: Array, upper: Array) -> bool:

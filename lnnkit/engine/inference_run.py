@@ -66,16 +66,16 @@ class Run:
     contested: Contested | None = None
 
     def arrested(self, number: int) -> Array:
-        """Which rows of a batch belong to an arrested instance, including the rows that it was given before, when it
+        """Which rows of a shape belong to an arrested instance, including the rows that it was given before, when it
         set a bound."""
-        batch = self.grounding.shapes[number]
-        flags = batch.arrested.copy()
-        for member in batch.members:
+        shape = self.grounding.shapes[number]
+        flags = shape.arrested.copy()
+        for member in shape.members:
             response = self.responses[member]
             if len(response.arrests):
-                rows = np.flatnonzero(batch.blocks[0].member == batch.members.index(member))
+                rows = np.flatnonzero(shape.blocks[0].member == shape.members.index(member))
                 columns = partial(self.grounding.free_variables, number, response.rule, rows)
-                behind = partial(batch.behind, rows)
+                behind = partial(shape.behind, rows)
                 flags[rows] = response.arrests.holds(columns, len(rows), behind)
         return flags
 
@@ -83,9 +83,9 @@ class Run:
     def demanded(self) -> tuple[RuleResponse, ...]:
         """The definitions of shared neurons that are worked out where they are needed: comparisons, then others,
         operands first."""
-        every = (each for each in self.responses.values() if isinstance(each, RuleResponse))
-        rules = {each.rule.formula.auxiliary: each for each in every if each.rule.on_demand}
-        order = [name for name, each in rules.items() if each.rule.formula.compares]
+        every = (response for response in self.responses.values() if isinstance(response, RuleResponse))
+        rules = {response.rule.formula.auxiliary: response for response in every if response.rule.on_demand}
+        order = [name for name, response in rules.items() if response.rule.formula.compares]
         stack = [name for name in rules if name not in order]
         while stack:
             formula = rules[stack[-1]].rule.formula
@@ -111,15 +111,15 @@ def run_of(plan: Plan, grounding: Grounding, state: State) -> Run:
     for member, rule in enumerate(grounding.members):
         check_time()
         number = grounding.number(member)
-        batch = grounding.shapes[number]
+        shape = grounding.shapes[number]
         if isinstance(rule, GroupRule):
-            responses[member] = GroupResponse(number, batch, member, rule)
+            responses[member] = GroupResponse(number, shape, member, rule)
             continue
         if number not in tables:
-            leaves = [leaf for leaf in batch.blocks[0].columns if not (batch.completes and leaf in batch.formula.heads)]
-            say = on_device(completing if batch.completes else respond, state.device)
-            tables[number] = ResponseTable(batch, leaves, say, state.dtype)
-        responses[member] = RuleResponse(number, batch, member, rule, tables[number])
+            leaves = [leaf for leaf in shape.blocks[0].columns if not (shape.completes and leaf in shape.formula.heads)]
+            evaluate = on_device(completing if shape.completes else respond, state.device)
+            tables[number] = ResponseTable(shape, leaves, evaluate, state.dtype)
+        responses[member] = RuleResponse(number, shape, member, rule, tables[number])
     return Run(plan, grounding, state, inference, strata, responses, EncodedBounds(grounding.atoms), Merge(state))
 
 

@@ -18,20 +18,20 @@ class Pending(Protocol):
     """Instances that are stored only if a proposal of theirs wins."""
 
     def store(self, positions: Array | range) -> Array | range:
-        """Give the instances at these positions rows in their batch; returns those."""
+        """Give the instances at these positions rows in their shape; returns those."""
         ...
 
 
 @dataclass(slots=True, eq=False)
 class Proposals:
     """Bounds that instances propose for one end of the atoms behind ``leaf``: ``value`` (n,), or one for all, for
-    ``rows`` (n,) of one relation. ``instances`` (n,) are rows of the block of rule shape number ``batch``, or positions
+    ``rows`` (n,) of one relation. ``instances`` (n,) are rows of the block of rule shape number ``shape``, or positions
     among what is ``pending``. ``distinct``: all atoms are new, and none occurs twice."""
 
     rows: Array | range
     value: Array | float
     instances: Array | range
-    batch: int
+    shape: int
     leaf: int
     pending: Pending | None = None
     distinct: bool = False
@@ -136,8 +136,8 @@ class Merge:
             else:
                 low, high = first.searchsorted((start, stop)).tolist()
                 if high > low:
-                    mine = first[low:high] - start
-                    self._record(table, sides, proposal, winners[low:high], proposal.instance.take(mine), same)
+                    at = first[low:high] - start
+                    self._record(table, sides, proposal, winners[low:high], proposal.instance.take(at), same)
             start = stop
         return winners
 
@@ -163,7 +163,7 @@ class Merge:
             assert proposal.pending is not None
             run = range(first, first + len(proposal.rows))
             first = run.stop
-            setter = proposal.batch, proposal.leaf, proposal.pending.store(proposal.instances)
+            setter = proposal.shape, proposal.leaf, proposal.pending.store(proposal.instances)
             for end in sides:
                 self._state.trail.record(Kind.SENT, table.number, end, run, value, *setter)
         return range(start, stop), value
@@ -183,7 +183,7 @@ class Merge:
         values = table.take(sides[-1], rows) if same is None else same
         for side in sides:
             record = self._state.trail.record
-            record(Kind.SENT, table.number, side, rows, values, proposal.batch, proposal.leaf, stored)
+            record(Kind.SENT, table.number, side, rows, values, proposal.shape, proposal.leaf, stored)
 
     def _first(self, table: Relation, row: Array) -> Array | None:
         """The positions at which each row first occurs; None if no row occurs twice."""
@@ -229,7 +229,7 @@ class Drift:
                 most = min(MOST + self._resting(side), _LIMIT)
                 for table, sides in inbox.by_relation() if often >= most else ():
                     if table.numeric:
-                        sides[side][:] = [kept for each in sides[side] for kept in self._heard(table, side, each, most)]
+                        sides[side][:] = [kept for sent in sides[side] for kept in self._kept(table, side, sent, most)]
 
     def note(self, table: Relation, side: int, rows: Array) -> None:
         """Record that the ends of these rows moved."""
@@ -244,18 +244,18 @@ class Drift:
 
     def _resting(self, side: int) -> int:
         """The number of rounds so far in which an end moved for the last time, except the previous round."""
-        last = np.concatenate([np.zeros(1, np.int32), *(each.values for each in self._last[side].values())])
+        last = np.concatenate([np.zeros(1, np.int32), *(column.values for column in self._last[side].values())])
         rounds = np.bincount(last[last < self._round - 1])
         return int((rounds[1:] > 0).sum())
 
-    def _heard(self, table: Relation, side: int, proposal: Proposals, most: int) -> list[Proposals]:
+    def _kept(self, table: Relation, side: int, proposal: Proposals, most: int) -> list[Proposals]:
         rows = proposal.row
         moves = self._moves[side].setdefault(table, Growing(np.int16))
-        hears = moves.reach(len(table)).take(rows) < most
-        if hears.all():
+        keep = moves.reach(len(table)).take(rows) < most
+        if keep.all():
             return [proposal]
         self.met = True
-        if not hears.any():
+        if not keep.any():
             return []
-        rows, value, instances = rows[hears], proposal.values[hears], proposal.instance[hears]
+        rows, value, instances = rows[keep], proposal.values[keep], proposal.instance[keep]
         return [replace(proposal, rows=rows, value=value, instances=instances)]

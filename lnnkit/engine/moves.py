@@ -29,7 +29,7 @@ class Delta:
         """The moved rows of a table; None if there are none."""
         return self._rows.get((table, side))
 
-    def own_class(self, table: str, side: int) -> int | None:
+    def common_class(self, table: str, side: int) -> int | None:
         """The class of all of these rows, if it is known to be one."""
         return self._classes.get((table, side))
 
@@ -38,11 +38,11 @@ class Delta:
         """The tables and sides on which anything moved."""
         return self._rows.keys()
 
-    def add(self, table: Relation, side: int, rows: Array | range, own_class: int | None = None) -> None:
+    def add(self, table: Relation, side: int, rows: Array | range, common_class: int | None = None) -> None:
         """Add moved rows of one table, all of one class if it is given."""
         self._rows[table.name, side] = rows
-        if own_class is not None:
-            self._classes[table.name, side] = own_class
+        if common_class is not None:
+            self._classes[table.name, side] = common_class
 
 
 def note(
@@ -90,7 +90,7 @@ def note_new(
         return False
     for side in sides:
         table.enlist_new(SIDES[side], rows)
-    delta.add(table, sides[-1], rows, encoded.tell_new(table, rows, (low, high)))
+    delta.add(table, sides[-1], rows, encoded.classify_new(table, rows, (low, high)))
     return True
 
 
@@ -125,7 +125,7 @@ class Round:
         where = table.name, side
         if self.delta is None:
             return None
-        known = self.delta.own_class(*where)
+        known = self.delta.common_class(*where)
         if known is None and where not in self._moved:
             rows = self.delta.rows(*where)
             self._moved[where] = None if rows is None else self.encoded.common(table, spelled_out(rows))

@@ -31,11 +31,11 @@ class Worklist:
     def __init__(self, responses: Mapping[int, Rule]) -> None:
         self._responses = responses
         self._listening: dict[tuple[str, int], list[int]] = {}
-        self._fresh = {member for member, each in responses.items() if each.rule.fresh}
-        self._demanded = [member for member, each in responses.items() if each.rule.on_demand]
+        self._fresh = {member for member, response in responses.items() if response.rule.fresh}
+        self._demanded = [member for member, response in responses.items() if response.rule.on_demand]
         self._due: dict[tuple[tuple[str, int], ...], list[Rule]] = {}  # by the tables and sides that moved
-        for member, each in responses.items():
-            for where in each.rule.triggers:
+        for member, response in responses.items():
+            for where in response.rule.triggers:
                 self._listening.setdefault(where, []).append(member)
 
     @property
@@ -55,7 +55,7 @@ class Worklist:
         where = tuple(delta.where)
         due = self._due.get(where)
         if due is None:
-            members = {member for each in where for member in self._listening.get(each, ())}
+            members = {member for side in where for member in self._listening.get(side, ())}
             due = self._due[where] = [self._responses[member] for member in sorted(members)]
         return due
 
@@ -91,17 +91,17 @@ def infer_rounds(
     """Rounds over ``members`` until nothing changes, convergence is too slow, the limit is reached, or ``watch`` stops
     them. ``moved_before`` are rows that moved on either side since the members last looked at them. ``pace`` has the
     gains of earlier calls, where rounds alternate with something else."""
-    own, progress = pace or Pace(), run.progress
+    pace, progress = pace or Pace(), run.progress
 
     def after(_moves: Moves) -> Status | None:
         progress.rounds += 1
-        if own.creeps:
-            progress.creeping |= on_cycles(run, own.slow)
+        if pace.creeps:
+            progress.creeping |= on_cycles(run, pace.slow)
             return Status.CREEPING
         return None if goes_on(watch, run, "inference", progress.rounds) else Status.INTERRUPTED
 
     delta = changes(moved_before)
-    progress.status = to_fixpoint(run, members, delta, own, after, limit=limit)
+    progress.status = to_fixpoint(run, members, delta, pace, after, limit=limit)
 
 
 def to_fixpoint(
@@ -151,9 +151,9 @@ def _gather(run: Run, worklist: Worklist, delta: Delta) -> Round:
     now = Round(run.grounding.atoms, run.state, run.encoded, delta)
     for response in worklist.due(delta):
         check_time()
-        for found in response.rule.assignments(delta):
-            now.instances += found.length
-            response.propose(found, now)
+        for bindings in response.rule.assignments(delta):
+            now.instances += bindings.length
+            response.propose(bindings, now)
     run.progress.instances += now.instances
     return now
 
@@ -197,8 +197,8 @@ def _insert(
     if note_new(moves.delta, table, rows, sides, value, run.encoded, run.state.tolerance):
         (moves.lowered if side else moves.raised)[table] = rows
         return True
-    some = spelled_out(rows)
-    _enter(run, moves, table, *((no_rows(), some) if side else (some, no_rows())), rising)
+    inserted = spelled_out(rows)
+    _enter(run, moves, table, *((no_rows(), inserted) if side else (inserted, no_rows())), rising)
     return True
 
 

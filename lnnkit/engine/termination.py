@@ -75,7 +75,7 @@ class Pace:
         """A round ``moved`` rows on their lower and upper sides, some bound by ``gain`` and none by more; ``settled``
         if no atoms were added and none contradicted."""
         self._unmarked.append(moved)
-        if settled and gain < _STEP and self._again():
+        if settled and gain < _STEP and self._moved_before():
             self._gains.append(gain)
             self._slow_rounds += 1
             self._slow.mark(moved)
@@ -84,7 +84,7 @@ class Pace:
             self._slow_rounds = 0
             self._slow = _Marks()
 
-    def _again(self) -> bool:
+    def _moved_before(self) -> bool:
         """Whether all rows of the last round have moved before. Rows that moved since the last call are marked, so a
         chain of a thousand rounds, none of which can be slow, is marked once."""
         *before, last = self._unmarked
@@ -114,14 +114,14 @@ class _Marks:
 
     def mark(self, moved: Sequence[Rows]) -> bool:
         """Mark rows that moved on their lower and upper sides; returns whether all were marked before."""
-        again = True
+        known = True
         for side, by_relation in enumerate(moved):
-            for table, some in by_relation.items():
+            for table, rows in by_relation.items():
                 flags = self.flags.setdefault((table, side), Growing(np.bool_)).reach(len(table))
-                rows = spelled_out(some)
-                again &= bool(flags.take(rows).all())
-                flags[rows] = True
-        return again
+                at = spelled_out(rows)
+                known &= bool(flags.take(at).all())
+                flags[at] = True
+        return known
 
 
 def on_cycles(run: Run, rows: Sequence[tuple[Relation, int, Array]]) -> set[int]:
@@ -131,9 +131,9 @@ def on_cycles(run: Run, rows: Sequence[tuple[Relation, int, Array]]) -> set[int]
 
     graph: nx.DiGraph[object] = nx.DiGraph()
     members: set[int] = set()
-    for member, told, read in _setters(run, rows):
+    for member, target, read in _setters(run, rows):
         members.add(member)
-        graph.add_edge(member, told)
+        graph.add_edge(member, target)
         graph.add_edges_from((end, member) for end in read)
     cycles = (part for part in nx.strongly_connected_components(graph) if len(part) > 1)
     return members.intersection(*[set().union(*cycles)]) or members
@@ -148,20 +148,21 @@ def _setters(run: Run, rows: Sequence[tuple[Relation, int, Array]]) -> Iterator[
     numbers = RowNumbers(grounding.atoms)
     for side in (0, 1):
         setters = run.state.trail.setters(side, numbers)
-        moved = [numbers.of(table, some) for table, own, some in rows if own == side]
+        moved = [numbers.of(table, local) for table, end, local in rows if end == side]
         columns = np.stack([column.take(np.concatenate([no_rows(), *moved])) for column in setters])
         for number, leaf in np.unique(columns[:2], axis=1).T.tolist():
-            batch = grounding.shapes[number]
-            if number < 0 or leaf in batch.observed:  # a given bound, or one of a neuron that a query observes
+            shape = grounding.shapes[number]
+            if number < 0 or leaf in shape.observed:  # a given bound, or one of a neuron that a query observes
                 continue
-            block = 0 if leaf == AUXILIARY else batch.formula.neurons[leaf].block
-            mine = columns[2, (columns[0] == number) & (columns[1] == leaf)]
-            read = [(each, (0, 1)) for each in batch.formula.leaves] if batch.completes else None
-            for own in np.unique(batch.blocks[block].member.take(mine)).tolist():
-                member = batch.members[own]
+            block = 0 if leaf == AUXILIARY else shape.formula.neurons[leaf].block
+            instances = columns[2, (columns[0] == number) & (columns[1] == leaf)]
+            whole = [(other, (0, 1)) for other in shape.formula.leaves] if shape.completes else None
+            for place in np.unique(shape.blocks[block].member.take(instances)).tolist():
+                member = shape.members[place]
                 formula = grounding.members[member].formula
-                ends = read or grounding.reads(number, leaf, side)
-                yield member, (_table(formula, leaf), side), [(_table(formula, i), s) for i, some in ends for s in some]
+                reads = whole or grounding.reads(number, leaf, side)
+                read = [(_table(formula, other), end) for other, ends in reads for end in ends]
+                yield member, (_table(formula, leaf), side), read
 
 
 def _table(formula: Formula, leaf: int) -> str | None:

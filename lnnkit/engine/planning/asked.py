@@ -24,15 +24,14 @@ from lnnkit.store.relations import Schema
 def subsuming_neurons(lifted: LiftedGraph, world: Domain, query: Reference) -> list[Reference]:
     """The program's neurons of which a query is an instance, without those that statements assert of other entities
     only."""
-    return [each for each in instances(lifted.graph, query) if _applies(lifted, world, each)]
+    return [neuron for neuron in instances(lifted.graph, query) if _applies(lifted, world, neuron)]
 
 
 def comparing(lifted: LiftedGraph, world: Domain, query: Reference) -> Related:
     """Likewise, the program's comparisons of the terms that a query compares."""
     related = related_comparisons(lifted.graph, query)
-    return replace(
-        related, comparisons=tuple(each for each in related.comparisons if _applies(lifted, world, each.reference))
-    )
+    comparisons = (known for known in related.comparisons if _applies(lifted, world, known.reference))
+    return replace(related, comparisons=tuple(comparisons))
 
 
 def _applies(lifted: LiftedGraph, world: Domain, neuron: Reference) -> bool:
@@ -44,20 +43,20 @@ def asked(lifted: LiftedGraph, world: Domain) -> tuple[list[Reference], set[str]
     atoms: list[Reference] = []
     whole: set[str] = set()
 
-    def ask(asked: Reference) -> None:
-        if world.lacks(lifted.graph.nodes[asked.node]["sorts"], asked.arguments):
+    def ask(neuron: Reference) -> None:
+        if world.lacks(lifted.graph.nodes[neuron.node]["sorts"], neuron.arguments):
             return
-        if all(isinstance(argument, str) for argument in asked.arguments):
-            atoms.append(asked)
+        if all(isinstance(argument, str) for argument in neuron.arguments):
+            atoms.append(neuron)
         else:
-            whole.add(asked.node)
+            whole.add(neuron.node)
 
     for root in positive_queries(lifted):
         formula = unfold(lifted, root, world=world)
         for leaf in formula.leaves:
             ask(Reference(formula.neurons[leaf].source, formula.neurons[leaf].arguments))
-        for each in _bounding(lifted, world, root.reference):
-            ask(each)
+        for neuron in _bounding(lifted, world, root.reference):
+            ask(neuron)
     for root in lifted.statements:  # completion reads all that its antecedents mention
         if root.defines:
             formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
@@ -74,14 +73,15 @@ def asked_alone(lifted: LiftedGraph, world: Domain) -> set[str]:
     """The comparisons that are queries with variables, and those that mention one: everything known of them matters.
     Other queries look up their atoms when they need them."""
     roots = [root.reference for root in positive_queries(lifted)]
-    asked = (each for root in roots for each in (root, *_bounding(lifted, world, root)))
-    return {each.node for each in asked if not all(isinstance(argument, str) for argument in each.arguments)}
+    neurons = (neuron for root in roots for neuron in (root, *_bounding(lifted, world, root)))
+    return {neuron.node for neuron in neurons if not all(isinstance(argument, str) for argument in neuron.arguments)}
 
 
 def _bounding(lifted: LiftedGraph, world: Domain, reference: Reference) -> list[Reference]:
     """The neurons with bounds of their own that contain a formula."""
-    found = [each for each in subsuming_neurons(lifted, world, reference) if lifted.graph.nodes[each.node]["shared"]]
-    return found + [each.reference for each in comparing(lifted, world, reference).comparisons]
+    nodes = lifted.graph.nodes
+    shared = [neuron for neuron in subsuming_neurons(lifted, world, reference) if nodes[neuron.node]["shared"]]
+    return shared + [comparison.reference for comparison in comparing(lifted, world, reference).comparisons]
 
 
 def reading(formula: Formula, analyses: Analyses, observers: Mapping[str, str]) -> Reading:
@@ -113,53 +113,53 @@ def informed_sides(outline: Outline) -> tuple[set[Side], set[Side]]:
 
 def consequents(formula: Formula) -> set[Side]:
     """The sides that a statement's consequent literals name: ``-> A & ~B`` derives A's lower and B's upper."""
-    found: set[Side] = set()
+    sides: set[Side] = set()
     if formula.auxiliary is not None or formula.neurons[formula.top].kind != "implies":
-        return found
+        return sides
     stack = [(formula.neurons[formula.top].operands[1], "lower")]
     while stack:
         index, side = stack.pop()
         neuron = formula.neurons[index]
         if neuron.kind == LEAF:
-            found.add((neuron.source, side))
+            sides.add((neuron.source, side))
         elif neuron.kind == "and" and side == "lower":
             stack += [(operand, side) for operand in neuron.operands]
         elif neuron.kind == "not":
             stack.append((neuron.operands[0], "upper" if side == "lower" else "lower"))
-    return found
+    return sides
 
 
 def subsuming_relations(plan: Plan, world: Domain, lifted: LiftedGraph, reference: Reference) -> list[Reference]:
     """The tables of the neurons that a formula is an instance of."""
     return [
-        Reference(plan.observers.get(each.node, each.node), each.arguments)
-        for each in subsuming_neurons(lifted, world, reference)
+        Reference(plan.observers.get(neuron.node, neuron.node), neuron.arguments)
+        for neuron in subsuming_neurons(lifted, world, reference)
     ]
 
 
 def query_needs(
-    plan: Plan, world: Domain, lifted: LiftedGraph, root: Root, heard: Sequence[Reference], related: Related
+    plan: Plan, world: Domain, lifted: LiftedGraph, root: Root, subsuming: Sequence[Reference], related: Related
 ) -> Needs:
-    """The needs of the rows that may differ from the query's default; ``root`` is not a negation. ``heard`` are the
-    neurons of which it is an instance, ``kin`` the comparisons of its terms."""
+    """The needs of the rows that may differ from the query's default; ``root`` is not a negation. ``subsuming`` are the
+    neurons of which it is an instance, ``related`` the comparisons of its terms."""
     formula = unfold(lifted, root, world=world)
     needs = plan.finder(formula).deviation()
-    others = [*heard, *(each.reference for each in related.comparisons)]
-    extra = [Need(0, frozenset({Literal(each.node, each.arguments, "either")})) for each in others]
+    others = [*subsuming, *(comparison.reference for comparison in related.comparisons)]
+    extra = [Need(0, frozenset({Literal(other.node, other.arguments, "either")})) for other in others]
     if formula.neurons[formula.top].kind == LEAF:  # arrested atoms too, which read as unknown
         extra.append(Need(0, frozenset({Literal(root.reference.node, root.reference.arguments, "either")})))
     bare = unfold(lifted, root, through_shared=True)
     analysis = plan.analyses.of(formula)
-    told = set(analysis.upward.default_values(formula.top))
+    defaults = set(analysis.upward.default_values(formula.top))
     of_all = analysis is not plan.analyses.of(formula, stated=False)  # what is stated of unnamed individuals counts
-    for each in heard:
-        if each.node in plan.shared.untold:
-            told.add(plan.schemas[each.node].default)
-    told |= _implied(told, related, plan.schemas)
-    untold = set(plan.analyses.of(bare, stated=False).upward.default_values(bare.top))
+    for neuron in subsuming:
+        if neuron.node in plan.shared.untold:
+            defaults.add(plan.schemas[neuron.node].default)
+    defaults |= _implied(defaults, related, plan.schemas)
+    unstated = set(plan.analyses.of(bare, stated=False).upward.default_values(bare.top))
     # Bounds of a neuron hold for every entity. If the query has several defaults, as where entities are compared, they
     # may tighten any of these, so every binding must be looked at.
-    if not root.variables or of_all or told != untold or (heard and len(told) > 1):
+    if not root.variables or of_all or defaults != unstated or (subsuming and len(defaults) > 1):
         extra.append(Need(0, frozenset()))
     return Needs((*needs.rows, *extra), needs.fills)
 
@@ -173,8 +173,8 @@ def met(value: Bounds, related: Related, known: Sequence[Bounds]) -> Bounds:
     others = EVERY - related.signs
     possible = {sign: np.ones_like(lower, dtype=bool) for sign in EVERY}
     least = tolerance(lower.dtype)
-    for relative, own in zip(related.comparisons, known, strict=True):
-        true, false = own.lower > least, own.upper < 1 - least
+    for relative, bounds in zip(related.comparisons, known, strict=True):
+        true, false = bounds.lower > least, bounds.upper < 1 - least
         for says, unsaid, excluded in ((true, ~false, EVERY - relative.signs), (false, ~true, relative.signs)):
             if others <= excluded:
                 lower = np.where(says, 1.0, lower)
@@ -191,11 +191,11 @@ def _implied(
 ) -> set[tuple[float, float]]:
     """The query's default bounds, tightened by those of its relatives."""
     known = [
-        Bounds(*(np.array(end, dtype=np.float64) for end in schemas[each.reference.node].default))
-        for each in related.comparisons
+        Bounds(*(np.array(end, dtype=np.float64) for end in schemas[comparison.reference.node].default))
+        for comparison in related.comparisons
     ]
-    found: set[tuple[float, float]] = set()
+    implied: set[tuple[float, float]] = set()
     for low, high in defaults if known else ():
         lower, upper = met(Bounds(*(np.array(end, dtype=np.float64) for end in (low, high))), related, known)
-        found.add((float(lower), float(upper)))
-    return found
+        implied.add((float(lower), float(upper)))
+    return implied

@@ -41,16 +41,16 @@ class Clause:
         them. They must not have crossed."""
         formula = self.formula
         top = formula.neurons[formula.top]
-        found = _times(1.0 - _end(formula, top.operands[0], 0, ends), float(top.weights[0]))
-        found = _least(formula) - found
+        bounds = _times(1.0 - _end(formula, top.operands[0], 0, ends), float(top.weights[0]))
+        bounds = _least(formula) - bounds
         weight = float(top.weights[1])
         if weight != 1:
-            found /= weight
-        np.clip(found, 0.0, 1.0, out=found)
+            bounds /= weight
+        np.clip(bounds, 0.0, 1.0, out=bounds)
         if self.target[1]:
-            found = 1.0 - found
-            return found < 1 - _NOISE, found
-        return found > _NOISE, found
+            bounds = 1.0 - bounds
+            return bounds < 1 - _NOISE, bounds
+        return bounds > _NOISE, bounds
 
 
 def clause(shape: RuleShape) -> Clause | None:
@@ -92,10 +92,10 @@ def _is_sum(neuron: Neuron) -> bool:
 
 def _beneath(formula: Formula, top: int) -> list[int]:
     """A neuron and its descendants."""
-    found = [top]
-    for index in found:
-        found += [operand for operand in formula.neurons[index].operands if operand not in found]
-    return found
+    indices = [top]
+    for index in indices:
+        indices += [operand for operand in formula.neurons[index].operands if operand not in indices]
+    return indices
 
 
 def _least(formula: Formula) -> float:
@@ -109,13 +109,13 @@ def _end(formula: Formula, index: int, side: int, ends: Mapping[int, Array]) -> 
     if not neuron.operands:
         return ends[index]
     if neuron.kind == "not":
-        own = _end(formula, neuron.operands[0], 1 - side, ends)
-        found = 1.0 - own
+        operand_end = _end(formula, neuron.operands[0], 1 - side, ends)
+        negated = 1.0 - operand_end
         if not side:  # only a false operand makes it true
-            saturated = (own > 0) & (found == 1)
+            saturated = (operand_end > 0) & (negated == 1)
             if saturated.any():
-                found[saturated] = below_one(DOUBLE)
-        return found
+                negated[saturated] = below_one(DOUBLE)
+        return negated
     conjunction = neuron.kind == "and"
     flipped = [conjunction, conjunction] if neuron.kind != "implies" else [True, False]
     total: Array | None = None

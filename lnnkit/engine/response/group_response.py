@@ -22,27 +22,27 @@ from lnnkit.store.relations import UNKNOWN, Relation
 class GroupResponse(Proposing):
     """The response of the rule of a formula with quantifiers."""
 
-    def __init__(self, number: int, batch: RuleShape, member: int, group: GroupRule) -> None:
-        super().__init__(number, batch, member, group.finder)
+    def __init__(self, number: int, shape: RuleShape, member: int, group: GroupRule) -> None:
+        super().__init__(number, shape, member, group.finder)
         self.group = group
 
-    def propose(self, found: Bindings, now: Round) -> None:
+    def propose(self, bindings: Bindings, now: Round) -> None:
         """Work out what instances propose, and leave it in the round's inbox."""
-        free = [found.column(variable) for variable in self.group.formula.blocks[0].variables]
-        instances = self.group.assembler.of(free, found.length)
-        evaluate = on_device(completing if self.batch.completes else respond, now.state.device)
-        said = evaluate(self.batch, reader(instances, now.state.dtype), instances.groupings)
-        silent = np.zeros(found.length, bool)
+        free = [bindings.column(variable) for variable in self.group.formula.blocks[0].variables]
+        instances = self.group.assembler.of(free, bindings.length)
+        evaluate = on_device(completing if self.shape.completes else respond, now.state.device)
+        response = evaluate(self.shape, reader(instances, now.state.dtype), instances.groupings)
+        silent = np.zeros(bindings.length, bool)
         if self.arrests.any:
-            silent = self.arrests.flags(found, lambda leaf: instances.rows[leaf])
-        bad = where_set(said.bad & ~silent)
+            silent = self.arrests.flags(bindings, lambda leaf: instances.rows[leaf])
+        bad = where_set(response.bad & ~silent)
         if len(bad):
-            roots = Bounds(said.root.lower.take(bad), said.root.upper.take(bad))
-            self.arrest(_Rows(self, instances, 0), found, bad, roots, now)
-        for (leaf, side), (news, value) in said.proposed.items():
-            block = self.batch.formula.block_of(leaf)
-            stated = leaf in self.batch.observed and leaf == self.batch.formula.head[0]
-            still = silent if stated else said.bad | silent
+            roots = Bounds(response.root.lower.take(bad), response.root.upper.take(bad))
+            self.arrest(_Rows(self, instances, 0), bindings, bad, roots, now)
+        for (leaf, side), (news, value) in response.proposed.items():
+            block = self.shape.formula.block_of(leaf)
+            stated = leaf in self.shape.observed and leaf == self.shape.formula.head[0]
+            still = silent if stated else response.bad | silent
             at = where_set(news & ~instances.silenced(block, still))
             if len(at):
                 self.queue(_Rows(self, instances, block), leaf, side, at, value.take(at), now)
@@ -70,9 +70,9 @@ class _Rows:
         return self.some_rows(at, leaf)
 
     def store(self, positions: Array | range) -> Array:
-        """Give the rows at these positions, and the instances around them, rows in their batch."""
-        own = self._response
-        return own.group.store(own.batch, own.member, self._instances, self._block, positions)
+        """Give the rows at these positions, and the instances around them, rows in their shape."""
+        response = self._response
+        return response.group.store(response.shape, response.member, self._instances, self._block, positions)
 
 
 def reader(instances: Instances, dtype: np.dtype, doubt: Doubt | None = None) -> Read:

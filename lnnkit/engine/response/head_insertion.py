@@ -23,20 +23,20 @@ from lnnkit.store.relations import Relation
 
 _VARIED = 8  # greatest number of classes of a head: each is looked up to see that it gets no bound
 
-Told = tuple[int, float]  # the side on which heads get a bound, and the bound
+HeadBound = tuple[int, float]  # the side on which heads get a bound, and the bound
 
 
 @dataclass(slots=True, eq=False)
 class _Plan:
     """A step of a join that matches every leaf but the ``head``, the atom of ``leaf``. The atoms of ``leaves`` are
-    read; the rows of ``stored`` leaves are kept with an instance. ``told`` caches the bound that heads get, by the
+    read; the rows of ``stored`` leaves are kept with an instance. ``bounds`` caches the bound that heads get, by the
     classes of the leaves' bounds and the number of classes that heads have had."""
 
     leaf: int
     head: Leaf
     leaves: list[Leaf]
     stored: list[tuple[int, Leaf]]
-    told: dict[tuple[int, ...], Told | None] = field(default_factory=dict)
+    bounds: dict[tuple[int, ...], HeadBound | None] = field(default_factory=dict)
 
 
 class HeadInsertion:
@@ -44,77 +44,77 @@ class HeadInsertion:
     their upper ends."""
 
     def __init__(
-        self, number: int, batch: RuleShape, member: int, rule: DeltaRule, table: ResponseTable, *, exact: bool
+        self, number: int, shape: RuleShape, member: int, rule: DeltaRule, table: ResponseTable, *, exact: bool
     ) -> None:
         self._number = number
-        self._batch = batch
+        self._shape = shape
         self._member = member
         self._rule = rule
         self._table = table
         self._exact = exact
         self._plans: dict[Known, _Plan | None] = {}  # by the variables and atoms that a join has bound
 
-    def insert(self, found: Bindings, now: Round) -> bool:
+    def insert(self, bindings: Bindings, now: Round) -> bool:
         """Insert the missing heads of the instances found, and leave their bound in the round's inbox. False, with
         nothing done, if the instances must be evaluated one by one."""
-        known = found.known
+        known = bindings.known
         if known not in self._plans:
-            self._plans[known] = self._plan(found)
+            self._plans[known] = self._plan(bindings)
         plan = self._plans[known]
-        classes = None if plan is None else _classes(plan, found, now)
+        classes = None if plan is None else _classes(plan, bindings, now)
         if plan is None or classes is None:
             return False
         head = plan.head.table
         key = (*classes, len(now.encoded.known(head)))
-        if key not in plan.told:
-            plan.told[key] = (self._completed if self._exact else self._told)(plan, classes, now)
-        told = plan.told[key]
-        if told is None or not _all_told(head, told, now):
+        if key not in plan.bounds:
+            plan.bounds[key] = (self._completed if self._exact else self._proposed)(plan, classes, now)
+        bound = plan.bounds[key]
+        if bound is None or not _all_bounded(head, bound, now):
             return False
-        self._make(plan, told, found, now)
+        self._make(plan, bound, bindings, now)
         return True
 
-    def _make(self, plan: _Plan, told: Told, found: Bindings, now: Round) -> None:
-        (side, value), atoms, head = told, now.atoms, plan.head.table
+    def _make(self, plan: _Plan, bound: HeadBound, bindings: Bindings, now: Round) -> None:
+        (side, value), atoms, head = bound, now.atoms, plan.head.table
         start = len(head)
-        fresh = atoms.make(head, plan.head.pattern.tuples(found.column, found.length), found.length)
+        fresh = atoms.make(head, plan.head.pattern.tuples(bindings.column, bindings.length), bindings.length)
         rows = range(start, len(head))
         if not rows:
             return
         length = len(rows)
-        now.made[head.number] = told, now.made[head.number][1] + length
+        now.made[head.number] = bound, now.made[head.number][1] + length
         columns: dict[int, Array | range] = {plan.leaf: rows}
-        for leaf, each in plan.stored:
-            columns[leaf] = found.rows(each.atom, fresh)
-        made = Made(self._batch, self._member, columns)
+        for leaf, description in plan.stored:
+            columns[leaf] = bindings.rows(description.atom, fresh)
+        made = Made(self._shape, self._member, columns)
         proposals = Proposals(rows, value, range(length), self._number, plan.leaf, made, distinct=True)
         now.inbox.add(head, side, proposals)
 
-    def _plan(self, found: Bindings) -> _Plan | None:
+    def _plan(self, bindings: Bindings) -> _Plan | None:
         """The plan for the results of a step of a join; None if they leave more than one leaf unmatched."""
-        formula, matched = self._batch.formula, found.known.matched
-        leaves = {leaf: self._rule.leaf(leaf) for leaf in self._batch.blocks[0].columns}
+        formula, matched = self._shape.formula, bindings.known.matched
+        leaves = {leaf: self._rule.leaf(leaf) for leaf in self._shape.blocks[0].columns}
         heads = [*formula.heads]
         if not self._exact:
-            heads = [leaf for leaf, each in leaves.items() if each is not None and each.atom not in matched]
+            heads = [leaf for leaf, description in leaves.items() if description and description.atom not in matched]
         if len(heads) != 1 or (not self._exact and heads[0] in formula.heads):
             return None
         (head,) = heads
         stored: list[tuple[int, Leaf]] = []
-        for leaf, each in leaves.items():
-            if each is None or (leaf != head and each.atom not in matched):
+        for leaf, description in leaves.items():
+            if description is None or (leaf != head and description.atom not in matched):
                 return None
             if leaf != head:
-                stored.append((leaf, each))
-        own, read = leaves[head], dict(stored)
-        if own is None or any(leaf != head and leaf not in read for leaf in self._table.leaves):
+                stored.append((leaf, description))
+        head_leaf, read = leaves[head], dict(stored)
+        if head_leaf is None or any(leaf != head and leaf not in read for leaf in self._table.leaves):
             return None
-        every = [read[leaf] for leaf in self._table.leaves if leaf != head]
-        if not all(each.plain and each.deviating and each.atom in found.known.listed for each in every):
+        leaves_read = [read[leaf] for leaf in self._table.leaves if leaf != head]
+        if not all(leaf.plain and leaf.deviating and leaf.atom in bindings.known.listed for leaf in leaves_read):
             return None
-        return _Plan(head, own, every, stored)
+        return _Plan(head, head_leaf, leaves_read, stored)
 
-    def _told(self, plan: _Plan, classes: list[int], now: Round) -> Told | None:
+    def _proposed(self, plan: _Plan, classes: list[int], now: Round) -> HeadBound | None:
         """The bound that heads at their default get; None if anything else is proposed, or heads of another class would
         get a bound too."""
         position = self._table.leaves.index(plan.leaf)
@@ -123,13 +123,13 @@ class HeadInsertion:
         if len(proposed) != 1 or len(others) > _VARIED:
             return None
         (((leaf, side), value),) = proposed.items()
-        if leaf != plan.leaf or self._batch.modes[leaf][side] != ALL:
+        if leaf != plan.leaf or self._shape.modes[leaf][side] != ALL:
             return None
         silent = (self._table.silent((*classes[:position], n, *classes[position:]), now.encoded) for n in others)
         return (side, value) if all(silent) else None
 
-    def _completed(self, plan: _Plan, classes: list[int], now: Round) -> Told | None:
-        """As `_told`, of heads that are completed by their upper ends."""
+    def _completed(self, plan: _Plan, classes: list[int], now: Round) -> HeadBound | None:
+        """As `_proposed`, of heads that are completed by their upper ends."""
         proposed = self._table.proposed(tuple(classes), now.encoded)
         head = plan.head.table
         if proposed.keys() != {(plan.leaf, 1)} or head.default != (0.0, 0.0):
@@ -139,25 +139,25 @@ class HeadInsertion:
         return None if any(upper < value - now.state.noise for upper in others) else (1, value)
 
 
-def _classes(plan: _Plan, found: Bindings, now: Round) -> list[int] | None:
+def _classes(plan: _Plan, bindings: Bindings, now: Round) -> list[int] | None:
     """The class of bounds that all atoms behind each leaf have; None where those of a leaf differ."""
     classes: list[int] = []
-    for each in plan.leaves:
-        sole, moved = now.encoded.sole(each.table), found.moved
-        if sole is None and moved is not None and moved[0] == each.atom:
-            sole = now.class_of_moved(each.table, moved[1])
+    for leaf in plan.leaves:
+        sole, moved = now.encoded.sole(leaf.table), bindings.moved
+        if sole is None and moved is not None and moved[0] == leaf.atom:
+            sole = now.class_of_moved(leaf.table, moved[1])
         if sole is None:
             return None
         classes.append(sole)
     return classes
 
 
-def _all_told(head: Relation, told: Told, now: Round) -> bool:
+def _all_bounded(head: Relation, bound: HeadBound, now: Round) -> bool:
     """Whether every atom of the head's table has received a proposal, in earlier rounds or the same one in this
     round."""
-    known, count = now.made.get(head.number, (told, 0))
-    listed = len(head.listing(SIDES[told[0]])) + count
-    if known != told or len(head.tuples) != listed or not now.encoded.settled(head):
+    known, count = now.made.get(head.number, (bound, 0))
+    listed = len(head.listing(SIDES[bound[0]])) + count
+    if known != bound or len(head.tuples) != listed or not now.encoded.settled(head):
         return False
-    now.made[head.number] = told, count
+    now.made[head.number] = bound, count
     return True

@@ -42,50 +42,50 @@ class Arrests:
     def __len__(self) -> int:
         return self._flagged + len(self._set)
 
-    def add(self, found: Bindings, positions: Array, rows: Rows) -> Array:
+    def add(self, bindings: Bindings, positions: Array, rows: Rows) -> Array:
         """Arrest the instances at ``positions``, whose atoms ``rows`` gives; returns those that were not arrested
         before, without repetition."""
         self.any = True
         if self.naming is None:
-            return self._add(found, positions)
-        own = rows(self.naming)
-        absent = own == DEFAULT
-        known = self.flags(found.at(positions), lambda _: own)
-        some = np.flatnonzero(~(known | absent))
-        picked = own.take(some)
-        if len(picked):
-            size = int(picked.max()) + 1
-            first = first_places(picked, size)
+            return self._add(bindings, positions)
+        named = rows(self.naming)
+        absent = named == DEFAULT
+        known = self.flags(bindings.at(positions), lambda _: named)
+        new = np.flatnonzero(~(known | absent))
+        flagged = named.take(new)
+        if len(flagged):
+            size = int(flagged.max()) + 1
+            first = first_places(flagged, size)
             if first is not None:
-                some, picked = some.take(first), picked.take(first)
+                new, flagged = new.take(first), flagged.take(first)
             self._flags.reach(size)
-            self._flags.put(picked, True)
-            self._flagged += len(picked)
+            self._flags.put(flagged, True)
+            self._flagged += len(flagged)
         if not absent.any():
-            return some
+            return new
         strangers = np.flatnonzero(absent)
-        fresh = self._add(found, positions.take(strangers))
-        return np.sort(np.concatenate([some, strangers.take(fresh)]))
+        fresh = self._add(bindings, positions.take(strangers))
+        return np.sort(np.concatenate([new, strangers.take(fresh)]))
 
-    def flags(self, found: Bindings, rows: Rows) -> Array:
+    def flags(self, bindings: Bindings, rows: Rows) -> Array:
         """Which instances are arrested."""
-        return self.holds(lambda: [found.column(v) for v in self._variables], found.length, rows)
+        return self.holds(lambda: [bindings.column(v) for v in self._variables], bindings.length, rows)
 
     def holds(self, columns: Callable[[], Sequence[Array]], length: int, rows: Rows) -> Array:
         """Which assignments are arrested."""
         arrested = np.zeros(length, dtype=bool)
         if self._flagged:
             assert self.naming is not None
-            own = rows(self.naming)
-            self._flags.reach(int(own.max(initial=-1)) + 1)
-            arrested = self._flags.take(own)
+            named = rows(self.naming)
+            self._flags.reach(int(named.max(initial=-1)) + 1)
+            arrested = self._flags.take(named)
         if len(self._set):
             arrested = arrested | (self._set.find(columns(), length) >= 0)
         return arrested
 
-    def _add(self, found: Bindings, positions: Array) -> Array:
-        some = found.at(positions)
-        return self._set.add([some.column(v) for v in self._variables], some.length)[1]
+    def _add(self, bindings: Bindings, positions: Array) -> Array:
+        added = bindings.at(positions)
+        return self._set.add([added.column(v) for v in self._variables], added.length)[1]
 
 
 def _naming(formula: Formula) -> int | None:
@@ -114,37 +114,37 @@ class Instances(Protocol):
         ...
 
     def store(self, positions: Array | range) -> Array | range:
-        """Give the instances at these positions rows in their batch; returns those."""
+        """Give the instances at these positions rows in their shape; returns those."""
         ...
 
 
 class Proposing:
-    """Leaves what the instances of one formula propose. ``number`` is that of its shape, ``batch``."""
+    """Leaves what the instances of one formula propose. ``number`` is that of its ``shape``."""
 
-    def __init__(self, number: int, batch: RuleShape, member: int, rule: DeltaRule) -> None:
+    def __init__(self, number: int, shape: RuleShape, member: int, rule: DeltaRule) -> None:
         self.rule = rule
         self.number = number
-        self.batch = batch
+        self.shape = shape
         self.member = member
         self.arrests = Arrests(rule)
 
-    def arrest(self, instances: Instances, found: Bindings, bad: Array, roots: Bounds, now: Round) -> None:
+    def arrest(self, instances: Instances, bindings: Bindings, bad: Array, roots: Bounds, now: Round) -> None:
         """Arrest the instances at the positions ``bad``, whose roots have these bounds."""
-        some = self.arrests.add(found, bad, partial(instances.some_rows, bad))
-        if len(some):
-            rows = spelled_out(instances.store(bad.take(some)))
-            self.batch.arrested[rows] = True
-            now.arrested.append(Arrested(self.number, rows, Bounds(*(end.take(some) for end in roots))))
+        new = self.arrests.add(bindings, bad, partial(instances.some_rows, bad))
+        if len(new):
+            rows = spelled_out(instances.store(bad.take(new)))
+            self.shape.arrested[rows] = True
+            now.arrested.append(Arrested(self.number, rows, Bounds(*(end.take(new) for end in roots))))
 
     def queue(self, instances: Instances, leaf: int, side: int, at: Array, value: Array | float, now: Round) -> None:
         """Queue bounds for the atoms behind a leaf that can take them: ``value`` (n,) or one for all, of the instances
         at positions ``at`` (n,)."""
-        completed, table = leaf in self.batch.formula.heads, instances.table(leaf)
+        completed, table = leaf in self.shape.formula.heads, instances.table(leaf)
         rows = instances.some_rows(at, leaf)
-        hears: Array | None = None
+        takes: Array | None = None
         fresh = False  # whether all rows are new, so that none occurs twice
-        if not completed and self.batch.modes.get(leaf, (ALL, ALL))[side] == LISTED:
-            hears = table.flags("listed").take(rows)
+        if not completed and self.shape.modes.get(leaf, (ALL, ALL))[side] == LISTED:
+            takes = table.flags("listed").take(rows)
         else:
             absent = np.flatnonzero(rows == DEFAULT)
             if len(absent):
@@ -153,16 +153,16 @@ class Proposing:
                 fresh = len(table) - known == len(rows)
         if now.state.crossed:
             awake = ~table.held(rows)
-            if self.batch.formula.compares:  # one that is arrested proposes nothing for its numbers
-                own = instances.some_rows(at, AUXILIARY)
-                awake &= ~instances.table(AUXILIARY).held(own) | (own == DEFAULT)
-            hears = awake if hears is None else hears & awake
+            if self.shape.formula.compares:  # one that is arrested proposes nothing for its numbers
+                shared = instances.some_rows(at, AUXILIARY)
+                awake &= ~instances.table(AUXILIARY).held(shared) | (shared == DEFAULT)
+            takes = awake if takes is None else takes & awake
         if completed and not fresh:
             free = ~table.flags("given").take(rows) & (value > table.take(side, rows) + now.state.noise)
-            hears = free if hears is None else hears & free
-        if hears is not None and not hears.all():
-            hearing = np.flatnonzero(hears)
-            at, rows, value = at.take(hearing), rows.take(hearing), picked(value, hearing)
+            takes = free if takes is None else takes & free
+        if takes is not None and not takes.all():
+            taking = np.flatnonzero(takes)
+            at, rows, value = at.take(taking), rows.take(taking), picked(value, taking)
         if len(at):
             now.inbox.add(table, side, Proposals(rows, value, at, self.number, leaf, instances, fresh))
 

@@ -48,8 +48,8 @@ def entering(read: Read, formula: Formula) -> Read:
     """A reader that converts truths as neurons read them; numbers are unchanged."""
 
     def entered(index: int) -> Bounds:
-        own = read(index)
-        return own if index != AUXILIARY and formula.neurons[index].numeric else enter(own)
+        bounds = read(index)
+        return bounds if index != AUXILIARY and formula.neurons[index].numeric else enter(bounds)
 
     return entered
 
@@ -117,12 +117,12 @@ def leaf_bound(
         return _asked_of_heads(formula, upward(formula, entering(read, formula), groupings), side)[leaf]
     met = ascend(formula, once(read), groupings)
     root = ordered(*met.root)
-    found = root if leaf == AUXILIARY else downward(formula, met.values, root, groupings, only=leaf).boxes[leaf]
-    return found[side]
+    box = root if leaf == AUXILIARY else downward(formula, met.values, root, groupings, only=leaf).boxes[leaf]
+    return box[side]
 
 
 def respond(
-    batch: RuleShape,
+    shape: RuleShape,
     read: Read,
     groupings: Sequence[Grouping | None],
     entered: Read | None = None,
@@ -130,34 +130,34 @@ def respond(
     """The proposals of instances in a round of inference; ``entered`` as in `ascend`. ``bad`` has a flag for each row
     of block 0; the flags of a leaf have one for each row of its block. A number from whose interval nothing is excluded
     has no entry."""
-    formula = batch.formula
+    formula = shape.formula
     read = once(read)
     values, root, crossed, kept = ascend(formula, read, groupings, entered)
     least = noise(root.lower.dtype)  # a smaller gain is rounding
     # with ten operands of which one is wanted, the downward pass takes 0.25 ms instead of 0.61 (6,500 rows)
-    asked, wanted = _asked(formula, kept, crossed), {*batch.targets, *batch.observed}
+    asked, wanted = _asked(formula, kept, crossed), {*shape.targets, *shape.observed}
     boxes, empty = downward(formula, values, asked, groupings, wanted=wanted)
     bad = empty if formula.compares else crossed | empty  # a comparison's own atom is arrested by what crosses it
     proposed: dict[Target, tuple[Array, Array]] = {}
-    for leaf in batch.targets:
-        box, own = kept if leaf == AUXILIARY else boxes[leaf], read(leaf)
+    for leaf in shape.targets:
+        box, bounds = kept if leaf == AUXILIARY else boxes[leaf], read(leaf)
         numeric = leaf != AUXILIARY and formula.neurons[leaf].numeric
-        if numeric and box.lower is own.lower and (box.upper is own.upper or box.upper is own.lower):
+        if numeric and box.lower is bounds.lower and (box.upper is bounds.upper or box.upper is bounds.lower):
             continue
-        if batch.modes[leaf][0]:
-            news = rises(own.lower, box.lower) if numeric else box.lower > own.lower + least
+        if shape.modes[leaf][0]:
+            news = rises(bounds.lower, box.lower) if numeric else box.lower > bounds.lower + least
             proposed[leaf, 0] = news, box.lower
-        if batch.modes[leaf][1]:
-            news = rises(-own.upper, -box.upper) if numeric else box.upper < own.upper - least
+        if shape.modes[leaf][1]:
+            news = rises(-bounds.upper, -box.upper) if numeric else box.upper < bounds.upper - least
             proposed[leaf, 1] = news, box.upper
-    for neuron in batch.observed:  # bounds from above, beyond what the operands imply
-        box, own, made = boxes[neuron], read(neuron), values[neuron]
-        gains = (box.lower > made.lower + least) & (box.lower > own.lower + least)
-        loses = (box.upper < made.upper - least) & (box.upper < own.upper - least)
+    for neuron in shape.observed:  # bounds from above, beyond what the operands imply
+        box, bounds, made = boxes[neuron], read(neuron), values[neuron]
+        gains = (box.lower > made.lower + least) & (box.lower > bounds.lower + least)
+        loses = (box.upper < made.upper - least) & (box.upper < bounds.upper - least)
         if neuron == formula.head[0]:  # a statement's bounds hold even if the operands contradict them
             low, high = _stated(formula)
-            gains = arrays.where(bad, own.lower < low, gains | ((own.lower < low) & (made.lower < low)))
-            loses = arrays.where(bad, own.upper > high, loses | ((own.upper > high) & (made.upper > high)))
+            gains = arrays.where(bad, bounds.lower < low, gains | ((bounds.lower < low) & (made.lower < low)))
+            loses = arrays.where(bad, bounds.upper > high, loses | ((bounds.upper > high) & (made.upper > high)))
             box = Bounds(arrays.where(bad, low, box.lower), arrays.where(bad, high, box.upper))
         proposed[neuron, 0], proposed[neuron, 1] = (gains, box.lower), (loses, box.upper)
     return Response(bad, root, proposed)
@@ -168,9 +168,9 @@ def _stated(formula: Formula) -> tuple[float, float]:
     return negated_ends(formula.lower, formula.upper) if formula.head[1] else (formula.lower, formula.upper)
 
 
-def completing(batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:
+def completing(shape: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:
     """The bounds that defining statements require of their heads, from the two ends of their antecedents."""
-    formula = batch.formula
+    formula = shape.formula
     values = upward(formula, entering(read, formula), groupings)
     proposed: dict[Target, tuple[Array, Array]] = {}
     maybe = any(block.unnamed for block in formula.blocks)  # there need not be any unnamed individual
@@ -229,8 +229,8 @@ def on_device(evaluate: Evaluate, device: str) -> Evaluate:
 
 
 def _there(
-    evaluate: Evaluate, device: str, batch: RuleShape, read: Read, groupings: Sequence[Grouping | None]
+    evaluate: Evaluate, device: str, shape: RuleShape, read: Read, groupings: Sequence[Grouping | None]
 ) -> Response:
-    found = evaluate(batch, reading(read, device), groupings)
-    proposed = {target: (as_numpy(news), as_numpy(value)) for target, (news, value) in found.proposed.items()}
-    return Response(as_numpy(found.bad), Bounds(*map(as_numpy, found.root)), proposed)
+    response = evaluate(shape, reading(read, device), groupings)
+    proposed = {target: (as_numpy(news), as_numpy(value)) for target, (news, value) in response.proposed.items()}
+    return Response(as_numpy(response.bad), Bounds(*map(as_numpy, response.root)), proposed)

@@ -1,4 +1,4 @@
-"""A response table for a batch: its responses by combination of the classes of its leaves. Every combination is
+"""A response table for a shape: its responses by combination of the classes of its leaves. Every combination is
 evaluated once."""
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ def one_class(number: int) -> Column:
 
 
 class ResponseTable:
-    """The combinations of one batch. ``leaves`` are the columns that it depends on."""
+    """The combinations of one shape. ``leaves`` are the columns that it depends on."""
 
     def __init__(
         self,
-        batch: RuleShape,
+        shape: RuleShape,
         leaves: Sequence[int],
         evaluate: Callable[[RuleShape, Read, Sequence[Grouping | None]], Response],
         dtype: np.dtype,
     ) -> None:
         self.leaves = tuple(leaves)
-        self.useful = len(leaves) < _LEAVES and not batch.formula.numeric
-        self._batch = batch
+        self.useful = len(leaves) < _LEAVES and not shape.formula.numeric
+        self._shape = shape
         self._evaluate = evaluate
         self._dtype = dtype
         self._seen: list[list[int]] = [[] for _ in leaves]  # a leaf's classes, by place
@@ -61,7 +61,7 @@ class ResponseTable:
 
     def evaluate(self, read: Read) -> Response:
         """Evaluate instances with any bounds."""
-        return self._evaluate(self._batch, read, (None,))
+        return self._evaluate(self._shape, read, (None,))
 
     def codes(self, columns: Mapping[int, Column], encoded: EncodedBounds, length: int) -> Array | None:
         """(length,) the combination that each instance has; None where there are too many, or rows without a class."""
@@ -186,7 +186,7 @@ class ResponseTable:
     def _grown(self, more: Sequence[Sequence[int]]) -> list[list[int]]:
         """The classes seen so far, with more of them."""
         return [
-            [*seen, *(each for each in classes if each not in seen)]
+            [*seen, *(number for number in classes if number not in seen)]
             for seen, classes in zip(self._seen, more, strict=True)
         ]
 
@@ -211,13 +211,12 @@ class ResponseTable:
         size = len(self._states)
 
         def read(index: int) -> Bounds:
-            return bounds[index] if index in bounds else constant(self._batch.formula, index, len(codes), self._dtype)
+            return bounds[index] if index in bounds else constant(self._shape.formula, index, len(codes), self._dtype)
 
-        found = self.evaluate(read)
-        bad = found.bad
+        response = self.evaluate(read)
+        bad = response.bad
         speaks = bad.copy()
-        for target, proposed in found.proposed.items():
-            news, value = (each for each in proposed)
+        for target, (news, value) in response.proposed.items():
             if target not in self._proposed:
                 self._proposed[target] = np.zeros(size, bool), np.zeros(size, self._dtype)
             self._proposed[target][0][codes] = news & ~bad
@@ -225,8 +224,8 @@ class ResponseTable:
             speaks |= news
         self._any_bad |= bool(bad.any())
         self._bad[codes] = bad
-        self._root.lower[codes] = found.root.lower
-        self._root.upper[codes] = found.root.upper
+        self._root.lower[codes] = response.root.lower
+        self._root.upper[codes] = response.root.upper
         self._states[codes] = np.where(speaks, _SPEAKS, _SILENT)
 
 

@@ -24,20 +24,20 @@ STRIP = 2**15  # instances evaluated at once: their data fit the cache
 class Made:
     """Instances each of which has made an atom: the rows of their leaves, which is all that will be stored."""
 
-    __slots__ = ("_batch", "_columns", "_member")
+    __slots__ = ("_columns", "_member", "_shape")
 
-    def __init__(self, batch: RuleShape, member: int, columns: Mapping[int, Array | range]) -> None:
-        self._batch = batch
+    def __init__(self, shape: RuleShape, member: int, columns: Mapping[int, Array | range]) -> None:
+        self._shape = shape
         self._member = member
         self._columns = columns
 
     def store(self, positions: Array | range) -> range:
-        """Give instances rows in their batch."""
+        """Give instances rows in their shape."""
         columns = self._columns
         if len(positions) < len(next(iter(columns.values()))):
-            some = spelled_out(positions)
-            columns = {leaf: taken(rows, some) for leaf, rows in columns.items()}
-        return self._batch.append(0, columns, self._member, -1, len(positions))
+            at = spelled_out(positions)
+            columns = {leaf: taken(rows, at) for leaf, rows in columns.items()}
+        return self._shape.append(0, columns, self._member, -1, len(positions))
 
 
 class RuleInstances:
@@ -45,17 +45,17 @@ class RuleInstances:
 
     def __init__(
         self,
-        batch: RuleShape,
+        shape: RuleShape,
         member: int,
         rule: DeltaRule,
-        found: Bindings,
+        bindings: Bindings,
         atoms: Relations,
         encoded: EncodedBounds,
         now: Round | None = None,
     ) -> None:
-        self.found = found
+        self.bindings = bindings
         self._now = now
-        self._batch = batch
+        self._shape = shape
         self._member = member
         self._rule = rule
         self._atoms = atoms
@@ -68,26 +68,26 @@ class RuleInstances:
 
     def column(self, leaf: int) -> Column:
         """The classes of a leaf's rows."""
-        sole, own, table = self.sole(leaf), self._rule.leaf(leaf), self.table(leaf)
+        sole, description, table = self.sole(leaf), self._rule.leaf(leaf), self.table(leaf)
         if sole is not None:
             return one_class(sole)
         codes, classes = self._classes.codes(table), self._classes.known(table)
-        if own is None or not own.plain or own.atom not in self.found.known.matched:
+        if description is None or not description.plain or description.atom not in self.bindings.known.matched:
             unknown = codes.take(np.array([UNKNOWN])).tolist()
             return Column(codes.take(self._read_rows(leaf)), classes=[*classes, *unknown])
-        rows, via = self.found.once(own.atom)
+        rows, via = self.bindings.once(description.atom)
         return Column(codes.take(rows), via=via, classes=classes)
 
     def sole(self, leaf: int) -> int | None:
         """The class that all of a leaf's atoms are known to have."""
-        own = self._rule.leaf(leaf)
-        if own is None or not own.plain or not own.deviating:
+        description = self._rule.leaf(leaf)
+        if description is None or not description.plain or not description.deviating:
             return None
-        if own.atom not in self.found.known.listed:
+        if description.atom not in self.bindings.known.listed:
             return None
-        sole, moved = self._classes.sole(own.table), self.found.moved
-        if sole is None and self._now is not None and moved is not None and moved[0] == own.atom:
-            return self._now.class_of_moved(own.table, moved[1])
+        sole, moved = self._classes.sole(description.table), self.bindings.moved
+        if sole is None and self._now is not None and moved is not None and moved[0] == description.atom:
+            return self._now.class_of_moved(description.table, moved[1])
         return sole
 
     def rows(self, leaf: int) -> Array:
@@ -98,30 +98,30 @@ class RuleInstances:
 
     def some_rows(self, positions: Array, leaf: int) -> Array:
         """As ``rows``, of the instances at some positions."""
-        if len(positions) == self.found.length and (positions[1:] > positions[:-1]).all():
+        if len(positions) == self.bindings.length and (positions[1:] > positions[:-1]).all():
             return self.rows(leaf)
-        own = None if leaf in self._rows else self._rule.leaf(leaf)
-        if own is None or own.atom not in self.found.known.matched:
+        description = None if leaf in self._rows else self._rule.leaf(leaf)
+        if description is None or description.atom not in self.bindings.known.matched:
             return self.rows(leaf).take(positions)
-        return spelled_out(self.found.rows(own.atom, positions))
+        return spelled_out(self.bindings.rows(description.atom, positions))
 
     def _read_rows(self, leaf: int) -> Array | range:
         """Like ``rows``, but a head is read only as facts give it."""
-        if leaf in self._batch.formula.heads:
+        if leaf in self._shape.formula.heads:
             rows = self.rows(leaf)
             given = self.table(leaf).flags("given").take(rows)
             return np.where(given, rows, np.int32(UNKNOWN))
-        own = None if leaf in self._rows else self._rule.leaf(leaf)
-        if own is None or own.atom not in self.found.known.matched:
+        description = None if leaf in self._rows else self._rule.leaf(leaf)
+        if description is None or description.atom not in self.bindings.known.matched:
             return self.rows(leaf)
-        return self.found.rows(own.atom)
+        return self.bindings.rows(description.atom)
 
     def reader(self, at: Array | range, dtype: np.dtype, doubt: Doubt | None = None) -> Read:
         """Reads the leaves of the instances at some positions; in ``doubt`` as it reads them."""
 
         def read(index: int) -> Bounds:
-            if index != AUXILIARY and self._batch.formula.neurons[index].fixed:
-                return constant(self._batch.formula, index, len(at), dtype)
+            if index != AUXILIARY and self._shape.formula.neurons[index].fixed:
+                return constant(self._shape.formula, index, len(at), dtype)
             rows, table = self._read_at(index, at), self.table(index)
             return table.read(rows) if doubt is None else doubt.read(table, spelled_out(rows))
 
@@ -138,15 +138,15 @@ class RuleInstances:
         """The atom rows behind a leaf at positions ``at``: those ``absent`` among them are made."""
         every = len(absent) == len(at)
         positions = at if every else at.take(absent)
-        whole = len(positions) == self.found.length
-        found = self.found if whole else self.found.at(positions)
-        own = self._rule.leaf(leaf)
-        assert own is not None
-        columns = own.pattern.tuples(found.column, found.length)
-        if self.found.distinct and own.every and not len(own.table):  # a million: 10 ms, with look-ups 70
-            made = spelled_out(self._atoms.add_new(own.table, columns, found.length))
+        whole = len(positions) == self.bindings.length
+        bindings = self.bindings if whole else self.bindings.at(positions)
+        description = self._rule.leaf(leaf)
+        assert description is not None
+        columns, table = description.pattern.tuples(bindings.column, bindings.length), description.table
+        if self.bindings.distinct and description.every and not len(table):  # a million: 10 ms, with look-ups 70
+            made = spelled_out(self._atoms.add_new(table, columns, bindings.length))
         else:
-            made = self._atoms.materialise(own.table, columns, found.length)
+            made = self._atoms.materialise(table, columns, bindings.length)
         if whole:
             self._rows[leaf] = made
         else:
@@ -154,32 +154,32 @@ class RuleInstances:
         return made if every else self._rows[leaf].take(at)
 
     def store(self, positions: Array | range) -> range:
-        """Give instances rows in their batch."""
+        """Give instances rows in their shape."""
         positions = spelled_out(positions)
-        columns = {leaf: self.some_rows(positions, leaf) for leaf in self._batch.blocks[0].columns}
+        columns = {leaf: self.some_rows(positions, leaf) for leaf in self._shape.blocks[0].columns}
         local = -1
         if self._rule.enumerates:
             local = len(self._rule.kept[0]) if self._rule.kept else 0
-            found = self.found.at(positions)
+            bindings = self.bindings.at(positions)
             for variable, kept in zip(self._rule.formula.blocks[0].variables, self._rule.kept, strict=True):
-                kept.append(found.column(variable))
-        return self._batch.append(0, columns, self._member, local, len(positions))
+                kept.append(bindings.column(variable))
+        return self._shape.append(0, columns, self._member, local, len(positions))
 
     def _find(self, leaf: int) -> Array:
-        if leaf != AUXILIARY and self._batch.formula.neurons[leaf].kind != LEAF:
+        if leaf != AUXILIARY and self._shape.formula.neurons[leaf].kind != LEAF:
             return self._compared(leaf)
         atom = self._rule.atom(leaf)
-        own = self._rule.pattern(atom)
-        if atom in self.found.known.matched:
-            return self.found.local(atom)
-        return own.table.tuples.find(own.tuples(self.found.column, self.found.length), self.found.length)
+        bindings, pattern = self.bindings, self._rule.pattern(atom)
+        if atom in bindings.known.matched:
+            return bindings.local(atom)
+        return pattern.table.tuples.find(pattern.tuples(bindings.column, bindings.length), bindings.length)
 
     def _compared(self, leaf: int) -> Array:
-        """An equality of entities."""
-        one, other = self._rule.formula.neurons[leaf].arguments  # the batch is shared by formulas of other variables
+        """An equality of entities. The formulas that share the shape may have other variables."""
+        bindings, (one, other) = self.bindings, self._rule.formula.neurons[leaf].arguments
         if one == other:
-            return np.full(self.found.length, TRUE, dtype=np.int32)
-        columns = [self.found.column(a) if isinstance(a, int) else np.int32(self._rule.entity(a)) for a in (one, other)]
-        rows = np.full(self.found.length, FALSE, np.int32)
+            return np.full(bindings.length, TRUE, dtype=np.int32)
+        columns = [bindings.column(a) if isinstance(a, int) else np.int32(self._rule.entity(a)) for a in (one, other)]
+        rows = np.full(bindings.length, FALSE, np.int32)
         rows[columns[0] == columns[1]] = TRUE
         return rows

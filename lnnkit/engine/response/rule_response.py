@@ -40,25 +40,25 @@ class _Proposed(NamedTuple):
 class RuleResponse(Proposing):
     """The response of a rule without inner blocks."""
 
-    def __init__(self, number: int, batch: RuleShape, member: int, rule: DeltaRule, table: ResponseTable) -> None:
-        super().__init__(number, batch, member, rule)
+    def __init__(self, number: int, shape: RuleShape, member: int, rule: DeltaRule, table: ResponseTable) -> None:
+        super().__init__(number, shape, member, rule)
         self.table = table
         self.exact = False  # whether it completes heads by their upper ends alone
-        self._insertion = HeadInsertion(number, batch, member, rule, table, exact=False)
+        self._insertion = HeadInsertion(number, shape, member, rule, table, exact=False)
 
     def respond_by(self, table: ResponseTable, *, exact: bool) -> None:
         """Compute responses by another table. If ``exact``, the instances complete heads that no other rule bounds,
         each by one proposal for its upper end."""
         self.table = table
         self.exact = exact
-        self._insertion = HeadInsertion(self.number, self.batch, self.member, self.rule, table, exact=exact)
+        self._insertion = HeadInsertion(self.number, self.shape, self.member, self.rule, table, exact=exact)
 
-    def propose(self, found: Bindings, now: Round) -> None:
+    def propose(self, bindings: Bindings, now: Round) -> None:
         """Work out what instances propose, and leave it in the round's inbox."""
         insertable = self.table.useful and not self.rule.enumerates and not self.arrests.any
-        if insertable and self._insertion.insert(found, now):
+        if insertable and self._insertion.insert(bindings, now):
             return
-        instances = RuleInstances(self.batch, self.member, self.rule, found, now.atoms, now.encoded, now)
+        instances = RuleInstances(self.shape, self.member, self.rule, bindings, now.atoms, now.encoded, now)
         proposed = self._respond(instances, now)
         if proposed is None:
             return
@@ -67,29 +67,28 @@ class RuleResponse(Proposing):
             if self.rule.formula.prenex_of is not None:  # the worst row of its quantifiers stands for an instance
                 worst = np.argsort(roots.upper - roots.lower, kind="stable")
                 bad, roots = bad.take(worst), Bounds(roots.lower.take(worst), roots.upper.take(worst))
-            self.arrest(instances, found, bad, roots, now)
+            self.arrest(instances, bindings, bad, roots, now)
         for (leaf, side), (at, value) in proposed.targets.items():
             if self.arrests.any:
-                silent = self.arrests.flags(found.at(at), partial(instances.some_rows, at))
+                silent = self.arrests.flags(bindings.at(at), partial(instances.some_rows, at))
                 if silent.any():
-                    heard = np.flatnonzero(~silent)
-                    at, value = at.take(heard), picked(value, heard)
+                    active = np.flatnonzero(~silent)
+                    at, value = at.take(active), picked(value, active)
             if len(at):
                 self.queue(instances, leaf, side, at, value, now)
 
-    def begin(self, found: Bindings, now: Round) -> None:
+    def begin(self, bindings: Bindings, now: Round) -> None:
         """Look at instances of a comparison before the first round: queue the truth that their numbers give them, and
         postpone those that have more to say to that round."""
-        instances = RuleInstances(self.batch, self.member, self.rule, found, now.atoms, now.encoded)
-        later = np.zeros(found.length, bool)
+        instances = RuleInstances(self.shape, self.member, self.rule, bindings, now.atoms, now.encoded)
+        later = np.zeros(bindings.length, bool)
         given: dict[Target, list[tuple[Array, Array]]] = {}
-        for start in range(0, found.length, STRIP):
-            stop = min(start + STRIP, found.length)
+        for start in range(0, bindings.length, STRIP):
+            stop = min(start + STRIP, bindings.length)
             strip = self.table.evaluate(instances.reader(range(start, stop), now.state.dtype))
             clash = strip.bad | (strip.root.lower > strip.root.upper + now.state.noise)
             later[start:stop] = clash
-            for target, told in strip.proposed.items():
-                news, value = (each for each in told)
+            for target, (news, value) in strip.proposed.items():
                 if target[0] != AUXILIARY:
                     later[start:stop] |= news
                     continue
@@ -97,15 +96,15 @@ class RuleResponse(Proposing):
                 if len(at):
                     given.setdefault(target, []).append((at + start, value.take(at)))
         for (leaf, side), parts in given.items():
-            at, value = (np.concatenate(each) for each in zip(*parts, strict=True))
+            at, value = (np.concatenate(column) for column in zip(*parts, strict=True))
             self.queue(instances, leaf, side, at, value, now)
         positions = np.flatnonzero(later)
         if len(positions):
-            self.rule.postpone(found.at(positions))
+            self.rule.postpone(bindings.at(positions))
 
     def _respond(self, instances: RuleInstances, now: Round) -> _Proposed | None:
         """What the instances propose, looked up in the response table where their bounds take few values."""
-        length = instances.found.length
+        length = instances.bindings.length
         if self.table.useful and not any(now.encoded.varied(instances.table(leaf)) for leaf in self.table.leaves):
             columns = {leaf: instances.column(leaf) for leaf in self.table.leaves}
             code = self.table.codes(columns, now.encoded, length)
@@ -125,11 +124,11 @@ class RuleResponse(Proposing):
         code = code.take(at)
         targets: dict[Target, tuple[Array, Array | float]] = {}
         for target, (news, value) in self.table.targets.items():
-            some = np.flatnonzero(news.take(code))
-            if len(some) == len(at):
+            tight = np.flatnonzero(news.take(code))
+            if len(tight) == len(at):
                 targets[target] = at, value.take(code)
-            elif len(some):
-                targets[target] = at.take(some), value.take(code.take(some))
+            elif len(tight):
+                targets[target] = at.take(tight), value.take(code.take(tight))
         if self.table.any_bad:
             bad = np.flatnonzero(self.table.bad(code))
             return _Proposed(targets, at.take(bad), self.table.root(code.take(bad)))
@@ -138,41 +137,41 @@ class RuleResponse(Proposing):
 
     def _by_clause(self, clause: Clause, instances: RuleInstances, parts: list[_Proposed]) -> Array | range:
         """Add what the instances propose whose consequent is unknown; returns the others' positions."""
-        length, rest = instances.found.length, list[Array]()
+        length, rest = instances.bindings.length, list[Array]()
         if not all(instances.table(leaf).in_order for leaf in clause.sides):
             return range(length)
         for start in range(0, length, STRIP):
             at = range(start, min(start + STRIP, length))
             lower, upper = (instances.end(clause.target[0], side, at) for side in (0, 1))
             unknown = (lower == 0.0) & (upper == 1.0)
-            some: Array | range = at
+            positions: Array | range = at
             if not unknown.all():
                 rest.append(np.flatnonzero(~unknown) + start)
-                some = np.flatnonzero(unknown) + start
-            ends = {leaf: _ENTER[side](instances.end(leaf, side, some)) for leaf, side in clause.sides.items()}
+                positions = np.flatnonzero(unknown) + start
+            ends = {leaf: _ENTER[side](instances.end(leaf, side, positions)) for leaf, side in clause.sides.items()}
             news, value = clause.proposed(ends)
             tight = np.flatnonzero(news)
             if len(tight):
-                said = {clause.target: (taken(some, tight), value.take(tight))}
-                parts.append(_Proposed(said, no_rows(), Bounds(no_rows(), no_rows())))
+                targets = {clause.target: (taken(positions, tight), value.take(tight))}
+                parts.append(_Proposed(targets, no_rows(), Bounds(no_rows(), no_rows())))
         return np.concatenate(rest) if rest else range(0)
 
     @cached_property
     def _clause(self) -> Clause | None:
-        found = None if self.batch.completes or self.batch.formula.prenex_of is not None else clause(self.batch)
-        return found if found is not None and self.rule.table_of(found.target[0]).default == (0.0, 1.0) else None
+        candidate = None if self.shape.completes or self.shape.formula.prenex_of is not None else clause(self.shape)
+        return candidate if candidate and self.rule.table_of(candidate.target[0]).default == (0.0, 1.0) else None
 
     def _worked_out(self, instances: RuleInstances, at: Array | range, dtype: np.dtype) -> _Proposed:
-        found = self.table.evaluate(instances.reader(at, dtype))
-        good, bad = None, np.flatnonzero(found.bad)
+        response = self.table.evaluate(instances.reader(at, dtype))
+        good, bad = None, np.flatnonzero(response.bad)
         if len(bad):
-            good = ~found.bad
+            good = ~response.bad
         targets: dict[Target, tuple[Array, Array | float]] = {}
-        for target, (news, value) in found.proposed.items():
-            some = np.flatnonzero(news if good is None else news & good)
-            if len(some):
-                targets[target] = taken(at, some), value.take(some)
-        roots = Bounds(found.root.lower.take(bad), found.root.upper.take(bad))
+        for target, (news, value) in response.proposed.items():
+            tight = np.flatnonzero(news if good is None else news & good)
+            if len(tight):
+                targets[target] = taken(at, tight), value.take(tight)
+        roots = Bounds(response.root.lower.take(bad), response.root.upper.take(bad))
         return _Proposed(targets, taken(at, bad), roots)
 
 

@@ -32,11 +32,11 @@ def work_out_demand(plan: Plan, grounding: Grounding) -> None:
     for predicate, entities in plan.demand.asked:
         ids = [np.array([index[text]], np.int32) for text in entities]
         needed[predicate].enlist("listed", atoms.materialise(needed[predicate], ids, 1))
-    joins = [_Joined(grounding, each, needed) for each in plan.demand.passings]
+    joins = [_Joined(grounding, passing, needed) for passing in plan.demand.passings]
     moved = True
     while moved:
-        found = [each.extend() for each in joins]
-        moved = any(found)
+        extended = [join.extend() for join in joins]
+        moved = any(extended)
 
 
 class _Joined:
@@ -47,9 +47,9 @@ class _Joined:
         self._head = None if head is None else Literal(needed[head[0]].name, head[1], _ENTERED)
         self._literals = passing.literals
         self._read: int | None = None
-        names = {*(() if head is None else head[1]), *(a for each in passing.literals for a in each.arguments)}
+        names = {*(() if head is None else head[1]), *(a for literal in passing.literals for a in literal.arguments)}
         first, *_ = passing.formula.blocks
-        block = replace(first, variables=tuple(each for each in first.variables if each in names))
+        block = replace(first, variables=tuple(variable for variable in first.variables if variable in names))
         formula = replace(passing.formula, blocks=(block,))
         guard = partial(grounding.guard, use="joined")
         self._joins = Joins(formula, grounding.atoms, grounding.domain, guard, -1, None)
@@ -60,13 +60,13 @@ class _Joined:
     def extend(self) -> bool:
         """Join the new tuples; returns whether there are any results."""
         before = len(self._table.tuples)
-        for found in self._found():
-            columns = self._target.tuples(found.column, found.length)
-            rows = self._atoms.materialise(self._table, columns, found.length)
+        for bindings in self._bindings():
+            columns = self._target.tuples(bindings.column, bindings.length)
+            rows = self._atoms.materialise(self._table, columns, bindings.length)
             self._table.enlist("listed", distinct_values(rows))
         return len(self._table.tuples) > before
 
-    def _found(self) -> Iterable[Bindings]:
+    def _bindings(self) -> Iterable[Bindings]:
         joins, read = self._joins, self._read
         if self._head is None:
             self._read = 0

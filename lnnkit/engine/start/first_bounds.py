@@ -101,8 +101,8 @@ def arrest_impossible(plan: Plan, grounding: Grounding, state: State) -> None:
 def list_asked(plan: Plan, grounding: Grounding) -> None:
     """List the ground atoms that queries mention."""
     atoms, index = grounding.atoms, grounding.domain.index
-    for each in plan.asked:
-        table, ids = atoms.tables[each.node], [np.array([index[str(text)]], np.int32) for text in each.arguments]
+    for atom in plan.asked:
+        table, ids = atoms.tables[atom.node], [np.array([index[str(text)]], np.int32) for text in atom.arguments]
         table.enlist("listed", atoms.materialise(table, ids, 1))
 
 
@@ -110,7 +110,7 @@ def loosen_comparisons(run: Run) -> set[str | None]:
     """Loosen comparisons whose terms are undefined for the given numbers: they imply less than for unknown numbers, so
     such rows start from their own numbers. Returns the names of the tables."""
     tables = run.grounding.atoms.tables
-    partial = [each for each in run.plan.shared.formulas if _partial(each)]
+    partial = [formula for formula in run.plan.shared.formulas if _partial(formula)]
     chosen = [formula for formula in partial if tables[str(formula.auxiliary)].default != (0.0, 1.0)]
     for formula in chosen:
         _initialise(run, formula)
@@ -163,10 +163,10 @@ def _initialise(run: Run, formula: Formula) -> None:
         scratch.add(formula, run.plan.analyses.of(formula), needs, leaf_modes(formula, lambda _name, _side: ALL), {})
         scratch.hold(0, view)
         number = trace.adopt(scratch)
-    for side, (values, own) in enumerate(zip(bounds, worked_out, strict=True)):
-        traced = own & (trace is not None)  # by its operands, which a replay works out again
-        mine, others = np.flatnonzero(traced), np.flatnonzero(~traced)
-        state.put(table, side, rows.take(mine), values.take(mine), Kind.INITIAL, number, ROOT, mine)
+    for side, (values, implied) in enumerate(zip(bounds, worked_out, strict=True)):
+        traced = implied & (trace is not None)  # by its operands, which a replay works out again
+        at, others = np.flatnonzero(traced), np.flatnonzero(~traced)
+        state.put(table, side, rows.take(at), values.take(at), Kind.INITIAL, number, ROOT, at)
         state.put(table, side, rows.take(others), values.take(others), Kind.INITIAL)
     table.deviate(rows, *table.read(rows))
 
@@ -193,11 +193,11 @@ def catch_up(run: Run, delta: Delta) -> None:
         _begin(run, [(response, response.rule.demanded(delta))])
 
 
-def _begin(run: Run, found: Sequence[tuple[RuleResponse, Iterator[Bindings]]]) -> None:
+def _begin(run: Run, due: Sequence[tuple[RuleResponse, Iterator[Bindings]]]) -> None:
     now = Round(run.grounding.atoms, run.state, run.encoded)
-    for response, assignments in found:
-        for some in assignments:
-            response.begin(some, now)
+    for response, assignments in due:
+        for bindings in assignments:
+            response.begin(bindings, now)
     if now.inbox:
         run.state.trail.step()
         for table, sides in now.inbox.by_relation():

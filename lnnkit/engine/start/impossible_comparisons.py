@@ -38,20 +38,20 @@ def everywhere(run: Run) -> list[Everywhere]:
     stated = [formula for formula in run.plan.shared.formulas if _is_stated(run, formula)]
     if not stated:
         return []
-    told = {table.name for table in run.state.crossed}
+    crossed = {table.name for table in run.state.crossed}
     laws = violated(run.plan.lifted.program.assertions)
-    found: list[Everywhere] = []
+    contradictions: list[Everywhere] = []
     for part in _parts(sorted(stated, key=lambda formula: formula.key)):
         tables = _tables(part)
-        if tables & told or not _meets_unknown_numbers(run, part):
+        if tables & crossed or not _meets_unknown_numbers(run, part):
             continue
         crossing = _crossing(run, part)
         numbers = _numbers(part)
         broken = (Everywhere(law, (1.0, 0.0)) for law in laws if _named(law) & numbers)
         first = crossing or next(broken, None)
         if first is not None:
-            found.append(first)
-    return found
+            contradictions.append(first)
+    return contradictions
 
 
 def _parts(formulas: Sequence[Formula]) -> list[list[Formula]]:
@@ -60,7 +60,7 @@ def _parts(formulas: Sequence[Formula]) -> list[list[Formula]]:
     for formula in formulas:
         joined = [part for part in parts if _numbers(part) & _numbers([formula])]
         parts = [part for part in parts if part not in joined]
-        parts.append([*(each for part in joined for each in part), formula])
+        parts.append([*(other for part in joined for other in part), formula])
     return [sorted(part, key=lambda formula: formula.key) for part in parts]
 
 
@@ -68,7 +68,7 @@ def _meets_unknown_numbers(run: Run, formulas: Sequence[Formula]) -> bool:
     """Whether a statement about unknown numbers holds for any entity. Known numbers may leave a term undefined, and
     then its comparison implies nothing."""
     comparisons = [formula.neurons[formula.top].arithmetic for formula in formulas]
-    if all(isinstance(each, Comparison) and each.total for each in comparisons):
+    if all(isinstance(comparison, Comparison) and comparison.total for comparison in comparisons):
         return True
     atoms, sizes = run.grounding.atoms, run.grounding.domain.sorts
     tables = [atoms.tables[name] for name in _numbers(formulas)]
