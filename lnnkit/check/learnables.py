@@ -67,13 +67,10 @@ def among(expressions: Iterable[ast.Node]) -> Iterator[ast.Learnable]:
 
 def in_value(value: ast.Value | ast.ValueList | str) -> Iterator[ast.Learnable]:
     """Every ``?`` of an attribute."""
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, ast.Learnable):
-            yield item
-        elif isinstance(item, ast.ValueList):
-            stack.extend(reversed(item.items))
+    if isinstance(value, ast.Learnable):
+        yield value
+    elif isinstance(value, ast.ValueList):
+        yield from (each for item in value.items for each in in_value(item))
 
 
 def _in_facts(symbols: Symbols) -> Iterator[Diagnostic]:

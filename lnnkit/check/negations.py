@@ -144,13 +144,13 @@ def negations(symbols: Symbols) -> list[Diagnostic]:
 def _true_by_default(symbols: Symbols) -> Iterator[Diagnostic]:
     """Queries for what a closed predicate does not list, `query ~Covered(D)`: where it does not, the answer is that of
     an atom at its default, and left out."""
-    for formula in symbols.formulas if symbols.program is None else ():
-        root = unweighted(formula.root)
-        atom = unweighted(root.operand) if formula.kind == "query" and isinstance(root, ast.Not) else None
-        declared = symbols.declared.get(atom.name) if isinstance(atom, ast.Atom) else None
-        if not isinstance(atom, ast.Atom) or declared is None or not declared.closed:
+    queries = (each for each in symbols.formulas if each.kind == "query" and symbols.program is None)
+    for root in (unweighted(formula.root) for formula in queries):
+        atom = unweighted(root.operand) if isinstance(root, ast.Not) else None
+        if not isinstance(atom, ast.Atom) or atom.name not in symbols.declared:
             continue
-        places = zip(atom.arguments, declared.sorts, strict=False)
+        declared = symbols.declared[atom.name]
+        places = zip(atom.arguments, declared.sorts if declared.closed else (), strict=False)
         free = {each.name: sort for each, sort in places if isinstance(each, ast.Variable)}
         if free:
             what = root.span.on_one_line
@@ -249,25 +249,19 @@ def _given(symbols: Symbols) -> set[SignedPredicate]:
         reached.update([(name, 1)] if lower > 0 else [])
         reached.update([(name, -1)] if upper < 1 else [])
 
+    facts = [] if symbols.program is None else list(symbols.program.facts)
+    facts += [stated for formula in symbols.formulas if (stated := stated_fact(formula)) is not None]
     for statement in symbols.statements():
-        if isinstance(statement, ast.FactStatement):
+        if isinstance(statement, ast.FactStatement) and statement.atom.name not in symbols.numbers:
             bounds = () if statement.bounds is None else statement.bounds.written
-            learned = any(isinstance(end, ast.Learnable) for end in bounds)
-            if statement.atom.name not in symbols.numbers and not learned:
-                stated = fact(statement)
-                give(stated.predicate, stated.lower, stated.upper)
+            facts += [] if any(isinstance(end, ast.Learnable) for end in bounds) else [fact(statement)]
         elif isinstance(statement, ast.LoadStatement) and not symbols.complete:
             reached.update(((statement.name, 1), (statement.name, -1)))  # not read, so anything may be in it
-    for formula in symbols.formulas:
-        stated = stated_fact(formula)
-        if stated is not None:
-            give(stated.predicate, stated.lower, stated.upper)
+    for each in facts:
+        give(each.predicate, each.lower, each.upper)
     for table in (*symbols.tables, *symbols.told):
         if len(table):
             give(table.predicate, float(table.lower.max()), float(table.upper.min()))
-    if symbols.program is not None:
-        for each in symbols.program.facts:
-            give(each.predicate, each.lower, each.upper)
     return reached
 
 
@@ -328,10 +322,8 @@ def _may(node: ast.Expression, sign: int, reached: set[SignedPredicate]) -> bool
             return (node.name, sign) in reached
         case ast.Not():
             return _may(node.operand, -sign, reached)
-        case ast.Weighted():
-            return _may(node.operand, sign, reached)
-        case ast.Forall() | ast.Exists():
-            return _may(node.body, sign, reached)
+        case ast.Weighted() | ast.Forall() | ast.Exists():
+            return _may(children(node)[0], sign, reached)
         case ast.And() | ast.Or():
             every = all if (sign > 0) == isinstance(node, ast.And) and not _loose(node) else any
             return every(_may(each, sign, reached) for each in node.operands)
@@ -351,10 +343,8 @@ def _down(node: ast.Expression, sign: int, reached: set[SignedPredicate]) -> Ite
             yield node.name, sign
         case ast.Not():
             yield from _down(node.operand, -sign, reached)
-        case ast.Weighted():
-            yield from _down(node.operand, sign, reached)
-        case ast.Forall() | ast.Exists():
-            yield from _down(node.body, sign, reached)
+        case ast.Weighted() | ast.Forall() | ast.Exists():
+            yield from _down(children(node)[0], sign, reached)
         case ast.And() | ast.Or():
             alone = (sign > 0) == isinstance(node, ast.And)
             yield from _operands([(each, sign) for each in node.operands], alone or _loose(node), reached)

@@ -17,7 +17,7 @@ Declarations that are repeated or contradict each other.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
@@ -55,14 +55,10 @@ def _names(symbols: Symbols) -> Iterator[Diagnostic]:
     for before, statement in repeated(declared, lambda each: each.name):
         name, span = statement.name, find(statement.span, statement.name, len("number"))
         if before != statement:
-            where = f"on {place(before.span, span)}: {_shown(before)}, here {_shown(statement)}"
+            where = f"on {place(before.span, span)}: `{format_statement(before)}`, here `{format_statement(statement)}`"
             yield error("conflicting-declaration", span, f"`{name}` is declared differently {where}", _KEEP)
         else:
             yield from _again(before, span, f"`{name}` is already declared")
-
-
-def _shown(statement: ast.Declaration) -> str:
-    return f"`{format_statement(statement)}`"
 
 
 def _logics(symbols: Symbols) -> Iterator[Diagnostic]:
@@ -88,16 +84,16 @@ def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
     for before, statement in repeated(stated, lambda each: each.name):
         sort = f"sort `{statement.name}`"
         if before.open != statement.open:
-            where = f"{_openness(before)} on {place(before.span, statement.span)} and {_openness(statement)} here"
+            first, second = ("open" if each.open else "not open" for each in (before, statement))
+            where = f"{first} on {place(before.span, statement.span)} and {second} here"
             yield error("conflicting-declaration", statement.span, f"{sort} is {where}", _KEEP)
         else:
             yield from _again(before, statement.span, f"{sort} is already declared")
     first = {each.name: each for each in reversed(stated)}
-    used: dict[str, list[ast.Declaration]] = {}
-    for statement in symbols.statements():
-        if isinstance(statement, ast.Declaration):
-            for sort in statement.sorts:
-                used.setdefault(sort, []).append(statement)
+    used: defaultdict[str, list[ast.Declaration]] = defaultdict(list)
+    for statement in (each for each in symbols.statements() if isinstance(each, ast.Declaration)):
+        for sort in statement.sorts:
+            used[sort].append(statement)
     known = set(first) | {ENTITY} | {sort for sort, places in used.items() if len(places) > 1}
     for sort, places in used.items():
         if sort not in known and (near := nearest(sort, known, cutoff=0.8)):
@@ -115,9 +111,7 @@ def _variables(symbols: Symbols) -> Iterator[Diagnostic]:
     """`predicate Likes(X, Y)` would declare two sorts, named X and Y, so that the one who likes and the one who is
     liked could never be the same."""
     stated = {each.name for each in symbols.statements() if isinstance(each, ast.SortStatement)}
-    for statement in symbols.statements():
-        if not isinstance(statement, ast.Declaration):
-            continue
+    for statement in (each for each in symbols.statements() if isinstance(each, ast.Declaration)):
         letters = [sort for sort in statement.sorts if _VARIABLE.fullmatch(sort) and sort not in stated]
         if letters:
             span = find(statement.span, letters[0], len("number") + 1 + len(statement.name))
@@ -127,10 +121,6 @@ def _variables(symbols: Symbols) -> Iterator[Diagnostic]:
             message = f"`{one}` is a sort here, and looks like a variable: a declaration names sorts of arguments"
             hint = f"write `{meant}`, or a kind of thing such as `person`; if the sort is meant, add `sort {one}`"
             yield warning("variable-like-sort", span, message, hint)
-
-
-def _openness(statement: ast.SortStatement) -> str:
-    return "open" if statement.open else "not open"
 
 
 # Up to this many findings are compared with all names; later ones, in linear time, with names one edit away
@@ -156,9 +146,7 @@ def heads(formula: ast.Expression) -> Iterator[ast.Atom]:
 def supplied(symbols: Symbols) -> tuple[set[str], set[str]]:
     """The names that something supplies, and those among them that only axioms supply."""
     sure = set(symbols.declared) | {table.predicate for table in symbols.told}
-    for name, uses in symbols.uses.items():
-        if any(use.how in ("fact", "load") for use in uses):
-            sure.add(name)
+    sure |= {name for name, uses in symbols.uses.items() if any(use.how in ("fact", "load") for use in uses)}
     axioms: set[str] = set()
     for formula in symbols.formulas:
         if formula.kind == "rule":
@@ -193,9 +181,8 @@ def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
         searches += 1
         use = min(truths, key=lambda use: (use.span.source.path, use.span.start))
         looked = known if searches <= SEARCHES else alike.of(name) if alike is not None and name in known else set()
-        candidates = {
-            other for other in looked if other in arities and (use.arity is None or arities[other] in (None, use.arity))
-        }
+        fitting = (None, use.arity)
+        candidates = {other for other in looked & arities.keys() if use.arity is None or arities[other] in fitting}
         if name not in known:
             near = nearest(name, candidates)
             if near is None and is_text_function(name):
@@ -222,12 +209,8 @@ def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
 def _beside(symbols: Symbols, names: Set[str]) -> dict[str, set[str]]:
     """For each name, the predicates of the statements that mention it: two names in one statement are meant to be
     different."""
-    found: dict[str, set[str]] = {}
-    if names:
-        for formula in symbols.formulas:
-            mentioned = set(_truths(formula))
-            found.update((name, mentioned) for name in mentioned & names)
-    return found
+    mentioned = [set(_truths(formula)) for formula in symbols.formulas] if names else []
+    return {name: others for others in mentioned for name in others & names}
 
 
 def _reference(symbols: Symbols, name: str) -> tuple[int | None, SymbolUse | None]:

@@ -18,7 +18,7 @@ from lnnkit.check.walk import children, nodes, strip_foralls, transform
 from lnnkit.check.weights import shapes_of
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.printer import format_expression
+from lnnkit.syntax.printer import format_expression as shown
 
 _CODE = "unknown-function"
 _UNDOING: Mapping[str, Literal["+", "-", "*", "/"]] = {"+": "-", "-": "+", "*": "/", "/": "*"}
@@ -31,18 +31,15 @@ def unknown_functions(symbols: Symbols) -> list[Diagnostic]:
         own = among(formula)
         named += [each for each in own if each.name is not None]
         if own:
-            found.append(next(_wrong(formula, own), None) or _untrained(formula, own[0]))
+            message = f"`{shown(own[0])}` is unknown before it is trained, so that this {formula.kind} says nothing yet"
+            hint = "`lnnkit train` finds its formula where the other side is stated or labelled"
+            untrained = warning("untrained-function", own[0].span, message, hint)
+            found.append(next(_wrong(formula, own), untrained))
     found += _conflicts(named)
     first = {each.name: each for each in reversed(named)}
-    values = {
-        item.name: item
-        for formula in symbols.formulas
-        for item in in_formula(formula)
-        if item.name is not None and item.name in first
-    }
-    for name, item in values.items():
-        where = place(first[name].span, item.span)
-        message = f"`?{name}` is a number here, and an unknown function on {where}"
+    items = (item for formula in symbols.formulas for item in in_formula(formula))
+    for name, item in {item.name: item for item in items if item.name in first}.items():
+        message = f"`?{name}` is a number here, and an unknown function on {place(first[name].span, item.span)}"
         found.append(error(_CODE, item.span, message, "give one of them another name"))
     return found
 
@@ -71,7 +68,7 @@ def substituted(root: ast.Expression, old: ast.Expression, new: ast.Expression) 
 
 def _wrong(formula: Formula, own: list[ast.UnknownFunction]) -> Iterator[Diagnostic]:
     """The errors of a statement, the most specific first."""
-    node, text = own[0], _shown(own[0])
+    node, text = own[0], shown(own[0])
     if formula.kind == "axiom":
         message = f"`{text}` is an unknown function, but an axiom is never trained"
         yield error("misplaced-learnable", node.span, message, "write `rule` for `axiom`")
@@ -81,11 +78,11 @@ def _wrong(formula: Formula, own: list[ast.UnknownFunction]) -> Iterator[Diagnos
         yield error("misplaced-learnable", node.span, message, hint)
     inner = [each for operand in node.operands for each in nodes(operand) if isinstance(each, ast.UnknownFunction)]
     if inner:
-        message = f"`{_shown(inner[0])}` stands within `?{node.name or ''}(...)`, so the data determine neither"
+        message = f"`{shown(inner[0])}` stands within `?{node.name or ''}(...)`, so the data determine neither"
         hint = "give one unknown function the numbers that both depend on"
         yield error(_CODE, inner[0].span, message, hint)
     if len(own) > 1:
-        message = f"`{_shown(own[1])}` is the second unknown function of this {formula.kind}"
+        message = f"`{shown(own[1])}` is the second unknown function of this {formula.kind}"
         hint = "one equation determines one function: give it the terms of both"
         yield error(_CODE, own[1].span, message, hint)
     yield from _within(formula, node)
@@ -106,12 +103,12 @@ def _wrong(formula: Formula, own: list[ast.UnknownFunction]) -> Iterator[Diagnos
         yield error(_CODE, node.span, message, hint)
         return
     if not mentions_numbers(target):
-        message = f"`{_shown(equation)}` equates an unknown function with a constant"
+        message = f"`{shown(equation)}` equates an unknown function with a constant"
         yield error(_CODE, equation.span, message, "name the number that it gives: `rule rate(X) = " + text + "`")
     read = [atom for operand in node.operands for atom in nodes(operand) if isinstance(atom, ast.Atom)]
     if all(atom in read for atom in nodes(target) if isinstance(atom, ast.Atom)):
         both = next(atom for atom in read if atom in set(nodes(target)))
-        message = f"the other side contains only terms of the function, as `{_shown(both)}`: any table fulfils that"
+        message = f"the other side contains only terms of the function, as `{shown(both)}`: any table fulfils that"
         yield error(_CODE, both.span, message, "leave it out of the function's terms")
 
 
@@ -119,7 +116,7 @@ def _within(formula: Formula, node: ast.UnknownFunction) -> Iterator[Diagnostic]
     """The errors within a function: constants among its terms, and other learnable values of the statement."""
     for operand in node.operands:
         if not mentions_numbers(operand):
-            message = f"`{_shown(operand)}` is a constant, and an unknown function finds its own"
+            message = f"`{shown(operand)}` is a constant, and an unknown function finds its own"
             yield error(_CODE, operand.span, message, "leave it out")
     learned = [each.span for each in in_formula(formula)]
     for visit in formula.visits:
@@ -177,13 +174,3 @@ def _conflicts(named: list[ast.UnknownFunction]) -> Iterator[Diagnostic]:
             message = f"`?{node.name}` has {counts[0]} here, and {counts[1]} on {place(before.span, node.span)}"
             hint = "the same name is the same function: give it as many terms, or use two names"
             yield error(_CODE, node.span, message, hint)
-
-
-def _untrained(formula: Formula, node: ast.UnknownFunction) -> Diagnostic:
-    message = f"`{_shown(node)}` is unknown before it is trained, so that this {formula.kind} says nothing yet"
-    hint = "`lnnkit train` finds its formula where the other side is stated or labelled"
-    return warning("untrained-function", node.span, message, hint)
-
-
-def _shown(node: ast.Expression) -> str:
-    return format_expression(node)

@@ -175,16 +175,12 @@ def values(symbols: Symbols) -> list[Diagnostic]:
         if name in symbols.declared or not symbols.doubtful(name):  # it may well be a number
             found.extend(_fact(kind, statement, numeric=name in symbols.numbers))
     for statement in symbols.statements():
-        match statement:
-            case ast.LoadStatement() | ast.LabelTableStatement() if statement.negated:
-                if statement.name in symbols.numbers:
-                    message = f"`{statement.name}` is a number, which cannot be negated"
-                    named = find(statement.span, statement.name, len("load"))
-                    found.append(error("number-as-formula", named, message, "take the `~` out"))
-            case ast.RuleStatement() | ast.AxiomStatement() if statement.bounds is not None:
-                found.extend(_truth(statement.bounds, ""))
-            case _:
-                pass
+        if isinstance(statement, ast.RuleOrAxiom):
+            found += [] if statement.bounds is None else _truth(statement.bounds, "")
+        elif isinstance(statement, ast.TableStatement) and statement.negated and statement.name in symbols.numbers:
+            message = f"`{statement.name}` is a number, which cannot be negated"
+            named = find(statement.span, statement.name, len("load"))
+            found.append(error("number-as-formula", named, message, "take the `~` out"))
     return found
 
 

@@ -136,11 +136,9 @@ def proposition(visit: Visit) -> ast.Atom | None:
 
 def free_variables(seen: Iterable[Visit]) -> Iterator[str]:
     """The name of each argument of an atom that no quantifier binds."""
-    for visit in seen:
-        if isinstance(visit.node, ast.Atom):
-            for each in visit.node.arguments:
-                if isinstance(each, ast.Variable) and each.name not in visit.scope:
-                    yield each.name
+    atoms = ((visit.node, visit.scope) for visit in seen if isinstance(visit.node, ast.Atom))
+    arguments = ((each, scope) for atom, scope in atoms for each in atom.arguments)
+    return (each.name for each, scope in arguments if isinstance(each, ast.Variable) and each.name not in scope)
 
 
 def strip_foralls(formula: ast.Expression) -> ast.Expression:
