@@ -27,7 +27,7 @@ from lnnkit.graph.match import Related, below_negations
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.grounding import Guard, add_equality
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
-from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.columns.row_arrays import Array, spelled_out
 from lnnkit.store.columns.sorting import arranged
 from lnnkit.store.layout import Domain, asked_constants
 from lnnkit.store.relations import UNNAMED, Relation, Relations
@@ -50,12 +50,14 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Evaluated:
-    """Bindings of a query's variables with their bounds; they include all that differ from the query's default."""
+    """Bindings of a query's variables with their bounds; they include all that differ from the query's default, and
+    are sorted if they are known to be ``in_order``."""
 
     columns: tuple[Array, ...]
     value: Bounds
     default: Bounds
     contested: Array
+    in_order: bool = False
 
 
 def covers(run: Run, lifted: LiftedGraph, root: Root) -> bool:
@@ -106,7 +108,7 @@ def _answer(run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, nega
     if not root.variables:
         differs[:] = True
     *columns, lower, upper, contested = _picked([*rows.columns, value.lower, value.upper, rows.contested], differs)
-    order = arranged(list(columns))
+    order = None if rows.in_order else arranged(columns)
     if order is not None:
         *columns, lower, upper, contested = (column.take(order) for column in (*columns, lower, upper, contested))
     return Rows(root.variables, tuple(columns), lower, upper, contested)
@@ -119,25 +121,29 @@ def _atomic(run: Run, contested: Contested | None, lifted: LiftedGraph, root: Ro
     if lifted.graph.nodes[node]["kind"] not in ("predicate", NUMBER):
         return None
     state, table = run.state, run.grounding.atoms.tables[node]
+    in_order = False
     if not root.variables:
         columns, rows = (), _rows(run, root.reference, (), 1)
         if rows[0] < 0:
             return None
     elif len(arguments) == len(root.variables):  # every variable occurs, so each occurs once
         places = {argument: place for place, argument in enumerate(arguments)}
-        columns = tuple(table.tuples.columns[places[variable]] for variable in range(len(arguments)))
-        rows = np.arange(len(table), dtype=np.int32)
+        order = [places[variable] for variable in range(len(arguments))]
+        columns = tuple(table.tuples.columns[place] for place in order)
+        rows = range(len(table))
+        in_order = table.loaded == len(table) and order == sorted(order)
     else:
         return None
     value = shown(table, rows)
     marks = np.zeros(len(rows), dtype=bool)
     if contested is not None:
-        marks |= _about(contested, table, rows)
+        at = spelled_out(rows)
+        marks |= _about(contested, table, at)
         for other in (Doubted(contested), Doubted(contested, by_default=True)):
-            marks |= _differ(value, other.read(table, rows))
+            marks |= _differ(value, other.read(table, at))
     low, high = run.plan.shared.untold.get(node, table.default)
     default = Bounds(*(np.broadcast_to(np.array(end, state.dtype), len(rows)) for end in (low, high)))
-    return _Evaluated(columns, value, default, marks)
+    return _Evaluated(columns, value, default, marks, in_order)
 
 
 def _about(contested: Contested, table: Relation, rows: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from lnnkit.arrays import DOUBLE
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import same
-from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.columns.row_arrays import Array, spelled_out
 from lnnkit.store.columns.sorting import distinct_values
 from lnnkit.store.relations import Relation, RowNumbers
 from lnnkit.trail.events import NOBODY, Kind, Trail
@@ -109,16 +109,18 @@ class State:
         return crossed
 
 
-def shown(table: Relation, rows: Array) -> Bounds:
-    """(n,) the bounds of rows; an arrested atom shows those that crossed."""
-    lower, upper = table.read(rows)
+def shown(table: Relation, rows: Array | range) -> Bounds:
+    """(n,) the bounds of rows, read-only; an arrested atom shows those that crossed."""
     if len(table.crossed):
+        rows = spelled_out(rows)
+        lower, upper = table.read(rows)
         at = np.flatnonzero(rows >= 0)
         place = table.crossed.places(len(table)).take(rows.take(at))
         at, place = at[place >= 0], place[place >= 0]
         lower[at] = table.crossed.lower.values.take(place)
         upper[at] = table.crossed.upper.values.take(place)
-    return Bounds(lower, upper)
+        return Bounds(lower, upper)
+    return table.read(rows)
 
 
 Flags = tuple[Array, Array]  # one entry for each of all rows, for its lower and its upper end

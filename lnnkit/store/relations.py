@@ -63,7 +63,8 @@ class Relation:
         self._ends = tuple(Growing(dtype, end) for end in ends)  # reserved: unknown, unnamed, default
         self.frozen = Growing(np.bool_, (True,) * RESERVED)
         self.crossed = Crossed(dtype)
-        self.singles = 0  # the ends of the first so many rows are equal, as numbers that facts give
+        self.loaded = 0  # the first so many rows are facts, in the lexicographic order of their tuples,
+        self.single = False  # and their ends are equal: they are known numbers
         self.in_order = True  # no lower end is above its upper one, not even by less than the tolerance
         self._lists = {name: Chunks() for name in LISTS}
         self._flags = {name: Growing(np.bool_, (False,) * RESERVED) for name in LISTS}
@@ -98,7 +99,7 @@ class Relation:
 
     def writable(self, side: int) -> Array:
         """As ``end``, to be written to."""
-        self.singles = 0
+        self.single = False
         return self._filled(side, len(self.tuples)).values
 
     def fill(self, side: int, rows: range, end: float) -> None:
@@ -116,7 +117,7 @@ class Relation:
         """(n,) the bounds of rows, one array where they are known to be single numbers; read-only, of a range valid
         until they change."""
         lower = self.take(0, rows)
-        single = isinstance(rows, range) and rows.stop <= self.singles
+        single = self.single and isinstance(rows, range) and rows.stop <= self.loaded
         return Bounds(lower, lower if single else self.take(1, rows))
 
     @property
@@ -130,12 +131,13 @@ class Relation:
         return self.frozen.take(rows)
 
     def load(self, columns: Sequence[Array], bounds: Bounds) -> range:
-        """Add distinct tuples with these bounds to an empty relation; returns their rows."""
+        """Add distinct tuples, in lexicographic order, with these bounds to an empty relation; returns their
+        rows."""
         self.tuples.append(columns, bounds.lower.size)
         for growing, values in zip(self._ends, bounds, strict=True):
             growing.append(values)
-        if self.numeric and np.array_equal(*bounds):
-            self.singles = len(self.tuples)
+        self.loaded = len(self.tuples)
+        self.single = self.numeric and np.array_equal(*bounds)
         return range(len(self.tuples))
 
     # --- lists --------------------------------------------------------------------------------------------------------
@@ -272,8 +274,7 @@ class Relations:
         return range(start, start + length)
 
     def load(self, table: Relation, columns: Sequence[Array], bounds: Bounds) -> range:
-        """Materialise distinct tuples, in lexicographic order, in an empty relation, as facts with these bounds.
-        Returns their rows."""
+        """As `Relation.load`, as facts."""
         rows = table.load(columns, bounds)
         self.length += len(rows)
         for name in ("listed", "given"):

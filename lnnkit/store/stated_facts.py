@@ -64,7 +64,9 @@ def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bit
     if _one_value(lower) and _one_value(upper):  # crisp facts: rows with equal ids are equal
         key = packed(ids, [bits] * len(ids))
         if not (key[1:] >= key[:-1]).all():
-            ids = _unpacked(np.sort(key), len(ids), bits)
+            key = key.copy() if len(ids) == 1 else key  # packed into an array of its own, or the column itself
+            key.sort()
+            ids = _unpacked(key, len(ids), bits)
         return (*ids, lower, upper)
     ordered = before.of(ids, bits)
     if ordered.order is not None:
