@@ -253,11 +253,8 @@ class Joins:
             return self._multiplied(bindings, step.rest, path)
         best, hits, total = self._fewest(bindings, step.links)
         self.counted(path, total, last=not best.others)
-        if self.recorder is not None:
-            path = self.stepped(path, best.literal, total)
-        then = best.then
-        if then is None:
-            then = best.then = self.step(best.known, best.others)
+        path = self.stepped(path, best.literal, total)
+        then = best.then = best.then or self.step(best.known, best.others)
         if then.done and len(hits) == 1 and total <= 2 * CHUNK:
             part = self._expanded(bindings, best, *hits[0].expand())
             return (part,) if part.length else ()
