@@ -11,7 +11,7 @@ from lnnkit.join.bindings import Pattern
 from lnnkit.store.columns.row_arrays import Array, Chunks, spelled_out
 from lnnkit.store.columns.sorting import in_order
 
-_LIMIT = 2**62  # mixed-radix keys stay below this
+_BITS = 62  # of mixed-radix keys
 # Up to this many possible keys are tabulated, or up to four times the number of rows. 2 ** 10 to 2 ** 22 take 338 to
 # 365 ms (`python -m benchmarks.inference_constants triangles`).
 _DENSE = 2**16
@@ -107,10 +107,7 @@ class JoinIndex:
     @staticmethod
     def reach(radix: int) -> int:
         """The number of columns that fit into one key."""
-        count = 1
-        while max(radix, 2) ** (count + 1) <= _LIMIT:
-            count += 1
-        return count
+        return _BITS // (max(radix, 2) - 1).bit_length()
 
     def find(self, columns: Sequence[Array]) -> list[Hits]:
         """The rows of each tuple of ids, by segment; segments without a match are left out."""
