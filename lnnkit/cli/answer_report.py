@@ -77,30 +77,28 @@ def require_sortable(sort: str, queries: Iterable[str]) -> None:
         return
     written = [root for root, _ in map(parse_expression, queries) if root is not None]
     known = list(dict.fromkeys(name for root in written for name in free_variables(visits(root))))
-    if not known:
-        raise UsageError(f"--sort {sort}: no query has a variable; sort by lower or upper")
     if sort not in known:
-        raise UsageError(f"--sort {sort}: no query has that variable; sort by {', '.join((*BOUNDS, *known))}")
+        said = f"no query has that variable; sort by {', '.join((*BOUNDS, *known))}"
+        raise UsageError(f"--sort {sort}: {said if known else 'no query has a variable; sort by lower or upper'}")
 
 
 def _is_filter(query: str) -> bool:
     """Whether a query is made of crisp comparisons alone, as `18 <= age(X) < 65` or `~(age(X) < 18)`."""
+    from lnnkit.check.walk import nodes
     from lnnkit.syntax import ast
     from lnnkit.syntax.parse import parse_expression
 
-    written, _ = parse_expression(query)
-    left = [] if written is None else [written]
-    while left:
-        match left.pop():
-            case ast.And(operands, ()) | ast.Or(operands, ()):
-                left += operands
-            case ast.Not(operand):
-                left.append(operand)
-            case ast.Comparison(_, operators, ()) if "<?>" not in operators:
-                pass
+    def filters(node: ast.Expression) -> bool:
+        match node:
+            case ast.And(_, ()) | ast.Or(_, ()) | ast.Not():
+                return True
+            case ast.Comparison(_, operators, ()):
+                return "<?>" not in operators
             case _:
                 return False
-    return written is not None
+
+    written, _ = parse_expression(query)
+    return written is not None and all(map(filters, nodes(written, lambda node: not isinstance(node, ast.Comparison))))
 
 
 def _order(answers: Answers, sort: str | None) -> np.ndarray | None:
@@ -182,7 +180,12 @@ def answer_rows(
 ) -> Iterator[str]:
     """The answers as indented rows; ``show_all`` says how to show those that the limit leaves out, ``show_false`` those
     that are left out because they are false."""
-    yield from _rows(shown, paint)
+    if len(shown.answers):
+        yield from _rows(shown.answers, paint)
+    elif shown.total and not shown.false:
+        yield f"  none of {counted(shown.total, 'answer')} has such a state\n"
+    elif not shown.total:
+        yield "  no answers: every binding has its default bounds\n"
     if shown.more:
         yield paint(f"  and {shown.more:,} more; {show_all}", "note") + "\n"
     if shown.false:
@@ -190,16 +193,7 @@ def answer_rows(
         yield paint(f"  {lead} {shown.false:,} false; {show_false}", "note") + "\n"
 
 
-def _rows(shown: Shown, paint: Paint) -> Iterator[str]:
-    answers = shown.answers
-    if not len(answers):
-        if shown.false:
-            return
-        if shown.total:
-            yield f"  none of {counted(shown.total, 'answer')} has such a state\n"
-        else:
-            yield "  no answers: every binding has its default bounds\n"
-        return
+def _rows(answers: Answers, paint: Paint) -> Iterator[str]:
     columns = [
         *(_entities(column, visible) for column in answers.columns),
         _bounds(answers, formatter(answers.numeric)),

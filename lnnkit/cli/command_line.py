@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -27,24 +27,14 @@ exit codes: 0 done, 1 the program, its data or its budget is wrong, 2 usage, 130
 
 
 COMMANDS = {
-    "run": run.add_run,
-    "score": score.add_score,
-    "shell": shell.add_shell,
-    "explain": explain.add_explain,
-    "prove": prove.add_prove,
-    "draw": draw.add_draw,
-    "check": program_text.add_check,
-    "fmt": program_text.add_fmt,
-    "show": program_text.add_show,
-    "train": train.add_train,
-    "eval": train.add_eval,
-    "init": from_tables.add_init,
-    "discover": from_tables.add_discover,
-    "import": notations.add_import,
-    "export": notations.add_export,
-    "lsp": program_text.add_lsp,
-    "grammar": program_text.add_grammar,
-}
+    "run": run.add_run, "score": score.add_score, "shell": shell.add_shell,
+    "explain": explain.add_explain, "prove": prove.add_prove, "draw": draw.add_draw,
+    "check": program_text.add_check, "fmt": program_text.add_fmt, "show": program_text.add_show,
+    "train": train.add_train, "eval": train.add_eval,
+    "init": from_tables.add_init, "discover": from_tables.add_discover,
+    "import": notations.add_import, "export": notations.add_export,
+    "lsp": program_text.add_lsp, "grammar": program_text.add_grammar,
+}  # fmt: skip
 SHELLS = ("bash", "zsh", "fish")
 HELP = "print the completion script of a shell; as in `source <(lnnkit --print-completion bash)`"
 _PATHS = ("output", "report", "checkpoint")  # options that name any file
@@ -54,7 +44,13 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """The parsed options; ``command`` is the function to call. Raises ``SystemExit`` if there is nothing to run."""
     given = list(sys.argv[1:] if argv is None else argv)
     named = given[0] if given and given[0] in COMMANDS else None
-    parser, by_name = _parsers(COMMANDS if named is None else [named])  # the parsers of all commands take 10 ms
+    about = "Rules over tables of facts: truth bounds for answers."
+    parser = CommandParser(prog="lnnkit", description=about, epilog=EXAMPLE)
+    parser.add_argument("-V", "--version", action="version", version=f"lnnkit {__version__}")
+    parser.add_argument("--print-completion", choices=SHELLS, action=PrintCompletion, help=HELP)
+    commands = Commands(parser)
+    for name in COMMANDS if named is None else [named]:  # the parsers of all commands take 10 ms
+        COMMANDS[name](commands)
     if not given:
         parser.print_help(sys.stderr)
         raise SystemExit(2)
@@ -64,23 +60,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         bare = [text == "--why-not" and after not in explain.STATES for text, after in pairwise([*given, ""])]
         given = ["--why-not=true" if alone else text for text, alone in zip(given, bare, strict=True)]
     if named is not None and "--" not in given:  # parsed separately, so that options may stand between FILE and ATOM
-        return by_name[named].parse_intermixed_args(given[1:])
+        return commands.by_name[named].parse_intermixed_args(given[1:])
     return parser.parse_args(given)
-
-
-def _parsers(names: Iterable[str]) -> tuple[CommandParser, dict[str, CommandParser]]:
-    """The top-level parser with these commands, and the parser of each."""
-    parser = CommandParser(
-        prog="lnnkit",
-        description="Rules over tables of facts: truth bounds for answers.",
-        epilog=EXAMPLE,
-    )
-    parser.add_argument("-V", "--version", action="version", version=f"lnnkit {__version__}")
-    parser.add_argument("--print-completion", choices=SHELLS, action=PrintCompletion, help=HELP)
-    commands = Commands(parser)
-    for name in names:
-        COMMANDS[name](commands)
-    return parser, commands.by_name
 
 
 class PrintCompletion(argparse.Action):

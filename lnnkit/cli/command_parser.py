@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from lnnkit.answer_table import STATES
 from lnnkit.computing import is_device
+from lnnkit.output import require_apart, require_free
 
 PROGRAM = "a .lnn program; - reads standard input"
 N = TypeVar("N", int, float)
@@ -95,16 +96,10 @@ class CommandParser(argparse.ArgumentParser):
 
     def work(self) -> None:
         """How an inference may use the machine, and whether it shows progress."""
-        self.groundings()
-        self.threads()
-        self.quiet()
-
-    def groundings(self) -> None:
         said = "refuse to make more than N instances of one rule or query (default: what half of the free memory holds)"
         self.value("--max-groundings", count, "N", said)
-
-    def threads(self) -> None:
         self.value("--threads", threads, "N", "threads to compute with (default: 1)", 1)
+        self.quiet()
 
     def quiet(self) -> None:
         self.flag("--quiet", "show no progress; without a terminal there is none anyway")
@@ -131,8 +126,6 @@ class Commands:
 
 def require_output(arguments: argparse.Namespace, read: Iterable[str | Path]) -> None:
     """Raises `Error` if OUT cannot be written, or is one of the files that are ``read``."""
-    from lnnkit.output import require_apart, require_free
-
     if arguments.output is not None:
         require_free(arguments.output, force=arguments.force)
         require_apart(arguments.output, map(Path, read))

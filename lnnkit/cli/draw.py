@@ -42,9 +42,10 @@ def add_draw(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    ending = _ending(arguments.output)
+    suffix = Path(arguments.output).suffix.lstrip(".").lower() if arguments.output else ""
+    ending = {"": "svg", "htm": "html", "gv": "dot"}.get(suffix, suffix if suffix in FORMATS else None)
     form = arguments.format or ending
-    if arguments.output and Path(arguments.output).suffix and ending not in (None, form):
+    if suffix and ending not in (None, form):
         raise streams.UsageError(f"{arguments.output} has the ending of {ending}, but --format is {form}")
     if form is None:
         raise streams.UsageError(f"{arguments.output} has none of the endings {', '.join(FORMATS)}; use --format")
@@ -67,9 +68,3 @@ def _run(arguments: argparse.Namespace) -> int:
         require_apart(arguments.output, [Path(arguments.file), *kb.files])
         write_text(arguments.output, made)
     return 0
-
-
-def _ending(output: str | None) -> str | None:
-    """The format that the extension of a file name stands for: svg if it has none, None if the format is unknown."""
-    ending = Path(output).suffix.lstrip(".").lower() if output else ""
-    return {"": "svg", "htm": "html", "gv": "dot"}.get(ending, ending if ending in FORMATS else None)

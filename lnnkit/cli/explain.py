@@ -97,33 +97,32 @@ def _tree(explanation: Explanation, depth: int | None) -> str:
 
 def conflict_report(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str, object]]:
     """The contradictions as text and as JSON."""
-    conflicts = kb.conflicts()
-    total = len(kb.contradictions)
+    conflicts, total = kb.conflicts(), len(kb.contradictions)
     if not total:
         return "no contradictions", {"conflicts": []}
     if not conflicts:  # what holds of no entity whatever has no instance to explain
-        told = [f"{each}\n  for every entity: name one to see why" for each in kb.contradictions]
-        return "\n\n".join(told), {"conflicts": [], "total": total}
+        texts = [f"{contradiction}\n  for every entity: name one to see why" for contradiction in kb.contradictions]
+        return "\n\n".join(texts), {"conflicts": [], "total": total}
     texts: list[str] = []
-    found: list[dict[str, object]] = []
-    for each in conflicts:
-        conflict = each.minimal() if minimal else each
-        lines, shown = [str(conflict)], conflict.as_dict()
+    objects: list[dict[str, object]] = []
+    for conflict in conflicts:
+        conflict = conflict.minimal() if minimal else conflict
+        texts.append(str(conflict))
+        objects.append(conflict.as_dict())
         if minimal:
             repairs = conflict.repairs()
-            lines += ["  to repair it", *(f"    {repair}" for repair in repairs)] if repairs else []
-            shown["repairs"] = [repair.as_dict() for repair in repairs]
-        texts.append("\n".join(lines))
-        found.append(shown)
+            lines = ["  to repair it", *(f"    {repair}" for repair in repairs)] if repairs else []
+            texts[-1] = "\n".join([texts[-1], *lines])
+            objects[-1]["repairs"] = [repair.as_dict() for repair in repairs]
     if total > len(conflicts):
         texts.append(f"… and {total - len(conflicts):,} more")
-    shown: dict[str, object] = {"conflicts": found, "total": total}
+    whole: dict[str, object] = {"conflicts": objects, "total": total}
     if minimal:
         sets = kb.repairs()
-        several = [f"  {line}" for each in sets if each.count > 1 for line in str(each).splitlines()]
-        texts += ["\n".join(["to repair all of a kind", *several])] * bool(several)
-        shown["repairs"] = [each.as_dict() for each in sets]
-    return "\n\n".join(texts), shown
+        several = [f"  {line}" for repair in sets if repair.count > 1 for line in str(repair).splitlines()]
+        texts += ["\n".join(["to repair all of a kind", *several])] if several else []
+        whole["repairs"] = [repair.as_dict() for repair in sets]
+    return "\n\n".join(texts), whole
 
 
 def _painted(line: ProofLine, paint: Paint) -> str:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
 from lnnkit.cli.command_parser import Commands, positive, require_output, seed
+from lnnkit.data.source import Unreadable
 from lnnkit.errors import Error
 from lnnkit.markup.plain_text import aligned, counted, listed
+from lnnkit.output import write_text
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate
 from lnnkit.syntax.relocate import relative
@@ -45,6 +47,8 @@ def add_init(commands: Commands) -> None:
 
 
 def _init(arguments: argparse.Namespace) -> int:
+    from lnnkit.draft.drafting import draft
+
     output = arguments.output
     if arguments.ids and output is None:
         raise streams.UsageError("--ids writes files, and needs -o OUT")
@@ -52,10 +56,14 @@ def _init(arguments: argparse.Namespace) -> int:
     require_output(arguments, files)
     base = Path(output).resolve().parent if output is not None else Path.cwd()
     tables = surveyed(files, lenient=True)
-    found = _draft(tables, base)
+
+    def drafted() -> Draft:
+        return draft(tables, [relative(table.path.resolve(), base) for table in tables])
+
+    found = drafted()
     if arguments.ids and found.keyless:
         tables = [_copied(each, base, arguments.force) if each.path in found.keyless else each for each in tables]
-        found = _draft(tables, base)
+        found = drafted()
     _report([_keyless(path) for path in found.keyless], tables[len(found.keyless) :])
     streams.findings(_lost(table) for table in tables if table.lost)
     streams.deliver(found.text, output, f"lnnkit run {output}")
@@ -65,7 +73,6 @@ def _init(arguments: argparse.Namespace) -> int:
 def surveyed(files: Sequence[Path], *, lenient: bool = False) -> list[Survey]:
     """What the files hold. Raises `Error` for a file that cannot be read or has no rows; if ``lenient``, only where no
     other can be."""
-    from lnnkit.data.source import Unreadable
     from lnnkit.draft.survey import survey
 
     tables: list[Survey] = []
@@ -92,13 +99,6 @@ def _report(problems: Sequence[Diagnostic], others: Sequence[object]) -> None:
     streams.findings(replace(each, severity="warning") for each in problems)
 
 
-def _draft(tables: Sequence[Survey], base: Path) -> Draft:
-    """The program for some tables; its paths start from ``base``."""
-    from lnnkit.draft.drafting import draft
-
-    return draft(tables, [relative(table.path.resolve(), base) for table in tables])
-
-
 def _keyless(path: Path) -> Diagnostic:
     from lnnkit.draft.keys import stem_of
 
@@ -109,10 +109,8 @@ def _keyless(path: Path) -> Diagnostic:
 
 def _copied(table: Survey, base: Path, force: bool) -> Survey:
     """The survey of a copy with ids, which is written beside the program."""
-    from lnnkit.data.source import Unreadable
     from lnnkit.draft.drafting import copy_name, with_ids
     from lnnkit.draft.survey import survey
-    from lnnkit.output import write_text
 
     target = base / copy_name(table.path)
     if target.exists() and not force:
@@ -161,7 +159,6 @@ def _discover(arguments: argparse.Namespace) -> int:
 
     from lnnkit.discovery.formula_search import FormulaSearch, discover
     from lnnkit.discovery.formula_text import formula_text
-    from lnnkit.output import write_text
 
     output = arguments.output
     require_output(arguments, [arguments.table])
@@ -228,8 +225,8 @@ def _far(rows: Sequence[int], count: int) -> str:
     from lnnkit.discovery.outlying_rows import MOST
 
     word, verb, fault = ("row", "is", "it is an error") if len(rows) == 1 else ("rows", "are", "they are errors")
-    shown = listed([row + 1 for row in rows])
-    named = f"{len(rows)} of {count} rows {verb} far from the chosen formula (data {word} {shown})"
+    numbers = listed([row + 1 for row in rows])
+    named = f"{len(rows)} of {count} rows {verb} far from the chosen formula (data {word} {numbers})"
     more = "it does not hold for them, or holds nearly" if len(rows) > MOST * count else f"see whether {fault}"
     return f"{named}: {more}"
 

@@ -15,6 +15,7 @@ from lnnkit.cli.program_file import STANDARD_INPUT, base_of, read
 from lnnkit.data.model_file import is_model
 from lnnkit.errors import Error, ProgramError
 from lnnkit.markup.plain_text import counted
+from lnnkit.output import write_text
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -34,9 +35,8 @@ Nothing is inferred. Warnings alone leave the exit code at 0.
 
 def add_check(commands: Commands) -> None:
     parser = commands.add("check", _check, _CHECK_HELP)
-    parser.choice(
-        "--format", ("text", "json"), "text on standard error (default), or one JSON object on standard output"
-    )
+    said = "text on standard error (default), or one JSON object on standard output"
+    parser.choice("--format", ("text", "json"), said)
     said = (
         "also say whether the entities of a sort can be decided one by one, or what links two of them; the tables "
         "about them are not read"
@@ -109,8 +109,6 @@ def _fmt(arguments: argparse.Namespace) -> int:
     if not arguments.write:
         streams.write([tidied])
     elif tidied != source.text:
-        from lnnkit.output import write_text
-
         write_text(source.path, tidied)
         streams.note(f"{source.path}: tidied")
     else:

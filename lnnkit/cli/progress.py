@@ -68,41 +68,26 @@ class ProgressLine:
         if self._ended.wait(PATIENCE):
             return
         from rich.console import Console
-        from rich.live import Live
-        from rich.spinner import Spinner
-        from rich.text import Text
+        from rich.progress import Progress, SpinnerColumn, TextColumn
 
-        console = Console(stderr=True)
-        spinner = Spinner("dots", style="cyan")
-
-        def line() -> Text:
-            frame = spinner.render(console.get_time())
-            assert isinstance(frame, Text)
-            text = Text(no_wrap=True, overflow="ellipsis")
-            return text.append_text(frame).append(f" {self.text(time.monotonic() - self._began)}")
-
-        with Live(
-            console=console,
-            get_renderable=line,
-            refresh_per_second=REFRESHED,
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        ):
-            self._ended.wait()
+        spinner, text = SpinnerColumn(style="cyan"), TextColumn("{task.description}", markup=False)
+        line = Progress(
+            spinner, text, console=Console(stderr=True), refresh_per_second=REFRESHED, transient=True,
+            redirect_stdout=False, redirect_stderr=False,
+        )  # fmt: skip
+        with line:
+            task = line.add_task("")
+            while not self._ended.is_set():
+                line.update(task, description=self.text(time.monotonic() - self._began))
+                self._ended.wait(1 / REFRESHED)
 
     def text(self, seconds: float) -> str:
         """The text of the line after this many seconds of work."""
-        parts = [self._work]
-        report = self._report
+        parts, report = [self._work], self._report
         if report is not None:
             stage = "completing, round" if report.stage == "completion" else "round"
-            parts = [
-                f"{stage} {report.rounds:,}",
-                f"{report.atoms:,} atoms",
-                f"{report.instances:,} instances",
-                f"{_short(report.instances / seconds)} instances/s" if seconds else "",
-            ]
+            pace = f"{_short(report.instances / seconds)} instances/s" if seconds else ""
+            parts = [f"{stage} {report.rounds:,}", f"{report.atoms:,} atoms", f"{report.instances:,} instances", pace]
         parts.append(_elapsed(seconds))
         if self._stopping:
             parts.insert(0, STOPPING)
@@ -133,10 +118,8 @@ def _short(number: float) -> str:
 
 def _elapsed(seconds: float) -> str:
     """``12 s``, ``3:05 min``, ``1:02:03 h``."""
-    whole = int(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    if minutes < 60:
-        return f"{minutes}:{rest:02} min"
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02} h"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}:{minutes:02}:{rest:02} h"
+    return f"{minutes}:{rest:02} min" if minutes else f"{rest} s"

@@ -13,7 +13,6 @@ from lnnkit.cli.progress import ProgressLine, interruptible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lnnkit.kb import KnowledgeBase
     from lnnkit.prove.verdict import Proved
 
 STOPPING = "stopping; Ctrl-C again ends at once"
@@ -55,17 +54,13 @@ def _run(arguments: argparse.Namespace) -> int:
     # An axiom that passes no bounds on may take part in a proof
     streams.findings([each for each in kb.warnings if each.code != "never-false"])
     with interruptible("proving", shown=True, stopping=STOPPING) as (line, watch), kb.watched(watch):
-        found = _written(_proved(kb, arguments, _told(line)), arguments.format)
+        settings = {"alpha": arguments.alpha, "timeout": arguments.timeout, "reading": arguments.reading}
+        settings["tell"] = _told(line)
+        results = (kb.prove(text, **settings) for text in arguments.formula)
+        found = _written(results if arguments.formula else kb.prove_queries(**settings), arguments.format)
     if not found:
         streams.note("hint: the program has no query; name a formula, as in lnnkit prove FILE 'P(a)'")
     return streams.INTERRUPTED if watch.asked or any(each.interrupted for each in found) else 0
-
-
-def _proved(kb: KnowledgeBase, arguments: argparse.Namespace, tell: Callable[[int, int], None]) -> Iterator[Proved]:
-    settings = {"alpha": arguments.alpha, "timeout": arguments.timeout, "reading": arguments.reading, "tell": tell}
-    if not arguments.formula:
-        return kb.prove_queries(**settings)
-    return (kb.prove(text, **settings) for text in arguments.formula)
 
 
 def _told(line: ProgressLine) -> Callable[[int, int], None]:

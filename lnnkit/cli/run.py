@@ -23,13 +23,12 @@ from lnnkit.output import require_apart, require_writable, write_text
 from lnnkit.plan import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from lnnkit.cli.answer_report import Shown
     from lnnkit.outcome import Outcome
 
 ON_TERMINAL = 100  # answers of a query
 _LONGEST = 60  # characters of a query in a file name
+_SETTINGS = ("max_groundings", "max_rounds", "precision", "device")  # options that `infer` takes by the same names
 
 _HELP = """\
 infer, and answer the queries of a program
@@ -62,16 +61,14 @@ def add_run(commands: Commands) -> None:
     parser.flag("--reverse", "reverse the order")
     said = "show the answers of these states alone, as in --only true,likely_true"
     parser.add_argument("--only", type=states, default=(), metavar="STATES", help=said)
-    parser.groundings()
     parser.value("--max-rounds", count, "N", f"stop after N rounds (default: {ROUND_LIMIT:,})", ROUND_LIMIT)
-    parser.threads()
     said = "precision of bounds: double (default), or single: to 1e-5, in half the memory"
     parser.choice("--precision", ("single", "double"), said, "double")
     said = "where to compute: cpu (default), cuda, or cuda:N"
     parser.add_argument("--device", type=device, default="cpu", metavar="D", help=said)
     said = "print what was joined for each rule, in which order and with how many rows, instead of the answers"
     parser.flag("--plan", said)
-    parser.quiet()
+    parser.work()
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -89,13 +86,7 @@ def _run(arguments: argparse.Namespace) -> int:
     use_threads(arguments.threads)
     infer = kb.plan if arguments.plan else kb.infer
     with interruptible("grounding", shown=shown) as (_, watch):  # the first Ctrl-C stops it after the current round
-        outcome = infer(
-            max_groundings=arguments.max_groundings,
-            max_rounds=arguments.max_rounds,
-            precision=arguments.precision,
-            device=arguments.device,
-            watch=watch,
-        )
+        outcome = infer(**{name: getattr(arguments, name) for name in _SETTINGS}, watch=watch)
     code = streams.INTERRUPTED if watch.asked else 0
     if isinstance(outcome, Plan):
         lines = (f"{streams.printable(line, keep='')}\n" for line in outcome.lines())
@@ -153,8 +144,8 @@ def targets(folder: Path, queries: Sequence[str], read: Sequence[Path]) -> list[
     names: dict[str, Path] = {}  # by what a file system that ignores case makes of them
     for query in queries:
         words = "-".join(re.findall(r"\w+", query))[:_LONGEST]
-        several = itertools.chain([words], (f"{words}-{n}" for n in itertools.count(2)))
-        name = next(each for each in several if each.casefold() not in names)
+        numbered = (words if number == 1 else f"{words}-{number}" for number in itertools.count(1))
+        name = next(name for name in numbered if name.casefold() not in names)
         names[name.casefold()] = folder / f"{name}.csv"
     for path in names.values():
         require_writable(path)

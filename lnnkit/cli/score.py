@@ -13,6 +13,8 @@ from lnnkit.cli import streams
 from lnnkit.cli.command_parser import Commands, threads
 from lnnkit.cli.program_file import STANDARD_INPUT, load
 from lnnkit.cli.progress import ProgressLine
+from lnnkit.computing import use_threads
+from lnnkit.data.source import Unreadable, is_table
 from lnnkit.errors import Error
 from lnnkit.markup.plain_text import counted
 from lnnkit.output import require_apart, require_writable
@@ -51,11 +53,8 @@ def add_score(commands: Commands) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=said)
     parser.queries()
     parser.bounds_alpha()
-    parser.flag(
-        "--why",
-        "add the statement that set each end: its name, or its line in the program; and whether the row is "
-        "contradicted",
-    )
+    said = "add the statement that set each end, by name or line in the program; and whether the row is contradicted"
+    parser.flag("--why", said)
     parser.value("--workers", threads, "N", "processes that decide rows (default: 1)", 1)
     said = "leave bad rows out and list them in this CSV, each with what is wrong (default: a bad row is an error)"
     parser.value("--bad-rows", str, "FILE", said)
@@ -67,8 +66,6 @@ def _run(arguments: argparse.Namespace) -> int:
 
     if arguments.workers > 1:
         prepared()
-    from lnnkit.computing import use_threads
-    from lnnkit.data.source import Unreadable
     from lnnkit.scoring.row_streams import RowStream
     from lnnkit.scoring.scoring_run import score
 
@@ -109,8 +106,6 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _require_apart(written: Sequence[Path], read: Sequence[Path], place: str) -> None:
     """Raises `Error` for an output file that is also read, that is in a folder that is read, or that is named twice."""
-    from lnnkit.data.source import is_table
-
     stream = None if place == STANDARD_INPUT else Path(place)
     for path in written:
         require_apart(path, filter(None, [*read, stream]))
@@ -131,10 +126,8 @@ def _rows(text: str) -> tuple[str, str]:
 
 def _progress(found: Scored, total: int | None, seconds: float) -> str:
     pace = found.rows / seconds if seconds else 0.0
-    parts = [f"{found.rows:,} rows", f"{pace:,.0f} rows/s"]
-    if total and pace:
-        parts.append(f"{max(total - found.rows, 0) / pace:,.0f} s left")
-    return " · ".join(parts)
+    left = f"{max(total - found.rows, 0) / pace:,.0f} s left" if total and pace else ""
+    return " · ".join(filter(None, (f"{found.rows:,} rows", f"{pace:,.0f} rows/s", left)))
 
 
 def _summary(found: Scored, seconds: float) -> list[str]:

@@ -38,10 +38,8 @@ def _run(arguments: argparse.Namespace) -> int:
         return 1
     from lnnkit.shell.shell_state import opened
 
-    kb = None
-    if arguments.file is not None:
-        kb = load(arguments.file, shown=True)
-        streams.findings(kb.warnings)
+    kb = None if arguments.file is None else load(arguments.file, shown=True)
+    streams.findings(kb.warnings if kb is not None else ())
     state = opened(kb, ON_TERMINAL if at_terminal else 0)
     if not at_terminal:
         from lnnkit.shell.line_runner import run_lines

@@ -19,20 +19,10 @@ DONE, WRONG, USAGE, INTERRUPTED = 0, 1, 2, 130  # the exit codes
 Paint = Callable[[str, str], str]  # a text and what it is -> the text, with its colour
 
 _CODES = {
-    "query": "1",
-    "heads": "2",
-    "true": "32",
-    "likely_true": "2;32",
-    "false": "31",
-    "likely_false": "2;31",
-    "unknown": "2",
-    "lower": "32",
-    "upper": "31",
+    "query": "1", "heads": "2", "note": "2", "lower": "32", "upper": "31", "error": "1;31", "warning": "1;33",
+    "true": "32", "likely_true": "2;32", "unknown": "2", "likely_false": "2;31", "false": "31",
     "contradiction": "1;35",
-    "note": "2",
-    "error": "1;31",
-    "warning": "1;33",
-}
+}  # fmt: skip
 """SGR parameters; what is not listed is printed as it is."""
 
 

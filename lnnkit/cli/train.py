@@ -125,8 +125,7 @@ def _table(found: Fit, output: str) -> Iterator[str]:
     yield f"loss {found.loss:.4g} ({terms}) after {epochs} epochs ({found.stopped})\n"
     for name, scores in (("training labels", found.train), ("validation labels", found.validation)):
         if scores is not None and (scores.predicates or scores.numbers):
-            yield f"\n{name}\n"
-            yield f"{streams.printable(str(scores))}\n"
+            yield f"\n{name}\n{streams.printable(str(scores))}\n"
     yield f"\nwritten to {streams.printable(output, keep='')}\n"
 
 

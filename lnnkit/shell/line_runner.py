@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from types import FrameType
 
 from lnnkit.cli import streams
 from lnnkit.cli.progress import ProgressLine
@@ -31,7 +32,7 @@ class LineRunner:
 
         def performed() -> int:
             nonlocal reply
-            with _ctrl_c() if self._at_prompt else nullcontext():
+            with ctrl_c(signal.default_int_handler) if self._at_prompt else nullcontext():
                 with ProgressLine("inferring", shown=typed.kind in INFERRING) as line, self.state.kb.watched(line):
                     paint = paint_for(sys.stdout)
                     self.state, reply = perform(self.state, typed, paint, headed=not self._at_prompt)
@@ -66,9 +67,9 @@ def whole_input(next_line: Callable[[bool], str], pending: str | None = None) ->
 
 
 @contextmanager
-def _ctrl_c() -> Iterator[None]:
-    """A context in which Ctrl-C raises ``KeyboardInterrupt``."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def ctrl_c(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """A context in which ``handler`` is called on Ctrl-C."""
+    before = signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:
@@ -88,12 +89,12 @@ def run_lines(state: ShellState) -> bool:
         read += 1
         return line.rstrip("\r\n")
 
-    pending: str | None = None
-    while True:
+    pending, going = None, True
+    while going:
         first = read + (pending is None)
         try:
             text, pending = whole_input(next_line, pending)
         except EOFError:
-            return not runner.failed
-        if not runner.run(Typed(text, "<stdin>", first)):
-            return not runner.failed
+            break
+        going = runner.run(Typed(text, "<stdin>", first))
+    return not runner.failed

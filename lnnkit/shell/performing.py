@@ -15,6 +15,7 @@ from lnnkit.cli.explain import conflict_report
 from lnnkit.cli.streams import Paint, plain, printable
 from lnnkit.errors import Error
 from lnnkit.explain.conflict.program_variants import ASSUMED
+from lnnkit.kb import KnowledgeBase
 from lnnkit.markup.plain_text import counted
 from lnnkit.shell.requests import COMMANDS, RequestKind, Typed
 from lnnkit.shell.shell_state import UNNAMED, ShellState, reloaded, save, with_assumption, with_statements
@@ -64,6 +65,8 @@ def perform(state: ShellState, typed: Typed, paint: Paint = plain, *, headed: bo
             return _language(state, typed, paint, headed)
         if typed.kind in _NEEDED and not typed.argument:
             raise Error([_NEEDED[typed.kind]])
+        if typed.kind in _ALONE and typed.argument:
+            raise _wrong("no-argument", f"`{typed.kind}` {_ALONE[typed.kind]}", f"say `{typed.kind}` alone")
         return _COMMANDS[typed.kind](state, typed)
     except Error as problem:
         findings = typed.placed(problem.diagnostics)
@@ -114,8 +117,7 @@ def _ask(
     ended = _ended(state)
     if ended and ended != state.said:
         lines.append(f"{paint(ended, 'note')}\n")
-    reply = Reply("".join(lines), typed.placed(answers.warnings))
-    return replace(state, said=ended), reply
+    return replace(state, said=ended), Reply("".join(lines), typed.placed(answers.warnings))
 
 
 def _ended(state: ShellState) -> str:
@@ -160,9 +162,7 @@ def _assume(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
         raise _wrong("bad-trust", "an assumption has no trust: that says which facts are repaired first", hint)
     name = statement.atom.name
     if name not in state.kb.predicates:
-        near = nearest(name, state.kb.predicates)
-        hint = f"did you mean `{near}`?" if near else _made_known(statement)
-        raise _wrong("unknown-predicate", f"no predicate is named `{name}`", hint, statement.atom.span)
+        raise _unknown(name, state.kb, _made_known(statement), statement.atom.span)
     facts, findings = state.kb.facts_of([statement])
     lower, upper = facts[0].lower, facts[0].upper
     bounds = (format_range if state.kb.predicates[name].numeric else format_bounds)(lower, upper)
@@ -185,8 +185,6 @@ def _fact(typed: Typed) -> ast.FactStatement:
 
 
 def _undo(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
-    if typed.argument:
-        raise _wrong("no-argument", "`undo` takes back one change at a time", "say `undo` alone")
     if state.before is None:
         raise _wrong("nothing-to-undo", "nothing has been stated or assumed here", "")
     restored = replace(state.before, limit=state.limit, said=state.said)
@@ -215,9 +213,7 @@ def _listed(state: ShellState, typed: Typed, rows: Sequence[tuple[str, str]], wh
     """Texts with their places; an error where there are none because nothing has the name that was typed."""
     name = typed.argument
     if name and name not in state.stated.predicates:
-        near = nearest(name, state.stated.predicates)
-        hint = f"did you mean `{near}`?" if near else ""
-        raise _wrong("unknown-predicate", f"no predicate is named `{name}`", hint)
+        raise _unknown(name, state.stated)
     width = max((len(text) for text, _ in rows if len(text) <= _WIDE), default=0)
     lines = [f"{printable(text, keep=''):<{width}}   {printable(place, keep='')}\n" for text, place in rows]
     return state, Reply("".join(lines) or f"no {what}\n")
@@ -225,8 +221,6 @@ def _listed(state: ShellState, typed: Typed, rows: Sequence[tuple[str, str]], wh
 
 def _reload(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     path = state.origin.span.source.path
-    if typed.argument:
-        raise _wrong("no-argument", "`reload` reads the file of the session", "say `reload` alone")
     if path == UNNAMED:
         raise _wrong("no-file", "this session has no file", "start it with `lnnkit shell FILE`")
     fresh, warnings = reloaded(state, path)
@@ -252,6 +246,13 @@ def _limit(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     return replace(state, limit=int(typed.argument)), Reply()
 
 
+def _unknown(name: str, kb: KnowledgeBase, otherwise: str = "", span: Span | None = None) -> Error:
+    """No predicate has the name: the hint is the nearest one, or what ``otherwise`` helps."""
+    near = nearest(name, kb.predicates)
+    hint = f"did you mean `{near}`?" if near else otherwise
+    return _wrong("unknown-predicate", f"no predicate is named `{name}`", hint, span)
+
+
 def _wrong(code: str, message: str, hint: str, span: Span | None = None) -> Error:
     return Error([Diagnostic(code, message, hint, span)])
 
@@ -263,18 +264,13 @@ _NEEDED: dict[RequestKind, Diagnostic] = {
     "save": Diagnostic("no-file", "`save` needs a file", "as in `save session.lnn`"),
 }
 """What is said of a command without its argument."""
+_ALONE: dict[RequestKind, str] = {"undo": "takes back one change at a time", "reload": "reads the file of the session"}
+"""What is said of a command with one."""
 
 _COMMANDS: dict[RequestKind, Callable[[ShellState, Typed], tuple[ShellState, Reply]]] = {
-    "why": _why,
-    "whynot": _whynot,
-    "assume": _assume,
-    "undo": _undo,
-    "rules": _rules,
-    "facts": _facts,
-    "reload": _reload,
-    "save": _save,
-    "limit": _limit,
+    "why": _why, "whynot": _whynot, "assume": _assume, "undo": _undo, "rules": _rules, "facts": _facts,
+    "reload": _reload, "save": _save, "limit": _limit,
     "help": lambda state, _: (state, Reply(HELP)),
     "nothing": lambda state, _: (state, Reply()),
     "quit": lambda state, _: (state, Reply(ended=True)),
-}
+}  # fmt: skip

@@ -17,9 +17,8 @@ from lnnkit.syntax.split import comment_start, split
 _Looking = Literal["ask", "why", "whynot", "rules", "facts", "help", "nothing"]
 RequestKind = Literal[_Looking, "state", "assume", "undo", "reload", "save", "limit", "quit"]  # `state`: statements
 COMMANDS = (
-    *("why", "whynot", "assume", "undo", "rules", "facts", "reload", "save", "limit", "help", "quit", "exit"),
-    "explain",
-)
+    "why", "whynot", "assume", "undo", "rules", "facts", "reload", "save", "limit", "help", "quit", "exit", "explain",
+)  # fmt: skip
 _OTHER_NAMES = {"exit": "quit", "explain": "why"}
 INFERRING = frozenset(("ask", "state", "why", "whynot", "assume"))
 _INK = re.compile(r"[^\n]")

@@ -112,18 +112,12 @@ def save(state: ShellState, path: Path) -> None:
 def program_text(state: ShellState) -> str:
     """The text of the file, then what was added, then the assumptions as facts. Raises `Error` if an assumption is
     looser than the facts or disagrees with them: no statement can take a fact back."""
-    findings = []
-    for atom, fact in state.assumed.items():
-        others = state.stated.overruled(fact)
-        if others:
-            message = f"the assumption about `{atom}` replaces {', '.join(others)}, and a program cannot say that"
-            hint = "`undo` it, or change that fact, before you save"
-            findings.append(Diagnostic("assumed-otherwise", message, hint))
-    if findings:
-        raise Error(findings)
-    parts = [state.origin.span.source.text.rstrip("\n")]
-    if state.added:
-        parts.append("\n".join(statement.span.text for statement in state.added))
-    if state.assumed:
-        parts.append("\n".join(["# assumed", *(fact.span.text for fact in state.assumed.values())]))
-    return "\n\n".join(filter(None, parts)) + "\n"
+    overruled = {atom: others for atom, fact in state.assumed.items() if (others := state.stated.overruled(fact))}
+    if overruled:
+        said = "the assumption about `{}` replaces {}, and a program cannot say that"
+        hint = "`undo` it, or change that fact, before you save"
+        named = ((atom, ", ".join(others)) for atom, others in overruled.items())
+        raise Error([Diagnostic("assumed-otherwise", said.format(atom, facts), hint) for atom, facts in named])
+    added = "\n".join(statement.span.text for statement in state.added)
+    assumed = "\n".join(["# assumed", *(fact.span.text for fact in state.assumed.values())] if state.assumed else [])
+    return "\n\n".join(filter(None, [state.origin.span.source.text.rstrip("\n"), added, assumed])) + "\n"

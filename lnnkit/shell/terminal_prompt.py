@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from lnnkit.cli import streams
 from lnnkit.editor.suggestions import as_entities, in_arguments, last_word
 from lnnkit.kb import KnowledgeBase
-from lnnkit.shell.line_runner import LineRunner, whole_input
+from lnnkit.shell.line_runner import LineRunner, ctrl_c, whole_input
 from lnnkit.shell.requests import COMMANDS, Typed
 from lnnkit.shell.shell_state import ShellState
 from lnnkit.syntax.identifiers import FUNCTIONS, KEYWORDS, UNITS, WORDS
@@ -31,31 +30,21 @@ _EXPRESSIONS = (*sorted(WORDS), *sorted(FUNCTIONS), *sorted(UNITS))
 def run_prompt(state: ShellState) -> None:
     """Read inputs at the prompt until Ctrl-D or `quit`. Ctrl-C discards the current input, or ends an inference;
     otherwise it does nothing, so that pressing it twice leads back to the prompt."""
-    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
-    try:
-        _read_inputs(state)
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _read_inputs(state: ShellState) -> None:
     runner = LineRunner(state, at_prompt=True)
-    session: PromptSession[str] = PromptSession(
-        history=_history(), completer=_Completer(runner), complete_while_typing=False
-    )
-    count = 0
-    pending: str | None = None
-    going = True
-    while going:
-        try:
-            text, pending = whole_input(lambda goes_on: session.prompt(GOES_ON if goes_on else PROMPT), pending)
-        except KeyboardInterrupt:
-            pending = None
-            continue
-        except EOFError:
-            return
-        count += bool(text.strip())
-        going = runner.run(Typed(text, "<shell>", max(count, 1)))
+    completer = _Completer(runner)
+    session = PromptSession[str](history=_history(), completer=completer, complete_while_typing=False)
+    count, pending, going = 0, None, True
+    with ctrl_c(lambda _number, _frame: None):
+        while going:
+            try:
+                text, pending = whole_input(lambda goes_on: session.prompt(GOES_ON if goes_on else PROMPT), pending)
+            except KeyboardInterrupt:
+                pending = None
+                continue
+            except EOFError:
+                return
+            count += bool(text.strip())
+            going = runner.run(Typed(text, "<shell>", max(count, 1)))
 
 
 class _Completer(Completer):
@@ -81,11 +70,11 @@ def _history() -> History:
 
 def state_folder() -> Path:
     """The folder for persistent state: by the XDG base directory specification, or the Windows equivalent."""
+    variable, usual = "XDG_STATE_HOME", ".local/state"
     if sys.platform == "win32":
-        folder = os.environ.get("LOCALAPPDATA")
-        return Path(folder) / "lnnkit" if folder else Path.home() / "AppData" / "Local" / "lnnkit"
-    folder = os.environ.get("XDG_STATE_HOME", "")
-    return (Path(folder) if os.path.isabs(folder) else Path.home() / ".local" / "state") / "lnnkit"
+        variable, usual = "LOCALAPPDATA", "AppData/Local"
+    folder = os.environ.get(variable, "")
+    return (Path(folder) if os.path.isabs(folder) else Path.home() / usual) / "lnnkit"
 
 
 def suggestions(kb: KnowledgeBase, text: str) -> list[Completion]:
