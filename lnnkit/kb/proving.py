@@ -223,16 +223,16 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
     ground = _grounded(session, rested, [query], "exact")
     ((_, question),) = _questions(session, ground, query, query.text)
     with _solver_needed():
-        ends = exact_ends(ground, question, timeout)
-    said = [Diagnostic("not-settled", note, "raise `timeout`", severity="warning") for note in ends.proved.notes]
-    if ends.proved.verdict == "inconsistent":
+        exact, items = exact_ends(ground, question, timeout)
+    said = [Diagnostic("not-settled", note, "raise `timeout`", severity="warning") for note in exact.notes]
+    if exact.verdict == "inconsistent":
         said.append(Diagnostic("inconsistent", "the program contradicts itself: no bound is exact", severity="warning"))
     proof = explanation.proof
-    for end, items in ends.items.items():
-        bound = ends.proved.upper if end else ends.proved.lower
+    for end, found in items.items():
+        bound = exact.upper if end else exact.lower
         assert bound is not None
         try:
-            proof = recorded(ground, proof, end, bound, items)
+            proof = recorded(ground, proof, end, bound, found)
         except NoRecord as problem:
             message = f"the {'upper' if end else 'lower'} bound {bound:g} has no proof that can be checked: {problem}"
             said.append(Diagnostic("no-proof", message, "`lnnkit prove` shows the verdict", severity="warning"))

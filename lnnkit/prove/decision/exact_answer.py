@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -28,17 +28,11 @@ def prove_exactly(ground: Ground, question: Question, alpha: float, timeout: flo
     return Asked(ground, question, "exact", alpha, Deadline(timeout)).answered(_answer)
 
 
-@dataclass(frozen=True)
-class ExactEnds:
-    """An answer, and for each end (0 lower, 1 upper) that is tighter than the inferred one the items from which it
-    follows."""
-
-    proved: Proved
-    items: Mapping[int, Sequence[CoreItem]]
-
-
-def exact_ends(ground: Ground, question: Question, timeout: float | None) -> ExactEnds:
-    """Like `prove_exactly`, with the items from which each end follows. Raises `NoSolver`."""
+def exact_ends(
+    ground: Ground, question: Question, timeout: float | None
+) -> tuple[Proved, Mapping[int, Sequence[CoreItem]]]:
+    """Like `prove_exactly`, with the items from which each end (0 lower, 1 upper) follows that is tighter than the
+    inferred one. Raises `NoSolver`."""
     asked = Asked(ground, question, "exact", 1.0, Deadline(timeout))
     items: dict[int, Sequence[CoreItem]] = {}
 
@@ -53,7 +47,7 @@ def exact_ends(ground: Ground, question: Question, timeout: float | None) -> Exa
                 items[end] = _behind(asked, end, rational(bound))
         return proved
 
-    return ExactEnds(asked.answered(decide), items)
+    return asked.answered(decide), items
 
 
 def _answer(asked: Asked) -> Proved:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from lnnkit.check.program import Assertion, SameEntity
 from lnnkit.check.walk import transform
@@ -37,7 +37,7 @@ class NoRecord(Exception):
 def recorded(ground: Ground, told: Proof, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
     """The proof of the bounds that inference has ``told``, with an exact step for a tighter end. Raises `NoRecord` if
     the checker does not accept the step."""
-    record = _Record(ground, told)
+    record = _Record(ground, list(told.steps))
     try:
         number = record.exact(told.steps[told.upper if end else told.lower].conclusion, end, bound, items)
     except InvalidStep as problem:
@@ -79,14 +79,14 @@ def _renumbered(step: Step, places: Mapping[int, int]) -> Step:
     return replace(step, premises=[Premise(places[each.step], each.weight) for each in step.premises])
 
 
+@dataclass
 class _Record:
     """A growing list of ``steps``: the premises of an exact step, and that step."""
 
-    def __init__(self, ground: Ground, told: Proof) -> None:
-        self.steps = list(told.steps)
-        self._ground = ground
-        self._placed: dict[GroundAtom, tuple[Proof, dict[int, int]]] = {}
-        self._closed: dict[str, int] = {}
+    _ground: Ground
+    steps: list[Step]
+    _placed: dict[GroundAtom, tuple[Proof, dict[int, int]]] = field(default_factory=dict)
+    _closed: dict[str, int] = field(default_factory=dict)
 
     def exact(self, conclusion: ast.Expression, end: int, bound: float, items: Sequence[CoreItem]) -> int:
         world = self._ground.world
@@ -150,10 +150,8 @@ class _Record:
         if world.derived(name) or world.origins.of(*key):
             return self._known(key, 1)
         if name not in self._closed:
-            atom = ground_atom(*key)
-            variables = (ast.Variable(f"X{place}", span=atom.span) for place in range(1, len(key[1]) + 1))
-            blanket = replace(atom, arguments=tuple(variables))
-            self._closed[name] = self._add(Step(blanket, "upper", 0.0, "closed"))
+            variables = tuple(ast.Variable(f"X{place}") for place in range(1, len(key[1]) + 1))
+            self._closed[name] = self._add(Step(ast.Atom(name, variables), "upper", 0.0, "closed"))
         return self._closed[name]
 
     def _absent(self, forms: Sequence[Form]) -> Iterator[GroundAtom]:
@@ -191,10 +189,9 @@ def _with_logic(
     """A formula about entities, with the logic of its groups where that is not the program's."""
 
     def named(node: ast.Expression) -> ast.Expression:
-        if logic == default or not isinstance(node, ast.Connective):
-            return node
-        if any(attribute.key == "logic" for attribute in node.attributes):
+        if not isinstance(node, ast.Connective) or any(attribute.key == "logic" for attribute in node.attributes):
             return node
         return replace(node, attributes=(*node.attributes, ast.Attribute("logic", logic, span=node.span)))
 
-    return transform(bound_formula(formula, bindings), named)
+    bound = bound_formula(formula, bindings)
+    return bound if logic == default else transform(bound, named)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
+from itertools import accumulate
 from typing import cast
 
 from lnnkit.check.program import CheckedProgram, SameEntity
@@ -69,12 +70,10 @@ class Ground:
     @cached_property
     def small(self) -> bool:
         """Whether the statements have so few instances that the whole program is translated."""
-        total = 0
-        for stated in self.index.every() if self.index.count <= WHOLE else ():
-            total += math.prod(self.known.count(sort) for _, sort in stated.variables)
-            if total > WHOLE:
-                break
-        return self.index.count <= WHOLE and total <= WHOLE
+        if self.index.count > WHOLE:
+            return False
+        counts = (math.prod(self.known.count(sort) for _, sort in each.variables) for each in self.index.every())
+        return all(total <= WHOLE for total in accumulate(counts))
 
     def related(self, question: Question, *, open_only: bool = False) -> list[BoundedStatement]:
         """The statements connected to a question by shared predicates, if ``open_only`` by those with unsettled atoms,
@@ -87,11 +86,9 @@ class Ground:
         while waiting:
             name = waiting.pop()
             for stated in () if open_only and self.known.is_settled(name) else self.index.mentioning(name):
-                if stated not in found:
-                    found[stated] = None
-                    more = stated.part.names - names
-                    names |= more
-                    waiting += sorted(more)
+                found[stated] = None
+                waiting += sorted(stated.part.names - names)
+                names |= stated.part.names
         return list(found)
 
     def cone(self, deadline: Deadline, most: int | None = None) -> Cone:

@@ -101,16 +101,12 @@ def contrasted(worlds: Sequence[ShownWorld]) -> list[ShownWorld]:
 
 def _differing(tables: Sequence[Mapping[str, float]]) -> set[str]:
     """The keys whose values are not the same in all tables."""
-    return {
-        text
-        for table in tables
-        for text, value in table.items()
-        if any(_apart(value, other.get(text, 0.0)) for other in tables)
-    }
 
+    def apart(one: float, other: float) -> bool:
+        return abs(one - other) > _EQUAL * max(1.0, abs(one), abs(other))
 
-def _apart(one: float, other: float) -> bool:
-    return abs(one - other) > _EQUAL * max(1.0, abs(one), abs(other))
+    rows = (row for table in tables for row in table.items())
+    return {text for text, value in rows if any(apart(value, other.get(text, 0.0)) for other in tables)}
 
 
 def _first(chosen: set[str], rows: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:

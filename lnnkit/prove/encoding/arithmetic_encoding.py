@@ -28,14 +28,10 @@ class ArithmeticEncoding:
     def __init__(self, z3: Z3, context: Z3, known: KnownValues, whole: Collection[str], *, folded: bool) -> None:
         self.numbers: dict[GroundAtom, Z3] = {}
         self.asides: list[Z3] = []
-        self.nonlinear = False
-        self._z3 = z3
-        self._context = context
-        self._known = known
-        self._whole = whole
-        self._folded = folded
         self.roots: dict[tuple[Z3, int], Z3] = {}
-        self._bound = False
+        self.nonlinear = self._bound = False
+        self._z3, self._context = z3, context
+        self._known, self._whole, self._folded = known, whole, folded
 
     def number(self, key: GroundAtom) -> Fraction | Z3:
         """A number: its known value, or a variable."""

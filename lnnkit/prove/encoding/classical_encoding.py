@@ -62,9 +62,9 @@ class ClassicalEncoding(GradedEncoding):
     def _within(self, stated: BoundedStatement, bindings: Assignment) -> Z3 | bool:
         """The constraint that a statement is true if its lower end is above 0, false if its upper end is below 1."""
         found = self.truth(stated.part, bindings)
-        if stated.lower > 0 and stated.upper < 1:
-            return False
-        return found if stated.lower > 0 else self.negated(found) if stated.upper < 1 else True
+        if stated.lower > 0:
+            return found if stated.upper >= 1 else False
+        return self.negated(found) if stated.upper < 1 else True
 
     def _everywhere(self, stated: BoundedStatement) -> Z3 | bool:
         """The constraint that a statement holds for all unnamed individuals in the sorts of its variables."""

@@ -52,10 +52,8 @@ class GroundReading:
         if part.bound:
             return self._quantifier(part, bindings, read)
         match part.kind:
-            case "true":
-                return 1.0, 1.0
-            case "false":
-                return 0.0, 0.0
+            case "true" | "false":
+                return (1.0, 1.0) if part.kind == "true" else (0.0, 0.0)
             case "same":
                 one, other = part.arguments(bindings)
                 named = [isinstance(each, str) for each in (one, other)]

@@ -193,12 +193,9 @@ class KnownValues:
     def _around(self, key: GroundAtom, low: float, high: float) -> Box:
         """The ends of a number. Derived ends are widened by their rounding error, because the solver computes
         exactly."""
-        said = self._said(key, numeric=True)
-        if low != said[0] and math.isfinite(low):
-            low -= _ROUNDED * max(1.0, abs(low))
-        if high != said[1] and math.isfinite(high):
-            high += _ROUNDED * max(1.0, abs(high))
-        return low, high
+        least, most = self._said(key, numeric=True)
+        wider = [_ROUNDED * max(1.0, abs(end)) for end in (low, high)]  # an infinite end stays
+        return low - wider[0] if low != least else low, high + wider[1] if high != most else high
 
     def _said(self, key: GroundAtom, *, numeric: bool) -> Box:
         facts = self.origins.of(*key)

@@ -40,7 +40,7 @@ class LazyDecision(ClassicalDecision):
         self._world, self._reading = self._touched.world, self._touched.reading
         self._added: set[object] = set()
         self._people: set[str] = set()
-        self._suspects: list[Instance] | None = None
+        self._looked = False  # for what the least world violates
         super().__init__(asked)
         self._solver.prefer_false()  # as in the least world
 
@@ -101,7 +101,8 @@ class LazyDecision(ClassicalDecision):
         before = len(self._added), len(self.encoding.arithmetic.asides)
         changed = self._laid(model)
         for instance in self._candidates(changed):
-            self._look(instance)
+            if instance.key not in self._added and not self._reading.satisfied(instance):
+                self._add(instance)
         for key in self._unsupported(changed):
             self._add(definition_of(key, self._ground.index, self._ground.reading))
         self._complete_rows(model)
@@ -122,11 +123,11 @@ class LazyDecision(ClassicalDecision):
         return bool(self.encoding.z3.is_true(model.eval(made, model_completion=True)))
 
     def _candidates(self, changed: Sequence[GroundAtom]) -> Iterator[Instance]:
-        if self._suspects is None:
-            self._suspects = list(self._violated_at_first())
-            if self._ground.tell is not None and self._suspects:
-                self._ground.tell(len(self._suspects), len(self._atoms(self._suspects)))
-            yield from self._suspects
+        if not self._looked:
+            self._looked, first = True, list(self._violated_at_first())
+            if self._ground.tell is not None and first:
+                self._ground.tell(len(first), len(self._atoms(first)))
+            yield from first
         for key in changed:
             yield from self._touched.of(key, self._asked.mentioning(key[0]))
         for person in self._world.people():
@@ -152,10 +153,6 @@ class LazyDecision(ClassicalDecision):
 
     def _pause(self) -> None:
         self._ground.pause(self.deadline, f"time ran out after {len(self._added):,} instances of statements")
-
-    def _look(self, instance: Instance) -> None:
-        if instance.key not in self._added and not self._reading.satisfied(instance):
-            self._add(instance)
 
     def _add(self, item: Instance | Definition) -> None:
         self._added.add(item.key)
@@ -195,12 +192,10 @@ class LazyDecision(ClassicalDecision):
                 yield key
 
     def _supported(self, key: GroundAtom) -> bool:
-        for stated, head in self._ground.index.defining(key[0]):
-            for instance in self._reading.touching(key, [stated]):
-                made = stated.lower > 0 and self._reading.key(head, instance.bindings) == key
-                if made and self._reading.box(antecedent(instance), instance.bindings)[0] > 0:
-                    return True
-        return False
+        rules = [(stated, head) for stated, head in self._ground.index.defining(key[0]) if stated.lower > 0]
+        instances = ((each, head) for stated, head in rules for each in self._reading.touching(key, [stated]))
+        made = (each for each, head in instances if self._reading.key(head, each.bindings) == key)
+        return any(self._reading.box(antecedent(each), each.bindings)[0] > 0 for each in made)
 
     # --- worlds -----------------------------------------------------------------------------------------------------
 

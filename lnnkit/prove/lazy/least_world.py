@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,7 @@ VariableColumns = Mapping[str, Array]  # ids of entities, by variable name
 Box = tuple[Array, Array]
 
 
-@dataclass(frozen=True)
-class FailingWay:
+class FailingWay(NamedTuple):
     """Atoms that are true if a statement fails in this way. ``variables`` (names and sorts) are those of the statement
     and of the quantifiers that need a row."""
 
@@ -76,11 +75,8 @@ def _ways(part: Part, *, wanted: bool) -> list[FailingWay]:
 
 def _together(*options: Sequence[FailingWay]) -> list[FailingWay]:
     """A way of each, in all combinations."""
-    joined = itertools.chain.from_iterable
     chosen = itertools.product(*options)
-    return _first(
-        FailingWay((*joined(w.atoms for w in each),), (*joined(w.variables for w in each),)) for each in chosen
-    )
+    return _first(FailingWay(*(tuple(itertools.chain(*part)) for part in zip(*each, strict=True))) for each in chosen)
 
 
 def _first(found: Iterable[FailingWay]) -> list[FailingWay]:
@@ -135,21 +131,21 @@ def _box(known: KnownValues, part: Part, columns: VariableColumns, length: int) 
     """Bounds of a formula in the least world, for each row. Quantifiers and comparisons are left unknown."""
     match part.kind:
         case "true" | "false":
-            made = np.full(length, float(part.kind == "true"))
-            return made, made
+            truths = np.full(length, float(part.kind == "true"))
         case "atom":
-            made = known.true_in_all(part.name, [_column(known, term, columns, length) for term in part.terms], length)
-            return made, made
+            terms = [_column(known, term, columns, length) for term in part.terms]
+            truths = known.true_in_all(part.name, terms, length)
         case "same":
             one, other = (_column(known, term, columns, length) for term in part.terms)
-            made = (one == other).astype(float)
-            return made, made
+            truths = (one == other).astype(float)
         case "not":
             low, high = _box(known, part.operands[0], columns, length)
             return 1 - high, 1 - low
-    if part.bound or part.arithmetic is not None:
-        return np.zeros(length), np.ones(length)
-    return _connective(part.kind, [_box(known, operand, columns, length) for operand in part.operands])
+        case _ if part.bound or part.arithmetic is not None:
+            return np.zeros(length), np.ones(length)
+        case kind:
+            return _connective(kind, [_box(known, operand, columns, length) for operand in part.operands])
+    return truths, truths
 
 
 def _column(known: KnownValues, term: object, columns: VariableColumns, length: int) -> Array:
