@@ -13,13 +13,12 @@ from lnnkit.data.column import EntityColumn
 from lnnkit.explain.conflict.repairs import ConflictMember, Loosened, StatedFact, StatedRule, bounds_of
 from lnnkit.explain.provenance.fact_sources import FactSources, fact_text
 from lnnkit.syntax import ast
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.span import NOWHERE, Source, Span
 
 if TYPE_CHECKING:
     from lnnkit.data.table import FactTable
 
 ASSUMED = "<assumed>"
-_NOWHERE = Span(Source("", ""), 0, 0)
 
 
 def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: bool) -> Fact:
@@ -74,17 +73,16 @@ def alone(program: CheckedProgram, members: Sequence[ConflictMember], loose: Loo
         and fact.predicate not in completed
         and (fact.predicate, fact.arguments) not in own
     ]
-    bounds = {id(member): bounds_of(member) for member in members}
-    if loose is not None:
-        bounds |= {id(member): (loose.lower, loose.upper) for member in members if member == loose.member}
-    for member in members:
-        if isinstance(member, StatedFact):
-            facts.append(Fact(member.predicate, member.arguments, *bounds[id(member)], _NOWHERE))
+
+    def bounds(member: ConflictMember) -> tuple[float, float]:
+        return bounds_of(member) if loose is None or member != loose.member else (loose.lower, loose.upper)
+
     order = {id(statement): place for place, statement in enumerate(program.assertions)}
     rules = [member for member in members if isinstance(member, StatedRule)]
     rules.sort(key=lambda member: order.get(id(member.statement), 0))
-    ends = [bounds[id(member)] for member in rules]
-    stated = [replace(rule.statement, lower=low, upper=high) for rule, (low, high) in zip(rules, ends, strict=True)]
+    stated = [replace(rule.statement, lower=low, upper=high) for rule in rules for low, high in [bounds(rule)]]
+    given = (member for member in members if isinstance(member, StatedFact))
+    facts += [Fact(member.predicate, member.arguments, *bounds(member), NOWHERE) for member in given]
     named = {fact.predicate for fact in facts}.union(*(names_in(statement.formula) for statement in stated))
     predicates = {name: predicate for name, predicate in program.predicates.items() if name in named}
     strata = tuple(stratum & named for stratum in program.strata if stratum & named)

@@ -83,7 +83,8 @@ def cost(member: ConflictMember) -> float:
 def smallest(sets: Sequence[Collection[ConflictMember]]) -> tuple[ConflictMember, ...]:
     """The cheapest members of which each set has one; at equal cost those with the fewest rules, then the fewest, then
     the first. Sets that share no member are looked at apart."""
-    members = sorted({_place(each): each for some in sets for each in some}.values(), key=_order)
+    every = {_place(each): each for some in sets for each in some}
+    members = sorted(every.values(), key=lambda each: (cost(each), _place(each)))
     number = {_place(each): n for n, each in enumerate(members)}
     apart: list[list[frozenset[int]]] = []
     for some in sets:
@@ -136,10 +137,6 @@ def _disjoint(sets: Sequence[frozenset[int]]) -> Iterator[frozenset[int]]:
         if some and not taken & some:
             taken |= some
             yield some
-
-
-def _order(member: ConflictMember) -> tuple[object, ...]:
-    return cost(member), _place(member)
 
 
 def _place(member: ConflictMember) -> tuple[object, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -79,11 +79,8 @@ class PremiseImprovement:
         got = self._at_once(needed, self._degrees)
         first = next((i for i, value in enumerate(got) if enough(value)), len(got) - 1)
         below = self._degrees[max(first - 1, 0)]
-
-        def all_of(degrees: Sequence[float]) -> list[bool]:
-            return [enough(value) for value in self._at_once(needed, degrees)]
-
-        met = np.full(len(needed), _refined(below, self._degrees[first], all_of))
+        every = _refined(below, self._degrees[first], lambda degrees: map(enough, self._at_once(needed, degrees)))
+        met = np.full(len(needed), every)
         if len(needed) > _SINGLY:
             return [(each, each.at(degree)) for each, degree in zip(needed, met.tolist(), strict=True)]
         found: list[tuple[ImprovablePremise, float]] = []
@@ -165,7 +162,7 @@ class PremiseImprovement:
         return found
 
 
-def _refined(low: float, high: float, enough: Callable[[Sequence[float]], Sequence[bool]]) -> float:
+def _refined(low: float, high: float, enough: Callable[[Sequence[float]], Iterable[bool]]) -> float:
     """The least sufficient degree between two, to the precision of the search."""
     for _ in range(_FINER):
         degrees = np.linspace(low, high, _GRID).tolist()

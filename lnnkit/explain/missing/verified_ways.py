@@ -72,11 +72,7 @@ def _excluded(way: Way) -> bool:
 
 def _unique(ways: Sequence[Way]) -> list[Way]:
     """Without ways that repeat the statement and the premises of another."""
-    found: dict[object, Way] = {}
-    for way in ways:
-        key = id(way.statement), frozenset(map(_atom, way.lacking))
-        found.setdefault(key, way)
-    return list(found.values())
+    return _first(ways, lambda way: (id(way.statement), frozenset(map(_atom, way.lacking))))
 
 
 def _once(ways: Sequence[Way]) -> list[Way]:
@@ -96,9 +92,14 @@ def _atom(missing: Missing) -> object:
 
 
 def _one_each(ways: Sequence[Way]) -> list[Way]:
-    found: dict[int, Way] = {}
+    return _first(ways, lambda way: id(way.statement))
+
+
+def _first(ways: Sequence[Way], key: Callable[[Way], object]) -> list[Way]:
+    """The first way of each key."""
+    found: dict[object, Way] = {}
     for way in ways:
-        found.setdefault(id(way.statement), way)
+        found.setdefault(key(way), way)
     return list(found.values())
 
 

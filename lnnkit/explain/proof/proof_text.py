@@ -108,17 +108,12 @@ def lines(explanation: ProofData, depth: int | None = None) -> Iterator[ProofLin
 def claimed(step: Step, weight: float, relation: Mapping[str, str] = RELATION) -> str:
     """What a step says, with the weight of the operand that it bounds."""
     scale = "" if weight == 1 else f" @{weight:g}"
-    return f"{subject(step)} {relation[step.side]} {format_bound(step.bound)}{scale}"
+    return f"{set_apart(step.conclusion, step.atom)} {relation[step.side]} {format_bound(step.bound)}{scale}"
 
 
 def left_out(step: Step) -> str:
     """The remark on premises that are not shown."""
     return f", resting on {len(step.premises)} more" if step.premises else ""
-
-
-def subject(step: Step) -> str:
-    """What a step bounds."""
-    return set_apart(step.conclusion, step.atom)
 
 
 def set_apart(formula: ast.Expression, text: str) -> str:
@@ -136,14 +131,12 @@ def because(step: Step) -> str:
             return f"{kind}, {step.given.file}:{step.given.row}{trust}"
         case "contradiction" if step.statement is None:
             return "its truth contradicts that of its operands"
-        case "closed" if free_names(step.conclusion):
-            return f"for any other {' and '.join(free_names(step.conclusion))}: no fact, and the predicate is closed"
         case "closed":
-            return "no fact, and the predicate is closed"
+            return f"{_others(step)}no fact, and the predicate is closed"
         case "open":
             return "nothing says more"
         case "completed" if free_names(step.conclusion):
-            return f"for any other {' and '.join(free_names(step.conclusion))}: no rule makes it truer"
+            return f"{_others(step)}no rule makes it truer"
         case "completed":
             if not step.premises and step.bound == 0:
                 return "no rule concludes it, and the predicate is closed"
@@ -165,6 +158,11 @@ def because(step: Step) -> str:
         span = step.statement.span
         said = f"{step.statement.kind} {step.statement.name or ''}".rstrip() + f", {span.source.path}:{span.line}"
     return f"{said}{f' ({bindings})' if bindings else ''}"
+
+
+def _others(step: Step) -> str:
+    names = free_names(step.conclusion)
+    return f"for any other {' and '.join(names)}: " if names else ""
 
 
 def free_names(conclusion: ast.Expression) -> list[str]:

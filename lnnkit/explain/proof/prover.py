@@ -148,16 +148,11 @@ class Prover:
 
     def _completed(self, steps: Steps, source: Completed) -> Step:
         held = self._completions.held(source)
-        blanket = any(not isinstance(argument, str) for argument in source.arguments)
-        return Step(
-            self.wording.conclusion(source.table, source.arguments),
-            "upper",
-            source.value,
-            "completed",
-            premises=_premises(steps, held.reads),
-            excepted=self._completions.excepted(source.table, source.completion) if blanket else None,
-            all_seen=held.all_seen,
-        )
+        step = Step(self.wording.conclusion(source.table, source.arguments), "upper", source.value, "completed")
+        step.premises, step.all_seen = _premises(steps, held.reads), held.all_seen
+        if any(not isinstance(argument, str) for argument in source.arguments):
+            step.excepted = self._completions.excepted(source.table, source.completion)
+        return step
 
     def _sent(self, steps: Steps, event: Event) -> Step:
         conclusion, side = self._of_row(event.row), SIDES[event.side]
@@ -167,17 +162,11 @@ class Prover:
         view, place = self.views.of(event.batch, event.leaf, event.instance)
         kept = self._necessary(event, view, place, self._reads(event, view))
         formula, stated = view.formula, _statement(view.formula)
-        return Step(
-            conclusion,
-            side,
-            event.value,
-            "neuron" if stated is None else "statement",
-            stated,
-            self.wording.instance(formula, view.bindings),
-            (formula.lower, formula.upper),
-            {} if stated is None else self._bindings(view, formula.block_of(event.leaf), place),
-            self.premises(steps, formula, kept),
-        )
+        reason = "neuron" if stated is None else "statement"
+        instance, truth = self.wording.instance(formula, view.bindings), (formula.lower, formula.upper)
+        bindings = {} if stated is None else self._bindings(view, formula.block_of(event.leaf), place)
+        premises = self.premises(steps, formula, kept)
+        return Step(conclusion, side, event.value, reason, stated, instance, truth, bindings, premises)
 
     def premises(self, steps: Steps, formula: Formula, reads: Sequence[EndRead]) -> list[Premise]:
         return _premises(steps, [(formula, read) for read in reads])
@@ -194,10 +183,8 @@ class Prover:
                 bindings = _stated_bindings(root, reference, arguments)
                 return Step(conclusion, SIDES[side], value, "stated", root.origin, conclusion, truth, bindings)
         formula = next(f for f in self._run.plan.shared.formulas if f.auxiliary == table)
-        ids = {
-            place: self._grounding.domain.index[a] if isinstance(a, str) else self._grounding.domain.generic
-            for place, a in enumerate(arguments)
-        }
+        domain = self._grounding.domain
+        ids = {place: domain.index[a] if isinstance(a, str) else domain.generic for place, a in enumerate(arguments)}
         view = self.views.whole(formula, ids)
         reads = self.upward_reads(view, arguments, side, tick)
         premises = self.premises(steps, formula, self.upward_needed(view, reads, side, value))

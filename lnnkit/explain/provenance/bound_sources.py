@@ -69,15 +69,13 @@ class BoundHistory:
         place = int(np.searchsorted(numbers, event.number))
         return self._event(int(numbers[place - 1])) if place else None
 
-    def restored(self, event: Event) -> Event | None:
+    def restored(self, event: Event | None) -> Event | None:
         """The event whose bound a completion restored: the last before it began; None if there is none."""
-        found: Event | None = event
-        while found is not None and found.kind is Kind.RESTORED:
-            while found is not None and found.kind is not Kind.RESTARTED:
-                found = self.previous(found)
-            if found is not None:
-                found = self.previous(found)
-        return found
+        while event is not None and event.kind is Kind.RESTORED:
+            while event is not None and event.kind is not Kind.RESTARTED:
+                event = self.previous(event)
+            event = None if event is None else self.previous(event)
+        return event
 
     def rising(self, start: int, stop: int, least: float) -> np.ndarray:
         """The rows whose upper end rose above ``least`` from tick ``start`` to before ``stop``."""
@@ -171,9 +169,7 @@ class BoundSources:
 
     def of(self, row: int, side: int, tick: int = END) -> Reading:
         """The bound of a row as read at ``tick``."""
-        event = self._timeline.at(row, side, tick)
-        if event is not None:
-            event = self._timeline.restored(event)
+        event = self._timeline.restored(self._timeline.at(row, side, tick))
         if event is not None:
             source = Listed(row, side) if event.kind is Kind.STATED else self._source(event)
             return self._told(event.value, side, source, self._wording.table(row))
@@ -217,7 +213,7 @@ class BoundSources:
         event = self._timeline.at(row, side)
         while event is not None and event.kind is Kind.OPENED:
             event = self._timeline.previous(event)
-        event = None if event is None else self._timeline.restored(event)
+        event = self._timeline.restored(event)
         if event is not None:
             return Reading(event.value, self._source(event))
         if self.is_given(row):

@@ -150,13 +150,13 @@ def _count(read: Values) -> int:
     return next(iter(read.values())).lower.shape[0] if read else 1
 
 
+@dataclass(frozen=True, slots=True)
 class InstanceViews:
     """Reconstructs instances of a grounding, and what they read."""
 
-    def __init__(self, grounding: Grounding, sources: BoundSources, wording: GroundText) -> None:
-        self._grounding = grounding
-        self._sources = sources
-        self._wording = wording
+    _grounding: Grounding
+    _sources: BoundSources
+    _wording: GroundText
 
     def of(self, number: int, leaf: int, instance: int) -> tuple[InstanceView, int]:
         """The instance of row ``instance`` of the block of ``leaf``, and the position of that row in it."""
