@@ -50,7 +50,9 @@ class Neighbourhood:
                 left_out += len(below)
                 continue
             if not step.premises:
-                self.boxes[target] = _given(self.boxes[target], _source(step))
+                box, source = self.boxes[target], _source(step)
+                if source and source not in box.lines:
+                    self.boxes[target] = replace(box, kind="fact", lines=(*box.lines, source))
                 continue
             instance = _instance(step)
             self.boxes.setdefault(instance.name, instance)
@@ -90,11 +92,6 @@ class Neighbourhood:
                 lines.append(f"for any other {' and '.join(names)}")
             self.boxes[text] = Box(text, "atom", tuple(lines), state, note=text)
         return text
-
-
-def _given(box: Box, source: str) -> Box:
-    """The box of a bound without premises, with its source below the lines that it has."""
-    return replace(box, kind="fact", lines=(*box.lines, source)) if source and source not in box.lines else box
 
 
 def _source(step: Step) -> str:

@@ -100,21 +100,21 @@ def _named(statements: Sequence[T]) -> dict[str, T]:
     return {f"\0{number}": statement for number, statement in enumerate(statements)}
 
 
-def _matrix(formula: Formula) -> Formula:
-    """A formula without the quantifiers and the weight around all of it."""
-    while isinstance(formula, ast.Quantifier | ast.Weighted):
-        formula = formula.operand if isinstance(formula, ast.Weighted) else formula.body
-    return formula
-
-
 def _sides(formula: Formula) -> tuple[list[Formula], Formula]:
-    """The antecedent and the consequent of an implication, split at its last arrow."""
+    """The antecedents and the consequent of an implication, split at its last arrow, without the quantifiers and the
+    weights around it."""
     premises: list[Formula] = []
-    rest = _matrix(formula)
-    while isinstance(rest, ast.Implies):
-        premises.append(rest.antecedent)
-        rest = _matrix(rest.consequent)
-    return premises, rest
+    while True:
+        match formula:
+            case ast.Implies(antecedent, consequent):
+                premises.append(antecedent)
+                formula = consequent
+            case ast.Weighted():
+                formula = formula.operand
+            case ast.Forall() | ast.Exists():
+                formula = formula.body
+            case _:
+                return premises, formula
 
 
 def _atoms(formula: Formula) -> Iterator[tuple[str, bool]]:

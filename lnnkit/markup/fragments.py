@@ -34,13 +34,12 @@ class Table:
 
 def tables(*shown: Table, text: str = "", notes: Sequence[str] = ()) -> str:
     """A fragment of HTML: a paragraph, the tables, each cut at ``ROWS`` rows with a count of all, and ``notes``."""
-    return str(rendered("tables.html", tables=list(map(_cut, shown)), text=text, notes=notes))
-
-
-def _cut(table: Table) -> tuple[Table, list[Sequence[HtmlCell]], list[str]]:
-    rows = list(islice(table.rows, ROWS))
-    more = [f"the first {len(rows)} of {table.total:,} {table.what}"] if table.total > len(rows) else []
-    return table, rows, [*more, *table.notes]
+    cut: list[tuple[Table, list[Sequence[HtmlCell]], list[str]]] = []
+    for table in shown:
+        rows = list(islice(table.rows, ROWS))
+        more = [f"the first {len(rows)} of {table.total:,} {table.what}"] if table.total > len(rows) else []
+        cut.append((table, rows, [*more, *table.notes]))
+    return str(rendered("tables.html", tables=cut, text=text, notes=notes))
 
 
 class Listing(list[T]):

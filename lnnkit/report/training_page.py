@@ -87,12 +87,9 @@ def _scores(fit: Fitted) -> Iterator[tuple[list[str], list[list[str]]]]:
 
 
 def _change(before: object | None, after: object, metric: str) -> str:
-    shown = [_cell(getattr(score, metric)) for score in (before, after) if score is not None]
+    values = [getattr(score, metric) for score in (before, after) if score is not None]
+    shown = ["–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.3f}" for value in values]
     return shown[0] if len(set(shown)) == 1 else " → ".join(shown)
-
-
-def _cell(value: float | int | None) -> str:
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
 # --- charts -----------------------------------------------------------------------------------------------------------
