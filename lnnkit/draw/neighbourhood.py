@@ -86,8 +86,8 @@ class Neighbourhood:
                 least, most = (-math.inf, math.inf) if numeric else (0.0, 1.0)
                 known = (step.bound, most) if step.side == "lower" else (least, step.bound)
             state = number_state(*known) if numeric else truth_state(*known, self.alpha)
-            said = "" if numeric else f"  {state_in_words(state, False)}"
-            lines = [shortened(text, _SHOWN), f"{formatter(numeric)(*known)}{said}"]
+            words = "" if numeric else f"  {state_in_words(state, False)}"
+            lines = [shortened(text, _SHOWN), f"{formatter(numeric)(*known)}{words}"]
             if names := free_names(step.conclusion):
                 lines.append(f"for any other {' and '.join(names)}")
             self.boxes[text] = Box(text, "atom", tuple(lines), state, note=text)

@@ -137,10 +137,10 @@ def _predicate(program: CheckedProgram, name: str) -> Box:
     predicate = program.predicates[name]
     facts = sum(fact.predicate == name for fact in program.facts)
     facts += sum(len(table) for table in program.tables if table.predicate == name)
-    said = ["closed"] if predicate.closed else []
-    said += [counted(facts, "fact")] if facts else []
+    details = ["closed"] if predicate.closed else []
+    details += [counted(facts, "fact")] if facts else []
     shown = f"{name}{_listed(predicate.sorts)}"
-    lines = (shown, ", ".join(said)) if said else (shown,)
+    lines = (shown, ", ".join(details)) if details else (shown,)
     return Box(name, "predicate", lines, "number" if predicate.numeric else None, note=shown)
 
 

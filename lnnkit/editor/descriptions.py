@@ -46,17 +46,17 @@ def _predicate(linked: Linked, name: str, checked: CheckedProgram | None) -> lis
     declaration = next((place for place in places if place.role == "declaration"), None)
     if declaration is not None:
         written = format_statement(declaration.statement)
-        said = f"declared on {_where(linked, declaration.span)}"
+        origin = f"declared on {_where(linked, declaration.span)}"
     else:
         written = format_statement(ast.PredicateStatement(name, known.sorts, known.closed, span=places[0].span))
-        said = "not declared; its sorts are inferred" if known.sorts else "not declared"
+        origin = "not declared; its sorts are inferred" if known.sorts else "not declared"
     meaning = "open: what is not listed is unknown"
     if known.numeric:
         meaning = "a number: an unlisted value is unknown"
     elif known.closed:
         meaning = "closed: what is not listed and does not follow is false"
     rules = [place for place in places if place.role == "conclusion"]
-    return [_block(written), f"{said}; {meaning}", _rules(linked, rules), _facts(places, name, checked)]
+    return [_block(written), f"{origin}; {meaning}", _rules(linked, rules), _facts(places, name, checked)]
 
 
 def _rules(linked: Linked, concluding: Sequence[Place]) -> str:
@@ -86,9 +86,9 @@ def _sort(linked: Linked, name: str) -> list[str]:
     places = named(linked, "sort", name)
     declared = next((place for place in places if isinstance(place.statement, ast.SortStatement)), None)
     head = format_statement(declared.statement if declared else ast.SortStatement(name, span=places[0].span))
-    said = "" if declared else "not declared, which it need not be"
+    origin = "" if declared else "not declared, which it need not be"
     users = dict.fromkeys(place.statement.name for place in places if isinstance(place.statement, ast.Declaration))
-    return [_block(head), said, f"Arguments of {', '.join(f'`{user}`' for user in users)}" if users else ""]
+    return [_block(head), origin, f"Arguments of {', '.join(f'`{user}`' for user in users)}" if users else ""]
 
 
 def _where(linked: Linked, span: Span) -> str:

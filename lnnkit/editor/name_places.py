@@ -161,8 +161,8 @@ def rename(linked: Linked, name: str, wanted: str) -> dict[Path, list[Edit]]:
     _refuse_taken(linked, new)
     for file in linked.files:
         if name in file.broken:
-            said = f"a statement of {file.path.name} that mentions `{name}` has a syntax error: correct it first"
-            raise RenameRefused(said)
+            reason = f"a statement of {file.path.name} that mentions `{name}` has a syntax error: correct it first"
+            raise RenameRefused(reason)
     edits: dict[Path, list[Edit]] = {}
     texts = {str(file.path): file.text for file in linked.files}
     for place in named(linked, "predicate", name):
@@ -203,8 +203,8 @@ def _refuse_taken(linked: Linked, new: str) -> None:
         raise RenameRefused(f"`{new}` is taken: {where} names it")
     for file in linked.files:
         if new in file.broken:
-            said = f"`{new}` may be taken: a statement of {file.path.name} with a syntax error mentions it"
-            raise RenameRefused(said)
+            reason = f"`{new}` may be taken: a statement of {file.path.name} with a syntax error mentions it"
+            raise RenameRefused(reason)
 
 
 def _verify(linked: Linked, name: str, new: str, edits: Mapping[Path, Sequence[Edit]]) -> None:
@@ -212,8 +212,9 @@ def _verify(linked: Linked, name: str, new: str, edits: Mapping[Path, Sequence[E
     after = Linked(tuple(parsed_file(file.path, edited(file.text, edits.get(file.path, ()))) for file in linked.files))
     for old, changed in zip(linked.files, after.files, strict=True):
         if len(changed.findings) > len(old.findings):
-            said = next(f for f in changed.findings if f.message not in {one.message for one in old.findings})
-            raise RenameRefused(f"`{new}` cannot stand in {old.path.name} line {said.line}: {said.message}")
+            known = {finding.message for finding in old.findings}
+            first = next(finding for finding in changed.findings if finding.message not in known)
+            raise RenameRefused(f"`{new}` cannot stand in {old.path.name} line {first.line}: {first.message}")
     expected = Counter((new if place.name == name else place.name, place.kind, place.role) for place in places(linked))
     if expected != Counter((place.name, place.kind, place.role) for place in places(after)):
         kind = "a variable" if is_name(new) else "something else"

@@ -112,33 +112,33 @@ def _offered(text: str, finding: Diagnostic) -> Iterator[QuickFix]:
     if _REMOVED.match(finding.hint):
         yield QuickFix("Remove it", Edit(span.start, span.end, ""))
     for match in _LITERAL.finditer(finding.hint):
-        said = match[1] or match[2]
-        word, _, rest = said.partition(" ")
+        literal = match[1] or match[2]
+        word, _, rest = literal.partition(" ")
         if word not in KEYWORDS or not rest:
-            edit = _replacing(text, start, end, span.start, span.end, said)
+            edit = _replacing(text, start, end, span.start, span.end, literal)
             line = text[start : edit.start] + edit.text + text[edit.end : end]
-            if not (Counter(_ATOM.findall(line)) - Counter(_ATOM.findall(text[start:end]))) or "(" not in said:
-                yield QuickFix(f"Replace by `{said}`", edit)  # else the line would say something twice
+            if not (Counter(_ATOM.findall(line)) - Counter(_ATOM.findall(text[start:end]))) or "(" not in literal:
+                yield QuickFix(f"Replace by `{literal}`", edit)  # else the line would say something twice
             continue
-        if finding.hint.startswith(f"write `{said}`") and "below it" not in finding.hint:  # others are examples
-            yield QuickFix(f"Replace the line by `{said}`", Edit(start, end, said))
+        if finding.hint.startswith(f"write `{literal}`") and "below it" not in finding.hint:  # others are examples
+            yield QuickFix(f"Replace the line by `{literal}`", Edit(start, end, literal))
         if word in _DECLARING:
-            yield QuickFix(f"Insert `{said}`", Edit(start, start, f"{said}\n"))
+            yield QuickFix(f"Insert `{literal}`", Edit(start, start, f"{literal}\n"))
 
 
-def _replacing(text: str, first: int, last: int, start: int, end: int, said: str) -> Edit:
-    """The replacement of a place by what is said, in a line from ``first`` to ``last``. Tokens beside the place that
-    are said too are replaced with it: of `age(X) is 34`, ``is`` by `age(X) = 34`."""
+def _replacing(text: str, first: int, last: int, start: int, end: int, literal: str) -> Edit:
+    """The replacement of a place by what a hint names, in a line from ``first`` to ``last``. Tokens beside the place
+    that this has too are replaced with it: of `age(X) is 34`, ``is`` by `age(X) = 34`."""
     tokens = [(first + match.start(), first + match.end()) for match in _TOKEN.finditer(text[first:last])]
-    if text[start:end].partition(" ")[0] in KEYWORDS:  # a whole statement: the word that is nearly what is said
-        near = get_close_matches(said, [text[a:b] for a, b in tokens] + [f'"{text[a:b]}"' for a, b in tokens], 1)
+    if text[start:end].partition(" ")[0] in KEYWORDS:  # a whole statement: the word that is nearly named
+        near = get_close_matches(literal, [text[a:b] for a, b in tokens] + [f'"{text[a:b]}"' for a, b in tokens], 1)
         start, end = next(
             ((a, b) for a, b in tokens if near and text[a:b].strip('"') == near[0].strip('"')), (start, end)
         )
-        said = said if text[start] == '"' else said.strip('"')
+        literal = literal if text[start] == '"' else literal.strip('"')
     start = min([start, *(a for a, b in tokens if a < start < b)])  # a token that it is a part of
     end = max([end, *(b for a, b in tokens if a < end < b)])
-    within = _TOKEN.findall(said)
+    within = _TOKEN.findall(literal)
     for a, b in reversed([token for token in tokens if token[1] <= start]):
         if text[a:b] not in within:
             break
@@ -151,4 +151,4 @@ def _replacing(text: str, first: int, last: int, start: int, end: int, said: str
         end += 1
     before, after = text[start - 1 : start], text[end : end + 1]
     apart = before.isalnum() or (after.isspace() and before in (")", "]", "}", '"'))
-    return Edit(start, end, f" {said}" if apart else said)
+    return Edit(start, end, f" {literal}" if apart else literal)

@@ -194,24 +194,24 @@ def _of_family(members: Sequence[_Member], truths: _Truths) -> Iterator[Law]:
     known = _known(members, truths)
     clauses = [*_clauses(members)]
     contradictory = any(all((not positive) in known[r.text] for r, positive in clause) for clause in clauses)
-    if contradictory or any(len(said) > 1 for said in known.values()):
+    if contradictory or any(len(stated) > 1 for stated in known.values()):
         return
     for clause in clauses:
         if not any(positive in known[reading.text] for reading, positive in clause):
             left = [(reading, positive) for reading, positive in clause if not known[reading.text]]
-            yield _law(left, tuple(said for reading, _ in clause for said in known[reading.text].values()))
+            yield _law(left, tuple(given for reading, _ in clause for given in known[reading.text].values()))
 
 
 def _clauses(members: Sequence[_Member]) -> Iterator[tuple[_Literal, ...]]:
     for count in (2, 3):
         for first, *others in combinations_with_replacement(members, count):
-            for some in product(first[:1], *others):
-                if len({reading.text for reading in some}) < count:
+            for readings in product(first[:1], *others):
+                if len({reading.text for reading in readings}) < count:
                     continue  # A comparison occurs twice in a clause only if it has two readings.
                 for positive in product((True, False), repeat=count):
-                    true = [r.signs if p else EVERY - r.signs for r, p in zip(some, positive, strict=True)]
+                    true = [r.signs if p else EVERY - r.signs for r, p in zip(readings, positive, strict=True)]
                     if _cover(true) and not any(_cover(true[:out] + true[out + 1 :]) for out in range(count)):
-                        yield tuple(zip(some, positive, strict=True))
+                        yield tuple(zip(readings, positive, strict=True))
 
 
 def _cover(signs: Sequence[frozenset[int]]) -> bool:

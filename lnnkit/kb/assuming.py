@@ -160,9 +160,9 @@ def _came(
         stated = replace(program, facts=(*program.facts, *facts), assertions=(*program.assertions, *axioms))
         clone = session.about(theory.about(stated))
     else:
-        said = copy(theory)
-        said.checked = replace(theory.checked, facts=(*theory.checked.facts, *facts))
-        clone = session.about(said, session.graph())
+        assumed = copy(theory)
+        assumed.checked = replace(theory.checked, facts=(*theory.checked.facts, *facts))
+        clone = session.about(assumed, session.graph())
         clone.source = Continuation(session, theory.checked, facts)
     try:
         rested = covering_widely(clone, query)

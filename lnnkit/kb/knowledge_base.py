@@ -145,11 +145,9 @@ class KnowledgeBase:
     def overruled(self, fact: Fact) -> list[str]:
         """The facts of the program about the atom of ``fact`` that are tighter than ``fact`` or disagree with it, each
         with its place."""
-        origins = self._theory.origins()
-        said = origins.of(fact.predicate, fact.arguments)
         return [
             f"`{given.text}` ({given.file}:{given.row})"
-            for given in said
+            for given in self._theory.origins().of(fact.predicate, fact.arguments)
             if fact.lower < given.lower or fact.upper > given.upper
         ]
 

@@ -88,8 +88,8 @@ def _stacked(name: str, inputs: Mapping[str, object]) -> torch.Tensor:
     first, like = next(iter(made.items()))
     for entity, tensor in made.items():
         if tensor.shape != like.shape or tensor.dtype != like.dtype:
-            said = f"`{first}` {_shown(like)} and of `{entity}` {_shown(tensor)}"
-            raise _refused(name, f"inputs of {said}", "give all inputs one shape and type: they are stacked")
+            shapes = f"`{first}` {_shown(like)} and of `{entity}` {_shown(tensor)}"
+            raise _refused(name, f"inputs of {shapes}", "give all inputs one shape and type: they are stacked")
     return torch.stack(list(made.values()))
 
 
@@ -106,8 +106,8 @@ def _width(name: str, module: torch.nn.Module, stacked: torch.Tensor) -> int:
             output = module(tried)
     except Exception as problem:  # a user's module may raise anything
         hint = "let it take a batch of inputs, stacked along the first dimension; try `module(input[None])`"
-        said = " ".join(str(problem).split())
-        message = f"a module that fails for a stack {_shown(tried)} ({type(problem).__name__}: {said})"
+        reason = " ".join(str(problem).split())
+        message = f"a module that fails for a stack {_shown(tried)} ({type(problem).__name__}: {reason})"
         raise _refused(name, message, hint) from problem
     hint = "let it return one tensor with a row for each input"
     if not isinstance(output, torch.Tensor):

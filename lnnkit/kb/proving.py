@@ -205,10 +205,10 @@ def exact_answers(session: Session, query: Query, alpha: float, timeout: float |
         late += not exact.settled
         if exact.lower is not None and exact.upper is not None and exact.verdict != "inconsistent":
             lower[places[row]], upper[places[row]] = exact.lower, exact.upper
-    said = Diagnostic(
+    warning = Diagnostic(
         "not-settled", f"{late:,} queries were not decided in time", "raise `timeout`", severity="warning"
     )
-    return replace(known, lower=lower, upper=upper, warnings=(*known.warnings, *([said] if late else ())))
+    return replace(known, lower=lower, upper=upper, warnings=(*known.warnings, *([warning] if late else ())))
 
 
 def exact_explanation(session: Session, query: Query, alpha: float, timeout: float | None) -> Explanation:
@@ -224,9 +224,10 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
     ((_, question),) = _questions(session, ground, query, query.text)
     with _solver_needed():
         exact, items = exact_ends(ground, question, timeout)
-    said = [Diagnostic("not-settled", note, "raise `timeout`", severity="warning") for note in exact.notes]
+    warnings = [Diagnostic("not-settled", note, "raise `timeout`", severity="warning") for note in exact.notes]
     if exact.verdict == "inconsistent":
-        said.append(Diagnostic("inconsistent", "the program contradicts itself: no bound is exact", severity="warning"))
+        message = "the program contradicts itself: no bound is exact"
+        warnings.append(Diagnostic("inconsistent", message, severity="warning"))
     proof = explanation.proof
     for end, found in items.items():
         bound = exact.upper if end else exact.lower
@@ -235,8 +236,8 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
             proof = recorded(ground, proof, end, bound, found)
         except NoRecord as problem:
             message = f"the {'upper' if end else 'lower'} bound {bound:g} has no proof that can be checked: {problem}"
-            said.append(Diagnostic("no-proof", message, "`lnnkit prove` shows the verdict", severity="warning"))
-    return replace(explanation, proof=proof, warnings=tuple(said))
+            warnings.append(Diagnostic("no-proof", message, "`lnnkit prove` shows the verdict", severity="warning"))
+    return replace(explanation, proof=proof, warnings=tuple(warnings))
 
 
 @collection_paused()

@@ -46,8 +46,8 @@ def with_queries(theory: Theory, texts: Sequence[str], strangers: Severity) -> t
     if any(finding.severity == "error" for finding in findings):
         raise ProgramError([finding for finding in findings if finding.severity == "error"])
     unevaluated = (*checked.unevaluated, *(finding for finding in findings if finding.code in UNEVALUATED))
-    said = [finding for finding in findings if finding.code not in UNEVALUATED]
-    return replace(checked, queries=tuple(queries), unevaluated=unevaluated), said
+    others = [finding for finding in findings if finding.code not in UNEVALUATED]
+    return replace(checked, queries=tuple(queries), unevaluated=unevaluated), others
 
 
 def _checked(text: str, theory: Theory, strangers: Severity | None) -> tuple[Query | None, list[Diagnostic]]:

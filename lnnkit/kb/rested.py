@@ -108,7 +108,7 @@ def inferred(
         index, given, labelled = gathering.facts(program, stated | asked)
     except OverflowError as problem:
         raise too_many_entities(problem) from None
-    said = replace(program, assertions=lifted.program.assertions)  # with the learned numbers
+    learned = replace(program, assertions=lifted.program.assertions)  # with the learned numbers
 
     def whole(watching: Watch | None, *, narrow: bool) -> Run:
         try:
@@ -136,11 +136,11 @@ def inferred(
     if in_columns and sum(map(len, given)) > _FEW:
         from lnnkit.rows.column_fixpoint import column_fixpoint
 
-        columns = column_fixpoint(said, lifted, Gathered(index, given, labelled), known, watch)
+        columns = column_fixpoint(learned, lifted, Gathered(index, given, labelled), known, watch)
     if columns is not None:
         outcome = Outcome("interrupted" if columns.interrupted else "converged", columns.rounds)
-        return Rested(index.names, said, outcome, lambda: whole(later(), narrow=False), columns)
-    return rested(whole(watch, narrow=narrow), index.names, said)
+        return Rested(index.names, learned, outcome, lambda: whole(later(), narrow=False), columns)
+    return rested(whole(watch, narrow=narrow), index.names, learned)
 
 
 def rested(fixpoint: Run, names: Names, program: CheckedProgram) -> Rested:

@@ -132,5 +132,5 @@ class OpenDocument:
             answer = {"error": f"inference takes more than {PATIENCE:g} s"}
         if answer is None:
             return None
-        said = f"no bounds: {answer['error']}" if "error" in answer else f"**{answer['bounds']}** {answer['state']}"
-        return f"`{query}`: {said}"
+        shown = f"no bounds: {answer['error']}" if "error" in answer else f"**{answer['bounds']}** {answer['state']}"
+        return f"`{query}`: {shown}"

@@ -123,8 +123,8 @@ class LnnServer(LanguageServer):
             query = format_expression(atom, as_written=True)
             bounds = await document.bounds(query, linked.main.text, self.inference)
         checked = document.program if document else None
-        said = hover_text(linked, place, checked, bounds) if place else bounds
-        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, said)) if said else None
+        text = hover_text(linked, place, checked, bounds) if place else bounds
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
 
     def definition(self, params: types.DefinitionParams) -> list[types.Location]:
         linked, offset = self.cursor(params)

@@ -75,7 +75,7 @@ class TreeLine:
 
 
 def tree(
-    title: str, said: str, lines: Iterable[TreeLine], above: Sequence[str] = (), below: Sequence[str] = ()
+    title: str, note: str, lines: Iterable[TreeLine], above: Sequence[str] = (), below: Sequence[str] = ()
 ) -> Markup:
-    """A fragment of HTML: a title and what is said of it, then paragraphs, the tree, and paragraphs."""
-    return rendered("tree.html", title=title, said=said, lines=list(lines), above=above, below=below)
+    """A fragment of HTML: a title and a ``note`` on it, then paragraphs, the tree, and paragraphs."""
+    return rendered("tree.html", title=title, note=note, lines=list(lines), above=above, below=below)

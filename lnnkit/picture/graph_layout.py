@@ -71,7 +71,7 @@ def _within(drawing: Drawing, centres: Mapping[Hashable, Point], arrows: Sequenc
 
 
 def _by_graphviz(drawing: Drawing, graphviz: str) -> Layout:
-    done = subprocess.run(
+    finished = subprocess.run(
         [graphviz, "-Tjson", *_LIMITS],
         input=dot(drawing, sized=True),
         capture_output=True,
@@ -79,9 +79,9 @@ def _by_graphviz(drawing: Drawing, graphviz: str) -> Layout:
         timeout=_PATIENCE,
         check=True,
     )
-    answer = json.loads(done.stdout)
-    placed = {item["name"]: _point(item["pos"]) for item in answer["objects"]}
-    splines = {item["id"]: list(map(_point, item["pos"].split())) for item in answer.get("edges", ())}
+    graph = json.loads(finished.stdout)
+    placed = {node["name"]: _point(node["pos"]) for node in graph["objects"]}
+    splines = {edge["id"]: list(map(_point, edge["pos"].split())) for edge in graph.get("edges", ())}
     centres: dict[Hashable, Point] = {box.name: placed[f"n{number}"] for number, box in enumerate(drawing.boxes)}
     return _within(drawing, centres, [splines[f"e{number}"] for number in range(len(drawing.arrows))])
 

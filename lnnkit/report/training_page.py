@@ -118,9 +118,9 @@ def _losses(fit: Fitted) -> Section:
     losses = [curve("training labels, all terms", lambda entry: entry.loss)]
     if any(entry.validation is not None for entry in history):
         losses.append(curve("validation labels", lambda entry: entry.validation))
-    which, said = "validation", "Validation labels are held back: nothing is learned from them."
+    which, note = "validation", "Validation labels are held back: nothing is learned from them."
     if fit.validation is None:
-        which, said = "training", "No labels were held back to validate."
+        which, note = "training", "No labels were held back to validate."
     figures = [("loss", curves(history, losses, kept, "loss", positive=True), "")]
     names = dict.fromkeys(name for entry in history for name, value in entry.terms.items() if value)
     for name in names if len(names) > 1 else ():
@@ -129,7 +129,7 @@ def _losses(fit: Fitted) -> Section:
     if any(entry.accuracy is not None for entry in history):
         accuracy = curve(f"on {which} labels", lambda entry: entry.accuracy)
         figures.append((f"accuracy on {which} labels", curves(history, [accuracy], kept, "accuracy", share=True), ""))
-    return "Losses", f"The training loss, each of its terms on an axis of its own, and the accuracy. {said}", figures
+    return "Losses", f"The training loss, each of its terms on an axis of its own, and the accuracy. {note}", figures
 
 
 def _parameters(history: Sequence[Epoch], evidence: Evidence) -> Section:
@@ -158,18 +158,18 @@ def _thresholds(fit: Fitted, evidence: Evidence) -> Section:
         before = fit.history[0].values.get(threshold.name) if fit.history else None
         about = f"Labels of {threshold.predicate}." if threshold.predicate else "No label is about these entities."
         figures.append((threshold.comparison, histogram(threshold, before, fit.values[threshold.name]), about))
-    said = f"What each threshold is compared with, in the data. {_most('that moved most', len(evidence.thresholds))}"
-    return "Thresholds", said, figures
+    note = f"What each threshold is compared with, in the data. {_most('that moved most', len(evidence.thresholds))}"
+    return "Thresholds", note, figures
 
 
 def _calibrations(evidence: Evidence) -> Section:
     figures: list[Figure] = []
     for predictions in sorted(evidence.predictions, key=lambda predictions: -len(predictions.wanted))[:_CHARTS]:
         held = int(predictions.held.sum())
-        said = f"{len(predictions.wanted):,} labels{f', {held:,} of them held back' if held else ''}."
-        figures.append((predictions.predicate, calibration(predictions), said))
-    said = "The mean of the labels over that of the answers, in ten bins; the bars beneath count the answers in each."
-    return "Calibration", said, figures
+        note = f"{len(predictions.wanted):,} labels{f', {held:,} of them held back' if held else ''}."
+        figures.append((predictions.predicate, calibration(predictions), note))
+    note = "The mean of the labels over that of the answers, in ten bins; the bars beneath count the answers in each."
+    return "Calibration", note, figures
 
 
 def _most(what: str, many: int) -> str:

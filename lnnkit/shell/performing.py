@@ -115,9 +115,9 @@ def _ask(
     lines += answer_rows(shown, paint, "`limit 0` shows all", "ask its negation, `~(...)`, to see them")
     lines += ["\n"] if headed else []
     ended = _ended(state)
-    if ended and ended != state.said:
+    if ended and ended != state.status:
         lines.append(f"{paint(ended, 'note')}\n")
-    return replace(state, said=ended), Reply("".join(lines), typed.placed(answers.warnings))
+    return replace(state, status=ended), Reply("".join(lines), typed.placed(answers.warnings))
 
 
 def _ended(state: ShellState) -> str:
@@ -187,7 +187,7 @@ def _fact(typed: Typed) -> ast.FactStatement:
 def _undo(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     if state.before is None:
         raise _wrong("nothing-to-undo", "nothing has been stated or assumed here", "")
-    restored = replace(state.before, limit=state.limit, said=state.said)
+    restored = replace(state.before, limit=state.limit, status=state.status)
     return restored, Reply(f"undone: {printable(state.change)}\n")
 
 

@@ -23,7 +23,7 @@ class ShellState:
     """``stated`` is the knowledge base of the ``origin`` (the program of FILE) and the ``added`` statements. ``kb``,
     which answers questions, also has what is ``assumed``: by the text of an atom the fact that replaces everything else
     stated about it. ``before`` is the state that `undo` returns to, ``change`` what it would undo. ``limit`` is the
-    number of rows shown of an answer (0: all). ``said`` is how inference ended when the user was last told."""
+    number of rows shown of an answer (0: all). ``status`` is how inference ended when the user was last told."""
 
     origin: ast.Program
     stated: KnowledgeBase
@@ -33,7 +33,7 @@ class ShellState:
     before: ShellState | None = None
     change: str = ""
     limit: int = 0
-    said: str = ""
+    status: str = ""
 
 
 def opened(kb: KnowledgeBase | None, limit: int = 0) -> ShellState:
@@ -66,7 +66,7 @@ def reloaded(state: ShellState, path: str) -> tuple[ShellState, list[Diagnostic]
     `Error`."""
     fresh = opened(load(path), state.limit)
     restated = with_statements(fresh, state.added)[0] if state.added else fresh
-    restated = replace(restated, assumed=state.assumed, before=_kept(state), change="reload", said=state.said)
+    restated = replace(restated, assumed=state.assumed, before=_kept(state), change="reload", status=state.status)
     return _assuming(restated), [finding for finding in fresh.stated.warnings if finding not in state.stated.warnings]
 
 
