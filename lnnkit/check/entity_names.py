@@ -95,12 +95,8 @@ def _concluded(formula: Formula) -> Iterator[Mention]:
     start, end = root.consequent.span.start, root.consequent.span.end
     mentions = list(constants(formula))
     given = {each.name for each in mentions if not start <= each.span.start < end}
-    joined = {each.span.start for each in formula.mentions if each.variable}
-    for mention in mentions:
-        if mention.atom is None or mention.name in given or not start <= mention.span.start < end:
-            continue
-        if any(mention.atom.span.start <= place < mention.atom.span.end for place in joined):
-            yield mention
+    joined = {id(each.atom) for each in formula.mentions if each.variable and each.atom is not None}
+    yield from (each for each in mentions if each.name not in given and id(each.atom) in joined)
 
 
 def suspects(formulas: Iterable[Formula]) -> tuple[Span, ...]:

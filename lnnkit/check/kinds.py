@@ -46,13 +46,9 @@ def _formula(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
         if visit.parent is not None and id(visit.parent) in silenced:
             silenced.add(id(node))
             continue
-        match visit.role:
-            case "formula" | "query":
-                finding = _as_formula(visit, symbols)
-            case "term":
-                finding = _as_term(visit, symbols)
-            case _:
-                finding = None
+        finding = None
+        if visit.role != "comparand":
+            finding = (_as_term if visit.role == "term" else _as_formula)(visit, symbols)
         if finding is None and isinstance(node, ast.Comparison):
             finding = _comparison(node, visit, formula, symbols)
         if finding is not None:
@@ -173,19 +169,19 @@ def _arithmetic_on_truth(node: ast.Expression, atom: ast.Atom) -> Diagnostic:
 
 def _weights(node: ast.Expression) -> str | None:
     """How to weigh the operands of a sum of truths: `0.5 * P(X) + 0.5 * Q(X)`."""
-    terms: list[tuple[ast.Number, ast.Atom]] = []
+    terms: list[str] = []
     stack = [node]
     while stack:
         match stack.pop():
             case ast.Arithmetic(operator="+", left=left, right=right):
                 stack += [right, left]
             case ast.Arithmetic(operator="*", left=ast.Number() as weight, right=ast.Atom() as atom):
-                terms.append((weight, atom))
+                terms.append(f"{_short(atom)}@{weight.span.text}")
             case _:
                 return None
     if len(terms) < 2:
         return None
-    weighted = " & ".join(f"{_short(atom)}@{weight.span.text}" for weight, atom in terms)
+    weighted = " & ".join(terms)
     return f"weights follow their operands: write `({weighted})`"
 
 
@@ -387,14 +383,9 @@ def _mixed(
 def _holder(entity: ast.Expression, formula: Formula) -> ast.Atom | None:
     """The atom that holds a variable in its last place, such as `age(X, A)` in languages where numbers are
     arguments."""
-    if not isinstance(entity, ast.Atom) or entity.arguments:
-        return None
-    for node in (visit.node for visit in formula.visits):
-        if isinstance(node, ast.Atom) and len(node.arguments) > 1:
-            last = node.arguments[-1]
-            if isinstance(last, ast.Variable) and last.name == entity.name:
-                return node
-    return None
+    held = isinstance(entity, ast.Atom) and not entity.arguments and ast.Variable(entity.name)
+    atoms = (visit.node for visit in formula.visits if isinstance(visit.node, ast.Atom))
+    return next((atom for atom in atoms if len(atom.arguments) > 1 and atom.arguments[-1] == held), None)
 
 
 def _signature(atom: ast.Atom) -> str:

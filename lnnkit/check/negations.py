@@ -81,12 +81,11 @@ def stratify(symbols: Symbols) -> tuple[tuple[frozenset[str], ...], list[Diagnos
             defining += [(atom.name, root.antecedent) for atom in defined(root.consequent) if atom.name in closed]
     derived = {name: index for index, name in enumerate(dict.fromkeys(head for head, _ in defining))}
     edges: dict[tuple[str, str], tuple[ast.Atom, bool]] = {}
-    for head, antecedent in defining:
-        for atom, sign in signed(antecedent):
-            if atom.name in derived:
-                _, negative = edges.setdefault((head, atom.name), (atom, sign < 0))
-                if sign < 0 and not negative:
-                    edges[head, atom.name] = atom, True
+    for head, atom, sign in ((head, *each) for head, antecedent in defining for each in signed(antecedent)):
+        if atom.name in derived:
+            _, negative = edges.setdefault((head, atom.name), (atom, sign < 0))
+            if sign < 0 and not negative:
+                edges[head, atom.name] = atom, True
     if all(head == below and not negative for (head, below), (_, negative) in edges.items()):
         return tuple(frozenset([name]) for name in derived), []
     return _ordered(derived, edges)

@@ -262,11 +262,8 @@ def _arity_hint(name: str, arity: int, use: SymbolUse) -> str:
 def _case(symbols: Symbols) -> Iterator[Diagnostic]:
     """Warnings for known names that differ only in case: legal, but rarely intended."""
     known, _ = supplied(symbols)
-    by_folded: dict[str, str] = {}
-    for name, uses in symbols.uses.items():
-        if name not in known:
-            continue
-        other = by_folded.setdefault(name.casefold(), name)
-        if other != name:
-            message = f"`{name}` and `{other}` ({place(symbols.uses[other][0].span, uses[0].span)}) differ only in case"
-            yield warning("near-miss-case", uses[0].span, message, "if they are the same predicate, spell it one way")
+    used = (name for name in symbols.uses if name in known)
+    for other, name in repeated(used, str.casefold):
+        span = symbols.uses[name][0].span
+        message = f"`{name}` and `{other}` ({place(symbols.uses[other][0].span, span)}) differ only in case"
+        yield warning("near-miss-case", span, message, "if they are the same predicate, spell it one way")

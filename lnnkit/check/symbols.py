@@ -246,11 +246,10 @@ def _propositions(
     """Names that are certainly truth values without arguments, because they occur outside of comparisons."""
     found = {name for name, predicate in declared.items() if not predicate.numeric and not predicate.sorts}
     found |= {name for name, places in uses.items() if any(use.arity == 0 for use in places)}
-    for formula in formulas:
-        for visit in formula.visits:
-            atom = proposition(visit)
-            if atom is not None and visit.role == "formula" and atom.name not in visit.scope:
-                found.add(atom.name)
+    for visit in (visit for formula in formulas for visit in formula.visits if visit.role == "formula"):
+        atom = proposition(visit)
+        if atom is not None and atom.name not in visit.scope:
+            found.add(atom.name)
     return frozenset(found - {name for name, predicate in declared.items() if predicate.numeric})
 
 
@@ -260,11 +259,8 @@ def _use(
     """The use that an atom makes of its name; None if a bare name is a variable or an entity."""
     numeric = atom.name in declared and declared[atom.name].numeric
     if not atom.arguments:
-        if atom.name in scope:
-            return None
-        if role == "comparand" and bare_kind(atom, scope, declared, propositions) in ("variable", "constant"):
-            return None
-        if role == "term" and not numeric and atom.name not in propositions:
+        entity = role == "comparand" and bare_kind(atom, scope, declared, propositions) in ("variable", "constant")
+        if atom.name in scope or entity or (role == "term" and not numeric and atom.name not in propositions):
             return None
     how = "term" if numeric or role in ("term", "comparand") else "formula"
     return SymbolUse(atom.name, len(atom.arguments), name_span(atom), how)

@@ -27,7 +27,7 @@ from lnnkit.check.findings import error, find, place, repeated, warning
 from lnnkit.check.predicates import arity_of, heads
 from lnnkit.check.program import ENTITY, Predicate
 from lnnkit.check.symbols import Formula, Mention, Symbols
-from lnnkit.check.walk import measured, nodes, positive, proposition, strip_foralls, unweighted
+from lnnkit.check.walk import free_variables, measured, positive, proposition, strip_foralls, unweighted, visits
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import NULLS
@@ -190,14 +190,13 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
             message = f"this holds as soon as one {one} makes the left side of `->` false, or the right side true"
             hint = "write `&` for `->` if both sides are meant to hold of the same thing"
             left = node.body.antecedent.span.on_one_line
-            if visit.parent is None and len(left) < 60 and _argument_names(node.body.consequent).isdisjoint(names):
+            if (
+                visit.parent is None
+                and len(left) < 60
+                and set(free_variables(visits(node.body.consequent))).isdisjoint(names)
+            ):
                 hint = f"close the quantifier before the arrow: `(exists {one}: {left}) -> ...`"
             yield warning("exists-implies", node.body.span, message, hint)
-
-
-def _argument_names(formula: ast.Expression) -> set[str]:
-    atoms = (node for node in nodes(formula) if isinstance(node, ast.Atom))
-    return {each.name for atom in atoms for each in atom.arguments if isinstance(each, ast.Variable)}
 
 
 def _as_formulas(formula: Formula) -> Iterator[Diagnostic]:
@@ -296,15 +295,9 @@ def _loose(formula: Formula) -> Iterator[Mention]:
     if formula.kind != "rule" or not isinstance(root, ast.Implies):
         return
     free = {name: mentions for (name, binder), mentions in grouped(formula.mentions).items() if not binder}
-    if not free:
-        return
-    inside = {id(atom) for atom in heads(root)}
-    held = {
-        argument.name
-        for atom in (*positive(root.antecedent), *measured(root.antecedent))
-        for argument in atom.arguments
-        if isinstance(argument, ast.Variable)
-    }
+    inside = {id(atom) for atom in heads(root)} if free else set()
+    arguments = (each for atom in (*positive(root.antecedent), *measured(root.antecedent)) for each in atom.arguments)
+    held = {each.name for each in arguments if isinstance(each, ast.Variable)} if free else set()
     for name, mentions in free.items():
         first = next((mention for mention in mentions if id(mention.atom) in inside), None)
         if first is not None and len(mentions) > 1 and name not in held:
