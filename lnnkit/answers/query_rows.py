@@ -15,7 +15,6 @@ from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.answers.contested_marks import Marks, marked
 from lnnkit.arrays import all_set, any_set, quietly, where_set
 from lnnkit.engine.bounds_state import Contested, Doubted, shown
-from lnnkit.engine.inference import Budget, guard_of
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.asked import comparing, met, query_needs, subsuming_neurons, subsuming_relations
 from lnnkit.engine.response.group_response import reader
@@ -85,12 +84,12 @@ def covers(run: Run, lifted: LiftedGraph, root: Root) -> bool:
 
 
 @quietly
-def answer(run: Run, lifted: LiftedGraph, root: Root, *, budget: Budget) -> Rows:
+def answer(run: Run, lifted: LiftedGraph, root: Root, *, guard: Guard) -> Rows:
     """The bindings whose bounds differ from the query's value with every atom at its default, sorted; a query without
     variables has one answer. The query changes no other answer. Raises `TooLarge`."""
     reference, negated = below_negations(lifted.graph, root.reference)
     positive = replace(root, reference=reference)
-    return _answer(run, marked(run), lifted, positive, negated, guard_of(budget))
+    return _answer(run, marked(run), lifted, positive, negated, guard)
 
 
 def _answer(run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, negated: bool, guard: Guard) -> Rows:

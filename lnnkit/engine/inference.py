@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -30,86 +28,14 @@ from lnnkit.engine.start.first_bounds import (
     loosen_comparisons,
 )
 from lnnkit.engine.termination import Pace, Watch, on_cycles
-from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.garbage import collection_paused
 from lnnkit.graph.lifted import LiftedGraph
-from lnnkit.join.instances.grounding import Grounding, Guard, Use
+from lnnkit.join.instances.grounding import Grounding, Guard
 from lnnkit.join.join_plan import Recorder
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.layout import Domain, Given, domain
 from lnnkit.store.relations import Relations
 from lnnkit.trail.events import Trace, Trail
-
-
-@dataclass(frozen=True)
-class Budget:
-    """How many instances of one formula may be made: ``instances``, or as many as ``memory`` bytes hold. The memory is
-    what ``free`` returns when it is first asked, and at least ``least`` bytes."""
-
-    instances: int | None = None
-    free: Callable[[], int] = int
-    least: int = 0
-
-    @cached_property
-    def memory(self) -> int:
-        return max(self.least, self.free())
-
-    def of(self, formula: Formula, use: Use = "evaluated") -> int:
-        return self.memory // footprint(formula, use) if self.instances is None else self.instances
-
-    def in_any_case(self, formula: Formula, use: Use = "evaluated") -> int:
-        """As ``of``, without asking how much memory is free."""
-        return self.least // footprint(formula, use) if self.instances is None else self.instances
-
-
-def footprint(formula: Formula, use: Use) -> int:
-    """The bytes that one instance takes at the peak of memory. One that is joined takes those of the atoms that it
-    bounds and of the record that it set their bounds; one of a query, or with quantifiers whose rows are read together,
-    is in memory while all are evaluated. Fitted to the peaks of formulas of 3 to 15 neurons, at 10^6 instances that all
-    bound different atoms: 0.9 to 1.5 times the measured peak, and up to 2.5 times for inner rows, which take less."""
-    if use == "joined":
-        return 90 + 10 * len(formula.leaves) + 150 * _told(formula)
-    return 90 + 30 * len(formula.neurons) + 50 * (len(formula.blocks) - 1)
-
-
-def _told(formula: Formula) -> int:
-    """The number of atoms that an instance is expected to bound: those of its consequent."""
-    top = formula.neurons[formula.top]
-    stack = [top.operands[1]] if top.kind == "implies" else []
-    found: set[tuple[str, tuple[int | str, ...]]] = set()
-    while stack:
-        neuron = formula.neurons[stack.pop()]
-        stack.extend(neuron.operands)
-        if neuron.kind == LEAF:
-            found.add((neuron.source, neuron.arguments))
-    return max(1, len(found))
-
-
-class TooLarge(Exception):
-    """Grounding ``formula`` would take ``count`` instances, more than ``allowed`` by the budget."""
-
-    def __init__(self, formula: Formula, count: int, allowed: int, budget: Budget) -> None:
-        super().__init__(f"{count} instances exceed the budget of {allowed}")
-        self.formula = formula
-        self.count = count
-        self.allowed = allowed
-        self.budget = budget
-
-
-def guard_of(budget: Budget) -> Guard:
-    """A guard that raises if a formula has more instances than the budget allows."""
-    known: dict[tuple[int, Use], tuple[Formula, int]] = {}  # how many there is room for in any case
-
-    def guard(formula: Formula, count: int, use: Use = "evaluated") -> None:
-        room = known.get((id(formula), use))
-        if room is None:
-            room = known[id(formula), use] = formula, budget.in_any_case(formula, use)
-        if count > room[1]:
-            allowed = budget.of(formula, use)
-            if count > allowed:
-                raise TooLarge(formula, count, allowed, budget)
-
-    return guard
 
 
 @quietly
@@ -118,7 +44,7 @@ def infer(
     index: Mapping[str, int],
     given: Sequence[Given],
     *,
-    budget: Budget,
+    guard: Guard,
     round_limit: int,
     dtype: np.dtype = DOUBLE,
     device: str = "cpu",
@@ -140,13 +66,13 @@ def infer(
     all that a replay needs. Bounds of the ``assumable`` predicates may be tightened later, to continue from the
     fixpoint (see `lnnkit.engine.continuation`). If ``narrow``, closed derived predicates are completed only as far as
     bound queries need them.
-    Raises `TooLarge` before more instances of one formula are made than the budget allows.
+    The ``guard`` is asked before instances of a formula are made, and may raise.
     """
     world = domain(lifted, index, given, labelled, unnamed)
     state = State(dtype, Trail(dtype, trace, values=record), device)
     with collection_paused():
         outline = outlined(lifted, world, world.empty, known)
-        grounding = _with_facts(outline, world, given, state, guard_of(budget), recorder)
+        grounding = _with_facts(outline, world, given, state, guard, recorder)
         profile = _profile(grounding.atoms, frozenset(assumable))
         run = _started(compiled(outline, world, profile, narrow=narrow), grounding, state)
     _infer(run, round_limit, watch)

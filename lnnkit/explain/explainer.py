@@ -14,7 +14,6 @@ from lnnkit.answers.query_rows import answer
 from lnnkit.arrays import any_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.names import Names
-from lnnkit.engine.inference import Budget
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.asked import comparing, subsuming_neurons
 from lnnkit.explain.checker.proof_world import ProofWorld
@@ -35,11 +34,10 @@ from lnnkit.graph.laws import EVERY, among
 from lnnkit.graph.lifted import TERMS, LiftedGraph, Reference, Root
 from lnnkit.graph.lifting import add_queries
 from lnnkit.graph.match import Related, below_negations
+from lnnkit.join.instances.grounding import unlimited
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.trail.events import Trail
-
-_UNLIMITED = Budget(instances=2**62)  # a proof reads all instances anyway
 
 
 class Explainer:
@@ -71,7 +69,7 @@ class Explainer:
         else:
             proof = _prove_formula(self._prover, self._fixpoint, lifted, root)
         marks = marked(self._fixpoint) is not None  # it rests on a contradiction, or is about an atom of one
-        contested = marks and any_set(answer(self._fixpoint, lifted, root, budget=_UNLIMITED).contested)
+        contested = marks and any_set(answer(self._fixpoint, lifted, root, guard=unlimited).contested)
         return Explanation(proof, alpha, contested, numeric, _world=lambda: self.world)
 
     def bounds(self, conclusion: ast.Expression) -> tuple[float, float] | None:

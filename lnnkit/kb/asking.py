@@ -6,11 +6,10 @@ import numpy as np
 
 from lnnkit.answer_table import Answers
 from lnnkit.answers.query_rows import Rows, answer, covers
-from lnnkit.budget import allowed, too_large
+from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check import check_query
 from lnnkit.check.program import Query
 from lnnkit.data.column import EntityColumn
-from lnnkit.engine.inference import TooLarge
 from lnnkit.errors import ProgramError
 from lnnkit.graph.lifting import add_queries
 from lnnkit.kb.querying import free_variables, no_formula
@@ -118,6 +117,6 @@ def _engine_rows(session: Session, rested: Rested, query: Query) -> Rows:
         lifted = add_queries(lifted, [query])
         root = lifted.queries[0]
     try:
-        return answer(rested.fixpoint, lifted, root, budget=allowed(session.most))
+        return answer(rested.fixpoint, lifted, root, guard=allowed(session.most))
     except TooLarge as problem:
         raise too_large(problem, lifted) from None

@@ -13,12 +13,12 @@ from numbers import Real
 from lnnkit.answers.query_rows import answer
 from lnnkit.check.program import Assertion, Fact, Query
 from lnnkit.check.walk import nodes, with_entities
-from lnnkit.engine.inference import Budget
 from lnnkit.errors import BudgetError
 from lnnkit.explain.conflict.program_variants import ASSUMED, assumption, tightens
 from lnnkit.explain.missing.verified_ways import Added, Came
 from lnnkit.explain.missing.why_not import Missing, Way
 from lnnkit.explain.provenance.fact_sources import FactSources
+from lnnkit.join.instances.grounding import unlimited
 from lnnkit.kb.asking import covering_widely
 from lnnkit.kb.querying import asked, no_atom
 from lnnkit.kb.rested import Rested
@@ -169,7 +169,7 @@ def _came(
     except BudgetError:
         return None
     lifted, root = rested.explainer.root(query)
-    rows = answer(rested.fixpoint, lifted, root, budget=Budget(instances=2**62))
+    rows = answer(rested.fixpoint, lifted, root, guard=unlimited)
     return Came(float(rows.lower[0]), float(rows.upper[0]), _new_contradiction(before, rested))
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from lnnkit.analysis.supports import Known
 from lnnkit.answers.contradictions import contradictions, creeping
-from lnnkit.budget import too_large, too_many_entities
+from lnnkit.budget import TooLarge, too_large, too_many_entities
 from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.computing import Computing
 from lnnkit.data.names import Names
 from lnnkit.engine.continuation import Assumption, assumed
-from lnnkit.engine.inference import Budget, TooLarge, infer
+from lnnkit.engine.inference import infer
 from lnnkit.engine.inference_run import Run, Status
 from lnnkit.errors import Error
 from lnnkit.graph.lifted import LiftedGraph
@@ -27,6 +27,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 if TYPE_CHECKING:
     from lnnkit.engine.termination import Watch
     from lnnkit.explain.explainer import Explainer
+    from lnnkit.join.instances.grounding import Guard
     from lnnkit.join.join_plan import Recorder
     from lnnkit.rows.column_fixpoint import ColumnFixpoint
 
@@ -87,7 +88,7 @@ def inferred(
     lifted: LiftedGraph,
     computing: Computing,
     *,
-    budget: Budget,
+    guard: Guard,
     round_limit: int,
     watch: Watch | None,
     recorder: Recorder | None,
@@ -116,7 +117,7 @@ def inferred(
                 lifted,
                 index,
                 given,
-                budget=budget,
+                guard=guard,
                 round_limit=round_limit,
                 dtype=computing.dtype,
                 device=computing.device,

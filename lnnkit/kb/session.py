@@ -197,7 +197,7 @@ class Session:
             self.theory,
             add_queries(self.graph(), queries),
             self.computing,
-            budget=allowed(self.most),
+            guard=allowed(self.most),
             round_limit=max_rounds,
             watch=watch,
             recorder=recorder,

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lnnkit.budget import allowed, too_large
+from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check.findings import nearest
 from lnnkit.check.learnables import among, settled_node
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import nodes, transform
-from lnnkit.engine.inference import TooLarge
 from lnnkit.errors import Error, ProgramError
 from lnnkit.fit import Fit
 from lnnkit.kb.asking import answers
@@ -94,7 +93,7 @@ def fit(
     theory = session.theory
     learner = theory.learning()
     theory.copy_modules()
-    budget = allowed(instances)
+    guard = allowed(instances)
     before = learner.texts(theory.checked)
     file = None if checkpoint is None else Path(checkpoint)
     if checkpoint is not None:
@@ -109,7 +108,7 @@ def fit(
             search = FormulaSearch(seconds, seed=settings.seed % 2**63)
             functions, inexact = find_functions(session, learner, trained, search, settings.validation, instances)
         fitted = trained if _labelled(theory.checked) or learner.states_equations(trained) else frozenset[str]()
-        run, evidence, warnings = learner.fit(theory.checked, fitted, settings, budget, listen, file, theory.bindings)
+        run, evidence, warnings = learner.fit(theory.checked, fitted, settings, guard, listen, file, theory.bindings)
     except TooLarge as problem:
         raise too_large(problem, session.graph()) from None
     except Infeasible as problem:
@@ -147,9 +146,9 @@ def scores(session: Session, instances: int | None) -> Scores:
     theory = session.theory
     _require_labels(theory.checked)
     theory.require_evaluated()
-    budget = allowed(instances)
+    guard = allowed(instances)
     try:
-        return evaluate(theory.bound(theory.settled()), budget, ROUND_LIMIT)
+        return evaluate(theory.bound(theory.settled()), guard, ROUND_LIMIT)
     except TooLarge as problem:
         raise too_large(problem, session.graph()) from None
 

@@ -12,8 +12,8 @@ from typing import cast
 import torch
 
 from lnnkit.check.program import CheckedProgram, Unknown
-from lnnkit.engine.inference import Budget
 from lnnkit.graph.lifting import build
+from lnnkit.join.instances.grounding import Guard
 from lnnkit.learn.fitting.checkpoint import Checkpoint
 from lnnkit.learn.fitting.fit_report import evidence, findings
 from lnnkit.learn.fitting.fitting_problem import Fitting, Settings
@@ -137,7 +137,7 @@ class Learner:
         program: CheckedProgram,
         trained: Collection[str],
         settings: Settings,
-        budget: Budget,
+        guard: Guard,
         listen: Listen | None,
         checkpoint: Path | None,
         bindings: Sequence[Binding] = (),
@@ -148,7 +148,7 @@ class Learner:
         again = {self.rules[name] for name in trained}
         self.dropped = tuple(each for each in self.dropped if each.rule not in again)
         learned, parameters = parametrised(self.settled(program), self._file, trained)
-        fitting = Fitting(learned, parameters, settings, budget, [self.rules[name] for name in trained], bindings)
+        fitting = Fitting(learned, parameters, settings, guard, [self.rules[name] for name in trained], bindings)
         if not parameters and not bindings:
             found = as_it_stands(fitting)
             return found, evidence(learned, fitting, found), ()
@@ -177,10 +177,10 @@ def _key(fitting: Fitting, start: torch.Tensor, text: str) -> str:
     return found.hexdigest()
 
 
-def evaluate(program: CheckedProgram, budget: Budget, max_rounds: int) -> Scores:
+def evaluate(program: CheckedProgram, guard: Guard, max_rounds: int) -> Scores:
     """The scores of a program's answers for its labels. Raises `TooLarge`."""
     queries = label_queries(program)
-    found = trace(program, {}, queries, budget=budget, round_limit=max_rounds)
+    found = trace(program, {}, queries, guard=guard, round_limit=max_rounds)
     own = labels(program, mentioned(program, queries))
     told = told_of(found, own)
     return scores(found, own, told)

@@ -16,13 +16,13 @@ import numpy as np
 from lnnkit.analysis.supports import Known
 from lnnkit.answers.contested_marks import marked
 from lnnkit.answers.query_rows import answer
-from lnnkit.budget import allowed, too_large
+from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check.program import CheckedProgram, Predicate, Query
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.entities import Entities
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
-from lnnkit.engine.inference import TooLarge, infer
+from lnnkit.engine.inference import infer
 from lnnkit.engine.inference_run import Run
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, NeuronGraph, Reference, Root
@@ -132,7 +132,7 @@ class StripEngine:
 
     def _bounds(self, run: _Run, number: int) -> tuple[Array, Array]:
         """The answers in the order of the rows; rows without an answer have the query's default."""
-        rows = answer(run.fixpoint, self._lifted, self._lifted.queries[number], budget=allowed(None))
+        rows = answer(run.fixpoint, self._lifted, self._lifted.queries[number], guard=allowed(None))
         place = np.full(len(run.entities) + 2, -1, dtype=np.int64)
         place[rows.columns[0]] = np.arange(len(rows.lower))
         mine = place.take(run.ids)
@@ -151,7 +151,7 @@ class StripEngine:
         root = self._lifted.queries[number]
         arguments = tuple(name if isinstance(term, int) else term for term in root.reference.arguments)
         ground = replace(root, reference=Reference(root.reference.node, arguments), variables=(), sorts=())
-        rows = answer(run.fixpoint, self._lifted, ground, budget=allowed(None))
+        rows = answer(run.fixpoint, self._lifted, ground, guard=allowed(None))
         return float(rows.lower[0]), float(rows.upper[0])
 
 
@@ -181,7 +181,7 @@ def _run(program: CheckedProgram, lifted: LiftedGraph, sort: str, named: EntityC
             lifted,
             entities,
             given,
-            budget=allowed(None),
+            guard=allowed(None),
             round_limit=_ROUNDS,
             known=known,
             record=False,

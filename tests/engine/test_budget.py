@@ -9,7 +9,7 @@ import pytest
 
 import lnnkit
 from lnnkit import budget
-from lnnkit.engine.inference import Budget
+from lnnkit.budget import Budget
 from lnnkit.syntax.diagnostic import Diagnostic
 
 PRODUCT = "predicate Q(x, x)\nrule all: P(X) & P(Y) -> Q(X, Y)\nquery Q(X, Y)\n"
@@ -202,18 +202,15 @@ def test_ulimit_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 PEAK = """
 import lnnkit, torch
-from lnnkit.answers import query_rows as answers
-from lnnkit.engine import inference
+import lnnkit.budget as budgets
 def read(name):  # of this process alone: ru_maxrss starts at the parent's
     with open("/proc/self/status") as file:
         return 1024 * int(next(line for line in file if line.startswith(name)).split()[1])
 counted = 0
-def guard_of(budget):
-    def guard(formula, count, use="evaluated"):
-        global counted
-        counted = max(counted, count * inference.footprint(formula, use))
-    return guard
-answers.guard_of = inference.guard_of = guard_of
+def guard(budget, formula, count, use="evaluated"):
+    global counted
+    counted = max(counted, count * budgets.footprint(formula, use))
+budgets.Budget.__call__ = guard
 torch.set_num_threads(1)
 def measured(count):
     kb = lnnkit.loads({text!r})

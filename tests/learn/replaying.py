@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lnnkit.budget import Budget
 from lnnkit.check import check
 from lnnkit.check.program import CheckedProgram
-from lnnkit.engine.inference import Budget
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, parametrised, trainable
 from lnnkit.learn.replay.recorded_inference import RecordedInference, trace
 from lnnkit.syntax.parse import parse
@@ -33,7 +33,7 @@ class Learning:
 
     def infer(self, values: Mapping[str, float]) -> RecordedInference:
         queries = self.checked.queries
-        return trace(self.checked, values, queries, budget=Budget(instances=100_000), round_limit=150)
+        return trace(self.checked, values, queries, guard=Budget(instances=100_000), round_limit=150)
 
     def vector(self, values: Mapping[str, float]) -> Tensor:
         return torch.tensor([values[each.name] for each in self.parameters], dtype=torch.float64)

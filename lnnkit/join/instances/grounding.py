@@ -32,6 +32,10 @@ class Guard(Protocol):
     def __call__(self, formula: Formula, count: int, use: Use = "evaluated") -> None: ...
 
 
+def unlimited(formula: Formula, count: int, use: Use = "evaluated") -> None:
+    """A guard that allows everything."""
+
+
 class Rebuilt(NamedTuple):
     """Instances of a shape, the rows ``tops`` of its block 0, each once if they have inner rows. For each row that was
     asked for, ``which`` is its instance and ``places`` its row in the instances' block."""

@@ -13,8 +13,8 @@ from torch import Tensor
 from lnnkit.analysis.supports import Known
 from lnnkit.arrays import where_set
 from lnnkit.check.program import CheckedProgram
-from lnnkit.engine.inference import Budget
 from lnnkit.graph.lifting import build
+from lnnkit.join.instances.grounding import Guard
 from lnnkit.learn.arithmetic.learned_comparisons import Softness
 from lnnkit.learn.fitting.label_batches import LabelBatch, batches, crossings, targets
 from lnnkit.learn.fitting.objective import Objective, Targets, decay
@@ -120,7 +120,7 @@ class Fitting:
         program: CheckedProgram,
         parameters: Sequence[LearnedParameter],
         settings: Settings,
-        budget: Budget,
+        guard: Guard,
         rules: Collection[int],
         bindings: Sequence[Binding] = (),
     ) -> None:
@@ -128,7 +128,7 @@ class Fitting:
         self.settings = settings
         self._program = program
         self.bindings = tuple(bindings)
-        self._budget = budget
+        self._guard = guard
         self._known = Known()
         self._gathering = Gathering()
         self._supplied = [each.predicate for each in bindings if each.numeric]
@@ -168,7 +168,7 @@ class Fitting:
             self.program,
             self._named(values),
             self._queries,
-            budget=self._budget,
+            guard=self._guard,
             round_limit=self.settings.max_rounds,
             known=self._known,
             gathering=self._gathering,

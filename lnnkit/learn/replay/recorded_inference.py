@@ -12,10 +12,11 @@ from torch import Tensor
 from lnnkit.analysis.supports import Known
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.entities import Entities
-from lnnkit.engine.inference import Budget, infer
+from lnnkit.engine.inference import infer
 from lnnkit.engine.inference_run import Run
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.graph.lifting import build
+from lnnkit.join.instances.grounding import Guard
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.learn.arithmetic.learned_comparisons import Softness
 from lnnkit.learn.parameters.rule_parameters import at
@@ -41,7 +42,7 @@ def trace(
     values: Mapping[str, float],
     queries: Sequence[Query],
     *,
-    budget: Budget,
+    guard: Guard,
     round_limit: int,
     known: Known | None = None,
     gathering: Gathering | None = None,
@@ -63,7 +64,7 @@ def trace(
         lifted,
         index,
         given,
-        budget=budget,
+        guard=guard,
         round_limit=round_limit,
         known=known,
         trace=Traced(),

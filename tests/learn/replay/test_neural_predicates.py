@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 import lnnkit
-from lnnkit.engine.inference import Budget
+from lnnkit.budget import Budget
 from lnnkit.learn.fitting.fitting_problem import Fitting, Settings
 from lnnkit.learn.replay.neural_predicates import Binding
 from tests.blocks import at_length
