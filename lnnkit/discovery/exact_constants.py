@@ -49,7 +49,7 @@ def multiplied(left: Constant, right: Constant) -> Constant:
             return other
         if one == MINUS_ONE and other.exact:
             return Constant(-other.value, -other.numerator, other.denominator, other.pi, other.root)
-    if left.exact and right.exact and left.root == right.root == False:  # noqa: E712  # both, and false
+    if left.exact and right.exact and not left.root and not right.root:
         top, bottom = left.numerator * right.numerator, left.denominator * right.denominator
         shared = math.gcd(top, bottom) or 1
         if abs(top) // shared < 2**53 and bottom // shared < 2**53:

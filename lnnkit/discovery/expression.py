@@ -109,7 +109,7 @@ def power(operand: Product, exponent: float) -> Product:
     for base, own in operand.factors:
         raised_to = own * exponent
         sized = _even(own) and not _even(raised_to)
-        kept: Base = Absolute(Product(ONE, ((base, 1.0),))) if sized and not _positive(base) else base
+        kept: Base = Absolute(Product(ONE, ((base, 1.0),))) if sized and not isinstance(base, Absolute) else base
         powers[kept] = powers.get(kept, 0.0) + raised_to
     coefficient = operand.coefficient
     if coefficient.value < 0 and exponent != int(exponent):
@@ -141,7 +141,7 @@ def total(*operands: Product) -> Product:
 def absolute(operand: Product) -> Product:
     """The absolute value of the operand, with its coefficient factored out."""
     size = operand.coefficient if operand.coefficient.value >= 0 else multiplied(operand.coefficient, MINUS_ONE)
-    if all(_even(exponent) or _positive(base) for base, exponent in operand.factors):
+    if all(_even(exponent) or isinstance(base, Absolute) for base, exponent in operand.factors):
         return Product(size, operand.factors)
     return Product(size, ((Absolute(Product(ONE, operand.factors)), 1.0),))
 
@@ -261,10 +261,6 @@ def _as_base(operand: Product) -> Base:
 
 def _even(exponent: float) -> bool:
     return exponent == int(exponent) and int(exponent) % 2 == 0
-
-
-def _positive(base: Base) -> bool:
-    return isinstance(base, Absolute)
 
 
 def unsized(formula: Product, positive: frozenset[int]) -> Product:

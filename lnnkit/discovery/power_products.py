@@ -110,10 +110,10 @@ def _sums(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
         values = 1 + sign * features.columns
         size = np.abs(values)
         fine = (size.min(0, initial=1.0) > 1e-12) & (np.ptp(size, axis=0) > 1e-9 * size.max(0, initial=0.0))
-        for place in np.flatnonzero(fine):
-            negative = values[0, place] < 0  # everywhere, if a root of it is to be taken
-            term = scaled(monomial(inputs, features.exponents[place]), number(-sign if negative else sign))
-            found.append(total(constant(-1.0 if negative else 1.0), term))
+        found += [
+            _one_and(inputs, features.exponents[place].tolist(), sign, values[:, place])
+            for place in np.flatnonzero(fine)
+        ]
         columns.append(np.log(size[:, fine]))
     return found, np.concatenate(columns, 1)
 
@@ -130,7 +130,7 @@ def _weighed(
     looked: dict[tuple[int, float], float] = {}
     for sign, ratio in itertools.product((1.0, -1.0), _WEIGHTS):
         values = 1 + sign * ratio / known * features.columns
-        fine = np.flatnonzero(_keepsnumber(values) & (middle > 0))
+        fine = np.flatnonzero(_keeps_sign(values) & (middle > 0))
         losses = _losses(values[:, fine], weight, basis, rest, (*_POWERS, *_HIGHER)).min(0)
         for place, loss in zip(fine.tolist(), losses.tolist(), strict=True):
             looked[place, sign] = min(loss, looked.get((place, sign), np.inf))
@@ -138,7 +138,7 @@ def _weighed(
     for place, sign in sorted(looked, key=lambda each: looked[each])[:_WEIGHED]:
         factors = sign * np.geomspace(_WEIGHTS[0], _WEIGHTS[-1], 91) / known[place]
         values = 1 + factors * features.columns[:, [place]]
-        fine = np.flatnonzero(_keepsnumber(values))
+        fine = np.flatnonzero(_keeps_sign(values))
         losses = _losses(values[:, fine], weight, basis, rest, (*_POWERS, *_HIGHER))
         for exponent, row in zip((*_POWERS, *_HIGHER), losses, strict=True):
             found.append((float(row.min()), place, float(factors[fine[row.argmin()]]), exponent))
@@ -147,15 +147,19 @@ def _weighed(
             near = factor * np.linspace(1 - width, 1 + width, 21)
             values = 1 + near * features.columns[:, [place]]
             losses = _losses(values, weight, basis, rest, (exponent,))[0]
-            factor = float(near[np.where(_keepsnumber(values), losses, np.inf).argmin()])
+            factor = float(near[np.where(_keeps_sign(values), losses, np.inf).argmin()])
         values = 1 + factor * features.columns[:, place]
-        negative = values[0] < 0
-        term = scaled(monomial(inputs, features.exponents[place]), Constant(-factor if negative else factor))
-        made = total(constant(-1.0 if negative else 1.0), term)
+        made = _one_and(inputs, features.exponents[place].tolist(), factor, values)
         yield made, (np.log(np.abs(values)) * weight)[:, None], exponent
 
 
-def _keepsnumber(values: np.ndarray) -> np.ndarray:
+def _one_and(inputs: Inputs, exponents: Sequence[float], factor: float, values: np.ndarray) -> Product:
+    """``1 + factor m``, or its negative where its ``values`` are below 0: everywhere, if a root is to be taken."""
+    sign = -1.0 if values[0] < 0 else 1.0
+    return total(constant(sign), scaled(monomial(inputs, exponents), number(sign * factor)))
+
+
+def _keeps_sign(values: np.ndarray) -> np.ndarray:
     """Whether each column has one sign: ``[rows, columns] -> [columns]``."""
     return (np.abs(values) > 1e-9).all(0) & ((values > 0) == (values[:1] > 0)).all(0)
 

@@ -106,14 +106,10 @@ def _forward(columns: np.ndarray, varied: np.ndarray, response: np.ndarray) -> n
 
 def quadratic(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All quadratic terms, ``[rows, terms]``, and a mask of the columns in each term, ``[terms, columns]``."""
-    width = columns.shape[1]
-    made, members = [np.ones(len(columns))], [np.zeros(width, dtype=bool)]
-    for places in [*((each,) for each in range(width)), *itertools.combinations_with_replacement(range(width), 2)]:
-        made.append(columns[:, list(places)].prod(1))
-        own = np.zeros(width, dtype=bool)
-        own[list(places)] = True
-        members.append(own)
-    return np.stack(made, 1), np.stack(members)
+    width = range(columns.shape[1])
+    terms = [(), *itertools.combinations(width, 1), *itertools.combinations_with_replacement(width, 2)]
+    members = np.array([[place in places for place in width] for places in terms])
+    return np.stack([columns[:, list(places)].prod(1) for places in terms], 1), members
 
 
 def _left(gram: np.ndarray, along: np.ndarray, response: np.ndarray, kept: np.ndarray) -> float:

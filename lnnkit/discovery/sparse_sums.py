@@ -51,13 +51,8 @@ def sparse_fits(
     basis = np.linalg.qr(scaled[:, held])[0] if held else np.zeros((len(target), 0))
     free, rest = without(scaled, basis), without(target, basis)
     singles, doubles = _best(free, rest, pairs)
-    seen = set[tuple[int, ...]]()
-    front: list[tuple[int, ...]] = []
-    for chosen in [*((each,) for each in singles), *doubles]:
-        whole = tuple(sorted({*held, *chosen}))
-        if whole not in seen:
-            seen.add(whole)
-            front.append(whole)
+    few = [*((single,) for single in singles), *doubles]
+    front = list(dict.fromkeys(tuple(sorted({*held, *chosen})) for chosen in few))
     if not front:  # all others are multiples of the chosen features
         if held:
             yield fit(held)
