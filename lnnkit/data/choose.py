@@ -127,12 +127,6 @@ def _separated(sheet: Sheet) -> str | None:
     return None
 
 
-def _quoted(column: str, sheet: Sheet) -> str | None:
-    if sheet.format != "tsv" or f'"{column}"' not in sheet.names:
-        return None
-    return 'a TSV has no quotes, so they belong to its names and values: call the file .csv, with `delimiter "\\t"`'
-
-
 def _other(where: Where, sheet: Sheet) -> int | None:
     """The place of the column that another one is compared with."""
     if where.other is None:
@@ -165,16 +159,17 @@ def _position(column: Column, sheet: Sheet) -> int:
             places = " and ".join(str(position + 1) for position in found)
             message = f'{sheet.source} has several columns "{column}": {places}'
             raise Unreadable("ambiguous-column", message, "give its position instead, and add `header` after the list")
-    if hint := _separated(sheet) or _quoted(column, sheet):
-        raise Unreadable("unknown-column", f'{sheet.source} has no column "{column}"', hint)
-    import difflib
+    hint = _separated(sheet)
+    if hint is None and sheet.format == "tsv" and f'"{column}"' in sheet.names:
+        hint = 'a TSV has no quotes, so they belong to its names and values: call the file .csv, with `delimiter "\\t"`'
+    if hint is None:
+        import difflib
 
-    folded = {name.casefold(): name for name in sheet.names}
-    close = difflib.get_close_matches(column.casefold(), list(folded), n=1)
-    near = f'did you mean "{folded[close[0]]}"? ' if close else ""
-    raise Unreadable(
-        "unknown-column", f'{sheet.source} has no column "{column}"', f"{near}its columns: {_listing(sheet.names)}"
-    )
+        folded = {name.casefold(): name for name in sheet.names}
+        close = difflib.get_close_matches(column.casefold(), list(folded), n=1)
+        near = f'did you mean "{folded[close[0]]}"? ' if close else ""
+        hint = f"{near}its columns: {_listing(sheet.names)}"
+    raise Unreadable("unknown-column", f'{sheet.source} has no column "{column}"', hint)
 
 
 def _listing(names: Sequence[str]) -> str:

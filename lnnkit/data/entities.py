@@ -68,11 +68,11 @@ def intern(tables: Sequence[FactTable], texts: Iterable[str]) -> tuple[Entities,
     if len(names) > LIMIT:
         raise OverflowError(f"{len(names):,} entities: ids are int32, so at most {LIMIT:,} fit")
     ready = {id(held): place for held, place in zip(lists, places, strict=True)}
-    return Entities(names), [_ids(table, ready[id(table.names)]) if table.columns else () for table in tables]
-
-
-def _ids(table: FactTable, place: np.ndarray | None) -> tuple[np.ndarray, ...]:
-    return tuple(column.codes if place is None else place.take(column.codes) for column in table.columns)
+    found: list[tuple[np.ndarray, ...]] = []
+    for table in tables:
+        place = ready[id(table.names)] if table.columns else None
+        found.append(tuple(column.codes if place is None else place.take(column.codes) for column in table.columns))
+    return Entities(names), found
 
 
 def _in_python(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.ndarray]]:

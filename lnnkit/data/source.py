@@ -70,11 +70,8 @@ def format_of(path: Path) -> tuple[Format, str | None]:
     """The format and the compression by the last suffixes of the name: ``.csv``; ``.tsv .tab .txt`` (tab-separated, no
     quoting); ``.parquet .pq``; ``.jsonl .ndjson`` (an object in each line); each also with ``.gz .bz2 .zst .lz4 .br``.
     Case does not matter."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
-    if compression:
-        suffixes.pop()
-    kind = FORMATS.get(suffixes[-1]) if suffixes else None
+    suffix, compression = _endings(path)
+    kind = FORMATS.get(suffix)
     if kind is None:
         hint = f"a table's name ends in one of {' '.join(FORMATS)}; each may be compressed as {' '.join(COMPRESSIONS)}"
         for ends, reading in _CONVERTED.items():
@@ -90,10 +87,14 @@ def format_of(path: Path) -> tuple[Format, str | None]:
 
 def is_table(path: Path) -> bool:
     """Whether the suffix is one that only tables have; a ``.txt`` or ``.tab`` may be a program."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in COMPRESSIONS:
-        suffixes.pop()
-    return bool(suffixes) and suffixes[-1] in FORMATS and suffixes[-1] not in (".txt", ".tab")
+    suffix, _ = _endings(path)
+    return suffix in FORMATS and suffix not in (".txt", ".tab")
+
+
+def _endings(path: Path) -> tuple[str, str | None]:
+    """The suffix of a name before that of a compression, and the compression."""
+    *others, last = ("", "", *(suffix.lower() for suffix in path.suffixes))
+    return (others[-1], COMPRESSIONS[last]) if last in COMPRESSIONS else (last, None)
 
 
 def nearest_file(path: Path) -> str:

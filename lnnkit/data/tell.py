@@ -83,15 +83,11 @@ def _from_columns(table: Mapping[Any, Any], named: bool = True, like: FactTable 
     if len(sizes) > 1:
         listed = ", ".join(f"{name} {len(column)}" for name, column in zip(names, columns.values(), strict=True))
         raise Unreadable("wrong-table", f"the columns differ in length: {listed}")
-    rows = _numbered(sizes.pop() if sizes else 0, like)
-    return Sheet(SOURCE, names, named, lambda _: Grid(columns, rows))
-
-
-def _numbered(count: int, like: FactTable | None) -> np.ndarray:
-    """The row numbers from 1 to ``count``, shared with ``like`` if it has the same."""
+    count = sizes.pop() if sizes else 0
+    rows = np.arange(1, 1 + count, dtype=np.int64)
     if like is not None and count and len(like) == count and like.rows[0] == 1 and like.rows[-1] == count:
-        return like.rows
-    return np.arange(1, 1 + count, dtype=np.int64)
+        rows = like.rows  # the same, shared
+    return Sheet(SOURCE, names, named, lambda _: Grid(columns, rows))
 
 
 def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:

@@ -38,6 +38,8 @@ def _is_number(cells: Sequence[ast.Cell]) -> bool:
 
 
 def _changed(grid: Grid, columns: dict[int, Column]) -> Grid:
+    if not columns:
+        return grid
     texts = {position: texts for position, texts in grid.texts.items() if position not in columns}
     return replace(grid, columns={**grid.columns, **columns}, texts=texts)
 
@@ -82,18 +84,9 @@ def _mapped(column: Column, change: Callable[[list[str]], list[str]]) -> Column:
 def without_marks(grid: Grid, marks: Sequence[str]) -> Grid:
     """The grid with null in each cell that equals one of the ``marks``: as text or, in a column of numbers or days, by
     the value that the mark spells."""
-    if not marks:
-        return grid
-    changed: dict[int, Column] = {}
-    for position, column in grid.columns.items():
-        if isinstance(column, list):
-            continue
-        cleared = _cleared(column, marks)
-        if cleared is not None:
-            changed[position] = cleared
-    if not changed:
-        return grid
-    return _changed(grid, changed)
+    columns = {place: column for place, column in grid.columns.items() if marks and not isinstance(column, list)}
+    cleared = {place: _cleared(column, marks) for place, column in columns.items()}
+    return _changed(grid, {place: column for place, column in cleared.items() if column is not None})
 
 
 def _cleared(column: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Array | None:

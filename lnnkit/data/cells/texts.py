@@ -139,7 +139,7 @@ def _united(pieces: Sequence[Piece]) -> list[Texts]:
     own = {id(piece.numbers): none if piece.numbers is None else piece.numbers for piece in pieces}
     values = pieces[0].values
     if all(piece.ordered and (piece.values is values or piece.values.equals(values)) for piece in pieces):
-        ranks = [_counted(len(values))] * len(pieces)
+        ranks = [np.arange(len(values), dtype=np.int32)] * len(pieces)
     else:
         ranks, values = _ranked([piece.values for piece in pieces])
     spelled, numbers = drawn(values)
@@ -156,13 +156,9 @@ def _united(pieces: Sequence[Piece]) -> list[Texts]:
         place = np.concatenate([first[id(piece.numbers)], among.take(rank)])
         faults = {len(names) + number: fault for number, fault in enumerate(piece.faults.values())}
         place[list(piece.faults)] = list(faults)
-        same = (place == _counted(len(place))).all()
+        same = (place == np.arange(len(place))).all()
         found.append(Texts(piece.codes if same else renumbered(piece.codes, place), names, faults))
     return found
-
-
-def _counted(count: int) -> np.ndarray:
-    return np.arange(count, dtype=np.int32)
 
 
 def _ranked(several: Sequence[pa.StringArray]) -> tuple[list[np.ndarray], pa.StringArray]:

@@ -77,7 +77,9 @@ def _no_gradient(fitting: Fitting, fitted: FittedValues, found: Inferred) -> Dia
     """The warning, with the reason why most of the unmet labels depend on nothing."""
     silent = (found.told.events[0] < 0) & (found.told.events[1] < 0)
     untold = where_set(_unmet(fitting, found) & silent)
-    reached = _reached(fitting, untold)
+    facts = fitting.trace(torch.tensor([each.start or 0.0 for each in fitting.parameters]).double(), listed=True)
+    rows = fitting.labels.rows(facts.replayer.numbers)[untold]
+    reached = torch.isin(rows, supports(facts, rows).rows)  # an instance with all facts present could bound them
     lost, idle = untold[~reached], untold[reached]
     head = f"{_outset(fitting, fitted)}: the loss does not depend on anything that is learned"
     if len(lost) > len(idle) and any(each.crisp for each in found.trace.replayer.comparisons.values()):
@@ -131,14 +133,6 @@ def _unmet(fitting: Fitting, found: Inferred) -> Tensor:
     train = torch.zeros(len(own), dtype=torch.bool)
     train[fitting.split.train] = True
     return wrong & train
-
-
-def _reached(fitting: Fitting, which: Tensor) -> Tensor:
-    """A mask of labels whose atoms a rule instance with all facts present could bound."""
-    values = torch.tensor([each.start or 0.0 for each in fitting.parameters], dtype=torch.float64)
-    found = fitting.trace(values, listed=True)
-    rows = fitting.labels.rows(found.replayer.numbers)[which]
-    return torch.isin(rows, supports(found, rows).rows)
 
 
 def _atoms(fitting: Fitting, found: Inferred, which: Tensor) -> str:

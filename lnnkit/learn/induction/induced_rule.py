@@ -6,7 +6,7 @@ Gower's distance (1971): over the columns known in both, the mean of the differe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,10 +69,17 @@ class Induced:
         return found
 
     def expected(self, columns: Sequence[TableColumn], donors: Donors) -> np.ndarray:
-        """(n,) the probability that rows are true, the sigmoid of the score; for gaps, the mean over donors."""
-        if self.unknown is not None:
-            return sigmoid(self.score(columns))
-        return expected(lambda filled: sigmoid(self.score(filled)), columns, self._gaps(columns), donors)
+        """(n,) the probability that rows are true, the sigmoid of the score; for gaps, the mean over the donors that
+        fill them."""
+        found = sigmoid(self.score(columns))
+        rows = np.flatnonzero(self._gaps(columns)) if self.unknown is None and donors.count else np.zeros(0, int)
+        if len(rows):
+            part = [each.of(each.values[rows]) for each in columns]
+            nearest, shares = donors.alike(part)
+            found[rows] = 0.0
+            for chosen, share in zip(nearest.T, shares.T, strict=True):
+                found[rows] += share * sigmoid(self.score(donors.filled(part, chosen)))
+        return found
 
     def _gaps(self, columns: Sequence[TableColumn]) -> np.ndarray:
         """(n,) a mask of rows with a missing cell that the rule reads."""
@@ -146,21 +153,6 @@ def donors(columns: Sequence[TableColumn], rng: np.random.Generator) -> Donors:
     some = np.sort(rng.permutation(rows)[:_DONORS])
     kept = tuple(each.of(each.values[some]) for each in columns)
     return Donors(kept, tuple(_range(each) for each in kept))
-
-
-def expected(
-    truth: Callable[[Sequence[TableColumn]], np.ndarray], columns: Sequence[TableColumn], gaps: np.ndarray, own: Donors
-) -> np.ndarray:
-    """(n,) the truth of each row; for rows with ``gaps`` (n,) the mean over the donors that fill them."""
-    found = truth(columns)
-    rows = np.flatnonzero(gaps)
-    if len(rows) and own.count:
-        part = [each.of(each.values[rows]) for each in columns]
-        nearest, shares = own.alike(part)
-        found[rows] = 0.0
-        for place in range(nearest.shape[1]):
-            found[rows] += shares[:, place] * truth(own.filled(part, nearest[:, place]))
-    return found
 
 
 def _range(column: TableColumn) -> float:

@@ -9,9 +9,16 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.learn.induction.table_literals import TableColumn, known_texts
+from lnnkit.learn.induction.table_literals import TableColumn, missing
 
 _MICROSECONDS = 86_400_000_000  # microseconds of a day
+_KINDS: dict[Literal["truth", "number", "date", "duration"], tuple[type, ...]] = {
+    "truth": (bool, np.bool_),
+    "number": (int, float, np.number),
+    "date": (date, np.datetime64),
+    "duration": (timedelta, np.timedelta64),
+}
+"""The types of the cells of a column of objects, by the kind of their numbers; those of a category are any others."""
 
 
 def columns_of(table: Any) -> list[TableColumn]:
@@ -54,20 +61,16 @@ def _column(name: str, values: Any) -> TableColumn:
     for place, value in enumerate(values):
         found[place] = None if value is None or value != value or str(value) == "<NA>" else value
     known = [value for value in found.tolist() if value is not None]
-    if known and all(isinstance(value, (bool, np.bool_)) for value in known):
-        return TableColumn(name, _numbers(found), "truth")
-    if known and all(isinstance(value, (int, float, np.number)) for value in known):
-        return TableColumn(name, _numbers(found))
-    if known and all(isinstance(value, (date, np.datetime64)) for value in known):
-        return _days(name, found, "date")
-    if known and all(isinstance(value, (timedelta, np.timedelta64)) for value in known):
-        return _days(name, found, "duration")
+    kind = next(
+        (kind for kind, types in _KINDS.items() if known and all(isinstance(each, types) for each in known)), ""
+    )
+    if kind in ("truth", "number"):
+        numbers = [np.nan if value is None else float(value) for value in found.tolist()]
+        return TableColumn(name, np.array(numbers), kind)
+    if kind in ("date", "duration"):
+        return _days(name, found, kind)
     found[:] = [None if value is None else str(value) for value in found.tolist()]
     return TableColumn(name, found)
-
-
-def _numbers(values: np.ndarray) -> np.ndarray:
-    return np.array([np.nan if value is None else float(value) for value in values.tolist()])
 
 
 def _days(name: str, values: Any, kind: Literal["date", "duration"]) -> TableColumn:
@@ -91,20 +94,20 @@ def _universal(value: Any) -> Any:
 
 def as_fitted(column: TableColumn, own: TableColumn) -> TableColumn:
     """A column for prediction, converted to the kind of ``own`` in training. Raises ``ValueError`` if it cannot be."""
-    missing = np.isnan(column.values) if column.numeric else ~known_texts(column.values)
+    gaps = missing(column)
     if (column.numeric, column.kind) == (own.numeric, own.kind):
         return column
-    if missing.all():
-        return own.of(np.full(len(missing), np.nan) if own.numeric else np.full(len(missing), None, object))
+    if gaps.all():
+        return own.of(np.full(len(gaps), np.nan) if own.numeric else np.full(len(gaps), None, object))
     kinds = (column.kind, own.kind) if column.numeric and own.numeric else None
     if kinds == ("truth", "number"):
         return own.of(column.values)
-    if kinds == ("number", "truth") and set(np.unique(column.values[~missing])) <= {0.0, 1.0}:
+    if kinds == ("number", "truth") and set(np.unique(column.values[~gaps])) <= {0.0, 1.0}:
         return own.of(column.values)
     if not own.numeric and column.kind == "number":
         texts = [
             None if gap else str(int(value) if value.is_integer() else value)
-            for value, gap in zip(column.values.tolist(), missing, strict=True)
+            for value, gap in zip(column.values.tolist(), gaps, strict=True)
         ]
         return own.of(np.array(texts, object))
     raise ValueError(f"column {column.name!r} held {_said(own)} in fit, and holds {_said(column)} here")

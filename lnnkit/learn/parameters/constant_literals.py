@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from lnnkit.check.learnables import in_value
+from lnnkit.check.learnables import among
 from lnnkit.check.walk import nodes, strip_foralls, transform, visits
 from lnnkit.learn.parameters.learnable_places import opened
 from lnnkit.syntax import ast
@@ -43,19 +43,9 @@ def learned_literals(formula: ast.Expression) -> Iterator[ast.Comparison]:
         case _:
             bodies = []
     for body in bodies:
-        for visit in visits(body):
-            if isinstance(visit.node, ast.Comparison) and not visit.scope and _is_learned(visit.node):
-                yield visit.node
-
-
-def _is_learned(comparison: ast.Comparison) -> bool:
-    for node in nodes(opened(comparison)):
-        if isinstance(node, ast.Learnable):
-            return True
-        for attribute in getattr(node, "attributes", ()):
-            if any(True for _ in in_value(attribute.value)):
-                return True
-    return False
+        for node in (visit.node for visit in visits(body) if not visit.scope):
+            if isinstance(node, ast.Comparison) and any(among(nodes(opened(node)))):
+                yield node
 
 
 def without(formula: ast.Expression, literals: Mapping[LiteralSpan, bool]) -> ast.Expression | None:

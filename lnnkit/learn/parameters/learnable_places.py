@@ -82,18 +82,13 @@ def ranges(formula: ast.Expression) -> dict[str, Range]:
     """The least and the greatest value of the named learnable weights and scales, which stay positive."""
     found: dict[str, Range] = {}
     for node in nodes(formula):
-        if isinstance(node, ast.Unit):
-            shapes = shapes_of(node)
-            for attribute in node.attributes:
-                shape = shapes.get(attribute.key)
-                for item in in_value(attribute.value) if shape is not None else ():
-                    if shape is not None and item.name is not None:
-                        found[item.name] = shape.low, shape.high
-        elif isinstance(node, ast.Comparison):
-            for attribute in node.attributes:
-                for item in in_value(attribute.value) if attribute.key == "scale" else ():
-                    if item.name is not None:
-                        found[item.name] = _SHARPEST * (item.initial or _TINY), math.inf
+        shapes = shapes_of(node) if isinstance(node, ast.Unit) else {}
+        for attribute in node.attributes if isinstance(node, ast.Unit | ast.Comparison) else ():
+            for item in in_value(attribute.value):
+                if item.name is not None and attribute.key in shapes:
+                    found[item.name] = shapes[attribute.key].low, shapes[attribute.key].high
+                elif item.name is not None and attribute.key == "scale":
+                    found[item.name] = _SHARPEST * (item.initial or _TINY), math.inf
     return found
 
 

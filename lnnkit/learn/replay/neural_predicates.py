@@ -57,29 +57,26 @@ class Binding:
             raise NotFinite(self.predicate)
         return found if self.numeric else found.clamp(0.0, 1.0)
 
-    def table(self) -> FactTable:
-        """The facts that it supplies now; their rows are those of the inputs, from 1."""
-        with torch.no_grad():
-            return self._table(self.values())
-
-    def atoms(self) -> FactTable:
-        """The facts of `table` with every value 0; the module is not called."""
-        return self._table(torch.zeros(len(self.entities), self.width, dtype=torch.float64))
+    def table(self, *, placeholder: bool = False) -> FactTable:
+        """The facts that it supplies now; their rows are those of the inputs, from 1. Those of a ``placeholder`` have
+        the value 0, and the module is not called."""
+        width, values = self.width, torch.zeros(len(self.entities), self.width)
+        if not placeholder:
+            with torch.no_grad():
+                values = self.values()
+        columns: dict[str, object] = {"entity": [name for name in self.entities for _ in range(width)]}
+        if self.classes:
+            columns["class"] = list(self.classes) * len(self.entities)
+        columns["value"] = values.reshape(-1).tolist()
+        table, _ = told_table(self.predicate, 2 if self.classes else 1, self.numeric, columns)
+        assert table is not None
+        inputs = np.arange(len(self.entities), dtype=np.int64).repeat(width) + 1
+        return replace(table, source=f"<module {self.predicate}>", rows=inputs)
 
     @property
     def width(self) -> int:
         """The number of values for each input."""
         return max(1, len(self.classes))
-
-    def _table(self, found: Tensor) -> FactTable:
-        columns: dict[str, object] = {"entity": [name for name in self.entities for _ in range(self.width)]}
-        if self.classes:
-            columns["class"] = list(self.classes) * len(self.entities)
-        columns["value"] = found.reshape(-1).tolist()
-        table, _ = told_table(self.predicate, 2 if self.classes else 1, self.numeric, columns)
-        assert table is not None
-        inputs = np.arange(len(self.entities), dtype=np.int64).repeat(self.width) + 1
-        return replace(table, source=f"<module {self.predicate}>", rows=inputs)
 
     @property
     def version(self) -> tuple[int, ...]:
@@ -95,7 +92,7 @@ def bound(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgra
 
 def with_atoms(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:
     """The program with placeholder facts about the entities of its bindings, which make their names known."""
-    return replace(program, tables=(*program.tables, *(each.atoms() for each in bindings)))
+    return replace(program, tables=(*program.tables, *(each.table(placeholder=True) for each in bindings)))
 
 
 def bound_atoms(binding: Binding, found: RecordedInference) -> Tensor:
