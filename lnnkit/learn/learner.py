@@ -14,16 +14,22 @@ import torch
 from lnnkit.check.program import CheckedProgram, Unknown
 from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Guard
-from lnnkit.learn.fitting.checkpoint import Checkpoint
 from lnnkit.learn.fitting.fit_report import evidence, findings
 from lnnkit.learn.fitting.fitting_problem import Fitting, Settings
-from lnnkit.learn.fitting.gradient_descent import FittedValues, Listen, as_it_stands, descend
+from lnnkit.learn.fitting.gradient_descent import Checkpoint, FittedValues, Listen, as_it_stands, descend
 from lnnkit.learn.labels import labels, told_of
 from lnnkit.learn.metrics import scores
-from lnnkit.learn.parameters.constant_literals import Dropped, without
 from lnnkit.learn.parameters.constraints import LearnedNeuron, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import ProgramModule, parametrised, settled, trainable
-from lnnkit.learn.parameters.trained_text import FoundFunction, TrainedRule, trained_rules, with_functions, with_values
+from lnnkit.learn.parameters.trained_text import (
+    Dropped,
+    FoundFunction,
+    TrainedRule,
+    trained_rules,
+    with_functions,
+    with_values,
+    without,
+)
 from lnnkit.learn.replay.neural_predicates import Binding
 from lnnkit.learn.replay.recorded_inference import label_queries, mentioned, trace
 from lnnkit.learn.starting.initial_values import fast_start
