@@ -47,10 +47,11 @@ class Texts:
         mask[self.codes] = True
         return np.flatnonzero(mask[: len(self.names)])
 
-    def by_name(self, values: np.ndarray, *, faulty: bool = False) -> np.ndarray:
-        """The value of each row's name; ``faulty`` where it is no entity, and 0 or False in gaps."""
-        others = np.append(np.full(len(self.faults), faulty), False)  # the last entry is for -1
-        return np.append(values, others.astype(values.dtype)).take(self.codes)
+    def by_name(self, values: np.ndarray) -> np.ndarray:
+        """The value of each row's name; 0 or False where there is none."""
+        return np.append(values, np.zeros(len(self.faults) + 1, values.dtype)).take(
+            self.codes
+        )  # the last one is for -1
 
     def equal(self, text: str) -> np.ndarray:
         """A mask of the rows that equal ``text``; empty and null cells equal the empty text."""
@@ -85,10 +86,9 @@ def without_fractions(texts: Texts) -> Texts:
     """The texts with ``7.0`` read as ``7``, if each is a whole number in one of these spellings, as those of pandas are
     where a column has gaps; otherwise unchanged."""
     names, count = texts.names, len(texts.names.numbers)
-    used = np.zeros(len(names) + len(texts.faults) + 1, bool)
-    used[texts.codes] = True  # the last stands for -1
-    spelled = np.flatnonzero(used[count:-1]) + count
-    if not len(spelled) or spelled[-1] >= len(names):
+    spelled = texts.used()
+    spelled = spelled[spelled >= count]
+    if texts.faults or not len(spelled):
         return texts
     numbers: list[int] = []
     for place in spelled.tolist():
@@ -98,7 +98,7 @@ def without_fractions(texts: Texts) -> Texts:
         numbers.append(int(match[1]))
     distinct, places = np.unique(np.array(numbers, np.int64), return_inverse=True)
     merged, (own, other) = united([names.numbers_in_numpy, distinct])
-    codes = np.full(len(used), -1, np.int32)
+    codes = np.full(len(names) + 1, -1, np.int32)  # the last one is for -1
     codes[:count], codes[spelled] = own, other[places]
     return Texts(codes.take(texts.codes), Names(strings([]), merged), {})
 
