@@ -60,10 +60,10 @@ def product(families: Sequence[Family]) -> Family:
     needed = [family for family in families if family != ALWAYS]
     if math.prod(map(len, needed)) > _PRODUCT:
         needed = _fitting(needed)
-    result: list[Support] = [frozenset()]
+    products: list[Support] = [frozenset()]
     for family in needed:
-        result = [one | other for one in result for other in family]
-    return minimal(result)
+        products = [one | other for one in products for other in family]
+    return minimal(products)
 
 
 def _fitting(families: Sequence[Family]) -> list[Family]:

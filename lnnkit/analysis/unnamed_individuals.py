@@ -48,9 +48,9 @@ def of_strata(lifted: LiftedGraph, analyses: Analyses) -> list[list[Formula]]:
             opens = [v for v in formula.blocks[0].variables if formula.sorts[v] in analyses.open_sorts]
             for head in sorted(heads):
                 others = [v for v in opens if v not in formula.neurons[head].arguments]
-                some = [v for v in others if head in analyses.of(formula).reached(v)]
-                if some:
-                    formulas[place].append(_about(lifted, root, some, head + 1))  # behind the quantifier
+                reached = [v for v in others if head in analyses.of(formula).reached(v)]
+                if reached:
+                    formulas[place].append(_about(lifted, root, reached, head + 1))  # behind the quantifier
     return formulas
 
 

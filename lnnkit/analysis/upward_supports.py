@@ -70,7 +70,7 @@ class Upward:
         sizes = [len(affecting)] if unknown else range(len(affecting) + 1)
         sets = itertools.chain.from_iterable(itertools.combinations(affecting, size) for size in sizes)
         around = self._individuals | free.difference(affecting)
-        variants = [around.union(some) for some in sets if some or around != self._individuals]
+        variants = [around.union(chosen) for chosen in sets if chosen or around != self._individuals]
         for individuals in variants:
             if individuals not in self._others:
                 self._others[individuals] = self._of(individuals=individuals)

@@ -207,13 +207,13 @@ def _statement(formula: Formula, origin: Assertion) -> Callable[[Sequence[str], 
 
 def _instances(run: Run) -> Iterator[_Group]:
     for arrested in run.progress.arrested:
-        for formula, mine, ids in run.grounding.assignments(arrested.shape, arrested.rows):
+        for formula, places, ids in run.grounding.assignments(arrested.shape, arrested.rows):
             assert formula.root is not None
             whole = unfold(run.plan.lifted, formula.root, through_shared=True)
             first = first_of_each(whole, ids)
             if first is not None:
-                mine, ids = mine.take(first), partial(_some, ids, first)
-            bounds = Bounds(arrested.roots.lower.take(mine), arrested.roots.upper.take(mine))
+                places, ids = places.take(first), partial(_some, ids, first)
+            bounds = Bounds(arrested.roots.lower.take(places), arrested.roots.upper.take(places))
             if formula.auxiliary is not None:
                 yield _Group((1, "", 0, formula.key), ids, bounds, _neuron(whole))
                 continue

@@ -40,8 +40,8 @@ def neuron_downward(
         return Inverse(tuple(operands), lower)
     if 2 * count > len(lower):
         return _inverse(neuron, node, operands, wanted)
-    some = [Bounds(*(take(end, asking) for end in box)) for box in (node, *operands)]
-    inverse = _inverse(neuron, some[0], some[1:], wanted)
+    asked = [Bounds(*(take(end, asking) for end in box)) for box in (node, *operands)]
+    inverse = _inverse(neuron, asked[0], asked[1:], wanted)
     boxes = tuple(
         Bounds(*(replaced(old, asking, new) for old, new in zip(box, hull, strict=True)))
         for box, hull in zip(operands, inverse.operands, strict=True)
@@ -128,8 +128,8 @@ def downward(
         if isinstance(neuron.arithmetic, Comparison):
             inverse = _narrowed(neuron.arithmetic, node, values[index], operands)
         else:
-            some = None if wanted is None else [o in wanted or formula.neurons[o].kind != LEAF for o in neuron.operands]
-            inverse = neuron_downward(neuron, informative(node, values[index]), operands, some)
+            need = None if wanted is None else [o in wanted or formula.neurons[o].kind != LEAF for o in neuron.operands]
+            inverse = neuron_downward(neuron, informative(node, values[index]), operands, need)
         for operand, box in zip(neuron.operands, inverse.operands, strict=True):
             boxes[operand] = box
         descent.miss(neuron.block, inverse.empty)

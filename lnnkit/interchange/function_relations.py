@@ -104,9 +104,9 @@ def _laws(name: str, relation: str, arity: int) -> Iterator[fol.Stated]:
     given = [f"x{i + 1}" for i in range(arity)]
     *arguments, one, two = (Expression("variable", variable) for variable in (*given, "y", "z"))
     images = [Expression("atom", relation, (*arguments, value)) for value in (one, two)]
-    some = fol.quantified("exists", "y", images[0])
+    total = fol.quantified("exists", "y", images[0])
     same = fol.joined("implies", fol.joined("and", *images), Expression("equal", parts=(one, two)))
-    for law, gloss in ((some, "a value"), (fol.quantified("forall", "yz", same), "one value at most")):
+    for law, gloss in ((total, "a value"), (fol.quantified("forall", "yz", same), "one value at most")):
         yield fol.Stated(NOWHERE, gloss=f"`{name}` has {gloss}", formula=fol.quantified("forall", given, law))
 
 

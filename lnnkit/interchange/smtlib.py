@@ -116,12 +116,12 @@ class _Reading:
         self._see(predicate, arguments)
         atom = self._applied(predicate, [_SmtName("entity", entity) for entity in arguments])
         if not predicate.numeric:
-            said = self._held(atom, lower, upper)
+            formulas = self._held(atom, lower, upper)
         elif lower == upper:
-            said = iter([("=", atom, _real(lower))])
+            formulas = iter([("=", atom, _real(lower))])
         else:
-            said = ((sign, atom, _real(end)) for sign, end in ((">=", lower), ("<=", upper)) if math.isfinite(end))
-        self.axioms += [(shown, formula) for formula in said]
+            formulas = ((sign, atom, _real(end)) for sign, end in ((">=", lower), ("<=", upper)) if math.isfinite(end))
+        self.axioms += [(shown, formula) for formula in formulas]
 
     def _held(self, formula: _SExpression, lower: float, upper: float) -> Iterator[_SExpression]:
         if lower >= self.alpha:
@@ -146,8 +146,8 @@ class _Reading:
         if low < self.alpha and high > 1 - self.alpha:
             self._leave_out(assertion, "this statement is neither true nor false at alpha: it is left out")
             return
-        said = self._held(self._closed(assertion.formula), low, high)
-        self.axioms += [(span.on_one_line, formula) for formula in said]
+        formulas = self._held(self._closed(assertion.formula), low, high)
+        self.axioms += [(span.on_one_line, formula) for formula in formulas]
 
     def _question(self, query: Query) -> None:
         self.seen = self.asked

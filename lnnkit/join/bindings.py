@@ -170,15 +170,15 @@ class Bindings:
         """The rows of a matched atom in its table."""
         return spelled_out(self._local(matched))
 
-    def rows(self, matched: Matched, some: Array | range | None = None) -> Array | range:
+    def rows(self, matched: Matched, positions: Array | range | None = None) -> Array | range:
         """The rows of a matched atom in its table, at some positions (None: all)."""
         rows = self._rows.get(matched)
         if rows is not None:
-            return taken(rows, some)
+            return taken(rows, positions)
         assert self._under is not None
         if self._via is not None:
-            some = self._via if some is None else taken(self._via, some)
-        return self._under.rows(matched, some)
+            positions = self._via if positions is None else taken(self._via, positions)
+        return self._under.rows(matched, positions)
 
     def _local(self, matched: Matched) -> Array | range:
         rows = self._rows.get(matched)

@@ -326,11 +326,11 @@ class Joins:
 
     def _expanded(self, bindings: Bindings, link: _Link, left: Array | None, rows: Array) -> Bindings:
         columns = link.pattern.table.tuples.columns
-        result = Bindings(len(rows), link.known, None, link.bind, columns, rows, (link.atom,), bindings, left)
+        expanded = Bindings(len(rows), link.known, None, link.bind, columns, rows, (link.atom,), bindings, left)
         for variable in link.unkeyed:
-            same = result.column(variable) == columns[link.pattern.places[variable]].take(result.local(link.atom))
-            result = result if same.all() else result.at(np.flatnonzero(same))
-        return result
+            same = expanded.column(variable) == columns[link.pattern.places[variable]].take(expanded.local(link.atom))
+            expanded = expanded if same.all() else expanded.at(np.flatnonzero(same))
+        return expanded
 
     def _multiplied(self, bindings: Bindings, rest: tuple[Literal, ...], path: Path) -> Iterator[Bindings]:
         """Multiply by the shortest literal; none shares a variable."""
@@ -395,5 +395,5 @@ def _product(left: int, right: int) -> Iterator[tuple[Array, Array]]:
     """All pairs of positions, about `CHUNK` at a time."""
     step = max(1, CHUNK // max(right, 1))
     for start in range(0, left, step):
-        some = np.arange(start, min(start + step, left), dtype=np.int32)
-        yield some.repeat(right), np.tile(np.arange(right, dtype=np.int32), len(some))
+        at = np.arange(start, min(start + step, left), dtype=np.int32)
+        yield at.repeat(right), np.tile(np.arange(right, dtype=np.int32), len(at))

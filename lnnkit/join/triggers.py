@@ -84,9 +84,9 @@ def subsumed(atoms: Relations, needs: Sequence[Literals], number: int, *trigger:
     return False
 
 
-def _imply(atoms: Relations, some: Collection[Literal], others: Collection[Literal]) -> bool:
-    """Whether ``others`` are satisfied wherever ``some`` are."""
-    return all(other in some or any(_implies(atoms, one, other) for one in some) for other in others)
+def _imply(atoms: Relations, literals: Collection[Literal], others: Collection[Literal]) -> bool:
+    """Whether ``others`` are satisfied wherever ``literals`` are."""
+    return all(other in literals or any(_implies(atoms, one, other) for one in literals) for other in others)
 
 
 def _implies(atoms: Relations, one: Literal, other: Literal) -> bool:
@@ -98,10 +98,10 @@ def _implies(atoms: Relations, one: Literal, other: Literal) -> bool:
     if one.column not in ("listed", "given") or other.column not in ("lower", "upper"):
         return (one.column, other.column) == ("given", "listed")
     table = atoms.tables[one.table]
-    some, others = (table.listing(literal.column) for literal in (one, other))
-    if len(others) < len(some) or len(others) == len(table.tuples):
-        return len(others) >= len(some)
-    return bool(table.flags(other.column).take(some.values).all())
+    rows, others = (table.listing(literal.column) for literal in (one, other))
+    if len(others) < len(rows) or len(others) == len(table.tuples):
+        return len(others) >= len(rows)
+    return bool(table.flags(other.column).take(rows.values).all())
 
 
 _PART = 4  # chunks: where tables are aligned, assignments take no memory of their own

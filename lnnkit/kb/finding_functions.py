@@ -155,9 +155,9 @@ def _labelled(program: CheckedProgram, validation: float, seed: int) -> list[Fac
     facts: list[Fact] = []
     for number, (name, columns) in enumerate(zip(labelled.names, labelled.columns, strict=True)):
         if program.predicates[name].numeric:
-            mine = labelled.predicate == number
-            ends = zip(labelled.lower[mine].tolist(), labelled.upper[mine].tolist(), strict=True)
-            ids = zip(*(column.tolist() for column in columns), strict=True) if columns else [()] * int(mine.sum())
+            mask = labelled.predicate == number
+            ends = zip(labelled.lower[mask].tolist(), labelled.upper[mask].tolist(), strict=True)
+            ids = zip(*(column.tolist() for column in columns), strict=True) if columns else [()] * int(mask.sum())
             facts += [
                 Fact(name, tuple(names[entity] for entity in atom), low, high, nowhere)
                 for atom, (low, high) in zip(ids, ends, strict=True)
@@ -240,9 +240,9 @@ def _described(learner: Learner, name: str, unknown: Unknown, discovered: Discov
 
 def _inexact(session: Session, sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> Iterator[Diagnostic]:
     """Warnings about stated numbers that contradict the formula found: noisy values should be labels."""
-    some = {name: unknowns for name, unknowns in sought.items() if _off(*made[name])}
-    stated = rows_of(session, taught(session.theory, 0.0, 0, labelled=False), some) if some else {}
-    for name, unknowns in some.items():
+    inexact = {name: unknowns for name, unknowns in sought.items() if _off(*made[name])}
+    stated = rows_of(session, taught(session.theory, 0.0, 0, labelled=False), inexact) if inexact else {}
+    for name, unknowns in inexact.items():
         count = _off(made[name][0], stated[name])
         if count:
             text = unknowns[0].span.on_one_line

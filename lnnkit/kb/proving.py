@@ -229,11 +229,11 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
         message = "the program contradicts itself: no bound is exact"
         warnings.append(Diagnostic("inconsistent", message, severity="warning"))
     proof = explanation.proof
-    for end, found in items.items():
+    for end, premises in items.items():
         bound = exact.upper if end else exact.lower
         assert bound is not None
         try:
-            proof = recorded(ground, proof, end, bound, found)
+            proof = recorded(ground, proof, end, bound, premises)
         except NoRecord as problem:
             message = f"the {'upper' if end else 'lower'} bound {bound:g} has no proof that can be checked: {problem}"
             warnings.append(Diagnostic("no-proof", message, "`lnnkit prove` shows the verdict", severity="warning"))

@@ -42,18 +42,18 @@ def uncomplement(hull: Bounds, box: Bounds) -> Bounds:
 def union(branches: Sequence[Inverse]) -> Inverse:
     """The hull of the branches that are not empty; empty where all are (with the boxes of the first branch,
     unchanged)."""
-    result, xp = branches[0], namespace(branches[0].empty)
+    hull, xp = branches[0], namespace(branches[0].empty)
     for branch in branches[1:]:
-        only_old, only_new = branch.empty, result.empty & ~branch.empty
+        only_old, only_new = branch.empty, hull.empty & ~branch.empty
         operands = []
-        for old, new in zip(result.operands, branch.operands, strict=True):
+        for old, new in zip(hull.operands, branch.operands, strict=True):
             lower = xp.where(new.lower < old.lower, new.lower, old.lower)
             upper = xp.where(new.upper > old.upper, new.upper, old.upper)
             lower = xp.where(only_old, old.lower, xp.where(only_new, new.lower, lower))
             upper = xp.where(only_old, old.upper, xp.where(only_new, new.upper, upper))
             operands.append(Bounds(lower, upper))
-        result = Inverse(tuple(operands), result.empty & branch.empty)
-    return result
+        hull = Inverse(tuple(operands), hull.empty & branch.empty)
+    return hull
 
 
 def intersection(first: Inverse, second: Inverse, boxes: Sequence[Bounds]) -> Inverse:

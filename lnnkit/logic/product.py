@@ -59,8 +59,8 @@ class Product(NamedTuple):
         one is false (``w_i > 0`` at ``a = 1``); a disjunction has the same by De Morgan. An implication is 1 where
         ``y^wy e^(1-b) >= x^wx``, so for a false ``x`` whatever ``y`` only at ``a = 1``."""
         if kind == "implies":
-            some = [LinearConstraint([-1.0, 0.0, 0.0], -LEAST, True), LinearConstraint([0.0, -1.0, 0.0], -LEAST, True)]
-            return region([*some, LinearConstraint([0.0, 0.0, 1.0], 1.0)], [1.0] * 3) if alpha == 1 else None
+            both = [LinearConstraint([-1.0, 0.0, 0.0], -LEAST, True), LinearConstraint([0.0, -1.0, 0.0], -LEAST, True)]
+            return region([*both, LinearConstraint([0.0, 0.0, 1.0], 1.0)], [1.0] * 3) if alpha == 1 else None
         true = -math.log(alpha)
         all_true = LinearConstraint([true] * count + [-1.0], true - 1.0)
         if alpha == 1:

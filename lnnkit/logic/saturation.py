@@ -61,8 +61,8 @@ def _rounded(
     for end, nothing, weight in zip(ends, absent, weights, strict=True):
         if not weight:
             continue
-        some = take(detached(end), rows)
-        exact &= (some == nothing) | (some * _GRID % 1.0 == 0) if _on_grid(weight) else some == nothing
+        values = take(detached(end), rows)
+        exact &= (values == nothing) | (values * _GRID % 1.0 == 0) if _on_grid(weight) else values == nothing
     if all_set(exact):
         return None
     return set_at(len(near), rows[~exact])

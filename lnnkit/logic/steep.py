@@ -48,6 +48,6 @@ def steadied(exact: Bounds, looser: Bounds, rows: Array) -> Bounds:
     least, xp = noise(exact.lower.dtype), namespace(exact.lower)
     ends = []
     for end, loose in zip(exact, looser, strict=True):
-        some = take(end, rows)
-        ends.append(replaced(end, rows, xp.where(abs(some - loose) > least, loose, some)))
+        values = take(end, rows)
+        ends.append(replaced(end, rows, xp.where(abs(values - loose) > least, loose, values)))
     return Bounds(*ends)

@@ -78,8 +78,8 @@ class Comparison:
         its closure: ``x > 5`` leaves 5 possible."""
         if self.relation is None:
             return Contraction(tuple(inputs), bounds.lower != bounds.lower)
-        said = (bounds.lower > crisp.TOLERANCE) | (bounds.upper < 1 - crisp.TOLERANCE)
-        return self._contract_where(said, inputs, bounds)
+        informative = (bounds.lower > crisp.TOLERANCE) | (bounds.upper < 1 - crisp.TOLERANCE)
+        return self._contract_where(informative, inputs, bounds)
 
     @quietly
     def narrow(self, inputs: Sequence[Interval], truth: Interval, bounds: Interval) -> Contraction:
@@ -208,17 +208,17 @@ def _at(inputs: Sequence[Interval], rows: Array) -> tuple[Interval, ...]:
     """Some rows of the inputs."""
     intervals = []
     for lower, upper in inputs:
-        some = take(lower, rows)
-        intervals.append(Interval(some, some if lower is upper else take(upper, rows)))
+        end = take(lower, rows)
+        intervals.append(Interval(end, end if lower is upper else take(upper, rows)))
     return tuple(intervals)
 
 
-def _spread(inputs: Sequence[Interval], rows: Array, some: Contraction) -> Contraction:
+def _spread(inputs: Sequence[Interval], rows: Array, contraction: Contraction) -> Contraction:
     """Insert the contraction of some rows among all rows."""
     intervals = []
-    for (lower, upper), left in zip(inputs, some.inputs, strict=True):
+    for (lower, upper), left in zip(inputs, contraction.inputs, strict=True):
         if lower is upper:
             intervals.append(Interval(lower, upper))
         else:
             intervals.append(Interval(replaced(lower, rows, left.lower), replaced(upper, rows, left.upper)))
-    return Contraction(tuple(intervals), set_at(_rows(inputs), rows[some.empty]))
+    return Contraction(tuple(intervals), set_at(_rows(inputs), rows[contraction.empty]))

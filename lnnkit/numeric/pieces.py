@@ -164,8 +164,8 @@ def tidied(union: Pieces) -> Pieces:
     starts = xp.stack([xp.ones_like(lower[0], dtype=xp.bool), *(map(gt, lower[1:], reach))]) & (lower < math.inf)
     group = clamp(starts.cumsum(0) - 1, 0, MOST - 1)
     inside = [(group == number) & (lower < math.inf) for number in range(int(group[-1].max()) + 1)]
-    least = xp.stack([arrays.least(xp.where(some, lower, math.inf), 0) for some in inside])
-    most = xp.stack([arrays.most(xp.where(some, upper, -math.inf), 0) for some in inside])
+    least = xp.stack([arrays.least(xp.where(mask, lower, math.inf), 0) for mask in inside])
+    most = xp.stack([arrays.most(xp.where(mask, upper, -math.inf), 0) for mask in inside])
     return Pieces(least, most, not any_set(least > most))
 
 
@@ -204,14 +204,14 @@ def unless_noise(old: Pieces, new: Pieces, *sources: Pieces) -> Pieces:
         return new
     noise = ROUNDING * arrays.most(arrays.stack(arrays.broadcast_arrays(*(size(source) for source in sources))), 0)
     low, high = new.lower - old.lower <= noise, old.upper - new.upper <= noise
-    some = moved & (low | high)
-    if not any_set(some):
+    touching = moved & (low | high)
+    if not any_set(touching):
         return new
     exact = arrays.stack(arrays.broadcast_arrays(*(whole_numbers(union) for union in (old, *sources)))).all(0)
-    some &= ~exact & (new.lower <= new.upper)
+    touching &= ~exact & (new.lower <= new.upper)
     return Pieces(
-        arrays.where(some & low, arrays.minimum(old.lower, new.lower), new.lower),
-        arrays.where(some & high, arrays.maximum(old.upper, new.upper), new.upper),
+        arrays.where(touching & low, arrays.minimum(old.lower, new.lower), new.lower),
+        arrays.where(touching & high, arrays.maximum(old.upper, new.upper), new.upper),
         new.whole,
     )
 

@@ -42,15 +42,15 @@ def let_out(steps: Sequence[Step], values: Sequence[Pieces]) -> Pieces:
     rows = where_set(_cancels(union, [values[place] for place in top.operands], minus=top.operation == "subtract"))
     if not len(rows):
         return union
-    some = at_rows(values, rows)
-    least = arrays.least(arrays.minimum(*(abs(end) for end in some[-1][:2])), 0)
-    felt = where_set(least * KNOWN < magnitude(steps, some, len(values) - 1) * ROUNDING)
+    picked = at_rows(values, rows)
+    least = arrays.least(arrays.minimum(*(abs(end) for end in picked[-1][:2])), 0)
+    felt = where_set(least * KNOWN < magnitude(steps, picked, len(values) - 1) * ROUNDING)
     if not len(felt):
         return union
-    some, rows = at_rows(some, felt), take(rows, felt)
-    lower, upper = errors(steps, some, len(values) - 1)
-    low = arrays.where(lower > KNOWN * abs(some[-1].lower), lower * _MARGIN, 0.0)
-    high = arrays.where(upper > KNOWN * abs(some[-1].upper), upper * _MARGIN, 0.0)
+    picked, rows = at_rows(picked, felt), take(rows, felt)
+    lower, upper = errors(steps, picked, len(values) - 1)
+    low = arrays.where(lower > KNOWN * abs(picked[-1].lower), lower * _MARGIN, 0.0)
+    high = arrays.where(upper > KNOWN * abs(picked[-1].upper), upper * _MARGIN, 0.0)
     return moved(union, rows, low, high)
 
 

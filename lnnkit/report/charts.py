@@ -207,8 +207,8 @@ def histogram(threshold: Threshold, before: float | None, after: float) -> Marku
         (axes,) = made.axes
         foot = np.zeros(len(edges) - 1)
         entries: list[tuple[Artist, str]] = []
-        for kind, mine in (("true", truths > 0.5), ("false", truths <= 0.5), ("none", np.isnan(truths))):
-            count = np.histogram(shown[mine], edges)[0]
+        for kind, mask in (("true", truths > 0.5), ("false", truths <= 0.5), ("none", np.isnan(truths))):
+            count = np.histogram(shown[mask], edges)[0]
             words = "without label" if kind == "none" else f"label {kind}"
             bars = axes.bar(edges[:-1], count, np.diff(edges), foot, align="edge", color=colour(f"tone-{kind}"))
             for place, bar in enumerate(bars):
@@ -296,6 +296,6 @@ def _bins(answers: np.ndarray, wanted: np.ndarray) -> Iterator[tuple[int, int, f
     """The place of each bin that is not empty, how many answers it has, and the means of these and of their labels."""
     places = np.clip((answers * _BINS).astype(np.int64), 0, _BINS - 1)
     for place in range(_BINS):
-        mine = places == place
-        if mine.any():
-            yield place, int(mine.sum()), float(answers[mine].mean()), float(wanted[mine].mean())
+        mask = places == place
+        if mask.any():
+            yield place, int(mask.sum()), float(answers[mask].mean()), float(wanted[mask].mean())

@@ -57,9 +57,9 @@ def fragment(fit: Fitted, title: str = "Training") -> Markup:
 def _summary(fit: Fitted) -> str:
     epochs = fit.history[-1].epoch if fit.history else 0
     restarts = len({entry.restart for entry in fit.history})
-    again = f" {restarts} starts were made." if restarts > 1 else ""
+    starts = f" {restarts} starts were made." if restarts > 1 else ""
     made = "1 epoch" if epochs == 1 else f"{epochs:,} epochs"
-    return f"{made}, {_ENDS.get(fit.stopped, fit.stopped)}.{again} The final loss is {fit.loss:.4g}."
+    return f"{made}, {_ENDS.get(fit.stopped, fit.stopped)}.{starts} The final loss is {fit.loss:.4g}."
 
 
 def _changes(before: str, after: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:

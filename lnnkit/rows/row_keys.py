@@ -24,8 +24,8 @@ def repeated(keys: pa.Array | pa.ChunkedArray) -> list[tuple[int, int]]:
     codes = view(coded.indices, np.int32)[there]
     first = np.full(len(coded.dictionary), len(array), np.int64)
     np.minimum.at(first, codes, there)
-    again = first.take(codes) < there
-    return list(zip(there[again].tolist(), first.take(codes[again]).tolist(), strict=True))
+    repeats = first.take(codes) < there
+    return list(zip(there[repeats].tolist(), first.take(codes[repeats]).tolist(), strict=True))
 
 
 class KeyOrder(NamedTuple):

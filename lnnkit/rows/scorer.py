@@ -95,8 +95,8 @@ class RowScorer:
             wrong = self._wrong(strip, lenient=lenient)
             sound = _without(strip, wrong)
             if once:
-                again = _repetitions(sound, after, SHOWN if not lenient else strip.length)
-                wrong, sound = [*wrong, *again], _without(sound, again)
+                repeats = _repetitions(sound, after, SHOWN if not lenient else strip.length)
+                wrong, sound = [*wrong, *repeats], _without(sound, repeats)
             if wrong and not lenient:
                 raise DataError(wrong)
             strip = sound
@@ -189,19 +189,19 @@ def _without(strip: StripGrid, wrong: Sequence[Diagnostic]) -> StripGrid:
 def _repetitions(strip: StripGrid, after: int | str | None, shown: int) -> list[Diagnostic]:
     """The errors for rows that repeat an earlier key."""
     keys = _as_written(one(strip.key))
-    again: list[tuple[int, str]] = []
+    repeats: list[tuple[int, str]] = []
     source, rows = strip.source, strip.grid.rows
     if after is not None and after in (known := keys.to_pylist()):
-        again.append((known.index(after), "the row before it"))
-    again += [(row, f"row {int(rows[first])}") for row, first in repeated(keys)]
+        repeats.append((known.index(after), "the row before it"))
+    repeats += [(row, f"row {int(rows[first])}") for row, first in repeated(keys)]
     title = source.sheet.title(source.key)
     errors: list[Diagnostic] = []
-    for row, first in again[:shown]:
+    for row, first in repeats[:shown]:
         message = f"{title} is {keys[row].as_py()}, as in {first}"
         hint = "" if errors else "a key names one row: leave the others out, or let the key be another column"
         errors.append(Diagnostic("bad-row", message, hint, file=source.name, row=int(rows[row])))
-    if len(again) > shown:
-        errors.append(Diagnostic("bad-row", f"{len(again):,} rows have the key of an earlier one", file=source.name))
+    if len(repeats) > shown:
+        errors.append(Diagnostic("bad-row", f"{len(repeats):,} rows have the key of an earlier one", file=source.name))
     return errors
 
 

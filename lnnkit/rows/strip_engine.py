@@ -135,12 +135,12 @@ class StripEngine:
         rows = answer(run.fixpoint, self._lifted, self._lifted.queries[number], guard=allowed(None))
         place = np.full(len(run.entities) + 2, -1, dtype=np.int64)
         place[rows.columns[0]] = np.arange(len(rows.lower))
-        mine = place.take(run.ids)
-        absent = mine < 0
+        order = place.take(run.ids)
+        absent = order < 0
         if not absent.any():
-            return rows.lower.take(mine), rows.upper.take(mine)
+            return rows.lower.take(order), rows.upper.take(order)
         low, high = self._default(run, number, run.entities.names[int(run.ids[absent.argmax()])])
-        return np.append(rows.lower, low).take(mine), np.append(rows.upper, high).take(mine)  # -1 is the last
+        return np.append(rows.lower, low).take(order), np.append(rows.upper, high).take(order)  # -1 is the last
 
     def _default(self, run: _Run, number: int, name: str) -> tuple[float, float]:
         """The value of a query with every atom at its default; a query with quantifiers has this value where it has no
@@ -210,12 +210,12 @@ def _setters(run: _Run, graph: NeuronGraph, root: Root, setters: StatementNames)
         shapes = np.where(local < 0, -1, shapes)
         for number, leaf in np.unique(np.stack([shapes, leaves])[:, shapes >= 0], axis=1).T.tolist():
             shape = grounding.shapes[number]
-            mine = np.flatnonzero((shapes == number) & (leaves == leaf))
+            at = np.flatnonzero((shapes == number) & (leaves == leaf))
             block = 0 if leaf == AUXILIARY else shape.formula.neurons[leaf].block
-            members = shape.blocks[block].member.take(instances[mine])
+            members = shape.blocks[block].member.take(instances[at])
             for one in np.unique(members).tolist():
                 formula = grounding.members[shape.members[one]].formula
-                statements[mine[members == one]] = setters.number(formula)
+                statements[at[members == one]] = setters.number(formula)
         by_side.append(statements)
     return (by_side[1], by_side[0]) if negated else (by_side[0], by_side[1])
 

@@ -268,12 +268,12 @@ def _in_floats(array: pa.Array) -> pa.Array | None:
 def _looked_up(strip: StripGrid, side: SideFacts, table: DenseTable) -> Column | None:
     """The values of another table for each row; None if it has no facts about any."""
     texts = strip.texts
-    mine = np.append(_index_in(texts.names.arrow, side.keys), -1).take(texts.codes)
-    there = mine >= 0
+    at = np.append(_index_in(texts.names.arrow, side.keys), -1).take(texts.codes)
+    there = at >= 0
     if not there.any():
         return None
     low, high = table.default
-    lower, upper = np.where(there, side.lower.take(mine), low), np.where(there, side.upper.take(mine), high)
+    lower, upper = np.where(there, side.lower.take(at), low), np.where(there, side.upper.take(at), high)
     return Column(table, lower, upper, there)
 
 

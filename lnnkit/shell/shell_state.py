@@ -114,10 +114,10 @@ def program_text(state: ShellState) -> str:
     looser than the facts or disagrees with them: no statement can take a fact back."""
     overruled = {atom: others for atom, fact in state.assumed.items() if (others := state.stated.overruled(fact))}
     if overruled:
-        said = "the assumption about `{}` replaces {}, and a program cannot say that"
+        message = "the assumption about `{}` replaces {}, and a program cannot say that"
         hint = "`undo` it, or change that fact, before you save"
         named = ((atom, ", ".join(others)) for atom, others in overruled.items())
-        raise Error([Diagnostic("assumed-otherwise", said.format(atom, facts), hint) for atom, facts in named])
+        raise Error([Diagnostic("assumed-otherwise", message.format(atom, facts), hint) for atom, facts in named])
     added = "\n".join(statement.span.text for statement in state.added)
     assumed = "\n".join(["# assumed", *(fact.span.text for fact in state.assumed.values())] if state.assumed else [])
     return "\n\n".join(filter(None, [state.origin.span.source.text.rstrip("\n"), added, assumed])) + "\n"

@@ -317,8 +317,8 @@ class RowNumbers:
         """The relations of rows, each with the positions of its rows and their rows there."""
         owners = self.starts.searchsorted(numbers, side="right") - 1
         for owner in np.unique(owners).tolist():
-            mine = np.flatnonzero(owners == owner)
-            yield self.tables[owner], mine, numbers.take(mine) - self._first[owner]
+            at = np.flatnonzero(owners == owner)
+            yield self.tables[owner], at, numbers.take(at) - self._first[owner]
 
     def bounds(self) -> Bounds:
         """The bounds of all rows."""

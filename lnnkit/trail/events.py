@@ -210,9 +210,9 @@ class Trail:
         events, count = self.events(numbers), numbers.count
         sets = (events.side == side) & ((events.kind == Kind.SENT) | (events.kind == Kind.STATED))
         chunk = np.arange(len(sets)).repeat(np.diff(events.start, append=len(events.row)))
-        mine = np.flatnonzero(sets.take(chunk))
+        places = np.flatnonzero(sets.take(chunk))
         last = np.full(count, -1, np.int64)
-        last[events.row.take(mine)] = mine  # of equal rows the last is kept
+        last[events.row.take(places)] = places  # of equal rows the last is kept
         rows = np.flatnonzero(last >= 0)
         last = last.take(rows)
         setters = Setters(np.full(count, NOBODY, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64))

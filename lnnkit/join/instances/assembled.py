@@ -179,8 +179,8 @@ class Assembler:
         groups[self._group] = np.arange(length)
         named, counts = self._candidates(number, groups, length, whole)
         parts, unnamed = [] if block.unnamed else [named], np.full(length, self.domain.stranger, np.int32)
-        for some in self._unnamed(number):
-            around = {**groups, **dict.fromkeys(some, unnamed)}
+        for individuals in self._unnamed(number):
+            around = {**groups, **dict.fromkeys(individuals, unnamed)}
             parts.append(self._candidates(number, around, length, np.empty(0, np.int64))[0])
         columns = map(np.concatenate, zip(*parts, strict=True))
         ids = dict(zip((self._group, *block.bound), columns, strict=True))
@@ -204,9 +204,9 @@ class Assembler:
         sets: dict[frozenset[int], None] = {}
         for literals in ((), *self._literals[number]) if opens else ():
             others = opens - variables(argument for literal in literals for argument in literal.arguments)
-            some = sorted(others & differ)
-            for size in range(len(some) + 1):
-                sets |= {frozenset(others - differ).union(part): None for part in itertools.combinations(some, size)}
+            either = sorted(others & differ)
+            for size in range(len(either) + 1):
+                sets |= {frozenset(others - differ).union(part): None for part in itertools.combinations(either, size)}
         return [part for part in sets if part]
 
     def _candidates(self, number: int, around: Columns, length: int, whole: Array) -> tuple[list[Array], Array]:
@@ -356,9 +356,9 @@ def together(
             merged[places] = part
         return merged
 
-    some = pieces[0][1]
+    first = pieces[0][1]
     rows = {
         i: column(formula.block_of(i), [numbers.of(instances.tables[i], instances.rows[i]) for _, instances in pieces])
-        for i in some.rows
+        for i in first.rows
     }
     return Instances(formula, (), lengths, rows, {}, tuple(groupings)), at

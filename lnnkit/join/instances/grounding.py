@@ -86,9 +86,9 @@ class Grounding:
         self._numbers.append(number)
         shape.members.append(member)
         place, recorder = (self.atoms, self.domain), self._recorder
-        again = len(formula.blocks) == 1 and not observers
-        needs = needs if again else needs.without_existential(len(formula.sorts))
-        if again:
+        flat = len(formula.blocks) == 1 and not observers
+        needs = needs if flat else needs.without_existential(len(formula.sorts))
+        if flat:
             rule = DeltaRule(formula, needs, shape.reads, *place, partial(self.guard, use="joined"), member, recorder)
             self.members.append(rule)
         else:
@@ -120,20 +120,20 @@ class Grounding:
         pieces: list[tuple[Array, Instances]] = []
         located: list[tuple[Array, Array]] = []  # for each member its rows, by position, and their places in its block
         for one in np.unique(members).tolist():
-            mine = np.flatnonzero(members == one)
-            some = np.flatnonzero((members == one).take(which))
+            top_places = np.flatnonzero(members == one)
+            row_places = np.flatnonzero((members == one).take(which))
             member = self.members[shape.members[one]]
             assert isinstance(member, GroupRule)  # other rules' formulas have no inner blocks
-            pieces.append((mine, member.assembled(stored.local.take(tops.take(mine)))))
-            place = mine.searchsorted(which.take(some))
+            pieces.append((top_places, member.assembled(stored.local.take(tops.take(top_places)))))
+            place = top_places.searchsorted(which.take(row_places))
             if block:
-                entities = member.entities(block, shape.blocks[block].local.take(rows.take(some)))
+                entities = member.entities(block, shape.blocks[block].local.take(rows.take(row_places)))
                 place = pieces[-1][1].place(block, place, entities)
-            located.append((some, place))
+            located.append((row_places, place))
         instances, at = together(pieces, shape.formula, len(tops), numbers)
         places = np.empty(len(rows), np.int64)
-        for (some, place), positions in zip(located, at[block], strict=True):
-            places[some] = positions.take(place)
+        for (row_places, place), positions in zip(located, at[block], strict=True):
+            places[row_places] = positions.take(place)
         return Rebuilt(instances, tops, which, places)
 
     def hold(self, member: int, instances: Instances) -> None:
@@ -156,10 +156,10 @@ class Grounding:
         members = stored.member.take(rows)
         assignments = []
         for one in np.unique(members).tolist():
-            mine = np.flatnonzero(members == one)
-            member, some = self.members[self.shapes[number].members[one]], rows.take(mine)
+            places = np.flatnonzero(members == one)
+            member, member_rows = self.members[self.shapes[number].members[one]], rows.take(places)
             rule = member if isinstance(member, DeltaRule) else member.finder
-            assignments.append((rule.formula.original, mine, partial(self.free_variables, number, rule, some)))
+            assignments.append((rule.formula.original, places, partial(self.free_variables, number, rule, member_rows)))
         return assignments
 
     def variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:
@@ -176,8 +176,8 @@ class Grounding:
             for variable, place in pattern.places.items():
                 ids = pattern.table.tuples.columns[place]
                 if len(ids):
-                    some = ids.take(np.maximum(local, 0))
-                    columns[variable] = np.where(there, some, columns[variable]) if variable in columns else some
+                    ids = ids.take(np.maximum(local, 0))
+                    columns[variable] = np.where(there, ids, columns[variable]) if variable in columns else ids
         return [columns[variable] for variable in rule.formula.blocks[0].variables]
 
     def free_variables(self, number: int, rule: DeltaRule, rows: Array) -> list[Array]:

@@ -104,12 +104,12 @@ def _finder_needs(formula: Formula, needs: Needs) -> tuple[Needs, Mapping[int, S
             renames |= bool(renamed)
             literals.add(literal._replace(arguments=tuple(renamed.get(term, term) for term in literal.arguments)))
         finder_needs.append(Need(0, frozenset(literals)))
-        for block, mine in within.items():
+        for block, block_needs in within.items():
             if renames or block in formula.path(need.block):
-                mine.append(finder_needs[-1])
+                block_needs.append(finder_needs[-1])
             else:
-                mine += (Need(0, finder_needs[-1].literals | family) for family in needs.fills.get(block, ()))
+                block_needs += (Need(0, finder_needs[-1].literals | family) for family in needs.fills.get(block, ()))
     free = formula.blocks[0].variables
     inner = (sort for variable, sort in enumerate(formula.sorts) if variable not in free)
-    moved = {block: minimal_needs(mine) for block, mine in within.items()}
+    moved = {block: minimal_needs(block_needs) for block, block_needs in within.items()}
     return Needs(minimal_needs(finder_needs), {}, existential=tuple(sorts) or tuple(inner)), moved

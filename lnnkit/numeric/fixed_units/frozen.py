@@ -71,17 +71,17 @@ def power_product(
     if not present:
         return constant(1.0)
     real, twisted = tuple(w for w, *_ in present), tuple(v for _, v, *_ in present)
-    opened, some = tuple(g for *_, g, _ in present), [x for *_, x in present]
+    opened, kept = tuple(g for *_, g, _ in present), [x for *_, x in present]
     if any(twisted):
         from lnnkit.numeric.fixed_units.complex_power import ComplexPower
 
-        return apply(ComplexPower(real, twisted, opened), *some)
+        return apply(ComplexPower(real, twisted, opened), *kept)
     if all(gate == 1 for gate in opened) and all(power == int(power) for power in real):
-        factors = [x if power == 1 else apply("power", x, constant(power)) for power, x in zip(real, some, strict=True)]
+        factors = [x if power == 1 else apply("power", x, constant(power)) for power, x in zip(real, kept, strict=True)]
         return _together("multiply", 1.0, factors)
     from lnnkit.numeric.fixed_units.real_power import RealPower
 
-    return apply(RealPower(real, opened), *some)
+    return apply(RealPower(real, opened), *kept)
 
 
 def gated_sum(weights: Sequence[float], gate: Sequence[float], operands: Sequence[Term]) -> Term:

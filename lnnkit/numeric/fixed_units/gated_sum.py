@@ -105,10 +105,10 @@ def _image(curve: _CellHull, operands: Sequence[Interval], cells: Mapping[int, i
     points = arrays.stack([low == high for low, high in operands]).all(0)
     lower, upper = (arrays.full_like(operands[0].lower, end) for end in (math.inf, -math.inf))
     count = cells.get(len(operands), 1)
-    for rows, some in ((points, 0), (~points, count)):
-        places, size = where_set(rows), max(_BOXES // (2 * some + 1) ** len(operands), 1)
+    for rows, per_side in ((points, 0), (~points, count)):
+        places, size = where_set(rows), max(_BOXES // (2 * per_side + 1) ** len(operands), 1)
         for at in (places[start : start + size] for start in range(0, len(places), size)):
-            lower[at], upper[at] = _hull(curve, [Interval(*(end[at] for end in box)) for box in operands], some)
+            lower[at], upper[at] = _hull(curve, [Interval(*(end[at] for end in box)) for box in operands], per_side)
     return points_if_equal(bounded(lower[None], upper[None], (lower > upper)[None]))
 
 
@@ -132,9 +132,9 @@ def _cells(operand: Interval, count: int) -> Interval:
     zero = (low <= 0) & (high >= 0)
     lower, upper = [arrays.where(zero, 0.0, math.inf)[None]], [arrays.where(zero, 0.0, -math.inf)[None]]
     for least, most, above in ((low, high, True), (-high, -low, False)):
-        some = (most > 0) & (least <= most)
+        filled = (most > 0) & (least <= most)
         cuts = _cuts(clamp(least, least=0.0), most, share)
-        first, last = arrays.where(some, cuts[:-1], math.inf), arrays.where(some, cuts[1:], -math.inf)
+        first, last = arrays.where(filled, cuts[:-1], math.inf), arrays.where(filled, cuts[1:], -math.inf)
         lower.append(first if above else -last)
         upper.append(last if above else -first)
     return Interval(arrays.concat(lower), arrays.concat(upper))

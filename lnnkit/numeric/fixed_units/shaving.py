@@ -66,14 +66,14 @@ class _Shaver:
                 break
             cuts = _cuts(start[rows], stop[rows])
             possible = self._possible(cuts, rows, mirrored)
-            some = possible.any(0)
+            kept = possible.any(0)
             place = possible.argmax(0)  # the first slice that is not refuted
             across = np.arange(len(rows))
             begin, end = cuts[place, across], cuts[place + 1, across]
             whole = stop[rows] == most[rows]
-            start[rows] = arrays.where(some, begin, arrays.where(whole, most[rows] + 1, stop[rows]))
-            stop[rows] = arrays.where(some, end, most[rows])
-            open_[rows] = arrays.where(some, end - begin > NARROW, ~whole)
+            start[rows] = arrays.where(kept, begin, arrays.where(whole, most[rows] + 1, stop[rows]))
+            stop[rows] = arrays.where(kept, end, most[rows])
+            open_[rows] = arrays.where(kept, end - begin > NARROW, ~whole)
         return start
 
     def _possible(self, cuts: Array, rows: Array, mirrored: bool) -> Array:

@@ -23,24 +23,24 @@ def implied_truth(rule: DenseRule, strip: Strip) -> Coded | Bounds:
     values = [value for value, _ in singles]
     gaps = [missing for _, missing in singles if missing is not None]
     unknown = np.logical_or.reduce(gaps) if gaps else None
-    rows, some = np.empty(0, np.int64), Interval(np.empty(0), np.empty(0))
+    rows, implied = np.empty(0, np.int64), Interval(np.empty(0), np.empty(0))
     if unknown is not None:  # the known numbers may suffice
         known = {leaf: column.known for leaf, column in columns.items()}
         enough = [np.logical_and.reduce([known[leaf] for leaf in leaves]) for leaves in rule.informing]
         rows = where_set(np.logical_or.reduce([np.zeros_like(unknown), *enough]) & unknown)
         if len(rows):
             ends = [(column.lower.take(rows), column.upper.take(rows)) for column in columns.values()]
-            some = comparison.truth([Interval(*pair) for pair in ends])
+            implied = comparison.truth([Interval(*pair) for pair in ends])
     flags = comparison.holds(values)
     if flags is not None:
         codes = np.ascontiguousarray(flags).view(np.uint8)
         if unknown is not None:
             codes = np.where(unknown, np.uint8(_UNKNOWN), codes)
-            codes[rows] = np.where(some.lower < some.upper, float(_UNKNOWN), some.lower).astype(np.uint8)
+            codes[rows] = np.where(implied.lower < implied.upper, float(_UNKNOWN), implied.lower).astype(np.uint8)
         return Coded(codes, np.array([0.0, 1.0, 0.0]), np.array([0.0, 1.0, 1.0]))
     truth = comparison.truth([point(value) for value in values])
     if unknown is None:
         return Bounds(*truth)
     lower, upper = np.where(unknown, 0.0, truth.lower), np.where(unknown, 1.0, truth.upper)
-    lower[rows], upper[rows] = some
+    lower[rows], upper[rows] = implied
     return Bounds(lower, upper)

@@ -258,13 +258,13 @@ class DenseRun:
         column = self.strip.column(rule.tables[target])
         if column.table.default != (0.0, 1.0):
             return moved
-        some = moved
+        unknown = moved
         if not column.blank:
             blank = (column.lower == 0.0) & (column.upper == 1.0)
-            some = blank if moved is None else blank & moved
-            if not any_set(some):
+            unknown = blank if moved is None else blank & moved
+            if not any_set(unknown):
                 return moved
-        rows = self._picked(some)
+        rows = self._picked(unknown)
         ends: dict[int, Array] = {}
         for leaf, leaf_side in clause.sides.items():
             end = self.strip.column(rule.tables[leaf]).entered(leaf_side)
@@ -273,12 +273,12 @@ class DenseRun:
             ends[leaf] = end if rows is None else end.take(rows)
         news, value = clause.proposed(ends)
         moving = column.unarrested(self._spread(rows, news))
-        moving = moving if some is None else moving & some
+        moving = moving if unknown is None else moving & unknown
         if any_set(moving):
             inbox.add((column.table.name, side), moving, self._placed(rows, value), number)
-        if some is None:
+        if unknown is None:
             return np.zeros(self.strip.length, dtype=bool)
-        return ~some if moved is None else moved & ~some
+        return ~unknown if moved is None else moved & ~unknown
 
     def _proposing(self, rule: DenseRule, moved: Array | None) -> Array | None:
         """Drop the rows in which a comparison cannot propose more: its own truth is no tighter than its numbers imply,
@@ -350,18 +350,18 @@ class DenseRun:
         for names, rules in self.program.strata:
             columns = [self.strip.column(name) for name in sorted(names)]
             before = [(column, _open(column), column.bounds) for column in columns]
-            for column, some, ends in before:
+            for column, opened, ends in before:
                 for side in (0, 1):
-                    column.put(side, np.where(some, 0.0, ends[side]))
+                    column.put(side, np.where(opened, 0.0, ends[side]))
                     if self.setters is not None:
                         self.setters.pop((column.table.name, side), None)
             self._run(rules, number, self._define, None, rising=True)
             number += len(rules)
             if first:
                 continue
-            for column, some, (lower, upper) in before:
-                column.put(0, np.where(some, np.maximum(column.lower, lower), column.lower))
-                column.put(1, np.where(some, np.minimum(column.upper, upper), column.upper))
+            for column, opened, (lower, upper) in before:
+                column.put(0, np.where(opened, np.maximum(column.lower, lower), column.lower))
+                column.put(1, np.where(opened, np.minimum(column.upper, upper), column.upper))
                 column.arrest()
                 changed = (abs(column.lower - lower) > _NOISE) | (abs(column.upper - upper) > _NOISE)
                 if any_set(changed):

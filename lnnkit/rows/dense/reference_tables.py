@@ -92,15 +92,15 @@ class ReferenceTables:
 
     def _row_fact(self, table: DenseTable, atoms: AtomColumn, links: Mapping[str, Referents], column: Column) -> Column:
         """The row's own fact, if it names the entity at the place."""
-        mine, place = links[atoms.table], atoms.places[0]
+        referents, place = links[atoms.table], atoms.places[0]
         if isinstance(place, Named):
             other = links[place.predicate]
-            known = {text: code for code, text in enumerate(mine.names)}
+            known = {text: code for code, text in enumerate(referents.names)}
             theirs = np.array([known.get(text, -2) for text in other.names] + [-2], np.int64).take(other.codes)
         else:
-            code = mine.names.find(place)
+            code = referents.names.find(place)
             theirs = np.int64(-2 if code is None else code)
-        here = (mine.codes == theirs) & (mine.codes >= 0)
+        here = (referents.codes == theirs) & (referents.codes >= 0)
         if not here.any():
             return at_default(table, len(here))
         low, high = table.default
