@@ -82,10 +82,8 @@ def _run(arguments: argparse.Namespace) -> int:
     streams.findings((*kb.warnings, *about))
     if isinstance(shown, dict):
         streams.write_json(shown)
-    elif form == "text":
-        streams.write([shown])
     else:
-        streams.write_utf8(shown)
+        streams.write([shown]) if form == "text" else streams.write_utf8(shown)
     return 0
 
 

@@ -69,10 +69,12 @@ class ProgressLine:
             return
         from rich.console import Console
         from rich.progress import Progress, SpinnerColumn, TextColumn
+        from rich.table import Column
 
-        spinner, text = SpinnerColumn(style="cyan"), TextColumn("{task.description}", markup=False)
+        spinner = SpinnerColumn(style="cyan", table_column=Column(width=1))
+        text = TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True), markup=False)
         line = Progress(
-            spinner, text, console=Console(stderr=True), refresh_per_second=REFRESHED, transient=True,
+            spinner, text, console=Console(stderr=True), refresh_per_second=REFRESHED, transient=True, expand=True,
             redirect_stdout=False, redirect_stderr=False,
         )  # fmt: skip
         with line:
