@@ -20,11 +20,10 @@ from lnnkit.explain.conflict.repairs import (
     StatedRule,
     known_range,
     repair,
-    repairs_listed,
     with_others,
 )
 from lnnkit.explain.proof.explanation import Explanation
-from lnnkit.explain.proof.proof import GivenFact, Proof
+from lnnkit.explain.proof.proof import Proof
 from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.explain.provenance.fact_sources import ground_key
@@ -40,15 +39,13 @@ Fits = Callable[[Contradiction], bool]
 class Conflict:
     """A contradiction. ``members`` are the facts and statements on which the derivations of both sides rest;
     closed-world defaults appear in the explanation only. ``minimal`` drops members that are not needed; ``repairs``
-    ranks how members could be weakened, numbers by the share of their known range (``_range``, by name). ``_stated``
-    gives all facts about an atom."""
+    ranks how members could be weakened, numbers by the share of their known range."""
 
     contradiction: Contradiction
     explanation: Explanation
     members: tuple[ConflictMember, ...]
     _inconsistent: Inconsistent = field(repr=False)
-    _range: Callable[[str], float] = field(repr=False)
-    _stated: Callable[[str, Sequence[str]], Sequence[GivenFact]] = field(repr=False)
+    _world: ProofWorld = field(repr=False)
     is_minimal: bool = False
 
     @property
@@ -68,12 +65,11 @@ class Conflict:
 
     def repairs(self) -> Listing[Repair]:
         """For each member of the minimal conflict the least weakening that resolves it, cheapest first."""
-        least = self.minimal()
-        if not least.is_minimal:
-            return repairs_listed([])
-        found = [repair(least.members, member, self._inconsistent, self._range) for member in least.members]
-        found = [with_others(each, self._stated) for each in found]
-        return repairs_listed(sorted(found, key=lambda each: each.cost))
+        least, ranges = self.minimal(), partial(known_range, self._world.program)
+        members = least.members if least.is_minimal else ()
+        found = (repair(members, member, self._inconsistent, ranges) for member in members)
+        ranked = sorted((with_others(each, self._world.origins.of) for each in found), key=lambda each: each.cost)
+        return Listing(ranked, ["repair", "cost", "trust", "fact or rule", "at"], Repair.cells)
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit explain --format json`` prints for a contradiction."""
@@ -115,13 +111,11 @@ def conflicts(
 ) -> list[Conflict]:
     """At most ``most`` conflicts whose contradictions fit: those of arrested atoms and shared formulas first, then
     those of instances. ``ticks`` has the tick at which each instance was arrested."""
-    ranges = partial(known_range, world.program)
-    stated = world.origins.of
+    pairs = islice((pair for pair in _proofs(fixpoint, ticks, prover) if fits(pair[0])), most)
+    explained = ((told, proof, Explanation(proof, _world=lambda: world)) for told, proof in pairs)
     return [
-        Conflict(
-            told, Explanation(proof, _world=lambda: world), _members(proof, world.program), inconsistent, ranges, stated
-        )
-        for told, proof in islice((pair for pair in _proofs(fixpoint, ticks, prover) if fits(pair[0])), most)
+        Conflict(told, explanation, _members(proof, world.program), inconsistent, world)
+        for told, proof, explanation in explained
     ]
 
 

@@ -12,7 +12,6 @@ from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.checker.ground_form import truth_of
 from lnnkit.explain.proof.proof import GivenFact
 from lnnkit.explain.proof.proof_text import format_bound
-from lnnkit.markup.fragments import Listing
 
 # An order of preference: facts are weakened before rules, rules before axioms
 DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
@@ -130,11 +129,6 @@ class Repair:
     @property
     def _and(self) -> str:
         return "".join(f", and {each.file}:{each.row}" for each in self.others)
-
-
-def repairs_listed(found: Sequence[Repair]) -> Listing[Repair]:
-    """The repairs as a list that notebooks show as a table."""
-    return Listing(found, ["repair", "cost", "trust", "fact or rule", "at"], Repair.cells)
 
 
 def with_others(found: Repair, stated: Callable[[str, Sequence[str]], Sequence[GivenFact]]) -> Repair:

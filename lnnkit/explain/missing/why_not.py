@@ -89,12 +89,8 @@ class Missing:
         yield from (line for each in inner.missing for line in each.tree(inner.free, relation, shown))
         yield TreeLine("close")
 
-    def text(self, free: Sequence[str] = ()) -> str:
-        """The premise as text; variables that are ``free`` as ``some K``."""
-        return ", ".join(self.parts(free, RELATION))
-
     def parts(self, free: Sequence[str], relation: Mapping[str, str]) -> tuple[str, str]:
-        """The premise, and what is known of it."""
+        """The premise, variables that are ``free`` as ``some K``, and what is known of it."""
         atom = re.sub(rf"\b({'|'.join(map(re.escape, free))})\b(?!\()", r"some \1", self.atom) if free else self.atom
         met = {"lower": 1.0, "upper": 0.0}[self.side]
         if self.numbers and self.needed == met:
@@ -121,7 +117,7 @@ class Missing:
         return ""
 
     def __str__(self) -> str:
-        return self.text()
+        return ", ".join(self.parts((), RELATION))
 
 
 @dataclass(frozen=True, slots=True)
