@@ -12,7 +12,7 @@ import numpy as np
 
 from lnnkit.analysis.needs import EQUAL
 from lnnkit.analysis.relevance import ALL, SIDES
-from lnnkit.answers.contested_marks import Marks, marked
+from lnnkit.answers.contested_marks import Marks
 from lnnkit.arrays import all_set, any_set, quietly, where_set
 from lnnkit.engine.bounds_state import Contested, Doubted, shown
 from lnnkit.engine.inference_run import Run
@@ -84,12 +84,12 @@ def covers(run: Run, lifted: LiftedGraph, root: Root) -> bool:
 
 
 @quietly
-def answer(run: Run, lifted: LiftedGraph, root: Root, *, guard: Guard) -> Rows:
+def answer(run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, *, guard: Guard) -> Rows:
     """The bindings whose bounds differ from the query's value with every atom at its default, sorted; a query without
-    variables has one answer. The query changes no other answer. Raises `TooLarge`."""
+    variables has one answer. ``marks`` are the run's. The query changes no other answer. Raises `TooLarge`."""
     reference, negated = below_negations(lifted.graph, root.reference)
     positive = replace(root, reference=reference)
-    return _answer(run, marked(run), lifted, positive, negated, guard)
+    return _answer(run, marks, lifted, positive, negated, guard)
 
 
 def _answer(run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, negated: bool, guard: Guard) -> Rows:

@@ -69,18 +69,12 @@ class _Doubt:
 
 
 def contested(run: Run) -> Contested:
-    """The bounds that depend on an arrested atom or on an arrested instance; they are looked for once."""
-    if run.contested is None:
-        run.contested = _contested(run)
-    return run.contested
-
-
-def _contested(run: Run) -> Contested:
+    """The bounds that depend on an arrested atom or on an arrested instance."""
     grounding, numbers = run.grounding, RowNumbers(run.grounding.atoms)
     suspect = (np.zeros(numbers.count, dtype=bool), np.zeros(numbers.count, dtype=bool))
-    contested = Contested(numbers, suspect)
+    doubtful = Contested(numbers, suspect)
     if not run.state.crossed and not run.progress.arrested:
-        return contested
+        return doubtful
     for flags in suspect:
         flags[numbers.crossed] = True
     for arrested in run.progress.arrested:
@@ -95,9 +89,9 @@ def _contested(run: Run) -> Contested:
         for side in (0, 1)
         for rows, number, leaf, instances in run.state.trail.setters(side, numbers).groups()
     ]
-    _suspect(grounding, setters, bad, contested)
-    _clear(run, setters, bad, contested)
-    return contested
+    _suspect(grounding, setters, bad, doubtful)
+    _clear(run, setters, bad, doubtful)
+    return doubtful
 
 
 def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Array], contested: Contested) -> None:

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from lnnkit.engine.bounds_state import Contested, State
+from lnnkit.engine.bounds_state import State
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.merge import Drift, Merge
 from lnnkit.engine.planning.inference_plan import Plan, PlannedRule
@@ -49,8 +49,7 @@ class Progress:
 class Run:
     """``responses`` has one for each member of the grounding: ``inference`` are those of rounds, ``strata`` those that
     complete each stratum of closed derived predicates. A predicate is ``unfinished`` if its first completion was
-    stopped: it is read as open. ``contested`` are the bounds that depend on a contradiction, once they were looked
-    for."""
+    stopped: it is read as open."""
 
     plan: Plan
     grounding: Grounding
@@ -63,7 +62,6 @@ class Run:
     progress: Progress = field(default_factory=Progress)
     drift: Drift = field(default_factory=Drift)
     unfinished: frozenset[str] = frozenset()
-    contested: Contested | None = None
 
     def arrested(self, number: int) -> Array:
         """Which rows of a shape belong to an arrested instance, including the rows that it was given before, when it

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
-from lnnkit.answers.contested_marks import marked
+from lnnkit.answers.contested_marks import Marks, marked
 from lnnkit.answers.query_rows import answer
 from lnnkit.arrays import any_set
 from lnnkit.check.program import CheckedProgram, Query
@@ -68,9 +68,9 @@ class Explainer:
             proof = self._prover.prove(reference.node, arguments)
         else:
             proof = _prove_formula(self._prover, self._fixpoint, lifted, root)
-        marks = marked(self._fixpoint) is not None  # it rests on a contradiction, or is about an atom of one
-        contested = marks and any_set(answer(self._fixpoint, lifted, root, guard=unlimited).contested)
-        return Explanation(proof, alpha, contested, numeric, _world=lambda: self.world)
+        marks = self._marks  # it rests on a contradiction, or is about an atom of one
+        contested = marks and any_set(answer(self._fixpoint, marks, lifted, root, guard=unlimited).contested)
+        return Explanation(proof, alpha, bool(contested), numeric, _world=lambda: self.world)
 
     def bounds(self, conclusion: ast.Expression) -> tuple[float, float] | None:
         """The bounds of an atom; None for any other formula, and for an atom with variables or new entities."""
@@ -106,6 +106,10 @@ class Explainer:
     def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
         """The proof of an atom's bounds."""
         return self._prover.prove(predicate, arguments)
+
+    @cached_property
+    def _marks(self) -> Marks | None:
+        return marked(self._fixpoint)
 
     @cached_property
     def world(self) -> ProofWorld:

@@ -117,6 +117,6 @@ def _engine_rows(session: Session, rested: Rested, query: Query) -> Rows:
         lifted = add_queries(lifted, [query])
         root = lifted.queries[0]
     try:
-        return answer(rested.fixpoint, lifted, root, guard=allowed(session.most))
+        return answer(rested.fixpoint, rested.marks, lifted, root, guard=allowed(session.most))
     except TooLarge as problem:
         raise too_large(problem, lifted) from None

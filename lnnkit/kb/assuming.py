@@ -169,7 +169,7 @@ def _came(
     except BudgetError:
         return None
     lifted, root = rested.explainer.root(query)
-    rows = answer(rested.fixpoint, lifted, root, guard=unlimited)
+    rows = answer(rested.fixpoint, rested.marks, lifted, root, guard=unlimited)
     return Came(float(rows.lower[0]), float(rows.upper[0]), _new_contradiction(before, rested))
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lnnkit.analysis.supports import Known
+from lnnkit.answers.contested_marks import Marks, marked
 from lnnkit.answers.contradictions import contradictions, creeping
 from lnnkit.budget import TooLarge, too_large, too_many_entities
 from lnnkit.check.program import CheckedProgram, Fact
@@ -63,6 +64,12 @@ class Rested:
     def fixpoint(self) -> Run:
         """All bounds and their provenance. Raises `BudgetError` if they are only inferred now."""
         return self._fixpoint if isinstance(self._fixpoint, Run) else self._fixpoint()
+
+    @cached_property
+    def marks(self) -> Marks | None:
+        """What makes answers contested; None without contradictions."""
+        contradictory = len(self.outcome.contradictions) or self.fixpoint.state.crossed
+        return marked(self.fixpoint) if contradictory else None
 
     @property
     def cut_short(self) -> bool:

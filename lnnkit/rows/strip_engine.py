@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.analysis.supports import Known
-from lnnkit.answers.contested_marks import marked
+from lnnkit.answers.contested_marks import Marks, marked
 from lnnkit.answers.query_rows import answer
 from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check.program import CheckedProgram, Predicate, Query
@@ -84,24 +84,23 @@ class StripEngine:
             self.program, facts=(*self.program.facts, *about), tables=(*self.program.tables, *tables, *sides)
         )
         run = _run(program, self._lifted, self.sort, EntityColumn(texts.codes, texts.names), self._known)
-        doubtful = None if setters is None else self._contradicted(run)
+        marks = marked(run.fixpoint)
+        doubtful = None if setters is None else self._contradicted(run, marks)
         answers: list[RowBounds] = []
         try:
             for place, root in enumerate(self._lifted.queries):
-                lower, upper = self._bounds(run, place)
+                lower, upper = self._bounds(run, marks, place)
                 numbers = None if setters is None else _setters(run, self._lifted.graph, root, setters)
                 answers.append(RowBounds(lower, upper, numbers, doubtful))
         except TooLarge as problem:
             raise too_large(problem, self._lifted) from None
         return answers
 
-    def _contradicted(self, run: _Run) -> Array:
+    def _contradicted(self, run: _Run, marks: Marks | None) -> Array:
         """The rows of whose atoms contradictions speak, as far as queries read the predicate."""
-        fixpoint = run.fixpoint
-        marks = marked(fixpoint)
         doubtful = np.zeros(len(run.entities) + 2, bool)
         if marks is not None:
-            for table in fixpoint.state.crossed:
+            for table in run.fixpoint.state.crossed:
                 columns = [column.take(table.crossed.rows.values) for column in table.tuples.columns]
                 doubtful[self._rows_in(table.name, columns)] = True
             for group in marks.named:
@@ -130,19 +129,19 @@ class StripEngine:
         lower, upper = table.read(table.tuples.find([run.ids], len(run.ids)))
         return lower.astype(np.float64), upper.astype(np.float64)
 
-    def _bounds(self, run: _Run, number: int) -> tuple[Array, Array]:
+    def _bounds(self, run: _Run, marks: Marks | None, number: int) -> tuple[Array, Array]:
         """The answers in the order of the rows; rows without an answer have the query's default."""
-        rows = answer(run.fixpoint, self._lifted, self._lifted.queries[number], guard=allowed(None))
+        rows = answer(run.fixpoint, marks, self._lifted, self._lifted.queries[number], guard=allowed(None))
         place = np.full(len(run.entities) + 2, -1, dtype=np.int64)
         place[rows.columns[0]] = np.arange(len(rows.lower))
         order = place.take(run.ids)
         absent = order < 0
         if not absent.any():
             return rows.lower.take(order), rows.upper.take(order)
-        low, high = self._default(run, number, run.entities.names[int(run.ids[absent.argmax()])])
+        low, high = self._default(run, marks, number, run.entities.names[int(run.ids[absent.argmax()])])
         return np.append(rows.lower, low).take(order), np.append(rows.upper, high).take(order)  # -1 is the last
 
-    def _default(self, run: _Run, number: int, name: str) -> tuple[float, float]:
+    def _default(self, run: _Run, marks: Marks | None, number: int, name: str) -> tuple[float, float]:
         """The value of a query with every atom at its default; a query with quantifiers has this value where it has no
         answer."""
         plain = query_default(self.needs, self.needs.lifted.queries[number])
@@ -151,7 +150,7 @@ class StripEngine:
         root = self._lifted.queries[number]
         arguments = tuple(name if isinstance(term, int) else term for term in root.reference.arguments)
         ground = replace(root, reference=Reference(root.reference.node, arguments), variables=(), sorts=())
-        rows = answer(run.fixpoint, self._lifted, ground, guard=allowed(None))
+        rows = answer(run.fixpoint, marks, self._lifted, ground, guard=allowed(None))
         return float(rows.lower[0]), float(rows.upper[0])
 
 
