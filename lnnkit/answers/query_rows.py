@@ -120,8 +120,8 @@ def _atomic(run: Run, contested: Contested | None, lifted: LiftedGraph, root: Ro
     if lifted.graph.nodes[node]["kind"] not in ("predicate", NUMBER):
         return None
     state, table = run.state, run.grounding.atoms.tables[node]
-    in_order = False
-    if not root.variables:
+    in_order = not root.variables
+    if in_order:
         columns, rows = (), _rows(run, root.reference, (), 1)
         if rows[0] < 0:
             return None

@@ -90,8 +90,10 @@ def program_answers(session: Session, alpha: float) -> list[Answers]:
 def _read(session: Session, rested: Rested, query: Query, place: int | None, alpha: float) -> Answers:
     """The answers at a fixpoint to a query, which is that of this ``place`` among the fixpoint's own if it is one. They
     have a warning if inference stopped before its end."""
-    computing = session.computing
-    warning = Diagnostic("interrupted", rested.outcome.summary, "infer again to let it finish", severity="warning")
+    computing, warnings = session.computing, list[Diagnostic]()
+    if rested.outcome.status == "interrupted":
+        summary = rested.outcome.summary
+        warnings.append(Diagnostic("interrupted", summary, "infer again to let it finish", severity="warning"))
     if rested.columns is not None and place is not None:
         rows = rested.columns.answers[place]
     else:
@@ -104,7 +106,7 @@ def _read(session: Session, rested: Rested, query: Query, place: int | None, alp
         computing.numbers(rows.upper),
         rows.contested,
         alpha,
-        (warning,) if rested.outcome.status == "interrupted" else (),
+        tuple(warnings),
         computing.tolerance,
         query.numeric,
     )

@@ -42,7 +42,8 @@ class Rested:
     """A fixpoint, the ``names`` of its entities, the ``program`` that it belongs to, and its ``outcome``: how it ended.
 
     If the program's queries were answered in ``columns``, ``fixpoint`` is inferred on first use. It is ``narrow``
-    if some predicates are completed only as far as its queries need them.
+    if some predicates are completed only as far as its queries need them, and ``consistent`` if it is known to have no
+    contradiction.
     """
 
     def __init__(
@@ -52,12 +53,15 @@ class Rested:
         outcome: Outcome,
         fixpoint: Run | Callable[[], Run],
         columns: ColumnFixpoint | None = None,
+        *,
+        consistent: bool = False,
     ) -> None:
         self.names = names
         self.program = program
         self.outcome = outcome
         self.columns = columns
         self._fixpoint = fixpoint
+        self._consistent = consistent
         self.narrow = isinstance(fixpoint, Run) and bool(fixpoint.plan.demands)
 
     @cached_property
@@ -68,8 +72,7 @@ class Rested:
     @cached_property
     def marks(self) -> Marks | None:
         """What makes answers contested; None without contradictions."""
-        contradictory = len(self.outcome.contradictions) or self.fixpoint.state.crossed
-        return marked(self.fixpoint) if contradictory else None
+        return None if self._consistent else marked(self.fixpoint)
 
     @property
     def cut_short(self) -> bool:
@@ -162,7 +165,8 @@ def rested(fixpoint: Run, names: Names, program: CheckedProgram) -> Rested:
         atoms=len(fixpoint.grounding.atoms),
         unfinished=tuple(sorted(fixpoint.unfinished)),
     )
-    return Rested(names, program, outcome, fixpoint)
+    consistent = not outcome.contradictions and not fixpoint.state.crossed
+    return Rested(names, program, outcome, fixpoint, consistent=consistent)
 
 
 def gone_on(
