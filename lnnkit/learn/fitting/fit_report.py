@@ -44,8 +44,8 @@ def findings(fitting: Fitting, fitted: FittedValues) -> tuple[Diagnostic, ...]:
 
 
 def _idle(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
-    idle = [each for each, marked in zip(fitting.parameters, fitted.idle.tolist(), strict=True) if marked]
-    rules = list(dict.fromkeys(rule for each in idle for rule in each.rules))
+    idle = [parameter for parameter, marked in zip(fitting.parameters, fitted.idle.tolist(), strict=True) if marked]
+    rules = list(dict.fromkeys(rule for parameter in idle for rule in parameter.rules))
     if rules and fitted.stopped != "interrupted":
         stays = "it stays" if len(rules) == 1 else "they stay"
         message = f"no label depends on {_listed(rules[:_NAMED], len(rules))}: {stays} as written"
@@ -58,49 +58,49 @@ def _stuck(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
     if fitted.stopped == "interrupted" or wanting <= _MET or fitted.losses.total < started - _GAIN:
         return
     constraints = fitting.constraints(fitted.values)
-    found = fitting.infer(fitted.values, constraints, softness=1.0)
-    if not any_set(_unmet(fitting, found)) and not fitted.losses.terms.get("contradictions"):
+    inferred = fitting.infer(fitted.values, constraints, softness=1.0)
+    if not any_set(_unmet(fitting, inferred)) and not fitted.losses.terms.get("contradictions"):
         return
     values = fitted.values.clone().requires_grad_()
-    learned = [values, *(weight for each in fitting.bindings for weight in each.module.parameters())]
-    for batch in fitting.batches(found, torch.Generator().manual_seed(fitting.settings.seed)):
+    learned = [values, *(weight for binding in fitting.bindings for weight in binding.module.parameters())]
+    for batch in fitting.batches(inferred, torch.Generator().manual_seed(fitting.settings.seed)):
         terms = fitting.terms(batch, values, constraints)
         total = terms["labels"] + terms.get("contradictions", 0.0)
         if total.requires_grad:
-            slopes = torch.autograd.grad(total, [each for each in learned if each.requires_grad], allow_unused=True)
-            if any(any_set(each != 0) for each in slopes if each is not None):
+            slopes = torch.autograd.grad(total, [leaf for leaf in learned if leaf.requires_grad], allow_unused=True)
+            if any(any_set(slope != 0) for slope in slopes if slope is not None):
                 return
-    yield _no_gradient(fitting, fitted, found)
+    yield _no_gradient(fitting, fitted, inferred)
 
 
-def _no_gradient(fitting: Fitting, fitted: FittedValues, found: Inferred) -> Diagnostic:
+def _no_gradient(fitting: Fitting, fitted: FittedValues, inferred: Inferred) -> Diagnostic:
     """The warning, with the reason why most of the unmet labels depend on nothing."""
-    silent = (found.told.events[0] < 0) & (found.told.events[1] < 0)
-    untold = where_set(_unmet(fitting, found) & silent)
-    facts = fitting.trace(torch.tensor([each.start or 0.0 for each in fitting.parameters]).double(), listed=True)
-    rows = fitting.labels.rows(facts.replayer.numbers)[untold]
+    silent = where_set(_unmet(fitting, inferred) & (torch.maximum(*inferred.bounds.events) < 0))
+    start = torch.tensor([parameter.start or 0.0 for parameter in fitting.parameters]).double()
+    facts = fitting.trace(start, listed=True)
+    rows = fitting.labels.rows(facts.replayer.numbers)[silent]
     reached = torch.isin(rows, supports(facts, rows).rows)  # an instance with all facts present could bound them
-    lost, idle = untold[~reached], untold[reached]
+    lost, low = silent[~reached], silent[reached]
     head = f"{_outset(fitting, fitted)}: the loss does not depend on anything that is learned"
-    if len(lost) > len(idle) and any(each.crisp for each in found.trace.replayer.comparisons.values()):
-        where = f"no rule whose comparisons hold reaches {_atoms(fitting, found, lost)}"
+    if len(lost) > len(low) and any(comparison.crisp for comparison in inferred.trace.replayer.comparisons.values()):
+        why = f"no rule whose comparisons hold reaches {_atoms(fitting, inferred, lost)}"
         hint = "give the comparisons a scale, as in `(a(X) > 3){scale: 1}`: soft ones learn where false too"
-    elif len(lost) > len(idle):
-        where = f"no rule reaches {_atoms(fitting, found, lost)}"
+    elif len(lost) > len(low):
+        why = f"no rule reaches {_atoms(fitting, inferred, lost)}"
         hint = "add a rule that concludes them, or the facts about them that its body needs"
-    elif len(idle):
-        where = f"every body that could derive {_atoms(fitting, found, idle)} is 0, as conjunctions of small truths are"
+    elif len(low):
+        why = f"every body that could derive {_atoms(fitting, inferred, low)} is 0, as conjunctions of small truths are"
         hint = _hint(fitting)
     else:
-        where = "the bounds of all labelled atoms depend on fixed parameters only"
+        why = "the bounds of all labelled atoms depend on fixed parameters only"
         hint = "label atoms that depend on the rules that learn, or let the other rules learn too"
-    return Diagnostic("no-gradient", f"{head}; {where}", hint, severity="warning")
+    return Diagnostic("no-gradient", f"{head}; {why}", hint, severity="warning")
 
 
 def _outset(fitting: Fitting, fitted: FittedValues) -> str:
     """The values that were learned before the loss became constant, either from the data or by descent."""
     values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
-    moved = [f"{each.name} = {value:.6g}" for each, value in values if has_moved(each, value)]
+    moved = [f"{parameter.name} = {value:.6g}" for parameter, value in values if has_moved(parameter, value)]
     if moved:
         return f"the data gave {_listed(moved[:_NAMED], len(moved))}, and training changed nothing more"
     if fitting.bindings and fitted.kept != 0:
@@ -120,70 +120,70 @@ def _hint(fitting: Fitting) -> str:
     return f"try {soft}{logic}or other values to start from"
 
 
-def _unmet(fitting: Fitting, found: Inferred) -> Tensor:
+def _unmet(fitting: Fitting, inferred: Inferred) -> Tensor:
     """(n,) the training labels that are not met. If rules can derive only one end, the other is ignored."""
-    own, told = fitting.labels, found.told
-    produced = found.trace.fixpoint.plan.relevance.produced
-    wrong = torch.zeros(len(own), dtype=torch.bool)
-    ends = ("lower", "upper", told.lower - own.lower), ("upper", "lower", told.upper - own.upper)
-    for name, mine, _ in own.by_name():
+    labels, bounds = fitting.labels, inferred.bounds
+    produced = inferred.trace.fixpoint.plan.relevance.produced
+    wrong = torch.zeros(len(labels), dtype=torch.bool)
+    ends = ("lower", "upper", bounds.lower - labels.lower), ("upper", "lower", bounds.upper - labels.upper)
+    for name, mine, _ in labels.by_name():
         for end, other, gap in ends:
             if (name, end) in produced or (name, other) not in produced:
                 wrong[mine] |= gap[mine].abs() > _MET
-    train = torch.zeros(len(own), dtype=torch.bool)
+    train = torch.zeros(len(labels), dtype=torch.bool)
     train[fitting.split.train] = True
     return wrong & train
 
 
-def _atoms(fitting: Fitting, found: Inferred, which: Tensor) -> str:
+def _atoms(fitting: Fitting, inferred: Inferred, which: Tensor) -> str:
     """The first atoms of some labels, and their number."""
-    own, names = fitting.labels, found.trace.entities.names
+    labels, names = fitting.labels, inferred.trace.entities.names
     named: list[str] = []
     for label in which[:_NAMED].tolist():
-        number = int(own.predicate[label])
-        place = int((own.predicate[:label] == number).sum())
-        arguments = [names[int(ids[place])] for ids in own.columns[number]]
-        named.append(f"{own.names[number]}({', '.join(arguments)})")
+        number = int(labels.predicate[label])
+        place = int((labels.predicate[:label] == number).sum())
+        arguments = [names[int(ids[place])] for ids in labels.columns[number]]
+        named.append(f"{labels.names[number]}({', '.join(arguments)})")
     return _listed(named, len(which))
 
 
 def _listed(named: Sequence[str], count: int) -> str:
     """The first names, and the number of the others."""
     rest = f" and {count - len(named):,} more" if count > len(named) else ""
-    return ", ".join(f"`{each}`" for each in named) + rest
+    return ", ".join(f"`{name}`" for name in named) + rest
 
 
 def _alike(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
     """The warning that all labels about a value that moved are equal, so that anything that makes them true fits."""
-    own = fitting.labels.some(fitting.split.train.sort().values)
-    said = {name: truth for name, mine, _ in own.by_name() if (truth := _common(own, mine)) is not None}
+    labels = fitting.labels.some(fitting.split.train.sort().values)
+    said = {name: truth for name, mine, _ in labels.by_name() if (truth := _common(labels, mine)) is not None}
     if not said:
         return
     values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
-    moved = [each for each, value in values if has_moved(each, value)]
-    told = _told_by(fitting, {each.rules for each in moved})
+    moved = [parameter for parameter, value in values if has_moved(parameter, value)]
+    labelled = _labelled_near(fitting, {parameter.rules for parameter in moved})
     groups: dict[frozenset[str], list[LearnedParameter]] = {}
-    for each in moved:
-        groups.setdefault(told[each.rules], []).append(each)
-    for names, found in groups.items():
+    for parameter in moved:
+        groups.setdefault(labelled[parameter.rules], []).append(parameter)
+    for names, parameters in groups.items():
         if not names or not names <= said.keys():
             continue
-        what = " and ".join(dict.fromkeys(f"`{one_line(each.span.text)}`" for each in found))
+        what = " and ".join(dict.fromkeys(f"`{one_line(parameter.span.text)}`" for parameter in parameters))
         truths = " and ".join(f"of `{name}` ({said[name][0]:,}) are all {said[name][1]}" for name in sorted(names))
         message = f"the training labels {truths}: they do not determine {what}"
-        yield Diagnostic("alike-labels", message, "add labels with another truth", found[0].span, "warning")
+        yield Diagnostic("alike-labels", message, "add labels with another truth", parameters[0].span, "warning")
 
 
-def _told_by(fitting: Fitting, rules: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], frozenset[str]]:
+def _labelled_near(fitting: Fitting, rules: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], frozenset[str]]:
     """For some sets of rules, the labelled predicates and numbers nearest to them."""
     program = fitting.program
     places = {name: place for place, name in rule_names(program).items()}
-    lifted = build(at(program, {each.name: each.start or 0.0 for each in fitting.parameters}))
+    lifted = build(at(program, {parameter.name: parameter.start or 0.0 for parameter in fitting.parameters}))
     nodes = {root.origin.span: root.reference.node for root in lifted.statements}
     spans = {names: [program.assertions[places[name]].span for name in names] for names in rules}
     return {
-        names: nearest(lifted, [nodes[span] for span in own if span in nodes], fitting.labels.names)
-        for names, own in spans.items()
+        names: nearest(lifted, [nodes[span] for span in among if span in nodes], fitting.labels.names)
+        for names, among in spans.items()
     }
 
 
@@ -198,10 +198,10 @@ def _common(labels: Labels, mine: Tensor) -> tuple[int, str] | None:
 
 def majority(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
     """A ``majority-class`` warning for each predicate whose labels are all true or false, with both present."""
-    own, truths = fitting.labels, fitted.after.truths
-    crisp = (own.lower == own.upper) & ((own.lower == 0) | (own.lower == 1)) & ~own.numeric
-    for name, mine, _ in own.by_name():
-        positive = own.true[mine]
+    labels, truths = fitting.labels, fitted.after.truths
+    crisp = (labels.lower == labels.upper) & ((labels.lower == 0) | (labels.lower == 1)) & ~labels.numeric
+    for name, mine, _ in labels.by_name():
+        positive = labels.true[mine]
         count, true = len(positive), int(positive.sum())
         if count < _LEAST or not bool(crisp[mine].all()) or true in (0, count):
             continue
@@ -222,7 +222,7 @@ def majority(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
 
 def _other_ways(fitting: Fitting, rarer: float) -> str:
     steps: list[str] = []
-    if any(each.kind == "value" and each.start is not None for each in fitting.parameters):
+    if any(parameter.kind == "value" and parameter.start is not None for parameter in fitting.parameters):
         steps.append("thresholds without a start (`?cut` in place of `?cut=5`), which are then set from the data")
     if rarer < _RARE and not fitting.settings.balanced:
         steps.append("`balanced=True` (`--balanced`: both classes count alike)")
@@ -248,41 +248,41 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: FittedValues) ->
             predictions.append(Predictions(name, *(column[mine].numpy() for column in columns)))
     before = fitted.before.train, fitted.before.validation
     learned = []
-    for each in fitting.parameters:
-        text = operands.get(each.span) or one_line(each.span.text)
-        named = text if each.kind in ("weight", "bias") else each.name
-        learned.append(LearnedNumber(each.name, each.kind, each.rules, named))
+    for parameter in fitting.parameters:
+        text = operands.get(parameter.span) or one_line(parameter.span.text)
+        named = text if parameter.kind in ("weight", "bias") else parameter.name
+        learned.append(LearnedNumber(parameter.name, parameter.kind, parameter.rules, named))
     return Evidence(learned, thresholds, predictions, before, fitted.kept)
 
 
 def _threshold(name: str, comparison: str, start: Start, labels: Labels, truths: Tensor) -> Threshold:
     """The data of a threshold, with the labels of the predicate that covers most of them."""
-    found, about = None, torch.full((len(start.turns),), torch.nan, dtype=torch.float64)
+    predicate, about = None, torch.full((len(start.turns),), torch.nan, dtype=torch.float64)
     for name_, mine, ids in labels.by_name():
         if len(ids) != len(start.columns):
             continue
         place = joined(start.columns, ids)
         there = where_set(place >= 0)
         if len(there) > int(about.isfinite().sum()):
-            found = name_
+            predicate = name_
             about = torch.full_like(about, torch.nan)
             about[place[there]] = truths[mine][there]
-    return Threshold(name, comparison, start.turns.numpy(), found, about.numpy())
+    return Threshold(name, comparison, start.turns.numpy(), predicate, about.numpy())
 
 
 def _texts(program: CheckedProgram) -> tuple[dict[str, str], dict[Span, str]]:
     """The texts of the comparisons of learned constants, and of operands and connectives by weight and by bias."""
     constants: dict[str, str] = {}
-    found: dict[Span, str] = {}
-    for node in (each for of in program.assertions for each in nodes(cast(ast.Expression, of.formula))):
+    operands: dict[Span, str] = {}
+    for node in (node for of in program.assertions for node in nodes(cast(ast.Expression, of.formula))):
         if isinstance(node, ast.Comparison):
-            for each in nodes(node):
-                if isinstance(each, ast.Learnable) and each.name is not None:
-                    constants.setdefault(each.name, one_line(node.span.text))
+            for part in nodes(node):
+                if isinstance(part, ast.Learnable) and part.name is not None:
+                    constants.setdefault(part.name, one_line(node.span.text))
         elif isinstance(node, ast.Weighted):
-            found[node.weight.span] = one_line(node.operand.span.text)
+            operands[node.weight.span] = one_line(node.operand.span.text)
         elif isinstance(node, (ast.And, ast.Or, ast.Implies)):
-            for each in node.attributes:
-                if each.key == "bias" and isinstance(each.value, (ast.Number, ast.Learnable)):
-                    found[each.value.span] = one_line(node.span.text)
-    return constants, found
+            for attribute in node.attributes:
+                if attribute.key == "bias" and isinstance(attribute.value, (ast.Number, ast.Learnable)):
+                    operands[attribute.value.span] = one_line(node.span.text)
+    return constants, operands

@@ -99,7 +99,7 @@ class Inferred:
     """A fixpoint, its bounds for the labels, and the loss."""
 
     trace: RecordedInference
-    told: LabelledBounds
+    bounds: LabelledBounds
     losses: Losses
 
 
@@ -131,19 +131,19 @@ class Fitting:
         self._guard = guard
         self._known = Known()
         self._gathering = Gathering()
-        self._supplied = [each.predicate for each in bindings if each.numeric]
+        self._supplied = [binding.predicate for binding in bindings if binding.numeric]
         self._widely = settings.soft or bool(self._supplied)
         program = bound(program, bindings)
         self._queries = (*label_queries(program), *comparison_queries(program, bindings))
         self.mentioned = mentioned(program, self._queries)
         self.labels: Labels = labels(program, self.mentioned)
-        self._placed = frozenset(each.name for each in self.parameters if each.start is None)
+        self._placed = frozenset(parameter.name for parameter in self.parameters if parameter.start is None)
         # By the name of a parameter that is a constant in a comparison: its start, from the data
         self.starts: dict[str, Start] = starts(program, self.parameters, self.labels, self.mentioned)
         self.split: Split = split(self.labels, settings.validation, settings.seed)
         names = rule_names(program)
         self._rules = {place: names[place] for place in rules}
-        self._decays = where_set(torch.tensor([each.kind in ("weight", "bias") for each in self.parameters]))
+        self._decays = where_set(torch.tensor([parameter.kind in ("weight", "bias") for parameter in self.parameters]))
         self._train, self._held = (
             targets(self.labels, which, balanced=settings.balanced)
             for which in (self.split.train, self.split.validation)
@@ -157,7 +157,7 @@ class Fitting:
     @property
     def units(self) -> Tensor:
         """The scale of each parameter: 1, or a share of the spread of the values with which a threshold is compared."""
-        starts = [self.starts.get(each.name) for each in self.parameters]
+        starts = [self.starts.get(parameter.name) for parameter in self.parameters]
         units = [1.0 if start is None else _SHARE * start.spread or 1.0 for start in starts]
         return torch.tensor(units, dtype=torch.float64)
 
@@ -166,7 +166,7 @@ class Fitting:
         are materialised even without bounds, as the replay of all their supports requires."""
         return trace(
             self.program,
-            self._named(values),
+            self.named(values),
             self._queries,
             guard=self._guard,
             round_limit=self.settings.max_rounds,
@@ -178,12 +178,13 @@ class Fitting:
             listed=list(zip(self.labels.names, self.labels.columns, strict=True)) if self._widely or listed else (),
         )
 
-    def _named(self, values: Tensor) -> dict[str, float]:
-        return {each.name: value for each, value in zip(self.parameters, values.tolist(), strict=True)}
+    def named(self, values: Tensor) -> dict[str, float]:
+        """The values by the names of the parameters."""
+        return {parameter.name: value for parameter, value in zip(self.parameters, values.tolist(), strict=True)}
 
     def constraints(self, values: Tensor) -> Constraints:
         """The constraints on the parameters, with the fixed numbers of these values. Raises `Infeasible`."""
-        program = at(self.program, self._named(values))
+        program = at(self.program, self.named(values))
         lifted = build(replace(program, queries=tuple(self._queries)))
         return Constraints(
             self.parameters,
@@ -196,16 +197,15 @@ class Fitting:
 
     def infer(self, values: Tensor, constraints: Constraints, softness: float = 0.0) -> Inferred:
         """The fixpoint and its loss; the replays of it are softened (see `trace`)."""
-        found = self.trace(values, softness)
-        told = told_of(found, self.labels)
-        distance = self.settings.objective.distance
+        inference = self.trace(values, softness)
+        bounds = told_of(inference, self.labels)
         train, held = (
-            torch.cat([told.lower[which], told.upper[which]]) for which in (self.split.train, self.split.validation)
+            torch.cat([bounds.lower[which], bounds.upper[which]]) for which in (self.split.train, self.split.validation)
         )
-        terms = self._terms(self._train, train, crossings(found), values, constraints)
-        validation = float(self._held.distance(held, distance)) if len(held) else None
+        terms = self._terms(self._train, train, crossings(inference), values, constraints)
+        validation = float(self._held.distance(held, self.settings.objective.distance)) if len(held) else None
         numbers = {name: float(term) for name, term in terms.items()}
-        return Inferred(found, told, Losses(sum(numbers.values()), numbers, validation))
+        return Inferred(inference, bounds, Losses(sum(numbers.values()), numbers, validation))
 
     def terms(self, batch: LabelBatch, values: Tensor, constraints: Constraints) -> dict[str, Tensor]:
         """The terms of the loss of some labels, from their replay; differentiable."""
@@ -233,27 +233,27 @@ class Fitting:
         size, alone = self.settings.batch, not self.bindings and not self.settings.soft
         return alone and (size is None or size >= len(self.split.train))
 
-    def batches(self, found: Inferred, generator: torch.Generator) -> list[LabelBatch]:
+    def batches(self, inferred: Inferred, generator: torch.Generator) -> list[LabelBatch]:
         """The training labels in batches, each with its replay: over all supports if crisp comparisons of numbers from
         modules are softened, since false ones must learn too."""
         train, size = self.split.train, self.settings.batch
-        moved = any(each.moved and each.crisp for each in found.trace.replayer.comparisons.values())
+        soft = any(comparison.moved and comparison.crisp for comparison in inferred.trace.replayer.comparisons.values())
         parts: Sequence[Tensor] = [train]
         if size is not None and size < len(train):
             parts = [train[part] for part in torch.randperm(len(train), generator=generator).split(size)]
-        of, balanced = (found.trace, found.told, self.labels), self.settings.balanced
-        return batches(*of, parts, self.bindings, balanced=balanced, soft=self.settings.soft or moved)
+        of, balanced = (inferred.trace, inferred.bounds, self.labels), self.settings.balanced
+        return batches(*of, parts, self.bindings, balanced=balanced, soft=self.settings.soft or soft)
 
-    def scores(self, found: Inferred) -> tuple[Scores, Scores | None]:
+    def scores(self, inferred: Inferred) -> tuple[Scores, Scores | None]:
         """The scores on the training and on the validation labels."""
-        of, held = (found.trace, self.labels, found.told), self.split.validation
+        of, held = (inferred.trace, self.labels, inferred.bounds), self.split.validation
         return scores(*of, self.split.train), scores(*of, held) if len(held) else None
 
-    def accuracies(self, found: Inferred) -> tuple[float | None, float | None]:
+    def accuracies(self, inferred: Inferred) -> tuple[float | None, float | None]:
         """The accuracy on the training and on the validation labels; None where no truth is labelled."""
-        of = found.trace, self.labels, found.told
+        of = inferred.trace, self.labels, inferred.bounds
         return accuracy(*of, self.split.train), accuracy(*of, self.split.validation)
 
-    def standing(self, found: Inferred) -> Standing:
+    def standing(self, inferred: Inferred) -> Standing:
         """How the answers agree with the labels."""
-        return Standing(*self.scores(found), truths(found.trace, self.labels, found.told))
+        return Standing(*self.scores(inferred), truths(inferred.trace, self.labels, inferred.bounds))

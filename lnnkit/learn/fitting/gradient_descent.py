@@ -74,11 +74,11 @@ def descend(fitting: Fitting, start: Tensor, listen: Listen | None, checkpoint: 
 def as_it_stands(fitting: Fitting) -> FittedValues:
     """The agreement of a program without parameters with its labels."""
     values = torch.zeros(0, dtype=torch.float64)
-    found = fitting.infer(values, fitting.constraints(values))
-    standing = fitting.standing(found)
-    met = all(each is None or each.exact for each in (standing.train, standing.validation))
+    inferred = fitting.infer(values, fitting.constraints(values))
+    standing = fitting.standing(inferred)
+    met = all(scores is None or scores.exact for scores in (standing.train, standing.validation))
     stopped: StopReason = "solved" if met else "epochs"
-    return FittedValues(values, found.losses, standing, standing, (), None, stopped, torch.zeros(0, dtype=torch.bool))
+    return FittedValues(values, inferred.losses, standing, standing, (), None, stopped, values.bool())
 
 
 class _GradientDescent:
@@ -96,7 +96,7 @@ class _GradientDescent:
         self._kept: int | None = None
         self._before: Standing | None = None
         self._units = fitting.units
-        self._modules: list[dict[str, Any]] = [each.module.state_dict() for each in fitting.bindings]
+        self._modules: list[dict[str, Any]] = [binding.module.state_dict() for binding in fitting.bindings]
         self._stopped: StopReason = "epochs"
         self._replays: tuple[Inferred, list[LabelBatch]] | None = None
 
@@ -110,17 +110,17 @@ class _GradientDescent:
             if self._stopped in ("interrupted", "solved"):
                 break
         assert self._best is not None and self._before is not None
-        for each, state in zip(self._fitting.bindings, self._modules, strict=True):
-            each.module.load_state_dict(state)
-        values, found, idle = simplified(self._fitting, self._best.values, start, self._constraints)
-        after, history = self._fitting.standing(found), tuple(self._history)
-        return FittedValues(values, found.losses, self._before, after, history, self._kept, self._stopped, idle)
+        for binding, state in zip(self._fitting.bindings, self._modules, strict=True):
+            binding.module.load_state_dict(state)
+        values, inferred, idle = simplified(self._fitting, self._best.values, start, self._constraints)
+        after, history = self._fitting.standing(inferred), tuple(self._history)
+        return FittedValues(values, inferred.losses, self._before, after, history, self._kept, self._stopped, idle)
 
     def _restart(self, restart: int, start: Tensor, saved: Saved | None) -> StopReason:
         fitting, settings = self._fitting, self._fitting.settings
         point = (self._begin(restart, start) / self._units).requires_grad_()
         optimizer = torch.optim.Adam([point], lr=settings.rate)
-        weights = [weight for each in fitting.bindings for weight in each.module.parameters()]
+        weights = [weight for binding in fitting.bindings for weight in binding.module.parameters()]
         if weights:
             optimizer.add_param_group({"params": weights, "lr": settings.module_rate})
         epoch, gap, since = 0, 1, 0
@@ -131,43 +131,43 @@ class _GradientDescent:
         while True:
             softness = _SOFTEST ** (epoch / max(1, settings.epochs))
             values = point.detach() * self._units
-            found = fitting.infer(values, self._constraints, softness)
+            inferred = fitting.infer(values, self._constraints, softness)
             # Among equal losses, prefer the one that fits these labels better
-            measure, total = found.losses.measure, found.losses.total
+            measure, total = inferred.losses.measure, inferred.losses.total
             gains = self._best is None or measure < self._best.measure - _GAIN
             if self._best is None or gains or (measure <= self._best.measure and total < self._best.total - _GAIN):
                 self._best, since = Best(measure, total, values), 0 if gains else since
                 self._kept = len(self._history)
-                self._modules = [copy.deepcopy(each.module.state_dict()) for each in fitting.bindings]
-            if not self._tell(restart, epoch, found, values):
+                self._modules = [copy.deepcopy(binding.module.state_dict()) for binding in fitting.bindings]
+            if not self._tell(restart, epoch, inferred, values):
                 return "interrupted"
             if epoch >= settings.epochs:
                 return "epochs"
-            if self._solved(found):
+            if self._solved(inferred):
                 return "solved"
-            crisp = any(each.crisp for each in found.trace.replayer.comparisons.values())
+            crisp = any(comparison.crisp for comparison in inferred.trace.replayer.comparisons.values())
             softened = crisp and epoch < _SETTLED * settings.epochs
             if settings.patience is not None and since >= settings.patience and not softened:
                 return "patience"
             if expected is not None:  # not at the start, nor after resuming from a checkpoint
-                exact = abs(expected - found.losses.total) <= _AGREE * max(1.0, abs(found.losses.total))
+                exact = abs(expected - inferred.losses.total) <= _AGREE * max(1.0, abs(inferred.losses.total))
                 if crisp or settings.soft:
                     exact = gap < _SOFTENED  # replays are softened, so the losses cannot agree
-                gap = self._longer(gap, found) if exact else max(1, gap // 2)
+                gap = self._longer(gap, inferred) if exact else max(1, gap // 2)
             if self._checkpoint is not None:
                 self._checkpoint.write(Place(restart, epoch, gap, since), point, optimizer, self._best)
             now = min(gap, settings.epochs - epoch)
-            expected = self._epochs(point, optimizer, found, (restart, epoch, now))
+            expected = self._epochs(point, optimizer, inferred, (restart, epoch, now))
             epoch, since = epoch + now, since + now
 
-    def _solved(self, found: Inferred) -> bool:
+    def _solved(self, inferred: Inferred) -> bool:
         """Whether every label is met exactly and decay has no weight left to draw to 1."""
-        own = self._fitting.labels
-        if not all_set(own.lower == own.upper):
+        fitting = self._fitting
+        if not all_set(fitting.labels.lower == fitting.labels.upper):
             return False
-        if self._fitting.bindings or any(each.kind in ("weight", "bias") for each in self._fitting.parameters):
+        if fitting.bindings or any(parameter.kind in ("weight", "bias") for parameter in fitting.parameters):
             return False
-        return all(each is None or each.exact for each in self._fitting.scores(found))
+        return all(scores is None or scores.exact for scores in fitting.scores(inferred))
 
     def _begin(self, restart: int, start: Tensor) -> Tensor:
         """The start of a restart: after the first, with perturbed weights, biases and truths."""
@@ -179,18 +179,18 @@ class _GradientDescent:
         return self._constraints.project(start + noise * self._units, start).clone()
 
     def _epochs(
-        self, point: Tensor, optimizer: torch.optim.Adam, found: Inferred, where: tuple[int, int, int]
+        self, point: Tensor, optimizer: torch.optim.Adam, inferred: Inferred, where: tuple[int, int, int]
     ) -> float:
         """Run epochs without inference; returns the loss of the replays. ``point`` are the values in their units."""
         restart, epoch, count = where
         fitting, constraints = self._fitting, self._constraints
         generator = torch.Generator().manual_seed(_mixed(fitting.settings.seed, restart, epoch))
-        own = self._batches(found, generator)
+        batches = self._batches(inferred, generator)
         for _ in range(count):
-            for number in torch.randperm(len(own), generator=generator).tolist() if len(own) > 1 else (0,):
+            for number in torch.randperm(len(batches), generator=generator).tolist() if len(batches) > 1 else (0,):
                 before = point.detach() * self._units
                 optimizer.zero_grad()
-                first, *others = fitting.terms(own[number], point * self._units, constraints).values()
+                first, *others = fitting.terms(batches[number], point * self._units, constraints).values()
                 total = sum(others, first)
                 if total.requires_grad:
                     total.backward()
@@ -198,44 +198,44 @@ class _GradientDescent:
                     with torch.no_grad():
                         point.copy_(constraints.project(point.detach() * self._units, before) / self._units)
         with torch.no_grad():
-            return self._replayed(own, point.detach() * self._units)
+            return self._replayed(batches, point.detach() * self._units)
 
-    def _longer(self, gap: int, found: Inferred) -> int:
+    def _longer(self, gap: int, inferred: Inferred) -> int:
         """The epochs to the next inference, after exact replays."""
-        if not self._unchanged(found):
+        if not self._unchanged(inferred):
             return min(_RARE, _LONGER * gap)
         return min(_RARE if self._fitting.settings.patience is not None else _RAREST, _UNCHANGED * gap)
 
-    def _unchanged(self, found: Inferred) -> bool:
+    def _unchanged(self, inferred: Inferred) -> bool:
         """Whether the replay of the previous inference serves this one too; if so, it is kept."""
         if self._replays is None or not self._fitting.whole:
             return False
-        before, own = self._replays
-        if before is not found and not same_derivations(before.trace, found.trace):
+        before, batches = self._replays
+        if before is not inferred and not same_derivations(before.trace, inferred.trace):
             return False
-        self._replays = found, own
+        self._replays = inferred, batches
         return True
 
-    def _batches(self, found: Inferred, generator: torch.Generator) -> list[LabelBatch]:
-        if not self._unchanged(found):
-            self._replays = found, self._fitting.batches(found, generator)
+    def _batches(self, inferred: Inferred, generator: torch.Generator) -> list[LabelBatch]:
+        if not self._unchanged(inferred):
+            self._replays = inferred, self._fitting.batches(inferred, generator)
         assert self._replays is not None
         return self._replays[1]
 
-    def _replayed(self, own: Sequence[LabelBatch], values: Tensor) -> float:
+    def _replayed(self, batches: Sequence[LabelBatch], values: Tensor) -> float:
         """The loss of all labels, by their replays."""
         total, others = 0.0, 0.0
-        count = sum(len(each.targets) for each in own)
-        for each in own:
-            terms = {name: float(term) for name, term in self._fitting.terms(each, values, self._constraints).items()}
-            total += terms.pop("labels") * len(each.targets) / max(1, count)
+        count = sum(len(batch.targets) for batch in batches)
+        for batch in batches:
+            terms = {name: float(term) for name, term in self._fitting.terms(batch, values, self._constraints).items()}
+            total += terms.pop("labels") * len(batch.targets) / max(1, count)
             others = sum(terms.values())
         return total + others
 
-    def _tell(self, restart: int, epoch: int, found: Inferred, values: Tensor) -> bool:
-        self._before = self._before or self._fitting.standing(found)
-        losses, accuracy = found.losses, self._fitting.accuracies(found)[found.losses.validation is not None]
-        named = {each.name: value for each, value in zip(self._fitting.parameters, values.tolist(), strict=True)}
+    def _tell(self, restart: int, epoch: int, inferred: Inferred, values: Tensor) -> bool:
+        self._before = self._before or self._fitting.standing(inferred)
+        losses, accuracy = inferred.losses, self._fitting.accuracies(inferred)[inferred.losses.validation is not None]
+        named = self._fitting.named(values)
         self._history.append(Epoch(restart + 1, epoch, losses.total, losses.terms, losses.validation, accuracy, named))
         return self._listen is None or self._listen(self._history[-1]) is not False
 
@@ -318,5 +318,5 @@ class Checkpoint:
         tensors = {"values": theta.detach(), "best": best.values}
         tensors |= {mine: state[name] for mine, name in _STATE.items() if name in state}
         text = json.dumps({**place._asdict(), "least": [best.measure.hex(), best.total.hex()]})
-        arrays = {name: each.numpy() for name, each in tensors.items()}
+        arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
         write_whole(self.path, tensor_bytes(arrays, {"key": self.key, "place": text}))

@@ -39,29 +39,29 @@ class LabelBatch:
 
     def bounds(self, values: Tensor) -> tuple[Tensor, Tensor]:
         """The bounds (2n,) of the labels' atoms, or (n,) their ``points``, and how far bounds cross; differentiable."""
-        found, count = self.replay.bounds(values), len(self.targets.ends)
-        ends = found if len(found) == count else found[:count]
+        bounds, count = self.replay.bounds(values), len(self.targets.ends)
+        ends = bounds if len(bounds) == count else bounds[:count]
         if self.soft is not None:
             ends = self.soft.soften(ends, self.soft.replay.bounds(values))
-        if len(found) == count:
-            return ends, torch.zeros((), dtype=found.dtype)
-        low, high, apart = found[count:].split([self.crossed, self.crossed, len(found) - count - 2 * self.crossed])
+        if len(bounds) == count:
+            return ends, torch.zeros((), dtype=bounds.dtype)
+        low, high, apart = bounds[count:].split([self.crossed, self.crossed, len(bounds) - count - 2 * self.crossed])
         return ends, crossing(low, high) + apart.clamp(min=0.0).sum()
 
 
-def targets(own: Labels, which: Tensor, *, balanced: bool) -> Targets:
+def targets(labels: Labels, which: Tensor, *, balanced: bool) -> Targets:
     """The targets of some labels; if ``balanced``, each class of each predicate has the same weight."""
-    lower, upper = own.lower[which].double(), own.upper[which].double()
-    weight = class_weights(own.true[which], own.predicate[which], balanced=balanced)
-    spread = own.spread[which] if any_set(own.numeric) else None
+    lower, upper = labels.lower[which].double(), labels.upper[which].double()
+    weight = class_weights(labels.true[which], labels.predicate[which], balanced=balanced)
+    spread = labels.spread[which] if any_set(labels.numeric) else None
     twice = None if spread is None else torch.cat([spread, spread])
     return Targets(torch.cat([lower, upper]), torch.cat([weight, weight]) / 2, twice)
 
 
 def batches(
-    found: RecordedInference,
-    told: LabelledBounds,
-    own: Labels,
+    inference: RecordedInference,
+    bounds: LabelledBounds,
+    labels: Labels,
     parts: Sequence[Tensor],
     bindings: Sequence[Binding],
     *,
@@ -69,23 +69,23 @@ def batches(
     soft: bool,
 ) -> list[LabelBatch]:
     """A batch for each of the ``parts`` of the labels, each with all contradictions. ``soft``: of all supports."""
-    rows = told.keys[0] // 2
-    supported = supports(found, rows[torch.cat(list(parts))]) if soft and parts else None
-    crossed = torch.from_numpy(found.replayer.numbers.crossed)
-    (low, high), (lowered, raised) = last_events(found, crossed)
-    arrested = found.replayer.events.crossings
-    owned = [(each, bound_atoms(each, found)) for each in bindings]
+    rows = bounds.keys[0] // 2
+    supported = supports(inference, rows[torch.cat(list(parts))]) if soft and parts else None
+    crossed = torch.from_numpy(inference.replayer.numbers.crossed)
+    (low, high), (lowered, raised) = last_events(inference, crossed)
+    arrested = inference.replayer.events.crossings
+    owned = [(binding, bound_atoms(binding, inference)) for binding in bindings]
     made = []
     for which in parts:
-        events = [*(each[which] for each in told.events), lowered, raised, arrested]
-        keys = [*(each[which] for each in told.keys), low, high, torch.full_like(arrested, -1)]
-        replay = found.replayer.replay(torch.cat(events), torch.cat(keys))
-        wanted, ends = targets(own, which, balanced=balanced), None
+        events = [*(event[which] for event in bounds.events), lowered, raised, arrested]
+        keys = [*(key[which] for key in bounds.keys), low, high, torch.full_like(arrested, -1)]
+        replay = inference.replayer.replay(torch.cat(events), torch.cat(keys))
+        wanted, ends = targets(labels, which, balanced=balanced), None
         if supported is not None:
             several, owner = supported.of(rows[which])
             places, renumbered = torch.unique(owner, return_inverse=True)
-            told_by = found.replayer.replay(several, torch.full_like(several, -1))
-            ends = SoftEnds(bound_replay(told_by, owned), places, renumbered)
+            replayed = inference.replayer.replay(several, torch.full_like(several, -1))
+            ends = SoftEnds(bound_replay(replayed, owned), places, renumbered)
         elif torch.equal(replay.places[: len(wanted)], replay.places[len(wanted) :]):
             points = wanted.as_points()
             if points is not None:  # an epoch of 100,000 labels takes 2.2 ms instead of 2.6
@@ -94,14 +94,14 @@ def batches(
     return made
 
 
-def crossings(found: RecordedInference) -> Tensor:
+def crossings(inference: RecordedInference) -> Tensor:
     """The sum of ``max(0, L - U)`` over all crossed bounds of a fixpoint."""
     total = torch.zeros((), dtype=torch.float64)
-    for each in found.fixpoint.state.crossed:
-        ends = (each.crossed.lower, each.crossed.upper)
+    for table in inference.fixpoint.state.crossed:
+        ends = (table.crossed.lower, table.crossed.upper)
         total = total + crossing(*(torch.from_numpy(end.values).double() for end in ends))
-    for each in found.fixpoint.progress.arrested:
-        total = total + crossing(*(torch.from_numpy(end).double() for end in each.roots))
+    for arrested in inference.fixpoint.progress.arrested:
+        total = total + crossing(*(torch.from_numpy(end).double() for end in arrested.roots))
     return total
 
 
@@ -139,15 +139,15 @@ class SoftEnds:
         return ends.index_copy(0, self.places, 1 - missed.exp())
 
 
-def supports(found: RecordedInference, rows: Tensor) -> Supports:
+def supports(inference: RecordedInference, rows: Tensor) -> Supports:
     """The supports of the atoms ``rows``, which become listed."""
-    run = found.fixpoint
+    run = inference.fixpoint
     grounding, atoms = run.grounding, run.grounding.atoms
-    events, told = [torch.zeros(0, dtype=torch.int64)], [torch.zeros(0, dtype=torch.int64)]
-    numbers = found.replayer.numbers
+    events, heads = [torch.zeros(0, dtype=torch.int64)], [torch.zeros(0, dtype=torch.int64)]
+    numbers = inference.replayer.numbers
     for table, _, some in numbers.by_relation(torch.unique(rows).numpy()):
         table.enlist("listed", some[some >= 0].astype(np.int32))
-        for formula, leaf in _telling(grounding, table):
+        for formula, leaf in _concluding(grounding, table):
             literals = {Literal(table.name, formula.neurons[leaf].arguments, "listed")}
             for other in formula.leaves:
                 neuron = formula.neurons[other]
@@ -158,13 +158,13 @@ def supports(found: RecordedInference, rows: Tensor) -> Supports:
             scratch = Grounding(atoms, grounding.domain, grounding.guard)
             scratch.add(formula, run.plan.analyses.of(formula), needs, leaf_modes(formula, lambda _name, _side: 0), {})
             scratch.hold(0, every)
-            events.append(found.replayer.enter(scratch, leaf, 0))
-            told.append(torch.from_numpy(numbers.of(table, every.rows[leaf])))
-    order = torch.cat(told).argsort(stable=True)
-    return Supports(torch.cat(events)[order], torch.cat(told)[order])
+            events.append(inference.replayer.enter(scratch, leaf, 0))
+            heads.append(torch.from_numpy(numbers.of(table, every.rows[leaf])))
+    order = torch.cat(heads).argsort(stable=True)
+    return Supports(torch.cat(events)[order], torch.cat(heads)[order])
 
 
-def _telling(grounding: Grounding, table: Relation) -> Iterator[tuple[Formula, int]]:
+def _concluding(grounding: Grounding, table: Relation) -> Iterator[tuple[Formula, int]]:
     """The formulas with atoms of a table as head, each with the head's leaf."""
     for number, member in enumerate(grounding.members):
         formula = member.formula
@@ -173,6 +173,6 @@ def _telling(grounding: Grounding, table: Relation) -> Iterator[tuple[Formula, i
             continue
         antecedent, leaf = formula.neurons[top.operands[0]], top.operands[1]
         operands = antecedent.operands if antecedent.kind == "and" else (top.operands[0],)
-        plain = all(formula.neurons[each].kind == LEAF for each in operands)
+        plain = all(formula.neurons[operand].kind == LEAF for operand in operands)
         if plain and formula.neurons[leaf].kind == LEAF and formula.neurons[leaf].source == table.name:
             yield formula, leaf

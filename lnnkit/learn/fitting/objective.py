@@ -78,9 +78,9 @@ class Targets:
             rest = Targets(torch.where(numeric, 0.0, self.ends), torch.where(numeric, 0.0, self.weight))
             return far + rest.distance(torch.where(numeric, 0.0, ends), distance)
         if distance == "squared":
-            found = _Squared.apply(ends, self.ends, self.weight)
-            assert isinstance(found, Tensor)
-            return found
+            loss = _Squared.apply(ends, self.ends, self.weight)
+            assert isinstance(loss, Tensor)
+            return loss
         true, false = _log(ends), _log(1 - ends)
         return -(self.weight * (self.ends * true + (1 - self.ends) * false)).sum()
 
@@ -100,8 +100,8 @@ def _off(ends: Tensor, wanted: Tensor, spread: Tensor) -> Tensor:
     unknown = ends.isinf()
     gap = (torch.where(unknown, 0.0, ends) - wanted) / torch.where(spread > 0, spread, 1.0)
     gap = torch.where(wanted.isinf(), 0.0, gap)
-    found = gap * torch.rsqrt(1 + gap.square())
-    return torch.where(unknown & ~wanted.isinf(), ends.sign(), found)
+    off = gap * torch.rsqrt(1 + gap.square())
+    return torch.where(unknown & ~wanted.isinf(), ends.sign(), off)
 
 
 class _Squared(torch.autograd.Function):

@@ -37,28 +37,28 @@ def simplified(
     """The values, as simple as costs nothing, inference there, and a mask of those that no label depends on."""
     idle = _unreached(fitting, values, constraints)
     values = _restored(fitting, values, start, constraints, idle)
-    found = fitting.infer(values, constraints)
-    for _, comparison in sorted(found.trace.replayer.comparisons.items()):
+    inferred = fitting.infer(values, constraints)
+    for _, comparison in sorted(inferred.trace.replayer.comparisons.items()):
         for whole in _whole_weights(values, start, fitting.parameters, comparison):
             tried = fitting.infer(whole, constraints) if constraints.holds(whole) else None
-            if tried is not None and no_worse(fitting, tried, found):
-                values, found = whole, tried
+            if tried is not None and no_worse(fitting, tried, inferred):
+                values, inferred = whole, tried
                 break
-    return *_rounded(fitting, values, found, constraints, idle), idle
+    return *_rounded(fitting, values, inferred, constraints, idle), idle
 
 
 def _rounded(
-    fitting: Fitting, values: Tensor, found: Inferred, constraints: Constraints, idle: Tensor
+    fitting: Fitting, values: Tensor, inferred: Inferred, constraints: Constraints, idle: Tensor
 ) -> tuple[Tensor, Inferred]:
     """The values, except ``idle`` ones, with as few digits as cost nothing, and inference there. Thresholds are rounded
     first, one by one if they are few."""
 
-    def measures(found: Inferred) -> list[float]:
-        losses = [found.losses.total, found.losses.validation]
-        wrong = [1 - each for each in fitting.accuracies(found) if each is not None]
-        return [*(each for each in losses if each is not None), *wrong]
+    def measures(inferred: Inferred) -> list[float]:
+        losses = [inferred.losses.total, inferred.losses.validation]
+        wrong = [1 - accuracy for accuracy in fitting.accuracies(inferred) if accuracy is not None]
+        return [*(loss for loss in losses if loss is not None), *wrong]
 
-    exact, places = measures(found), where_set(~idle).tolist()
+    exact, places = measures(inferred), where_set(~idle).tolist()
     thresholds = [place for place in places if fitting.parameters[place].kind == "value"]
     others = [place for place in places if place not in thresholds]
     groups = [[place] for place in thresholds] if len(thresholds) <= _FEW else [thresholds]
@@ -72,22 +72,22 @@ def _rounded(
             tried = fitting.infer(fewer, constraints)
             pairs = zip(measures(tried), exact, strict=True)
             if all(now <= before * (1 + _DEARER) + _MORE for now, before in pairs):
-                values, found = fewer, tried
+                values, inferred = fewer, tried
                 break
-    return values, found
+    return values, inferred
 
 
 def _unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Tensor:
     """(k,) a mask of the numbers of rules that have ``OF_LOGIC`` ones only and on which no label depends."""
     reached = {
-        rule for each in fitting.parameters if each.kind not in OF_LOGIC for rule in each.rules
+        rule for parameter in fitting.parameters if parameter.kind not in OF_LOGIC for rule in parameter.rules
     }  # these start from the data
-    if all(not reached.isdisjoint(each.rules) for each in fitting.parameters):
+    if all(not reached.isdisjoint(parameter.rules) for parameter in fitting.parameters):
         return torch.zeros(len(values), dtype=torch.bool)
-    found = fitting.infer(values, constraints, softness=1.0)
+    inferred = fitting.infer(values, constraints, softness=1.0)
     open_values = values.clone().requires_grad_()
-    told = torch.zeros(len(values), dtype=torch.bool)
-    for batch in fitting.batches(found, torch.Generator().manual_seed(fitting.settings.seed)):
+    depends = torch.zeros(len(values), dtype=torch.bool)
+    for batch in fitting.batches(inferred, torch.Generator().manual_seed(fitting.settings.seed)):
         ends, crossed = batch.bounds(open_values)
         # Separately, lest the gradients of two ends cancel
         apart = torch.linspace(1.0, 2.0, len(ends), dtype=ends.dtype)
@@ -95,11 +95,11 @@ def _unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Te
         if total.requires_grad:
             (slope,) = torch.autograd.grad(total, open_values, allow_unused=True)
             if slope is not None:
-                told |= slope != 0
-    for each, depended in zip(fitting.parameters, told.tolist(), strict=True):
+                depends |= slope != 0
+    for parameter, depended in zip(fitting.parameters, depends.tolist(), strict=True):
         if depended:
-            reached.update(each.rules)
-    return torch.tensor([reached.isdisjoint(each.rules) for each in fitting.parameters], dtype=torch.bool)
+            reached.update(parameter.rules)
+    return torch.tensor([reached.isdisjoint(parameter.rules) for parameter in fitting.parameters], dtype=torch.bool)
 
 
 def _restored(fitting: Fitting, values: Tensor, start: Tensor, constraints: Constraints, which: Tensor) -> Tensor:
@@ -107,9 +107,9 @@ def _restored(fitting: Fitting, values: Tensor, start: Tensor, constraints: Cons
     before = torch.where(which, start, values)
     if not any_set(which) or not constraints.holds(before):
         return values
-    now, then = (fitting.infer(each, constraints).losses for each in (values, before))
-    told = [sum(value for name, value in each.terms.items() if name not in _IDLE) for each in (now, then)]
-    same = told[1] <= told[0] + _SAME and (then.validation or 0.0) <= (now.validation or 0.0) + _SAME
+    now, then = (fitting.infer(point, constraints).losses for point in (values, before))
+    totals = [sum(value for name, value in losses.terms.items() if name not in _IDLE) for losses in (now, then)]
+    same = totals[1] <= totals[0] + _SAME and (then.validation or 0.0) <= (now.validation or 0.0) + _SAME
     return before if same else values
 
 
@@ -117,7 +117,7 @@ def _whole_weights(
     values: Tensor, start: Tensor, parameters: Sequence[LearnedParameter], comparison: LearnedComparison
 ) -> list[Tensor]:
     """The values with the weights of a comparison's units rounded, and, if that is integral, those at its start."""
-    place = {each.name: number for number, each in enumerate(parameters)}
+    place = {parameter.name: number for number, parameter in enumerate(parameters)}
     weights = grid(comparison.units, [name for name in comparison.names if name in place])
     rounded, begun = values.clone(), values.clone()
     for name in comparison.names:
@@ -139,11 +139,11 @@ def no_worse(fitting: Fitting, hard: Inferred, soft: Inferred) -> bool:
         return True
     if not fitting.labels.plain:
         return False
-    mine, others = ([each for each in fitting.scores(one) if each is not None] for one in (hard, soft))
+    mine, others = ([scores for scores in fitting.scores(one) if scores is not None] for one in (hard, soft))
     if mine[0].contradictions > others[0].contradictions:
         return False
-    truths = {name for each in others for name in each.predicates}
-    values = {name for each in others for name in each.numbers}
+    truths = {name for scores in others for name in scores.predicates}
+    values = {name for scores in others for name in scores.numbers}
     return all(_as_right(name, mine, others) for name in truths) and all(
         _as_near(name, mine, others, len(fitting.parameters)) for name in values
     )
@@ -153,9 +153,9 @@ def _as_right(name: str, hard: Sequence[Scores], soft: Sequence[Scores]) -> bool
     """Whether the accuracy of a predicate falls by at most one standard error."""
 
     def accuracy(scores: Sequence[Scores]) -> tuple[float, int]:
-        own = [each.predicates[name] for each in scores if name in each.predicates]
-        count = sum(each.n for each in own)
-        return sum(each.accuracy * each.n for each in own) / count, count
+        named = [part.predicates[name] for part in scores if name in part.predicates]
+        count = sum(score.n for score in named)
+        return sum(score.accuracy * score.n for score in named) / count, count
 
     (mine, _), (other, count) = accuracy(hard), accuracy(soft)
     return mine >= other - math.sqrt(max(0.0, other * (1 - other)) / count) - _NOTHING
@@ -165,9 +165,9 @@ def _as_near(name: str, hard: Sequence[Scores], soft: Sequence[Scores], unknowns
     """Whether the mean square error of a number rises by no more than noise, with no fewer values."""
 
     def squares(scores: Sequence[Scores]) -> tuple[float, float]:
-        own = [each.numbers[name] for each in scores if name in each.numbers]
-        return sum(each.rmse**2 * each.n * each.coverage for each in own if each.rmse is not None), sum(
-            each.n * each.coverage for each in own
+        named = [part.numbers[name] for part in scores if name in part.numbers]
+        return sum(score.rmse**2 * score.n * score.coverage for score in named if score.rmse is not None), sum(
+            score.n * score.coverage for score in named
         )
 
     (mine, known), (other, count) = squares(hard), squares(soft)
