@@ -51,7 +51,7 @@ def exact(formula: Product, rows: WeightedRows) -> Product:
         ]
         if not options:
             break
-        _, place, option = min(options, key=lambda each: each[:2])
+        _, place, option = min(options, key=lambda scored: scored[:2])
         left.remove(place)
         tried = list(constants)
         tried[place] = option
@@ -64,7 +64,7 @@ def exact(formula: Product, rows: WeightedRows) -> Product:
 
 
 def _nonzero(constants: Sequence[Constant]) -> list[int]:
-    return [place for place, each in enumerate(constants) if each.value]
+    return [place for place, constant in enumerate(constants) if constant.value]
 
 
 def _near(residuals: np.ndarray) -> np.ndarray:
@@ -114,7 +114,7 @@ def rounded(formula: Product, rows: WeightedRows) -> Product:
     """The formula with its inexact constants rounded to a thirtieth of a standard error, or finer where needed."""
     rows = _usual(formula, rows)
     constants = free_constants(formula)
-    left = [place for place, each in enumerate(constants) if not each.exact]
+    left = [place for place, constant in enumerate(constants) if not constant.exact]
     if not left:
         return formula
     errors = _errors(formula, constants, left, rows)
@@ -132,7 +132,7 @@ def rounded(formula: Product, rows: WeightedRows) -> Product:
 def _nearby(value: float, distance: float) -> float:
     """The shortest decimal so near."""
     shorter = (float(f"{value:.{digits}g}") for digits in range(2, 16))
-    return next((each for each in shorter if abs(each - value) <= distance), value)
+    return next((decimal for decimal in shorter if abs(decimal - value) <= distance), value)
 
 
 def spread(residuals: np.ndarray) -> float:
@@ -147,12 +147,12 @@ def _fitted(
     """The formula with its ``free`` constants fitted from ``starts`` on by Levenberg and Marquardt's method."""
     if not free:
         return formula
-    factors, damping, stalled, found = np.ones(len(free)), 1e-2, 0, with_constants(formula, starts)
-    least = rows.square(found)
+    factors, damping, stalled, fitted = np.ones(len(free)), 1e-2, 0, with_constants(formula, starts)
+    least = rows.square(fitted)
     for _ in range(steps):
         if not math.isfinite(least) or stalled > 2:
             break
-        slopes, rest = _slopes(formula, starts, free, rows, factors), rows.rest(found)
+        slopes, rest = _slopes(formula, starts, free, rows, factors), rows.rest(fitted)
         gram = slopes.T @ slopes
         diagonal = np.diag(gram)
         damped = gram + damping * np.diag(np.maximum(diagonal, 1e-12 * diagonal.max() + 1e-300))
@@ -163,15 +163,15 @@ def _fitted(
         stalled = 0 if square < 0.99 * least else stalled + 1
         damping = min(max(damping * (_EASED if square < least else _TIGHTENED), 1e-14), 1e14)
         if square < least:
-            factors, least, found = moved, square, tried
-    return found
+            factors, least, fitted = moved, square, tried
+    return fitted
 
 
 def _scaled(starts: Sequence[Constant], free: Sequence[int], factors: np.ndarray) -> list[Constant]:
-    found = list(starts)
+    constants = list(starts)
     for place, factor in zip(free, factors.tolist(), strict=True):
-        found[place] = Constant(starts[place].value * factor)
-    return found
+        constants[place] = Constant(starts[place].value * factor)
+    return constants
 
 
 def _slopes(
@@ -179,13 +179,13 @@ def _slopes(
 ) -> np.ndarray:
     """The derivatives of the residuals by the factors of the free constants, ``[rows, free]``: finite differences."""
     here = rows.rest(with_constants(formula, _scaled(starts, free, factors)))
-    found: list[np.ndarray] = []
+    slopes: list[np.ndarray] = []
     for place in range(len(free)):
         ahead = factors.copy()
         ahead[place] += _STEP * max(1.0, abs(factors[place]))
         moved = rows.rest(with_constants(formula, _scaled(starts, free, ahead)))
-        found.append((moved - here) / (ahead[place] - factors[place]))
-    return np.nan_to_num(np.stack(found, 1)) if found else np.zeros((len(here), 0))
+        slopes.append((moved - here) / (ahead[place] - factors[place]))
+    return np.nan_to_num(np.stack(slopes, 1)) if slopes else np.zeros((len(here), 0))
 
 
 def _errors(formula: Product, constants: Sequence[Constant], free: Sequence[int], rows: WeightedRows) -> list[float]:
@@ -198,14 +198,14 @@ def _errors(formula: Product, constants: Sequence[Constant], free: Sequence[int]
     covariance = np.linalg.pinv((slopes / scale).T @ (slopes / scale), rcond=1e-14)
     relative = np.where(idle, np.inf, np.sqrt(np.maximum(np.diag(covariance), 0) * noise) / scale)
     sizes = [abs(constants[place].value) for place in free]
-    return [max(float(error), _FLOOR) * own for error, own in zip(relative, sizes, strict=True)]
+    return [max(float(error), _FLOOR) * size for error, size in zip(relative, sizes, strict=True)]
 
 
 def free_constants(formula: Product) -> list[Constant]:
     """The coefficients that `with_constants` takes, without those of 1 or -1 that stand first in a sum."""
-    found: list[Constant] = []
-    _rebuilt(formula, lambda each: found.append(each) or each, True)
-    return found
+    constants: list[Constant] = []
+    _rebuilt(formula, lambda constant: constants.append(constant) or constant, True)
+    return constants
 
 
 def with_constants(formula: Product, values: Sequence[Constant]) -> Product:
@@ -243,11 +243,11 @@ def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bo
             case Sum(terms):
                 leads = not terms[0].factors and terms[0].coefficient in (ONE, MINUS_ONE)  # the others are scaled to it
                 first = terms[0] if leads else _rebuilt(terms[0], change, False)
-                made = Sum((first, *(_rebuilt(each, change, True) for each in terms[1:])))
+                made = Sum((first, *(_rebuilt(term, change, True) for term in terms[1:])))
             case Absolute(operand):
                 made = Absolute(_rebuilt(operand, change, False))
             case Choice(left, right, above, below):
-                sides = (_rebuilt(each, change, False) for each in (left, right))
-                made = Choice(*sides, *(_rebuilt(each, change, True) for each in (above, below)))
+                sides = (_rebuilt(side, change, False) for side in (left, right))
+                made = Choice(*sides, *(_rebuilt(case, change, True) for case in (above, below)))
         factors.append((made, exponent))
     return Product(coefficient, tuple(factors))

@@ -106,9 +106,9 @@ def power(operand: Product, exponent: float) -> Product:
     if exponent == 1:
         return operand
     powers = dict[Base, float]()
-    for base, own in operand.factors:
-        raised_to = own * exponent
-        sized = _even(own) and not _even(raised_to)
+    for base, degree in operand.factors:
+        raised_to = degree * exponent
+        sized = _even(degree) and not _even(raised_to)
         kept: Base = Absolute(Product(ONE, ((base, 1.0),))) if sized and not isinstance(base, Absolute) else base
         powers[kept] = powers.get(kept, 0.0) + raised_to
     coefficient = operand.coefficient
@@ -124,7 +124,7 @@ def total(*operands: Product) -> Product:
     for operand in operands:
         inner = operand.factors[0][0] if len(operand.factors) == 1 else None
         if isinstance(inner, Sum) and operand.factors[0][1] == 1:
-            parts = [scaled(each, operand.coefficient) for each in inner.terms]
+            parts = [scaled(term, operand.coefficient) for term in inner.terms]
         else:
             parts = [operand]
         for part in parts:
@@ -161,11 +161,11 @@ def _factored(terms: list[Product]) -> Product:
     """The terms with their common factors and the first coefficient factored out."""
     shared = dict(terms[0].factors)
     for term in terms[1:]:
-        own = dict(term.factors)
+        powers = dict(term.factors)
         shared = {
-            base: min(exponent, own[base], key=abs)
+            base: min(exponent, powers[base], key=abs)
             for base, exponent in shared.items()
-            if base in own and own[base] * exponent > 0
+            if base in powers and powers[base] * exponent > 0
         }
     below = dict[Base, float]()
     for term in terms:
@@ -183,7 +183,7 @@ def _factored(terms: list[Product]) -> Product:
 
 
 def _divided(terms: Sequence[Product], by: dict[Base, float], lead: Constant) -> tuple[Product, ...]:
-    found: list[Product] = []
+    divided: list[Product] = []
     inverse = raised(lead, -1.0)
     for place, term in enumerate(terms):
         powers = dict(term.factors)
@@ -192,8 +192,8 @@ def _divided(terms: Sequence[Product], by: dict[Base, float], lead: Constant) ->
         coefficient = multiplied(term.coefficient, inverse)
         if place == 0:  # without rounding
             coefficient = ONE if coefficient.value > 0 else MINUS_ONE
-        found.append(Product(coefficient, _ordered(powers)))
-    return tuple(found)
+        divided.append(Product(coefficient, _ordered(powers)))
+    return tuple(divided)
 
 
 def tidied(formula: Product, table: np.ndarray) -> Product:
@@ -265,15 +265,15 @@ def _even(exponent: float) -> bool:
 
 def unsized(formula: Product, positive: frozenset[int]) -> Product:
     """The formula without ``abs`` around products of columns that are nowhere negative."""
-    found = [constant(formula.coefficient)]
+    factors = [constant(formula.coefficient)]
     for base, exponent in formula.factors:
         inner = Product(ONE, ((base, 1.0),))
         if isinstance(base, Absolute):
             bare = unsized(base.operand, positive)
-            plain = all(isinstance(each, ColumnVariable) and each.place in positive for each, _ in bare.factors)
+            plain = all(isinstance(column, ColumnVariable) and column.place in positive for column, _ in bare.factors)
             inner = bare if plain and bare.coefficient.value > 0 else inner
-        found.append(power(inner, exponent))
-    return product(*found)
+        factors.append(power(inner, exponent))
+    return product(*factors)
 
 
 @lru_cache(maxsize=65536)
@@ -292,23 +292,23 @@ def size(formula: Product) -> int:
 
 def _base_size(base: Base) -> int:
     inner = operands(base)
-    own = len(inner) - 1 if isinstance(base, Sum) else 2 if isinstance(base, Choice) else 1
-    return sum(map(size, inner)) + own
+    operators = len(inner) - 1 if isinstance(base, Sum) else 2 if isinstance(base, Choice) else 1
+    return sum(map(size, inner)) + operators
 
 
 def columns(formula: Product) -> frozenset[int]:
     """The indices of the columns that the formula reads."""
     read = {base.place for base, _ in formula.factors if isinstance(base, ColumnVariable)}
-    return frozenset(read.union(*(columns(each) for base, _ in formula.factors for each in operands(base))))
+    return frozenset(read.union(*(columns(operand) for base, _ in formula.factors for operand in operands(base))))
 
 
 def replaced(formula: Product, change: Callable[[Base], Product | None]) -> Product:
     """The formula with those bases replaced for which ``change`` gives a formula."""
-    found = [constant(formula.coefficient)]
+    factors = [constant(formula.coefficient)]
     for base, exponent in formula.factors:
         made = change(base)
         if made is None:
-            inner = (replaced(each, change) for each in operands(base))
+            inner = (replaced(operand, change) for operand in operands(base))
             match base:
                 case ColumnVariable():
                     made = Product(ONE, ((base, 1.0),))
@@ -318,8 +318,8 @@ def replaced(formula: Product, change: Callable[[Base], Product | None]) -> Prod
                     made = absolute(*inner)
                 case Choice():
                     made = choice(*inner)
-        found.append(power(made, exponent))
-    return product(*found)
+        factors.append(power(made, exponent))
+    return product(*factors)
 
 
 def substituted(formula: Product, inputs: Sequence[Product]) -> Product:
@@ -330,9 +330,9 @@ def substituted(formula: Product, inputs: Sequence[Product]) -> Product:
 def evaluate(formula: Product, table: np.ndarray) -> np.ndarray:
     """``[rows, columns] -> [rows]``; NaN for a division by 0, or a root of a negative number."""
     with np.errstate(all="ignore"):
-        found = np.asarray(_value(formula, table), dtype=float)
-    found = np.broadcast_to(found, (len(table),))
-    return np.where(np.isfinite(found), found, np.nan)
+        values = np.asarray(_value(formula, table), dtype=float)
+    values = np.broadcast_to(values, (len(table),))
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def rooted(formula: Product) -> tuple[Product, Product | None]:
@@ -367,10 +367,10 @@ def _base_value(base: Base, table: np.ndarray) -> np.ndarray:
         case ColumnVariable(place):
             return table[:, place]
         case Sum(terms):
-            found = _value(terms[0], table)
+            value = _value(terms[0], table)
             for term in terms[1:]:
-                found = found + _value(term, table)
-            return np.asarray(found)
+                value = value + _value(term, table)
+            return np.asarray(value)
         case Absolute(operand):
             return np.abs(_value(operand, table))
         case Choice(left, right, above, below):

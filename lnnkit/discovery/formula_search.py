@@ -37,7 +37,7 @@ from lnnkit.discovery.formula_families import FormulaFamily
 from lnnkit.discovery.monomials import Inputs
 from lnnkit.discovery.outlying_rows import far_rows, scattered, usual_rows
 from lnnkit.discovery.pareto_front import ScoredFormula, front
-from lnnkit.discovery.relevant_columns import monomial_columns, relevant_columns, told_apart
+from lnnkit.discovery.relevant_columns import distinct_columns, monomial_columns, relevant_columns
 from lnnkit.discovery.table_splits import best_condition, by_sizes, settled_threshold
 from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
 from lnnkit.discovery.weighted_rows import weighted
@@ -100,18 +100,18 @@ def discover(table: np.ndarray, target: np.ndarray, search: FormulaSearch | None
     units = ColumnUnits(tuple(_unit(column) for column in table.T), _unit(target))
     table, target = table * units.columns, target * units.target
     run = _SearchRun(table, target, units, search, generator)
-    found = run.settled(run.discovered())
-    rows = weighted(table, target).measured(found.formula)
-    rest = np.abs(rows.rest(found.formula))
+    discovered = run.settled(run.discovered())
+    rows = weighted(table, target).measured(discovered.formula)
+    rest = np.abs(rows.rest(discovered.formula))
     defined = np.flatnonzero(np.isfinite(rest))
     far = defined[far_rows(rest[defined], (target / rows.errors)[defined])] if len(defined) else defined
-    pareto = tuple(replace(scored, formula=units.written(scored.formula)) for scored in found.pareto)
+    pareto = tuple(replace(scored, formula=units.written(scored.formula)) for scored in discovered.pareto)
     far = tuple(np.flatnonzero(given)[far].tolist())
-    return Discovered(pareto, found.chosen, far, _doubt(found.formula, len(target)))
+    return Discovered(pareto, discovered.chosen, far, _doubt(discovered.formula, len(target)))
 
 
 def _doubt(formula: Product, rows: int) -> str:
-    constants = sum(abs(each.value) != 1 for each in free_constants(formula))
+    constants = sum(abs(constant.value) != 1 for constant in free_constants(formula))
     if rows < _LEAST_ROWS:
         return f"{rows} {'row is' if rows == 1 else 'rows are'} too few to confirm a formula; try it on other rows"
     if 10 * constants > rows:
@@ -175,7 +175,7 @@ class _SearchRun:
         self._test, self._train = np.sort(order[:held]), np.sort(order[held:])
         if not held:
             self._test = self._train
-        self._apart = told_apart(self._filled)
+        self._apart = distinct_columns(self._filled)
         self._positive = frozenset(np.flatnonzero((self._filled >= 0).all(0)).tolist())
         self._weighted = weighted(self._filled, target)
         self._errors = self._weighted.errors
@@ -187,7 +187,7 @@ class _SearchRun:
 
     def discovered(self, *, cases: int = _CASES) -> Discovered:
         """The result of the search. ``cases``: how often the rows may be split in two."""
-        self._add([constant(Constant(float(each))) for each in (self._target.mean(), np.median(self._target))])
+        self._add([constant(Constant(float(middle))) for middle in (self._target.mean(), np.median(self._target))])
         self._settle()
         if np.ptp(self._target) == 0 or not self._table.shape[1]:
             return self._result()
@@ -215,25 +215,25 @@ class _SearchRun:
             self._split(chosen, cases)
         return self._result()
 
-    def settled(self, found: Discovered) -> Discovered:
+    def settled(self, discovered: Discovered) -> Discovered:
         """The result with the constants of its chosen formula from all rows, those that selected it too."""
-        pareto, best = list(found.pareto), found.pareto[found.chosen]
+        pareto, best = list(discovered.pareto), discovered.pareto[discovered.chosen]
         made = self._polished(best.formula, everything := np.arange(len(self._target)))
         if size(made) <= best.size and np.isfinite(self._loss(made, everything)):
-            pareto[found.chosen] = replace(best, formula=made, size=size(made))
-        return replace(found, pareto=tuple(pareto))
+            pareto[discovered.chosen] = replace(best, formula=made, size=size(made))
+        return replace(discovered, pareto=tuple(pareto))
 
     def _relevant(self, rows: np.ndarray) -> list[int]:
         if not self._apart:
             return []
         table = self._filled[rows][:, self._apart]
-        found = relevant_columns(table, self._target[rows])
+        places = relevant_columns(table, self._target[rows])
         if len(rows) < _SMALL:  # too few to say which columns do not matter
             if len(self._apart) <= _NARROW:
-                found += [place for place in range(len(self._apart)) if place not in found]
+                places += [place for place in range(len(self._apart)) if place not in places]
             else:
-                found = monomial_columns(table, self._target[rows]) or found
-        return [self._apart[place] for place in found]
+                places = monomial_columns(table, self._target[rows]) or places
+        return [self._apart[place] for place in places]
 
     def _searched(self, chosen: list[int]) -> bool:
         """Search over these columns, later over those too that explain what is left; whether a formula is complete."""
@@ -260,8 +260,8 @@ class _SearchRun:
         rest = evaluate(self._result().formula, self._filled[self._train]) - self._target[self._train]
         if len(chosen) == len(self._apart) or not np.isfinite(rest).all() or np.ptp(rest) == 0:
             return []
-        found = (self._apart[place] for place in relevant_columns(table, rest, least=0))
-        return [place for place in found if place not in chosen][:4]
+        places = (self._apart[place] for place in relevant_columns(table, rest, least=0))
+        return [place for place in places if place not in chosen][:4]
 
     def _split(self, chosen: list[int], cases: int, *, sharp: bool = False) -> bool:
         """Add piecewise formulas of two cases, divided by a condition; whether one of them is exact. ``sharp``: only if
@@ -273,15 +273,15 @@ class _SearchRun:
             return False
         holds = condition.holds(table)
         end = time.process_time() + (self._end - time.process_time()) * (_SPLIT if sharp else 1.0)
-        found: list[Discovered] = []
-        for own in (holds, ~holds):
-            left = max(0.5, (end - time.process_time()) / (2 - len(found)))
+        parts: list[Discovered] = []
+        for side in (holds, ~holds):
+            left = max(0.5, (end - time.process_time()) / (2 - len(parts)))
             search = FormulaSearch(left, 0.3, int(self._generator.integers(2**31)))
-            part = _SearchRun(table[own], target[own], self._units, search, self._generator)
-            found.append(part.discovered(cases=cases - 1))
-        above, below = (each.formula for each in found)
+            part = _SearchRun(table[side], target[side], self._units, search, self._generator)
+            parts.append(part.discovered(cases=cases - 1))
+        above, below = (part.formula for part in parts)
         condition = settled_threshold(condition, above, below, table, target)
-        sizes = [self._plain(each, table) for each in (above, below, *by_sizes(above, below))]
+        sizes = [self._plain(formula, table) for formula in (above, below, *by_sizes(above, below))]
         for made in (choice(*condition.sides, above, below), *sizes):
             self._met[made] = self._loss(made, self._train)
             self._refined[made] = rounded(made, weighted(table, target))
@@ -301,8 +301,8 @@ class _SearchRun:
         states = [state for level in reversed(levels) for state in level]
         for state in states:
             if len(state.inputs) <= 6 or len(states) <= 4:
-                own = family(state)
-                yield from (own.sums((1.0, -1.0, 2.0, -2.0)), own.products(), own.quotients())
+                formulas = family(state)
+                yield from (formulas.sums((1.0, -1.0, 2.0, -2.0)), formulas.products(), formulas.quotients())
         yield from (family(state).composites() for state in states if len(state.inputs) <= 5)
 
     def _add(self, formulas: Iterable[Product]) -> None:
@@ -315,7 +315,7 @@ class _SearchRun:
 
     def _too_many_constants(self, formula: Product) -> bool:
         """Whether there are fewer than four rows for each constant of the formula that is no small whole number."""
-        values = np.array([each.value for each in free_constants(formula) if not each.exact])
+        values = np.array([constant.value for constant in free_constants(formula) if not constant.exact])
         whole = (np.abs(values) < 1000) & (np.abs(values - np.rint(values)) <= 1e-9 * np.abs(values))
         return int(np.sum(~whole)) > max(1, len(self._train) // 4)
 
@@ -351,7 +351,7 @@ class _SearchRun:
         fitted = refined(fitted, rows)
         made = self._plain(exact(fitted, rows), rows.table)
         for other in regauged(fitted) if size(fitted) <= _SIMPLE else ():
-            if all(each.exact for each in free_constants(made)) or self._late():
+            if all(constant.exact for constant in free_constants(made)) or self._late():
                 break
             made = min(made, self._plain(exact(other, rows), rows.table), key=size)
         return rounded(made, rows)
@@ -382,8 +382,8 @@ class _SearchRun:
         if self._exact(formula):
             return True
         small = (
-            each.exact and not each.root and abs(each.numerator) * each.denominator <= 12
-            for each in free_constants(formula)
+            constant.exact and not constant.root and abs(constant.numerator) * constant.denominator <= 12
+            for constant in free_constants(formula)
         )  # noise seldom imitates these
         simple = all(small) and size(formula) <= _SIMPLE
         simple &= not early or all(isinstance(base, ColumnVariable) for base, _ in formula.factors)
@@ -410,8 +410,8 @@ class _SearchRun:
             return False
         rest = np.clip(rest, -reach, reach)
         basis = polynomial(self._filled[rows][:, self._chosen], min(120, len(rows) // 5))
-        found = np.linalg.lstsq(basis, rest, rcond=None)[0]
-        left = float(np.square(rest - basis @ found).sum())
+        coefficients = np.linalg.lstsq(basis, rest, rcond=None)[0]
+        left = float(np.square(rest - basis @ coefficients).sum())
         terms, freedom = basis.shape[1], len(rows) - basis.shape[1]
         whole = float(rest @ rest)
         return freedom > 0 and (whole - left) / terms <= (1 + 2 * np.sqrt(2 / terms)) * left / freedom
@@ -419,11 +419,11 @@ class _SearchRun:
     def _result(self) -> Discovered:
         made = list(dict.fromkeys(self._refined.values()))
         used = [formula for formula in made if np.isfinite(self._loss(formula, self._train))]
-        found, chosen = front(used, self._weighted.at(self._test))
-        if not found:
+        pareto, chosen = front(used, self._weighted.at(self._test))
+        if not pareto:
             mean = constant(Constant(float(self._target.mean())))
             return Discovered((ScoredFormula(mean, size(mean), 1.0),), 0)
-        return Discovered(tuple(found), chosen)
+        return Discovered(tuple(pareto), chosen)
 
     def _late(self) -> bool:
         return time.process_time() > self._end

@@ -100,7 +100,7 @@ class _Plain:
                 text = self._sum(terms)
                 return text if around == _LOOSE else self.AROUND.format(text)
             case Choice():
-                return self.CHOICE.format(*(self.product(each, _LOOSE) for each in operands(base)))
+                return self.CHOICE.format(*(self.product(operand, _LOOSE) for operand in operands(base)))
 
     def _name(self, place: int, _around: int) -> str:
         return self._names[place]
@@ -126,16 +126,16 @@ class _Latex(_Plain):
         formula, root = rooted(formula)
         negative = formula.coefficient.value < 0
         above, below = self._constant(formula.coefficient, bool(formula.factors or root))
-        above = [_latex_number(each) for each in above]
+        above = [_latex_number(part) for part in above]
         for base, exponent in formula.factors:
             # A sum that stands alone above or below the line needs no parentheses
-            beside = [each for each in formula.factors if each[1] * exponent > 0]
+            beside = [pair for pair in formula.factors if pair[1] * exponent > 0]
             lone = len(beside) == 1 and root is None and not (above if exponent > 0 else below) and exponent in (1, -1)
             alone = lone and (exponent < 0 or len(formula.factors) > 1 or around == _LOOSE) and not negative
             text = self._power(base, abs(exponent), _LOOSE if alone else _PRODUCT)
             (above if exponent > 0 else below).append(text)
         self._place_root(root, above, below)
-        text = r" \cdot ".join(above) if any(each[:1].isdigit() for each in above[1:]) else r" \, ".join(above)
+        text = r" \cdot ".join(above) if any(part[:1].isdigit() for part in above[1:]) else r" \, ".join(above)
         if below:
             text = _fraction(text or "1", below)
         text = f"-{text or 1}" if negative else text or "1"
@@ -189,7 +189,7 @@ def _latex_name(name: str) -> str:
 def _upright(name: str) -> str:
     if len(name) == 1:
         return name
-    escaped = "".join(rf"\{each}" if each in "_%&#${}" else " " if each in r"\^~" else each for each in name)
+    escaped = "".join(rf"\{char}" if char in "_%&#${}" else " " if char in r"\^~" else char for char in name)
     return rf"\mathrm{{{escaped}}}"
 
 
@@ -231,7 +231,7 @@ def _cases(formula: Product) -> list[tuple[tuple[tuple[Product, str, Product], .
     return [
         (((picked.left, relation, picked.right), *conditions), case)
         for relation, chosen in ((">", picked.above), ("<=", picked.below))
-        for conditions, case in _cases(replaced(formula, lambda base, own=chosen: own if base == picked else None))
+        for conditions, case in _cases(replaced(formula, lambda base, part=chosen: part if base == picked else None))
     ]
 
 
@@ -239,6 +239,6 @@ def _first_choice(formula: Product) -> Choice | None:
     for base, _ in formula.factors:
         if isinstance(base, Choice):
             return base
-        if found := next(filter(None, map(_first_choice, operands(base))), None):
-            return found
+        if choice := next(filter(None, map(_first_choice, operands(base))), None):
+            return choice
     return None

@@ -40,38 +40,38 @@ class Features:
 def monomials(inputs: Inputs, exponents: np.ndarray) -> Features:
     """The features for the rows of ``exponents``, without those that are undefined in some row."""
     values = inputs.values
-    found = np.ones((len(values), len(exponents)))
+    columns = np.ones((len(values), len(exponents)))
     with np.errstate(all="ignore"):
         for place in range(values.shape[1]):
-            own = values[:, place]
+            column = values[:, place]
             for exponent in np.unique(exponents[:, place]):
                 if exponent == 0:
                     continue
                 which = exponents[:, place] == exponent
-                raised = own**exponent if exponent != int(exponent) or exponent < 0 else own ** int(exponent)
-                found[:, which] *= raised[:, None]
-        size = np.abs(found)
-        fine = np.isfinite(found).all(0) & (size.max(0, initial=0.0) < 1e150)
+                raised = column**exponent if exponent != int(exponent) or exponent < 0 else column ** int(exponent)
+                columns[:, which] *= raised[:, None]
+        size = np.abs(columns)
+        fine = np.isfinite(columns).all(0) & (size.max(0, initial=0.0) < 1e150)
         fine &= size.max(0, initial=0.0) <= _WIDEST * np.maximum(np.median(size, axis=0), 1e-150)
-    return Features(exponents[fine], found[:, fine])
+    return Features(exponents[fine], columns[:, fine])
 
 
 def monomial(inputs: Inputs, exponents: Sequence[float]) -> Product:
     """The formula of a monomial with these exponents."""
-    raised = [power(each, float(e)) for each, e in zip(inputs.formulas, exponents, strict=True) if e != 0]
+    raised = [power(formula, float(e)) for formula, e in zip(inputs.formulas, exponents, strict=True) if e != 0]
     return product(*raised)
 
 
 def grid(width: int, most: int, *, negative: bool = True, half: bool = False) -> np.ndarray:
     """Exponents ``[monomials, width]``, at most ``most``, from the simplest on, all zeros; with halves if ``half``."""
-    found: list[tuple[float, ...]] = [(0.0,) * width]
+    exponents: list[tuple[float, ...]] = [(0.0,) * width]
     for effort in range(1, 9):
         level = list(_of_effort(width, effort, negative, half))
-        if len(found) + len(level) > most:
-            found += level[: max(0, most - len(found))] if effort <= 2 else []
+        if len(exponents) + len(level) > most:
+            exponents += level[: max(0, most - len(exponents))] if effort <= 2 else []
             break
-        found += level
-    return np.array(found)
+        exponents += level
+    return np.array(exponents)
 
 
 def _of_effort(width: int, effort: int, negative: bool, half: bool) -> Iterator[tuple[float, ...]]:
@@ -81,7 +81,7 @@ def _of_effort(width: int, effort: int, negative: bool, half: bool) -> Iterator[
         singles[2].append(0.5)
         singles[3].append(1.5)
     for count in range(1, min(width, effort, 4) + 1):
-        efforts = (each for each in itertools.product(singles, repeat=count) if sum(each) == effort)
+        efforts = (parts for parts in itertools.product(singles, repeat=count) if sum(parts) == effort)
         for parts, places in itertools.product(efforts, [*itertools.combinations(range(width), count)]):
             for sizes in itertools.product(*(singles[part] for part in parts)):
                 for signs in itertools.product((1, -1) if negative else (1,), repeat=count):
@@ -98,23 +98,23 @@ _POWERS = (0.5, -0.5, -1.0, -2.0)
 def composite_terms(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
     """Formulas over the inputs and their values ``[rows, terms]``: plain monomials first, then from the simplest on."""
     width = len(inputs)
-    own = Inputs(tuple(variable(place) for place in range(width)), inputs.values)
-    plain = monomials(own, grid(width, 160, half=width <= 3))
-    found = [monomial(own, row) for row in plain.exponents]
+    variables = Inputs(tuple(variable(place) for place in range(width)), inputs.values)
+    plain = monomials(variables, grid(width, 160, half=width <= 3))
+    terms = [monomial(variables, row) for row in plain.exponents]
     columns = [plain.columns]
-    factors = [constant(1.0), *own.formulas, *(power(each, -1.0) for each in own.formulas)]
-    known = set(found)
-    for made in (product(factor, inner) for factor in factors for inner in _inner(own)):
-        if len(found) >= _MOST:
+    factors = [constant(1.0), *variables.formulas, *(power(formula, -1.0) for formula in variables.formulas)]
+    known = set(terms)
+    for made in (product(factor, inner) for factor in factors for inner in _inner(variables)):
+        if len(terms) >= _MOST:
             break
         if made in known:
             continue
         known.add(made)
         values = evaluate(made, inputs.values)
         if np.isfinite(values).all() and np.abs(values).max(initial=0.0) < 1e9 * (np.median(np.abs(values)) + 1e-300):
-            found.append(made)
+            terms.append(made)
             columns.append(values[:, None])
-    return found, np.concatenate(columns, 1)
+    return terms, np.concatenate(columns, 1)
 
 
 def _inner(inputs: Inputs) -> Iterator[Product]:
@@ -138,10 +138,10 @@ def _sums(formulas: tuple[Product, ...]) -> Iterator[Product]:
             yield from _both(power(left, exponent), power(right, exponent))
         yield from _both(one, product(left, right))
         yield from (total(left, power(right, 2.0)), total(right, power(left, 2.0)))
-    for each in formulas:
+    for formula in formulas:
         for exponent in (1.0, 2.0):
-            yield from _both(one, power(each, exponent))
-        yield absolute(each)
+            yield from _both(one, power(formula, exponent))
+        yield absolute(formula)
 
 
 def _both(one: Product, other: Product) -> Iterator[Product]:

@@ -39,11 +39,11 @@ def usual_rows(table: np.ndarray, target: np.ndarray) -> np.ndarray:
         return everything
     basis = polynomial(table, min(_POLYNOMIAL, max(2, len(target) // 6)))
     parts = np.linalg.svd(basis, full_matrices=False)
-    own = parts.U[:, 1e-9 * parts.S.max(initial=0.0) < parts.S]
+    axes = parts.U[:, 1e-9 * parts.S.max(initial=0.0) < parts.S]
     fitted = np.full(len(target), float(np.median(target)))
     for _ in range(_ROUNDS):
         reach = _HUBER * spread(np.abs(target - fitted))
-        moved = own @ (own.T @ np.clip(target - fitted, -reach, reach))
+        moved = axes @ (axes.T @ np.clip(target - fitted, -reach, reach))
         fitted = fitted + moved
         if np.abs(moved).max(initial=0.0) <= 1e-3 * reach:
             break
@@ -59,12 +59,12 @@ def _near(basis: np.ndarray, target: np.ndarray, fitted: np.ndarray, far: float)
     kept = np.ones(len(target), dtype=bool)
     for _ in range(6):
         rest = np.abs(target - fitted)
-        found = rest <= far * spread(rest[kept])
-        if found.mean() < 1 - MOST:
+        near = rest <= far * spread(rest[kept])
+        if near.mean() < 1 - MOST:
             return np.ones(len(target), dtype=bool)
-        if (found == kept).all():
+        if (near == kept).all():
             break
-        kept = found
+        kept = near
         fitted = basis @ np.linalg.lstsq(basis[kept], target[kept], rcond=1e-10)[0]
     return kept
 
@@ -73,21 +73,21 @@ def unexplained_rows(residuals: Sequence[np.ndarray], table: np.ndarray, floor: 
     """A mask ``[rows]`` of the rows that no good formula comes near. A formula is good if its median residual is at
     most twice the least one, or at most ``floor``. No row if there would be too many, or if these fill a region.
     ``residuals`` has the absolute residuals, ``[rows]``, of each formula."""
-    medians = [float(np.median(each)) for each in residuals]
-    good = [each for each, middle in zip(residuals, medians, strict=True) if middle <= max(2 * min(medians), floor)]
+    medians = [float(np.median(rest)) for rest in residuals]
+    good = [rest for rest, middle in zip(residuals, medians, strict=True) if middle <= max(2 * min(medians), floor)]
     least = np.min(good, axis=0)
-    found = least > max(_FARTHER * spread(least), floor)
-    return found if found.mean() <= MOST and scattered(found, table) else np.zeros(len(least), dtype=bool)
+    far = least > max(_FARTHER * spread(least), floor)
+    return far if far.mean() <= MOST and scattered(far, table) else np.zeros(len(least), dtype=bool)
 
 
 def far_rows(residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
     """The indices of the rows with a residual that is large compared with the others' (for an exact formula: beyond
     rounding). They are outliers, or a case of their own. ``residuals`` are absolute, ``[rows]``."""
-    own = spread(residuals)
+    scale = spread(residuals)
     floor = _ROUNDING * float(np.median(np.abs(target)))
     # Errors of measurement grow with the value, so a small relative residual is an outlier only for an exact formula.
-    share = 0.0 if _FARTHER * own < floor else _SHARE * np.abs(target)
-    return np.flatnonzero(residuals > np.maximum(max(_FARTHER * own, floor), share))
+    share = 0.0 if _FARTHER * scale < floor else _SHARE * np.abs(target)
+    return np.flatnonzero(residuals > np.maximum(max(_FARTHER * scale, floor), share))
 
 
 def scattered(far: np.ndarray, table: np.ndarray, region: float | None = None) -> bool:

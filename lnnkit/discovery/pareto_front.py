@@ -62,14 +62,14 @@ def front(formulas: Sequence[Product], rows: WeightedRows) -> tuple[list[ScoredF
     best = min(kept, key=lambda at: (clipped[at].mean(), scored[at].error, scored[at].size))
     for number, at in enumerate(kept):
         if at == best or _alike(clipped[at], clipped[best]):
-            return [scored[each] for each in kept], number
+            return [scored[place] for place in kept], number
     raise AssertionError("the best formula is as good as itself")
 
 
 def _clipped(residuals: Sequence[np.ndarray], floor: float, among: Iterable[int]) -> list[np.ndarray]:
     """The squared residuals beyond ``floor``, clipped, lest a few rows hide the difference between formulas."""
     reach = max(_CLIP * min(spread(residuals[at]) for at in among), floor)
-    return [np.minimum(np.maximum(each - floor, 0), reach) ** 2 for each in residuals]
+    return [np.minimum(np.maximum(rest - floor, 0), reach) ** 2 for rest in residuals]
 
 
 def _alike(simple: np.ndarray, best: np.ndarray) -> bool:

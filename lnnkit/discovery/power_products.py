@@ -54,8 +54,8 @@ def power_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray, rows:
     yield from written([], np.zeros((len(logs), 0)), [])
     if float(rest @ rest) <= _NOTHING * float(wanted_log @ wanted_log) or len(logs) < 2 * len(inputs) + 4:
         return
-    for each, column, exponent in _weighed(sample, weight, left, rest):
-        yield from written([(each, exponent)], column, [exponent])
+    for factor, column, exponent in _weighed(sample, weight, left, rest):
+        yield from written([(factor, exponent)], column, [exponent])
     sums, columns = _sums(sample)
     if not sums:
         return
@@ -63,7 +63,7 @@ def power_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray, rows:
     free = without(columns, left)
     norm = np.linalg.norm(free, axis=0)
     fine = norm > 1e-6 * np.linalg.norm(columns, axis=0)
-    sums = [each for each, kept in zip(sums, fine, strict=True) if kept]
+    sums = [factor for factor, kept in zip(sums, fine, strict=True) if kept]
     columns, free = columns[:, fine], free[:, fine]
     if not sums:
         return
@@ -83,15 +83,15 @@ def power_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray, rows:
 
 def _independent(logs: np.ndarray) -> np.ndarray:
     """``[columns]``: which are no constants, powers of each other or products of powers of those before them."""
-    found = np.zeros(logs.shape[1], dtype=bool)
+    independent = np.zeros(logs.shape[1], dtype=bool)
     basis = np.full((len(logs), 1), len(logs) ** -0.5)
     for place in range(logs.shape[1]):
         rest = without(logs[:, place], basis)
         size = float(np.linalg.norm(rest))
         if size > 1e-9 * len(logs) ** 0.5:
-            found[place] = True
+            independent[place] = True
             basis = np.concatenate([basis, rest[:, None] / size], 1)
-    return found
+    return independent
 
 
 def _one_way(inputs: Inputs, most: int) -> Features:
@@ -104,18 +104,18 @@ def _one_way(inputs: Inputs, most: int) -> Features:
 def _sums(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
     """The sums ``1 +- m`` that are never 0, with the logarithms of their absolute values."""
     features = _one_way(inputs, 2 * _MOST_SUMS)
-    found: list[Product] = []
+    sums: list[Product] = []
     columns: list[np.ndarray] = []
     for sign in (1.0, -1.0):
         values = 1 + sign * features.columns
         size = np.abs(values)
         fine = (size.min(0, initial=1.0) > 1e-12) & (np.ptp(size, axis=0) > 1e-9 * size.max(0, initial=0.0))
-        found += [
+        sums += [
             _one_and(inputs, features.exponents[place].tolist(), sign, values[:, place])
             for place in np.flatnonzero(fine)
         ]
         columns.append(np.log(size[:, fine]))
-    return found, np.concatenate(columns, 1)
+    return sums, np.concatenate(columns, 1)
 
 
 def _weighed(
@@ -134,15 +134,15 @@ def _weighed(
         losses = _losses(values[:, fine], weight, basis, rest, (*_POWERS, *_HIGHER)).min(0)
         for place, loss in zip(fine.tolist(), losses.tolist(), strict=True):
             looked[place, sign] = min(loss, looked.get((place, sign), np.inf))
-    found: list[tuple[float, int, float, float]] = []
-    for place, sign in sorted(looked, key=lambda each: looked[each])[:_WEIGHED]:
+    scored: list[tuple[float, int, float, float]] = []
+    for place, sign in sorted(looked, key=lambda pair: looked[pair])[:_WEIGHED]:
         factors = sign * np.geomspace(_WEIGHTS[0], _WEIGHTS[-1], 91) / known[place]
         values = 1 + factors * features.columns[:, [place]]
         fine = np.flatnonzero(_keeps_sign(values))
         losses = _losses(values[:, fine], weight, basis, rest, (*_POWERS, *_HIGHER))
         for exponent, row in zip((*_POWERS, *_HIGHER), losses, strict=True):
-            found.append((float(row.min()), place, float(factors[fine[row.argmin()]]), exponent))
-    for _, place, factor, exponent in sorted(found)[:_WEIGHED]:
+            scored.append((float(row.min()), place, float(factors[fine[row.argmin()]]), exponent))
+    for _, place, factor, exponent in sorted(scored)[:_WEIGHED]:
         for width in (0.1, 0.01, 0.001):  # of the grid, then of the ones within it
             near = factor * np.linspace(1 - width, 1 + width, 21)
             values = 1 + near * features.columns[:, [place]]
@@ -169,8 +169,8 @@ def _losses(
 ) -> np.ndarray:
     """The change of the sum of squares by each column of ``values``, for each power: ``[powers, columns]``."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        own = without(np.log(np.abs(values)) * weight[:, None], basis)
-    square, slope = np.square(own).sum(0), rest @ own
+        free = without(np.log(np.abs(values)) * weight[:, None], basis)
+    square, slope = np.square(free).sum(0), rest @ free
     powers = np.array(exponents)[:, None]
     return powers**2 * square - 2 * powers * slope
 
@@ -179,14 +179,14 @@ def _pairs(gram: np.ndarray, slope: np.ndarray, square: float) -> Iterator[tuple
     """The best pairs of sums, with the best powers of each: first with free powers, then with powers from the grid."""
     norm = np.sqrt(np.diag(gram))
     first, second = np.array(best_pairs(gram / np.outer(norm, norm), slope / norm, 4000), dtype=int).reshape(-1, 2).T
-    found: list[tuple[float, int, int, float, float]] = []
-    own, others, both = np.diag(gram)[first], np.diag(gram)[second], gram[first, second]
+    scored: list[tuple[float, int, int, float, float]] = []
+    squares, others, both = np.diag(gram)[first], np.diag(gram)[second], gram[first, second]
     for one, other in itertools.product(_POWERS, repeat=2):
         loss = square - 2 * (one * slope[first] + other * slope[second])
-        loss = loss + one**2 * own + other**2 * others + 2 * one * other * both
+        loss = loss + one**2 * squares + other**2 * others + 2 * one * other * both
         for place in np.argsort(loss)[:_PAIRS]:
-            found.append((float(loss[place]), int(first[place]), int(second[place]), one, other))
-    for _, place, partner, one, other in sorted(found)[:_PAIRS]:
+            scored.append((float(loss[place]), int(first[place]), int(second[place]), one, other))
+    for _, place, partner, one, other in sorted(scored)[:_PAIRS]:
         yield place, partner, one, other
 
 
@@ -199,7 +199,7 @@ def _written(
     rounded = [near]
     if not sums and np.abs(near - exponents).max(initial=0) > 1e-9:
         rounded.append(np.round(exponents, 9))
-    found: list[Product] = []
+    products: list[Product] = []
     for chosen in rounded:
         factors = [*zip(inputs.formulas, chosen.tolist(), strict=True), *sums]
         made = _signed(factors, inputs.values, target)
@@ -210,18 +210,18 @@ def _written(
         if square > 0 and np.isfinite(square):
             coefficient = float(values[fine] @ target[fine]) / square
             if coefficient and np.isfinite(coefficient):
-                found.append(scaled(made, Constant(coefficient)))
-    return found
+                products.append(scaled(made, Constant(coefficient)))
+    return products
 
 
 def _signed(factors: Sequence[tuple[Product, float]], table: np.ndarray, target: np.ndarray) -> Product:
     """The product of factors whose signs logarithms leave open: as few as possible are changed to fit the target's."""
-    whole = product(*(power(each, exponent) for each, exponent in factors))
+    whole = product(*(power(formula, exponent) for formula, exponent in factors))
     if np.isnan(evaluate(whole, table)).any():
-        factors = [(each if exponent % 1 == 0 else absolute(each), exponent) for each, exponent in factors]
-        whole = product(*(power(each, exponent) for each, exponent in factors))
+        factors = [(formula if exponent % 1 == 0 else absolute(formula), exponent) for formula, exponent in factors]
+        whole = product(*(power(formula, exponent) for formula, exponent in factors))
     differs = np.sign(evaluate(whole, table)) * np.sign(target)
-    signs = [np.sign(evaluate(each, table)) for each, _ in factors]
+    signs = [np.sign(evaluate(formula, table)) for formula, _ in factors]
     moving = [place for place, sign in enumerate(signs) if np.ptp(sign) > 0]
     best, turned = -1.0, ()
     for count in range(min(len(moving), _TURNED) + 1):

@@ -29,16 +29,16 @@ def relevant_columns(table: np.ndarray, target: np.ndarray, *, least: int = 3) -
     if known.sum() > rows // 2:  # a power as a factor is a line in the logarithms, whatever the signs
         logarithms = np.stack([_logarithms(table[known, place]) for place in range(width)], 1)
         tests.append((logarithms, _clipped(np.log(np.abs(target[known])), 0.0)))
-    for own, response in tests:
+    for inputs, response in tests:
         if np.ptp(response) == 0:
             continue
         terms = 1 + 2 * len(varied) + len(varied) * (len(varied) - 1) // 2
-        tested = _dropped(own, varied, response) if len(own) >= 3 * terms else _forward(own, varied, response)
+        tested = _dropped(inputs, varied, response) if len(inputs) >= 3 * terms else _forward(inputs, varied, response)
         score = np.maximum(score, tested)
-    found = np.flatnonzero(score > _SCORE)
-    if not len(found):
-        found = np.argsort(-score)[: min(least, len(varied))]
-    return sorted(found.tolist(), key=lambda place: -score[place])[:_MOST]
+    places = np.flatnonzero(score > _SCORE)
+    if not len(places):
+        places = np.argsort(-score)[: min(least, len(varied))]
+    return sorted(places.tolist(), key=lambda place: -score[place])[:_MOST]
 
 
 def monomial_columns(table: np.ndarray, target: np.ndarray) -> list[int]:
@@ -85,8 +85,8 @@ def _forward(columns: np.ndarray, varied: np.ndarray, response: np.ndarray) -> n
         for place in varied:
             if place in chosen:
                 continue
-            own = columns[:, place]
-            added = np.stack([own, own**2, *(own * columns[:, other] for other in chosen)], 1)
+            column = columns[:, place]
+            added = np.stack([column, column**2, *(column * columns[:, other] for other in chosen)], 1)
             tried = np.concatenate([basis, added], 1)
             rest = response - tried @ np.linalg.lstsq(tried, response, rcond=None)[0]
             square = float(rest @ rest)
@@ -113,10 +113,10 @@ def quadratic(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _left(gram: np.ndarray, along: np.ndarray, response: np.ndarray, kept: np.ndarray) -> float:
-    own = gram[np.ix_(kept, kept)]
-    ridge = 1e-10 * np.diag(own).max() * np.eye(len(kept))
-    found = np.linalg.solve(own + ridge, along[kept])
-    return max(float(response @ response - 2 * found @ along[kept] + found @ own @ found), 0.0)
+    block = gram[np.ix_(kept, kept)]
+    ridge = 1e-10 * np.diag(block).max() * np.eye(len(kept))
+    coefficients = np.linalg.solve(block + ridge, along[kept])
+    return max(float(response @ response - 2 * coefficients @ along[kept] + coefficients @ block @ coefficients), 0.0)
 
 
 def _even(column: np.ndarray, *, apart: float = 20.0) -> np.ndarray:
@@ -140,25 +140,25 @@ def _clipped(target: np.ndarray, ends: float = 0.02) -> np.ndarray:
     first, middle, third = np.quantile(target, [0.25, 0.5, 0.75])
     if third > first:  # outliers are more than the ends
         low, high = max(low, middle - _FAR * (third - first)), min(high, middle + _FAR * (third - first))
-    found = np.clip(target, low, high)
-    deviation = found.std()
-    return (found - found.mean()) / deviation if deviation > 0 else np.zeros(len(found))
+    clipped = np.clip(target, low, high)
+    deviation = clipped.std()
+    return (clipped - clipped.mean()) / deviation if deviation > 0 else np.zeros(len(clipped))
 
 
 def _ranks(target: np.ndarray) -> np.ndarray:
-    found = np.argsort(np.argsort(target, kind="stable"), kind="stable").astype(float)
-    return (found - found.mean()) / (found.std() or 1.0)
+    ranks = np.argsort(np.argsort(target, kind="stable"), kind="stable").astype(float)
+    return (ranks - ranks.mean()) / (ranks.std() or 1.0)
 
 
-def told_apart(table: np.ndarray) -> list[int]:
+def distinct_columns(table: np.ndarray) -> list[int]:
     """The columns that are no multiples of earlier ones, beside which neither would seem relevant."""
     greatest = np.abs(table).max(0, initial=0.0)
-    found: list[int] = []
+    kept: list[int] = []
     for place in np.flatnonzero(greatest):
-        own = table[:, place] / greatest[place]
-        others = table[:, found] / greatest[found]
-        same = (np.abs(np.abs(others) - np.abs(own)[:, None]) <= 1e-12 * np.abs(own)[:, None]).all(0)
-        turned = np.sign(others) * np.sign(own)[:, None]
+        column = table[:, place] / greatest[place]
+        others = table[:, kept] / greatest[kept]
+        same = (np.abs(np.abs(others) - np.abs(column)[:, None]) <= 1e-12 * np.abs(column)[:, None]).all(0)
+        turned = np.sign(others) * np.sign(column)[:, None]
         if not (same & ((turned >= 0).all(0) | (turned <= 0).all(0))).any():
-            found.append(int(place))
-    return found
+            kept.append(int(place))
+    return kept

@@ -43,10 +43,10 @@ def sparse_fits(
 
     def fit(chosen: Sequence[int]) -> SparseFit:
         columns = scaled[:, list(chosen)]
-        found = np.linalg.lstsq(columns, target, rcond=None)[0]
-        rest = target - columns @ found
-        places = tuple(int(usable[each]) for each in chosen)
-        return SparseFit(places, found / norm[list(places)], float(rest @ rest) / square)
+        coefficients = np.linalg.lstsq(columns, target, rcond=None)[0]
+        rest = target - columns @ coefficients
+        places = tuple(int(usable[place]) for place in chosen)
+        return SparseFit(places, coefficients / norm[list(places)], float(rest @ rest) / square)
 
     basis = np.linalg.qr(scaled[:, held])[0] if held else np.zeros((len(target), 0))
     free, rest = without(scaled, basis), without(target, basis)
@@ -59,8 +59,8 @@ def sparse_fits(
         return
     fits = [fit(chosen) for chosen in front]
     yield from fits
-    best = sorted(zip(fits, front, strict=True), key=lambda each: each[0].left)
-    current = [chosen for each, chosen in best if len(chosen) == len(held) + 2][:beam] or [best[0][1]]
+    best = sorted(zip(fits, front, strict=True), key=lambda pair: pair[0].left)
+    current = [chosen for _, chosen in best if len(chosen) == len(held) + 2][:beam] or [best[0][1]]
     if best[0][0].left < _NOTHING:
         return
     begun = 2
@@ -68,7 +68,7 @@ def sparse_fits(
         current = [tuple(sorted({*held, *chosen})) for chosen in _triples(free, rest, pairs)] or current
         fits = [fit(chosen) for chosen in current]
         yield from fits
-        best = sorted(zip(fits, current, strict=True), key=lambda each: each[0].left)
+        best = sorted(zip(fits, current, strict=True), key=lambda pair: pair[0].left)
         current = [chosen for _, chosen in best][:beam]
         begun = 3
     for _ in range(most - begun):
@@ -76,10 +76,10 @@ def sparse_fits(
             return
         grown: dict[tuple[int, ...], float] = {}
         for chosen in current:
-            own = np.linalg.qr(scaled[:, list(chosen)])[0]
-            residual = without(target, own)
+            axes = np.linalg.qr(scaled[:, list(chosen)])[0]
+            residual = without(target, axes)
             along = scaled.T @ residual
-            room = 1 - np.square(own.T @ scaled).sum(0)
+            room = 1 - np.square(axes.T @ scaled).sum(0)
             gain = np.where(room > 1e-9, along**2 / np.maximum(room, 1e-9), -1.0)
             gain[list(chosen)] = -1.0
             for place in np.argpartition(-gain, min(beam, len(gain) - 1))[:beam]:
@@ -87,10 +87,10 @@ def sparse_fits(
                     grown[tuple(sorted((*chosen, int(place))))] = float(residual @ residual - gain[place])
         if not grown:
             return
-        current = sorted(grown, key=lambda each: grown[each])[:beam]
+        current = sorted(grown, key=lambda places: grown[places])[:beam]
         fits = [fit(chosen) for chosen in current]
         yield from fits
-        best = sorted(zip(fits, current, strict=True), key=lambda each: each[0].left)
+        best = sorted(zip(fits, current, strict=True), key=lambda pair: pair[0].left)
 
 
 def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bool = False) -> Iterator[SparseFit]:
@@ -110,13 +110,13 @@ def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bo
             del chosen[worst]
             continue
         inverse = np.linalg.solve(triangle, np.eye(len(chosen)))
-        found = inverse @ (orthogonal.T @ target)
-        rest = target - scaled @ found
+        coefficients = inverse @ (orthogonal.T @ target)
+        rest = target - scaled @ coefficients
         if exact and float(rest @ rest) > 1e-20 * square:
             return
         if len(chosen) <= most:
-            yield SparseFit(tuple(map(int, chosen)), found / norm[chosen], float(rest @ rest) / square)
-        cost = found**2 / np.square(inverse).sum(1)
+            yield SparseFit(tuple(map(int, chosen)), coefficients / norm[chosen], float(rest @ rest) / square)
+        cost = coefficients**2 / np.square(inverse).sum(1)
         lost = cost < 1e-22 * square
         if lost.sum() > 1:
             chosen = [place for place, gone in zip(chosen, lost, strict=True) if not gone]
@@ -136,33 +136,33 @@ def _triples(features: np.ndarray, target: np.ndarray, count: int) -> list[tuple
     fine = np.flatnonzero(norm > 1e-7)
     unit = features[:, fine] / norm[fine]
     gram, along = unit.T @ unit, unit.T @ target
-    found: list[tuple[float, int, int, int]] = []
+    scored: list[tuple[float, int, int, int]] = []
     for first in range(len(fine) - 2):
         rest = slice(first + 1, None)
         column = gram[rest, first]
         near = gram[rest, rest] - np.outer(column, column)
-        own = along[rest] - column * along[first]
+        left = along[rest] - column * along[first]
         room = np.diag(near)
         with np.errstate(all="ignore"):
             unknown = room[:, None] * room[None] - near**2
-            told = (
-                own[:, None] ** 2 * room[None] + own[None] ** 2 * room[:, None] - 2 * np.outer(own, own) * near
+            gain = (
+                left[:, None] ** 2 * room[None] + left[None] ** 2 * room[:, None] - 2 * np.outer(left, left) * near
             ) / unknown
-        told[~np.isfinite(told) | (unknown < 1e-10) | ~np.tri(len(own), k=-1, dtype=bool)] = -np.inf
-        flat = told.ravel()
+        gain[~np.isfinite(gain) | (unknown < 1e-10) | ~np.tri(len(left), k=-1, dtype=bool)] = -np.inf
+        flat = gain.ravel()
         kept = np.argpartition(-flat, min(6, flat.size - 1))[:6]
-        found += [
+        scored += [
             (
-                float(flat[each] + along[first] ** 2),
+                float(flat[place] + along[first] ** 2),
                 first,
-                first + 1 + int(each // len(own)),
-                first + 1 + int(each % len(own)),
+                first + 1 + int(place // len(left)),
+                first + 1 + int(place % len(left)),
             )
-            for each in kept
-            if np.isfinite(flat[each])
+            for place in kept
+            if np.isfinite(flat[place])
         ]
-    found.sort(reverse=True)
-    return [(int(fine[one]), int(fine[two]), int(fine[three])) for _, one, two, three in found[:count]]
+    scored.sort(reverse=True)
+    return [(int(fine[one]), int(fine[two]), int(fine[three])) for _, one, two, three in scored[:count]]
 
 
 def _best(features: np.ndarray, target: np.ndarray, count: int) -> tuple[list[int], list[tuple[int, int]]]:
@@ -181,14 +181,14 @@ def best_pairs(cosines: np.ndarray, along: np.ndarray, count: int) -> list[tuple
     """The pairs of unit columns that explain most of a target, best first, by their cosines; none nearly parallel."""
     best: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for start in range(0, len(along), 500):
-        near, own, other = cosines[start : start + 500], along[start : start + 500, None], along[None]
+        near, one, other = cosines[start : start + 500], along[start : start + 500, None], along[None]
         with np.errstate(all="ignore"):
-            gain = (own**2 + other**2 - 2 * own * other * near) / (1 - near**2)
+            gain = (one**2 + other**2 - 2 * one * other * near) / (1 - near**2)
         gain[(1 - near**2 < 1e-8) | ~np.isfinite(gain)] = -np.inf
         gain[np.arange(start, start + len(gain))[:, None] >= np.arange(len(along))[None]] = -np.inf
         flat = gain.ravel()
         kept = np.argpartition(-flat, min(count, flat.size - 1))[:count]
         best.append((flat[kept], kept // len(along) + start, kept % len(along)))
-    gain, first, second = (np.concatenate(each) for each in zip(*best, strict=True))
+    gain, first, second = (np.concatenate(parts) for parts in zip(*best, strict=True))
     order = np.argsort(-gain, kind="stable")[:count]
     return [(int(first[at]), int(second[at])) for at in order if np.isfinite(gain[at])]

@@ -53,14 +53,14 @@ def best_condition(
     train, test = order[:cut], order[cut:]
     if len(test) < 2 or not chosen:
         return None
-    found = [
+    models = [
         _Polynomials(polynomial(table[:, chosen], terms, logarithms=logarithms), target, train, test)
         for logarithms in (False, True)
         for terms in {min(_TERMS, max(2, len(train) // share)) for share in (4, 10)}
     ]
-    whole = min(each.left_by(np.ones(len(target), dtype=bool)) for each in found)
-    tried = (_best_of(each, table, chosen, order, whole, sharp=sharp) for each in found)
-    _, best = min((each for each in tried if each is not None), key=lambda each: each[0], default=(0.0, None))
+    whole = min(model.left_by(np.ones(len(target), dtype=bool)) for model in models)
+    tried = (_best_of(model, table, chosen, order, whole, sharp=sharp) for model in models)
+    _, best = min((pair for pair in tried if pair is not None), key=lambda pair: pair[0], default=(0.0, None))
     return best
 
 
@@ -82,8 +82,8 @@ class _Polynomials:
                 if side.any():
                     return np.inf
                 continue
-            found = np.linalg.lstsq(self.basis[fitted], self.target[fitted], rcond=1e-9)[0]
-            rest += float(np.sum(np.abs(self.basis[tested] @ found - self.target[tested])))
+            coefficients = np.linalg.lstsq(self.basis[fitted], self.target[fitted], rcond=1e-9)[0]
+            rest += float(np.sum(np.abs(self.basis[tested] @ coefficients - self.target[tested])))
         return rest
 
 
@@ -91,20 +91,20 @@ def _best_of(
     sides: _Polynomials, table: np.ndarray, chosen: list[int], order: np.ndarray, whole: float, *, sharp: bool
 ) -> tuple[float, SplitCondition] | None:
     """The residuals that the best condition leaves, and that condition; see `best_condition`."""
-    scored = [(sides.left_by(each.holds(table)), each) for each in _conditions(table, chosen)]
+    scored = [(sides.left_by(condition.holds(table)), condition) for condition in _conditions(table, chosen)]
     if not scored:
         return None
     least, best = min(scored, key=lambda pair: pair[0])
     if best.right is None:
-        own = np.unique(table[order, best.left])
-        near = own[np.argsort(np.abs(own - best.threshold))[:_NEAR]]
-        finer = [SplitCondition(best.left, None, float(each)) for each in near]
-        tried = [(sides.left_by(each.holds(table)), each) for each in finer]
+        values = np.unique(table[order, best.left])
+        near = values[np.argsort(np.abs(values - best.threshold))[:_NEAR]]
+        finer = [SplitCondition(best.left, None, float(threshold)) for threshold in near]
+        tried = [(sides.left_by(condition.holds(table)), condition) for condition in finer]
         least, best = min([(least, best), *tried], key=lambda pair: pair[0])
     if not np.isfinite(least) or not least <= _GAIN * whole:
         return None
     holds = best.holds(table)
-    elsewhere = [loss for loss, each in scored if _ELSEWHERE <= np.mean(each.holds(table) == holds) <= 1 - _ELSEWHERE]
+    elsewhere = [loss for loss, other in scored if _ELSEWHERE <= np.mean(other.holds(table) == holds) <= 1 - _ELSEWHERE]
     return None if sharp and elsewhere and not least <= _SHARP * min(elsewhere) else (least, best)
 
 
@@ -122,19 +122,19 @@ def settled_threshold(
     """The condition with its threshold moved to where the other formula is better, at the simplest number there."""
     if condition.right is not None:
         return condition
-    high, low = (np.abs(evaluate(each, table) - target) for each in (above, below))
+    high, low = (np.abs(evaluate(formula, table) - target) for formula in (above, below))
     near = 4 * min(spread(np.minimum(high, low)), 1e300) + 1e-9 * float(np.abs(target).max(initial=0.0))
-    own = table[:, condition.left]
+    column = table[:, condition.left]
     is_above = (high <= near) & (low > 3 * near)
     is_below = (low <= near) & (high > 3 * near)
     if not is_above.any() or not is_below.any():
         return condition
-    order = np.argsort(own, kind="stable")
+    order = np.argsort(column, kind="stable")
     # The cut with the fewest rows on the wrong side
     passed, ahead = np.cumsum(is_above[order]), np.cumsum(is_below[order][::-1])[::-1]
     wrong = np.concatenate([[0], passed]) + np.concatenate([ahead, [0]])
     best = np.flatnonzero(wrong == wrong.min())
-    start, stop = own[order[max(best[0] - 1, 0)]], own[order[min(best[-1], len(own) - 1)]]
+    start, stop = column[order[max(best[0] - 1, 0)]], column[order[min(best[-1], len(column) - 1)]]
     if not start < stop:
         return condition
     return SplitCondition(condition.left, None, simple_between(float(start), float(stop)))

@@ -46,11 +46,11 @@ class Reductions:
         beam = [self.start]
         yield beam
         while beam:
-            found: dict[frozenset[Product], Reduced] = {}
+            smaller: dict[frozenset[Product], Reduced] = {}
             for state in beam:
-                for each in self._smaller(state):
-                    found.setdefault(frozenset((*each.inputs.formulas, each.factor)), each)
-            beam = sorted(found.values(), key=lambda each: each.error)[:_BEAM]
+                for reduced in self._smaller(state):
+                    smaller.setdefault(frozenset((*reduced.inputs.formulas, reduced.factor)), reduced)
+            beam = sorted(smaller.values(), key=lambda reduced: reduced.error)[:_BEAM]
             if beam:
                 yield beam
 
@@ -60,8 +60,8 @@ class Reductions:
         peeled = self._peeled(state)
         if peeled is not None:
             return [peeled]
-        found = [made for made in self._combined(state) if made.error <= _AS_GOOD * state.error + 1e-18]
-        return sorted(found, key=lambda each: each.error)[:_BEAM]
+        combined = [made for made in self._combined(state) if made.error <= _AS_GOOD * state.error + 1e-18]
+        return sorted(combined, key=lambda reduced: reduced.error)[:_BEAM]
 
     def _peeled(self, state: Reduced) -> Reduced | None:
         """The state with the factor divided out that leaves the least error; None if no factor helps."""
@@ -108,27 +108,27 @@ class Reductions:
         if not np.isfinite(norm).all():
             return np.inf
         basis = basis / np.where(norm > 0, norm, 1.0)
-        own = basis[self._train]
-        gram = own.T @ own + 1e-12 * np.eye(own.shape[1])
-        found = np.linalg.solve(gram, own.T @ self._target[self._train])
-        rest = basis[self._test] @ found - self._target[self._test]
+        fitted = basis[self._train]
+        gram = fitted.T @ fitted + 1e-12 * np.eye(fitted.shape[1])
+        coefficients = np.linalg.solve(gram, fitted.T @ self._target[self._train])
+        rest = basis[self._test] @ coefficients - self._target[self._test]
         return float(np.mean(rest**2)) / self._variance
 
 
 def polynomial(values: np.ndarray, terms: int, *, logarithms: bool = True) -> np.ndarray:
     """``[rows, terms]``: all products of the inputs, evened out, up to the highest degree of so many ``terms``."""
     columns = [_even(values[:, place], logarithms) for place in range(values.shape[1])]
-    found = [np.ones(len(values))]
-    last: list[tuple[int, np.ndarray]] = [(0, found[0])]
+    products = [np.ones(len(values))]
+    last: list[tuple[int, np.ndarray]] = [(0, products[0])]
     for _ in range(8):
         level = [(place, column * columns[place]) for start, column in last for place in range(start, len(columns))]
-        if len(found) + len(level) > terms and len(found) > 1:
+        if len(products) + len(level) > terms and len(products) > 1:
             break
-        found += [column for _, column in level]
+        products += [column for _, column in level]
         last = level
         if not level:
             break
-    return np.stack(found, 1)
+    return np.stack(products, 1)
 
 
 def _even(column: np.ndarray, logarithms: bool) -> np.ndarray:

@@ -46,9 +46,9 @@ class WeightedRows:
 
         def surprise(errors: np.ndarray) -> float:
             """The negative logarithm of a Student likelihood of three degrees of freedom, which bears outliers."""
-            own = rest[known] / errors[known]
-            spread = 1.5 * max(float(np.median(own)), 1e-300)
-            far = np.minimum(own / spread, 1e100)
+            relative = rest[known] / errors[known]
+            spread = 1.5 * max(float(np.median(relative)), 1e-300)
+            far = np.minimum(relative / spread, 1e100)
             return float(np.sum(np.log(errors[known]) + math.log(spread) + 2 * np.log1p(np.square(far) / 3)))
 
         kinds = [np.ones(len(values)), _sizes(values, 1.0), _sizes(values, _LEAST)]
