@@ -140,7 +140,7 @@ def _atomic(run: Run, contested: Contested | None, lifted: LiftedGraph, root: Ro
         marks |= _about(contested, table, at)
         for other in (Doubted(contested), Doubted(contested, by_default=True)):
             marks |= _differ(value, other.read(table, at))
-    low, high = run.plan.shared.untold.get(node, table.default)
+    low, high = run.plan.shared.unstated.get(node, table.default)
     default = Bounds(*(np.broadcast_to(np.array(end, state.dtype), len(rows)) for end in (low, high)))
     return _Evaluated(columns, value, default, marks, in_order)
 
@@ -270,7 +270,7 @@ def _defaults(view: Instances, run: Run) -> Callable[[int], Bounds]:
             return constant(formula, index, rows, state.dtype)
         if neuron.kind == "same":
             return enter(atoms.truths.read(view.column(index)))
-        default = run.plan.shared.untold.get(neuron.source, atoms.tables[neuron.source].default)
+        default = run.plan.shared.unstated.get(neuron.source, atoms.tables[neuron.source].default)
         unnamed = view.column(index) == UNNAMED
         low, high = (
             np.where(unnamed, free, end).astype(state.dtype) for free, end in zip((0.0, 1.0), default, strict=True)

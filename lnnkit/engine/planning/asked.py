@@ -153,7 +153,7 @@ def query_needs(
     defaults = set(analysis.upward.default_values(formula.top))
     of_all = analysis is not plan.analyses.of(formula, stated=False)  # what is stated of unnamed individuals counts
     for neuron in subsuming:
-        if neuron.node in plan.shared.untold:
+        if neuron.node in plan.shared.unstated:
             defaults.add(plan.schemas[neuron.node].default)
     defaults |= _implied(defaults, related, plan.schemas)
     unstated = set(plan.analyses.of(bare, stated=False).upward.default_values(bare.top))

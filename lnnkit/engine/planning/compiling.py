@@ -64,7 +64,7 @@ def outlined(lifted: LiftedGraph, world: Domain, empty: frozenset[str], known: K
     return Outline(lifted, schemas, analyses, shared, observers, readings)
 
 
-def untold_bounds(lifted: LiftedGraph, analyses: Analyses, node: str) -> tuple[float, float]:
+def unstated_bounds(lifted: LiftedGraph, analyses: Analyses, node: str) -> tuple[float, float]:
     """What the defaults of a shared neuron's operands make it, without any statement about it."""
     bare = unfold(lifted, neuron_root(lifted, node), through_shared=True)
     plain = analyses.of(bare, stated=False).upward.default_values(bare.top)
@@ -76,12 +76,12 @@ def _shared_neurons(lifted: LiftedGraph, analyses: Analyses, schemas: dict[str, 
     it."""
     formulas: list[Formula] = []
     impossible: list[str] = []
-    untold: dict[str, tuple[float, float]] = {}
+    unstated: dict[str, tuple[float, float]] = {}
     for node, data in lifted.graph.nodes.items():
         if not data["shared"]:
             continue
         root = neuron_root(lifted, node)
-        untold[node] = untold_bounds(lifted, analyses, node)
+        unstated[node] = unstated_bounds(lifted, analyses, node)
         analyses.defaults[node] = (0.0, 1.0)
         if root.lower > root.upper + tolerance(DOUBLE):
             impossible.append(node)
@@ -98,7 +98,7 @@ def _shared_neurons(lifted: LiftedGraph, analyses: Analyses, schemas: dict[str, 
         unnamed = (0.0, 1.0) if node in impossible else (root.lower, root.upper)
         analyses.unnamed[node] = unnamed, tuple(data["sorts"])
         schemas[node] = Schema(node, data["sorts"], analyses.defaults[node], unnamed)
-    return SharedNeurons(tuple(formulas), tuple(impossible), untold)
+    return SharedNeurons(tuple(formulas), tuple(impossible), unstated)
 
 
 def _observers(lifted: LiftedGraph, world: Domain, schemas: dict[str, Schema]) -> dict[str, str]:

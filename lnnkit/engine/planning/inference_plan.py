@@ -17,12 +17,12 @@ from lnnkit.store.relations import Schema
 
 class SharedNeurons(NamedTuple):
     """``formulas`` define the shared neurons, operands first. ``impossible`` ones can have no value, since their
-    statements contradict each other. ``untold`` is the bound of each at the defaults, without any statement about
+    statements contradict each other. ``unstated`` is the bound of each at the defaults, without any statement about
     it."""
 
     formulas: tuple[Formula, ...]
     impossible: tuple[str, ...]
-    untold: Mapping[str, tuple[float, float]]
+    unstated: Mapping[str, tuple[float, float]]
 
 
 @dataclass(frozen=True)

@@ -199,7 +199,7 @@ def _compiled(needs: Needed, program: CheckedProgram, lookups: Lookups) -> Dense
         _once(rules, tables, needs),
         tuple((names, tuple(_completing(needs, *pair) for pair in pairs)) for names, pairs in strata),
         queries,
-        {name: atoms for name, atoms in held.items() if atoms.is_looked_up(needs.shared.untold)},
+        {name: atoms for name, atoms in held.items() if atoms.is_looked_up(needs.shared.unstated)},
     )
 
 
@@ -355,7 +355,7 @@ def _default(needs: Needed, shape: RuleShape, *, negated: bool) -> Pair:
         neuron = formula.neurons[index]
         if neuron.fixed:
             return constant(shape.formula, index, 1, DOUBLE)
-        low, high = needs.shared.untold.get(neuron.source, needs.schemas[neuron.source].default)
+        low, high = needs.shared.unstated.get(neuron.source, needs.schemas[neuron.source].default)
         return Bounds(np.full((1,), low, dtype=np.float64), np.full((1,), high, dtype=np.float64))
 
     value = upward(formula, read, (None,))[formula.top]

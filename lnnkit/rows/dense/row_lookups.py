@@ -121,7 +121,7 @@ class Lookups:
             )
         if len(others) == len(places):
             return AtomColumn(neuron.source, others) if neuron.source in self.references and others else None
-        if others and (neuron.source not in needs.shared.untold or places[0] is not None):
+        if others and (neuron.source not in needs.shared.unstated or places[0] is not None):
             return None
         return AtomColumn(neuron.source, others)
 
