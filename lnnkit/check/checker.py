@@ -65,12 +65,12 @@ def check(
     base: Path,
     *,
     read_data: bool = True,
-    told: Sequence[FactTable] = (),
+    extra: Sequence[FactTable] = (),
     streamed: str | None = None,
 ) -> tuple[CheckedProgram | None, list[Diagnostic]]:
     """Check a parsed program whose paths are relative to ``base``.
 
-    ``told`` are tables that the program does not name (``kb.tell``); they supply their predicates and come after the
+    ``extra`` are tables that the program does not name (``kb.tell``); they supply their predicates and come after the
     program's own. The checked program is None if there is an error. Findings are ordered by file and position.
     Statements that did not parse are not in ``program``, but its source still has them: names that they mention are not
     reported as unknown. Without ``read_data`` no data file is opened, and what depends on its contents (entities, the
@@ -78,7 +78,7 @@ def check(
     argument of the sort that is ``streamed``: their rows come later.
     """
     merged = merge(program, base)
-    symbols = gather(merged.entries, told=told)
+    symbols = gather(merged.entries, extra=extra)
     complete = not merged.left_out.intersection(READING)
     symbols = replace(symbols, left_out=frozenset(merged.left_out), whole=merged.whole, complete=complete)
     if streamed is not None and not _of_sort(symbols, streamed):
@@ -88,10 +88,10 @@ def check(
     else:
         symbols, problems = unread(symbols), []
     symbols = replace(symbols, resolved=resolve_predicates(symbols))
-    found = [*merged.diagnostics, *problems, *run(PASSES, symbols)]
-    found = ordered(found, [program.span.source.path, *(each.span.source.path for each in symbols.statements())])
-    failed = any(finding.severity == "error" for finding in found)
-    return None if failed else assemble(symbols, logic_of(program.statements)), found
+    findings = [*merged.diagnostics, *problems, *run(PASSES, symbols)]
+    findings = ordered(findings, [node.span.source.path for node in (program, *symbols.statements())])
+    failed = any(finding.severity == "error" for finding in findings)
+    return None if failed else assemble(symbols, logic_of(program.statements)), findings
 
 
 def _of_sort(symbols: Symbols, sort: str | None) -> frozenset[str]:
@@ -112,7 +112,7 @@ def unknown_sort(name: str, predicates: Mapping[str, Predicate]) -> Diagnostic:
 
 
 def run(passes: Sequence[CheckPass], symbols: Symbols) -> list[Diagnostic]:
-    return unmasked([finding for each in passes for finding in each(symbols)])
+    return unmasked([finding for check_pass in passes for finding in check_pass(symbols)])
 
 
 def ordered(findings: Sequence[Diagnostic], paths: Iterable[str]) -> list[Diagnostic]:
@@ -141,7 +141,7 @@ def _begin(finding: Diagnostic) -> tuple[str, int] | None:
 
 
 OF_PROGRAMS: tuple[CheckPass, ...] = (declarations, unjoined, asked, values, strata)
-QUERY_PASSES = tuple(each for each in PASSES if each not in OF_PROGRAMS)
+QUERY_PASSES = tuple(check_pass for check_pass in PASSES if check_pass not in OF_PROGRAMS)
 FACT_PASSES: tuple[CheckPass, ...] = (predicates, variables, values, learnables)
 
 
@@ -156,9 +156,9 @@ def check_query(
     """
     from lnnkit.syntax.parse import parse_expression
 
-    written, found = parse_expression(text)
+    written, findings = parse_expression(text)
     if written is None:
-        return None, found
+        return None, findings
     span = Span(Source(QUERY, text), 0, len(text))
     entry = Entry(ast.QueryStatement(written, span=span), Path(), checked.logic)
     symbols = gather([entry], declared=checked.predicates)
@@ -173,23 +173,23 @@ def check_query(
         learned=_learned(checked) if any(True for _ in in_formula(formula)) else {},
         program=checked,
     )
-    found = run(QUERY_PASSES, symbols)
-    said = {finding.span.start for finding in found if finding.span is not None}
+    findings = run(QUERY_PASSES, symbols)
+    said = {finding.span.start for finding in findings if finding.span is not None}
     unknown = [] if strangers is None else asked(symbols, strangers)
-    found += [each for each in unknown if each.span is None or each.span.start not in said]
-    found = ordered(unmasked(found), [QUERY])
-    if any(finding.severity == "error" for finding in found):
-        return None, found
-    return query(formula, symbols, starting_values(symbols)), found
+    findings += [finding for finding in unknown if finding.span is None or finding.span.start not in said]
+    findings = ordered(unmasked(findings), [QUERY])
+    if any(finding.severity == "error" for finding in findings):
+        return None, findings
+    return query(formula, symbols, starting_values(symbols)), findings
 
 
 def _learned(checked: CheckedProgram) -> dict[str, float | None]:
     """The names of the program's learnable values, with their initial values."""
-    found: dict[str, float | None] = {}
-    for item in (each for assertion in checked.assertions for each in in_assertion(assertion)):
-        if item.name is not None and (item.initial is not None or item.name not in found):
-            found[item.name] = None if item.initial is None else float(item.initial)
-    return found
+    starts: dict[str, float | None] = {}
+    for item in (learnable for assertion in checked.assertions for learnable in in_assertion(assertion)):
+        if item.name is not None and (item.initial is not None or item.name not in starts):
+            starts[item.name] = None if item.initial is None else float(item.initial)
+    return starts
 
 
 def check_facts(
@@ -203,10 +203,10 @@ def check_facts(
     """
     entries = [Entry(statement, Path(), checked.logic) for statement in statements]
     symbols = replace(gather(entries, declared=checked.predicates), resolved=checked.predicates, program=checked)
-    found = ordered([*run(FACT_PASSES, symbols), *clashes(checked.suspects, symbols.texts, ())], [])
-    if any(finding.severity == "error" for finding in found):
-        return None, found
-    return tuple(map(fact, statements)), found
+    findings = ordered([*run(FACT_PASSES, symbols), *clashes(checked.suspects, symbols.texts, ())], [])
+    if any(finding.severity == "error" for finding in findings):
+        return None, findings
+    return tuple(map(fact, statements)), findings
 
 
 # --- the checked program ----------------------------------------------------------------------------------------------
@@ -230,22 +230,22 @@ def assemble(symbols: Symbols, logic: ast.LogicName) -> CheckedProgram:
         sorts=_sorts(symbols, predicates),
         assertions=tuple(assertions),
         facts=tuple(facts),
-        tables=(*symbols.tables, *symbols.told),
+        tables=(*symbols.tables, *symbols.extra),
         labels=tuple(labels),
         label_tables=symbols.label_tables,
         queries=tuple(query(formula, symbols, starts) for formula in symbols.formulas if formula.kind == "query"),
         strata=stratify(symbols)[0],
         logic=logic,
-        unevaluated=tuple(each for each in untrained(symbols) if each.code in UNEVALUATED),
+        unevaluated=tuple(finding for finding in untrained(symbols) if finding.code in UNEVALUATED),
         suspects=suspects(symbols.formulas),
     )
 
 
 def _sorts(symbols: Symbols, predicates: Mapping[str, Predicate]) -> dict[str, Sort]:
-    stated = (each for each in symbols.statements() if isinstance(each, ast.SortStatement))
-    found = {ENTITY: Sort(ENTITY)} | {each.name: Sort(each.name, each.open) for each in stated}
+    stated = (statement for statement in symbols.statements() if isinstance(statement, ast.SortStatement))
+    sorts = {ENTITY: Sort(ENTITY)} | {statement.name: Sort(statement.name, statement.open) for statement in stated}
     used = dict.fromkeys(sort for predicate in predicates.values() for sort in predicate.sorts)
-    return found | {sort: Sort(sort) for sort in used if sort not in found}
+    return sorts | {sort: Sort(sort) for sort in used if sort not in sorts}
 
 
 def _assertion(
@@ -281,13 +281,13 @@ def _standing(
         number += 1
         name = f"{shown} ({number})"
     predicates[name] = Predicate(name, tuple(sorts.values()), numeric=True, span=function.span)
-    return ast.Atom(name, tuple(ast.Variable(each, span=function.span) for each in sorts), span=function.span)
+    return ast.Atom(name, tuple(ast.Variable(variable, span=function.span) for variable in sorts), span=function.span)
 
 
 def _variables(term: ast.Expression) -> Iterator[ast.Variable]:
     for node in nodes(term):
         if isinstance(node, ast.Atom):
-            yield from (each for each in node.arguments if isinstance(each, ast.Variable))
+            yield from (argument for argument in node.arguments if isinstance(argument, ast.Variable))
 
 
 def query(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> Query:

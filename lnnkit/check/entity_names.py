@@ -43,7 +43,7 @@ def entities(symbols: Symbols) -> list[Diagnostic]:
     named = {mention.name for formula in symbols.formulas for mention in constants(formula)}
     unknown = {name for name in named - known(symbols, named) if not symbols.doubtful(name)}
     concluded = {mention.name for formula in symbols.formulas for mention in _concluded(formula)}
-    found = clashes(suspects(symbols.formulas), symbols.texts, _named(symbols))
+    findings = clashes(suspects(symbols.formulas), symbols.texts, _named(symbols))
     alike = _but_for_case(unknown - concluded, concluded, ()) | _but_for_case(unknown, symbols.texts, _named(symbols))
     seen: set[str] = set()
     for formula in symbols.formulas:
@@ -55,15 +55,15 @@ def entities(symbols: Symbols) -> list[Diagnostic]:
             if len(name) == 1 and capitalised(name) is not None and not mention.quoted:
                 if name not in letters:
                     letters.add(name)
-                    found.append(_one_letter(mention, symbols.complete))
+                    findings.append(_one_letter(mention, symbols.complete))
             elif formula.kind != "query" and symbols.complete and name not in seen:
                 seen.add(name)
                 others = set() if name in concluded else concluded
                 near = alike.get(name) or (near_entity(name, symbols, others) if len(seen) <= SEARCHES else None)
                 slip = near is not None and _slip(name, near)
                 if slip or (not mention.quoted and (near or name not in concluded)):
-                    found.append(_misspelt(mention, near, slip))
-    return found
+                    findings.append(_misspelt(mention, near, slip))
+    return findings
 
 
 def namesakes(symbols: Symbols, variables: Iterable[str]) -> set[str]:
@@ -75,15 +75,15 @@ def namesakes(symbols: Symbols, variables: Iterable[str]) -> set[str]:
 def clashes(suspects: Collection[Span], texts: Collection[str], tables: Sequence[Names]) -> list[Diagnostic]:
     """The errors for those of a program's suspect variables that differ only in case from one of some new entities:
     ``texts``, and the names of ``tables``."""
-    alike = _but_for_case((each.text for each in suspects), texts, tables)
-    return [variable_like_entity(each, alike[each.text]) for each in suspects if each.text in alike]
+    alike = _but_for_case((span.text for span in suspects), texts, tables)
+    return [variable_like_entity(span, alike[span.text]) for span in suspects if span.text in alike]
 
 
 def constants(formula: Formula) -> Iterator[Mention]:
     """The constants of a formula, except names that a quantifier elsewhere in the statement binds: those are reported
     as variables."""
     bound = {v.name for visit in formula.visits if isinstance(visit.node, ast.Quantifier) for v in visit.node.variables}
-    return (each for each in formula.mentions if not each.variable and (each.quoted or each.name not in bound))
+    return (item for item in formula.mentions if not item.variable and (item.quoted or item.name not in bound))
 
 
 def _concluded(formula: Formula) -> Iterator[Mention]:
@@ -94,22 +94,22 @@ def _concluded(formula: Formula) -> Iterator[Mention]:
         return
     start, end = root.consequent.span.start, root.consequent.span.end
     mentions = list(constants(formula))
-    given = {each.name for each in mentions if not start <= each.span.start < end}
-    joined = {id(each.atom) for each in formula.mentions if each.variable and each.atom is not None}
-    yield from (each for each in mentions if each.name not in given and id(each.atom) in joined)
+    given = {mention.name for mention in mentions if not start <= mention.span.start < end}
+    joined = {id(mention.atom) for mention in formula.mentions if mention.variable and mention.atom is not None}
+    yield from (mention for mention in mentions if mention.name not in given and id(mention.atom) in joined)
 
 
 def suspects(formulas: Iterable[Formula]) -> tuple[Span, ...]:
     """In each formula, the first mention of each free variable whose name could be that of an entity."""
-    found: list[Span] = []
+    spans: list[Span] = []
     for formula in formulas:
         seen: set[str] = set()
         for mention in formula.mentions:
             if mention.variable and mention.binder is None and mention.name not in seen:
                 seen.add(mention.name)
                 if not _CONVENTIONAL.fullmatch(mention.name):
-                    found.append(mention.span)
-    return tuple(found)
+                    spans.append(mention.span)
+    return tuple(spans)
 
 
 def variable_like_entity(variable: Span, entity: str, make: Callable[..., Diagnostic] = error) -> Diagnostic:
@@ -156,7 +156,7 @@ def _slip(name: str, near: str) -> bool:
 
 
 def _letters(name: str) -> str:
-    return "".join(each for each in unicodedata.normalize("NFKD", name).casefold() if each.isalnum())
+    return "".join(letter for letter in unicodedata.normalize("NFKD", name).casefold() if letter.isalnum())
 
 
 def capitalised(name: str) -> str | None:
@@ -177,9 +177,9 @@ def written(entity: str) -> str:
 
 def known(symbols: Symbols, names: Collection[str]) -> set[str]:
     """The ``names`` that are entities of the program's facts or tables."""
-    found = set(names) & symbols.texts
-    missing = set(names) - found
-    return found | set(_matches(_named(symbols), missing)) if missing else found
+    stated = set(names) & symbols.texts
+    missing = set(names) - stated
+    return stated | set(_matches(_named(symbols), missing)) if missing else stated
 
 
 def _but_for_case(names: Iterable[str], texts: Collection[str], tables: Sequence[Names]) -> dict[str, str]:
@@ -188,14 +188,14 @@ def _but_for_case(names: Iterable[str], texts: Collection[str], tables: Sequence
     wanted = {name.lower() for name in names}
     if not wanted:
         return {}
-    found = {text.lower(): text for text in sorted(texts) if text.lower() in wanted}
-    for text in _matches(tables, wanted - found.keys(), lower=True):
-        found.setdefault(text.lower(), text)
-    return {name: found[name.lower()] for name in names if name.lower() in found}
+    alike = {text.lower(): text for text in sorted(texts) if text.lower() in wanted}
+    for text in _matches(tables, wanted - alike.keys(), lower=True):
+        alike.setdefault(text.lower(), text)
+    return {name: alike[name.lower()] for name in names if name.lower() in alike}
 
 
 def _named(symbols: Symbols) -> list[Names]:
-    return [table.names for table in (*symbols.tables, *symbols.label_tables, *symbols.told)]
+    return [table.names for table in (*symbols.tables, *symbols.label_tables, *symbols.extra)]
 
 
 def _matches(tables: Sequence[Names], names: Collection[str], lower: bool = False) -> Iterable[str]:
@@ -241,7 +241,7 @@ def asked(symbols: Symbols, severity: Severity = "warning") -> list[Diagnostic]:
     mentions = [mention for formula in formulas for mention in constants(formula)]
     names = {mention.name for mention in mentions if not symbols.doubtful(mention.name)}
     sorted_ = {(_sort(mention, symbols), mention.name) for mention in mentions if mention.name in names}
-    found = _members(symbols, {each for each in sorted_ if each[0] != ENTITY})
+    members = _members(symbols, {pair for pair in sorted_ if pair[0] != ENTITY})
     stated = known(symbols, names) | (names & {text for _, _, text in _stated(symbols)})
     findings: list[Diagnostic] = []
     seen: set[_SortMember] = set()
@@ -251,7 +251,7 @@ def asked(symbols: Symbols, severity: Severity = "warning") -> list[Diagnostic]:
             seen.add(member)
             if mention.name not in stated:
                 findings.append(_unknown(mention, symbols, severity, search=len(findings) < SEARCHES))
-            elif member[0] != ENTITY and member not in found:
+            elif member[0] != ENTITY and member not in members:
                 message = f"no fact, table or rule has `{mention.name}` as an argument of sort `{member[0]}`"
                 hint = "so the answer has default bounds; declare the predicates whose arguments have that sort"
                 hint += f": `predicate P({member[0]})`"
@@ -291,7 +291,7 @@ def _stated(symbols: Symbols) -> Iterator[tuple[str | None, int, str]]:
         return
     for _, statement in symbols.stated():
         yield from _of_atom(statement.atom)
-    for item in (each for formula in symbols.formulas if formula.kind != "query" for each in formula.mentions):
+    for item in (mention for formula in symbols.formulas if formula.kind != "query" for mention in formula.mentions):
         if not item.variable:
             yield None if item.atom is None else item.atom.name, item.position, item.name
 
@@ -321,16 +321,16 @@ def _of_atom(atom: ast.Atom) -> Iterator[tuple[str, int, str]]:
 
 def _members(symbols: Symbols, wanted: set[_SortMember]) -> set[_SortMember]:
     """The ``wanted`` entities that belong to their sorts."""
-    found: set[_SortMember] = set()
+    members: set[_SortMember] = set()
     for name, place, text in _stated(symbols) if wanted else ():
         predicate = symbols.resolved.get(name or "")
         if predicate is not None and place < predicate.arity:
-            found |= wanted & {(predicate.sorts[place], text)}
-    for table in (*symbols.tables, *symbols.label_tables, *symbols.told):
+            members |= wanted & {(predicate.sorts[place], text)}
+    for table in (*symbols.tables, *symbols.label_tables, *symbols.extra):
         sorts = symbols.resolved[table.predicate].sorts if table.predicate in symbols.resolved else ()
         for sort, column in zip(sorts, table.columns, strict=False):
-            missing = {text for each, text in wanted if each == sort and (sort, text) not in found}
+            missing = {text for other, text in wanted if other == sort and (sort, text) not in members}
             places = {text: column.names.find(text) for text in missing}
             held = (text for text, id_ in places.items() if id_ is not None and (column.codes == id_).any())
-            found.update((sort, text) for text in held)
-    return found
+            members.update((sort, text) for text in held)
+    return members

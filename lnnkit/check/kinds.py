@@ -73,7 +73,7 @@ def may_be_numeric(node: ast.Expression, symbols: Symbols, scope: Scope) -> bool
 def compares_numbers(visit: Visit, symbols: Symbols) -> bool:
     """Whether a node is a comparison of numbers; a comparison of entities has no numeric operand."""
     node = visit.node
-    return isinstance(node, ast.Comparison) and any(is_numeric(each, symbols, visit.scope) for each in node.operands)
+    return isinstance(node, ast.Comparison) and any(is_numeric(side, symbols, visit.scope) for side in node.operands)
 
 
 # --- where a truth value is asked for -------------------------------------------------------------------------------
@@ -244,10 +244,10 @@ def _truth_as_number(node: ast.Expression) -> Diagnostic:
 
 
 def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: Symbols) -> Diagnostic | None:
-    found = [_kind(operand, visit, symbols) for operand in node.operands]
+    kinds = [_kind(operand, visit, symbols) for operand in node.operands]
     equalities = all(operator in ("=", "!=") for operator in node.operators)
-    if "truth" in found:
-        if equalities and all(kind in ("truth", "unknown") for kind in found):
+    if "truth" in kinds:
+        if equalities and all(kind in ("truth", "unknown") for kind in kinds):
             sign, word = ("<->", "the same truth") if node.operators[0] == "=" else ("xor", "opposite truths")
             left, right = (_short(operand) for operand in node.operands[:2])
             message = f"`{left}` and `{right}` are formulas, and `{node.operators[0]}` compares numbers or entities"
@@ -258,13 +258,13 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
         head = node.operands[0]
         if asked is None and isinstance(head, ast.Atom):
             asked = _truth_of_rule(node, head, visit, formula)
-        return asked or _truth_as_number(node.operands[found.index("truth")])
-    for operand, kind in zip(node.operands, found, strict=True):
+        return asked or _truth_as_number(node.operands[kinds.index("truth")])
+    for operand, kind in zip(node.operands, kinds, strict=True):
         if kind == "unknown" and isinstance(operand, ast.Atom):
-            found_here = _truth_of_rule(node, operand, visit, formula)
-            found_here = found_here or (None if is_text_function(operand.name) else _attribute(node))
-            return found_here or _unknown_number(operand, symbols)
-    for operator, (left, right) in zip(node.operators, pairwise(zip(node.operands, found, strict=True)), strict=True):
+            finding = _truth_of_rule(node, operand, visit, formula)
+            finding = finding or (None if is_text_function(operand.name) else _attribute(node))
+            return finding or _unknown_number(operand, symbols)
+    for operator, (left, right) in zip(node.operators, pairwise(zip(node.operands, kinds, strict=True)), strict=True):
         if left[1] != right[1]:
             entity, number = (left[0], right[0]) if left[1] == "entity" else (right[0], left[0])
             return _mixed(entity, number, visit, formula, symbols)
@@ -365,10 +365,10 @@ def _mixed(
     elif is_date(quoted):
         hint = f"a date is not a number: {date_hint(quoted)}"
     elif isinstance(number, ast.Number) and (holder := _holder(entity, formula)) is not None:
-        own = replace(holder, arguments=holder.arguments[:-1])
-        fact = f"fact {format_predicate(own.name)}(...) = 5"
-        given = f"declare `number {_signature(own)}`, give `{fact}`"
-        hint = f"a number cannot be an argument: {given}, compare `{format_expression(own)}`"
+        applied = replace(holder, arguments=holder.arguments[:-1])
+        fact = f"fact {format_predicate(applied.name)}(...) = 5"
+        given = f"declare `number {_signature(applied)}`, give `{fact}`"
+        hint = f"a number cannot be an argument: {given}, compare `{format_expression(applied)}`"
     elif isinstance(number, ast.Number):
         name = _short(entity)
         hint = f'quote an entity of that name: `"{_short(number)}"`; a number of `{name}` is applied: `age({name})`'

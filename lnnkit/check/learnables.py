@@ -70,7 +70,7 @@ def in_value(value: ast.Value | ast.ValueList | str) -> Iterator[ast.Learnable]:
     if isinstance(value, ast.Learnable):
         yield value
     elif isinstance(value, ast.ValueList):
-        yield from (each for item in value.items for each in in_value(item))
+        yield from (learnable for item in value.items for learnable in in_value(item))
 
 
 def _in_facts(symbols: Symbols) -> Iterator[Diagnostic]:
@@ -108,7 +108,7 @@ def _asked(root: ast.Expression, item: ast.Learnable) -> str:
 def _initials(symbols: Symbols) -> Iterator[Diagnostic]:
     items = (item for formula in symbols.formulas for item in in_formula(formula))
     started = (item for item in items if item.name is not None and item.initial is not None)
-    for before, item in repeated(started, lambda each: each.name):
+    for before, item in repeated(started, lambda item: item.name):
         if before.initial != item.initial:
             where = place(before.span, item.span)
             message = f"`?{item.name}` starts at {item.initial:g} here, and at {before.initial:g} on {where}"
@@ -188,7 +188,7 @@ def settled_node(node: ast.Expression, starts: Mapping[str, float]) -> ast.Expre
     if isinstance(node, ast.Weighted):
         return replace(node, weight=settled_value(node.weight, starts))
     if isinstance(node, ast.Connective | ast.Comparison | ast.Unit):
-        given = tuple(replace(each, value=settled_value(each.value, starts)) for each in node.attributes)
+        given = tuple(replace(attribute, value=settled_value(attribute.value, starts)) for attribute in node.attributes)
         return replace(node, attributes=given)
     return node
 

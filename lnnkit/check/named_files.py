@@ -95,8 +95,8 @@ def _read(statement: ast.ImportStatement, path: Path, diagnostics: list[Diagnost
         message = f"`{path}` cannot be read: {fault.strerror or fault}"
         diagnostics.append(error("import-unreadable", span, message, "name a .lnn file that can be read"))
     else:
-        program, found = parse(text, str(path))
-        diagnostics.extend(found)
+        program, findings = parse(text, str(path))
+        diagnostics.extend(findings)
         return program
     return None
 
@@ -107,7 +107,7 @@ def left_out(program: ast.Program) -> set[str]:
     Predicates that these might have supplied are not reported as missing.
     """
     source = program.span.source
-    spans = [each.span for each in program.statements if each.span.source is source]  # others are typed in a shell
+    spans = [statement.span for statement in program.statements if statement.span.source is source]  # not a shell's
     ends = zip([0, *(span.end for span in spans)], [*(span.start for span in spans), len(source.text)], strict=True)
     gaps = (source.text[start:end] for start, end in ends)
     return {word for gap in gaps if not gap.isspace() for word in _WORD.findall(_COMMENT.sub("", gap))}
@@ -115,8 +115,8 @@ def left_out(program: ast.Program) -> set[str]:
 
 def logic_of(statements: Sequence[ast.Statement]) -> ast.LogicName:
     """The logic that a file declares for itself, at whatever position in the file."""
-    found: list[ast.LogicName] = [each.logic for each in statements if isinstance(each, ast.LogicStatement)]
-    return found[0] if found else ast.DEFAULT_LOGIC
+    logics: list[ast.LogicName] = [stated.logic for stated in statements if isinstance(stated, ast.LogicStatement)]
+    return logics[0] if logics else ast.DEFAULT_LOGIC
 
 
 READING = frozenset({"load", "from"})
@@ -126,7 +126,7 @@ READING = frozenset({"load", "from"})
 def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, list[Diagnostic]]:
     """The program with its tables, and the findings about the files. Files of the predicates in ``left`` are not
     opened."""
-    every = [(each.statement, each.base) for each in symbols.entries if isinstance(each.statement, ast.TableStatement)]
+    every = [(item.statement, item.base) for item in symbols.entries if isinstance(item.statement, ast.TableStatement)]
     wanted = [(statement, base) for statement, base in every if statement.name not in left]
     if len(wanted) < len(every):
         symbols = unread(symbols)
@@ -152,19 +152,19 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
         elif name in symbols.declared and symbols.declared[name].closed:
             gaps = "refused"
         numeric, negated = name in symbols.numbers, statement.negated
-        result, found = read_table(name, arity, numeric, table, base, statement.span, sheets, negated, gaps=gaps)
-        diagnostics.extend(found)
-        complete = complete and not any(finding.severity == "error" for finding in found)
-        if result is not None:
-            (tables if isinstance(statement, ast.LoadStatement) else labels).append(result)
+        facts, findings = read_table(name, arity, numeric, table, base, statement.span, sheets, negated, gaps=gaps)
+        diagnostics.extend(findings)
+        complete = complete and not any(finding.severity == "error" for finding in findings)
+        if facts is not None:
+            (tables if isinstance(statement, ast.LoadStatement) else labels).append(facts)
     read = replace(symbols, tables=tuple(tables), label_tables=tuple(labels), complete=complete, arities=arities)
     return read, _distinct(diagnostics)
 
 
-def _distinct(found: list[Diagnostic]) -> list[Diagnostic]:
+def _distinct(findings: list[Diagnostic]) -> list[Diagnostic]:
     """The findings about a file, each once, however many statements read the file."""
     kept: dict[Diagnostic, Diagnostic] = {}
-    for finding in found:
+    for finding in findings:
         kept.setdefault(finding if finding.file is None else replace(finding, span=None), finding)
     return list(kept.values())
 
@@ -183,7 +183,7 @@ def _width(table: ast.Table, base: Path, sheets: Sheets) -> int:
 
 def unread(symbols: Symbols) -> Symbols:
     """The program without opening its files; their contents count as unknown."""
-    loads = [each for each in symbols.statements() if isinstance(each, ast.TableStatement)]
+    loads = [statement for statement in symbols.statements() if isinstance(statement, ast.TableStatement)]
     arities = {load.name: len(load.table.read) for load in loads if load.table.read is not None}
     return replace(symbols, complete=symbols.complete and not loads, arities=arities)
 
@@ -200,25 +200,25 @@ _SPELLINGS: tuple[tuple[str, Callable[[str], str], str], ...] = (
 
 
 def unjoined(symbols: Symbols) -> list[Diagnostic]:
-    found: dict[tuple[str, str], Diagnostic] = {}
+    warnings: dict[tuple[str, str], Diagnostic] = {}
     used: dict[int, _Used] = {}
     for pair in _pairs(symbols):
         sources = pair[0][0].source, pair[1][0].source
-        if sources in found:
+        if sources in warnings:
             continue
         for table, place in pair:
             if id(table.columns[place]) not in used:
                 used[id(table.columns[place])] = _Used(table, place)
         one, other = (used[id(table.columns[place])] for table, place in pair)
         if not one.shares(other) and (warned := _warning(one, other)):
-            found[sources] = warned
-    return list(found.values())
+            warnings[sources] = warned
+    return list(warnings.values())
 
 
 def _pairs(symbols: Symbols) -> Iterator[tuple[tuple[FactTable, int], tuple[FactTable, int]]]:
     """Columns of tables with one declared sort, or with a variable of one statement in both."""
     tables: dict[str, list[FactTable]] = {}
-    for table in (*symbols.tables, *symbols.told):
+    for table in (*symbols.tables, *symbols.extra):
         tables.setdefault(table.predicate, []).append(table)
     groups: dict[object, dict[tuple[str, int], None]] = {}
     for name in tables:
@@ -227,9 +227,9 @@ def _pairs(symbols: Symbols) -> Iterator[tuple[tuple[FactTable, int], tuple[Fact
                 groups.setdefault(sort, {})[name, place] = None
     for number, formula in enumerate(symbols.formulas):
         for variable, mentions in grouped(formula.mentions).items():
-            for each in mentions:
-                if each.atom is not None and each.atom.name in tables:
-                    groups.setdefault((number, variable), {})[each.atom.name, each.position] = None
+            for mention in mentions:
+                if mention.atom is not None and mention.atom.name in tables:
+                    groups.setdefault((number, variable), {})[mention.atom.name, mention.position] = None
     for group in groups.values():
         columns = [(table, place) for name, place in group for table in tables[name] if place < len(table.columns)]
         yield from combinations(columns, 2)
@@ -244,7 +244,7 @@ class _Used:
         self.table, self.column = table, table.columns[place]
         self.mask = np.zeros(len(self.column.names), bool)
         self.mask[self.column.codes] = True
-        self.some = self.names(_SAMPLE)
+        self.sample = self.names(_SAMPLE)
 
     def names(self, most: int) -> list[str]:
         """Up to about so many of its names."""
@@ -258,7 +258,7 @@ class _Used:
         if not len(self.column) or not len(other.column):
             return True
         names = other.column.names
-        places = (names.find(name) for name in self.some)
+        places = (names.find(name) for name in self.sample)
         return any(place is not None and other.mask[place] for place in places)
 
 
@@ -275,7 +275,7 @@ def _warning(one: _Used, other: _Used) -> Diagnostic | None:
 
     for what, alike, hint in _SPELLINGS if spelled(_SPELLINGS[-1][1]) else ():
         if both := spelled(alike):
-            about = " and ".join(f"`{format_predicate(each.table.predicate)}`" for each in (one, other))
+            about = " and ".join(f"`{format_predicate(used.table.predicate)}`" for used in (one, other))
             one_name, other_name = both[0]
             message = f"{about} share no name, and would share nearly all but for {what}: {one_name!r}, {other_name!r}"
             return Diagnostic("unjoined-columns", message, f"write both alike{hint}", other.table.span, "warning")

@@ -40,7 +40,7 @@ def _not_completed(symbols: Symbols) -> Iterator[Diagnostic]:
     """Warnings for equivalences that seem to define a closed predicate which nothing else makes true: it stays
     false."""
     given = {name for name, uses in symbols.uses.items() if any(use.how in ("fact", "load") for use in uses)}
-    given |= {table.predicate for table in symbols.told}
+    given |= {table.predicate for table in symbols.extra}
     given |= {fact.predicate for formula in symbols.formulas if (fact := stated_fact(formula)) is not None}
     roots = [_implication(formula) for formula in symbols.formulas if formula.kind != "query"]
     given |= {atom.name for root in roots if root is not None for atom in defined(root.consequent)}
@@ -81,7 +81,7 @@ def stratify(symbols: Symbols) -> tuple[tuple[frozenset[str], ...], list[Diagnos
             defining += [(atom.name, root.antecedent) for atom in defined(root.consequent) if atom.name in closed]
     derived = {name: index for index, name in enumerate(dict.fromkeys(head for head, _ in defining))}
     edges: dict[tuple[str, str], tuple[ast.Atom, bool]] = {}
-    for head, atom, sign in ((head, *each) for head, antecedent in defining for each in signed(antecedent)):
+    for head, atom, sign in ((head, *literal) for head, antecedent in defining for literal in signed(antecedent)):
         if atom.name in derived:
             _, negative = edges.setdefault((head, atom.name), (atom, sign < 0))
             if sign < 0 and not negative:
@@ -143,18 +143,18 @@ def negations(symbols: Symbols) -> list[Diagnostic]:
 def _true_by_default(symbols: Symbols) -> Iterator[Diagnostic]:
     """Queries for what a closed predicate does not list, `query ~Covered(D)`: where it does not, the answer is that of
     an atom at its default, and left out."""
-    queries = (each for each in symbols.formulas if each.kind == "query" and symbols.program is None)
+    queries = (formula for formula in symbols.formulas if formula.kind == "query" and symbols.program is None)
     for root in (unweighted(formula.root) for formula in queries):
         atom = unweighted(root.operand) if isinstance(root, ast.Not) else None
         if not isinstance(atom, ast.Atom) or atom.name not in symbols.declared:
             continue
         declared = symbols.declared[atom.name]
         places = zip(atom.arguments, declared.sorts if declared.closed else (), strict=False)
-        free = {each.name: sort for each, sort in places if isinstance(each, ast.Variable)}
+        free = {argument.name: sort for argument, sort in places if isinstance(argument, ast.Variable)}
         if free:
             what = root.span.on_one_line
             lists = [_listing(name, sort, atom.name, symbols) for name, sort in free.items()]
-            named = " & ".join(each for each in lists if each)
+            named = " & ".join(listing for listing in lists if listing)
             message = f"`{what}` is true by default, and answers that are their default are left out"
             hint = f"join what lists each `{'`, `'.join(free)}`"
             yield warning("true-by-default", root.span, message, f"{hint}: `{named} & {what}`" if all(lists) else hint)
@@ -162,14 +162,14 @@ def _true_by_default(symbols: Symbols) -> Iterator[Diagnostic]:
 
 def _listing(variable: str, sort: str, closed: str, symbols: Symbols) -> str:
     """An atom of a declared predicate that is about each entity of a sort; empty if there is none."""
-    found = [
-        (name, each.sorts)
-        for name, each in symbols.declared.items()
-        if sort in each.sorts and sort != ENTITY and name != closed and not each.numeric
+    lists = [
+        (name, predicate.sorts)
+        for name, predicate in symbols.declared.items()
+        if sort in predicate.sorts and sort != ENTITY and name != closed and not predicate.numeric
     ]
-    if not found:
+    if not lists:
         return ""
-    name, sorts = min(found, key=lambda each: (each[1].count(sort), len(each[1])))  # `Next(day, day)` lists no last day
+    name, sorts = min(lists, key=lambda pair: (pair[1].count(sort), len(pair[1])))  # `Next(day, day)` lists no last day
     others = [f"{variable}{place}" for place in range(1, len(sorts))]
     place = sorts.index(sort)
     atom = f"{format_predicate(name)}({', '.join((*others[:place], variable, *others[place:]))})"
@@ -191,7 +191,7 @@ def _never(symbols: Symbols) -> list[Diagnostic]:
         if (atom.name, -1) not in reached and not _speaks(formula, reached):
             silent.setdefault(atom.name, {}).setdefault(id(formula), (formula, atom))
     declared = resolve_predicates(symbols) if silent else {}
-    return [_never_false(*next(iter(own.values())), len(own) - 1, declared) for own in silent.values()]
+    return [_never_false(*next(iter(denials.values())), len(denials) - 1, declared) for denials in silent.values()]
 
 
 def _never_false(formula: Formula, atom: ast.Atom, others: int, declared: Mapping[str, Predicate]) -> Diagnostic:
@@ -211,9 +211,9 @@ def _denied(formula: Formula, symbols: Symbols) -> Iterator[ast.Atom]:
     body = _body(formula)
     if body is None:
         return
-    found = list(signed(body))
-    asserted = {id(atom) for atom, sign in found if sign > 0}  # under `<->`, an atom comes with both signs
-    for atom, sign in found:
+    literals = list(signed(body))
+    asserted = {id(atom) for atom, sign in literals if sign > 0}  # under `<->`, an atom comes with both signs
+    for atom, sign in literals:
         declared = symbols.declared.get(atom.name)
         unlike = declared is not None and (declared.numeric or declared.closed)
         bound = not atom.arguments and any(visit.node is atom and atom.name in visit.scope for visit in formula.visits)
@@ -256,9 +256,9 @@ def _given(symbols: Symbols) -> set[SignedPredicate]:
             facts += [] if any(isinstance(end, ast.Learnable) for end in bounds) else [fact(statement)]
         elif isinstance(statement, ast.LoadStatement) and not symbols.complete:
             reached.update(((statement.name, 1), (statement.name, -1)))  # not read, so anything may be in it
-    for each in facts:
-        give(each.predicate, each.lower, each.upper)
-    for table in (*symbols.tables, *symbols.told):
+    for given in facts:
+        give(given.predicate, given.lower, given.upper)
+    for table in (*symbols.tables, *symbols.extra):
         if len(table):
             give(table.predicate, float(table.lower.max()), float(table.upper.min()))
     return reached
@@ -272,9 +272,9 @@ def _stated(symbols: Symbols) -> Iterator[_BoundedFormula]:
     for formula in symbols.formulas:
         if formula.kind != "query":
             yield _asserted(formula)
-    for each in () if symbols.program is None else symbols.program.assertions:
-        lower, upper = (_number(end) for end in (each.lower, each.upper))
-        yield cast(ast.Expression, each.formula), lower, upper
+    for assertion in () if symbols.program is None else symbols.program.assertions:
+        lower, upper = (_number(end) for end in (assertion.lower, assertion.upper))
+        yield cast(ast.Expression, assertion.formula), lower, upper
 
 
 def _asserted(formula: Formula) -> _BoundedFormula:
@@ -311,7 +311,7 @@ def _proposed(
 
 def _loose(node: ast.Expression) -> bool:
     """Whether weights or a bias let a connective conclude something before all its operands are known."""
-    return bool(getattr(node, "attributes", ())) or any(isinstance(each, ast.Weighted) for each in children(node))
+    return bool(getattr(node, "attributes", ())) or any(isinstance(child, ast.Weighted) for child in children(node))
 
 
 def _may(node: ast.Expression, sign: int, reached: set[SignedPredicate]) -> bool:
@@ -325,12 +325,12 @@ def _may(node: ast.Expression, sign: int, reached: set[SignedPredicate]) -> bool
             return _may(children(node)[0], sign, reached)
         case ast.And() | ast.Or():
             every = all if (sign > 0) == isinstance(node, ast.And) and not _loose(node) else any
-            return every(_may(each, sign, reached) for each in node.operands)
+            return every(_may(operand, sign, reached) for operand in node.operands)
         case ast.Implies():
             sides = (_may(node.antecedent, -sign, reached), _may(node.consequent, sign, reached))
             return any(sides) if sign > 0 or _loose(node) else all(sides)
         case ast.Iff() | ast.Xor():
-            return all(any(_may(each, either, reached) for either in (1, -1)) for each in children(node))
+            return all(any(_may(child, either, reached) for either in (1, -1)) for child in children(node))
         case _:
             return True
 
@@ -346,7 +346,7 @@ def _down(node: ast.Expression, sign: int, reached: set[SignedPredicate]) -> Ite
             yield from _down(children(node)[0], sign, reached)
         case ast.And() | ast.Or():
             alone = (sign > 0) == isinstance(node, ast.And)
-            yield from _operands([(each, sign) for each in node.operands], alone or _loose(node), reached)
+            yield from _operands([(operand, sign) for operand in node.operands], alone or _loose(node), reached)
         case ast.Implies():
             sides = [(node.antecedent, -sign), (node.consequent, sign)]
             yield from _operands(sides, sign < 0 or _loose(node), reached)
@@ -369,7 +369,7 @@ def _operands(
     """The sides that reach operands: each operand ``alone``, or only the one that remains when all others are
     excluded."""
     sides = list(sides)
-    failing = [_may(each, -sign, reached) for each, sign in sides]
-    for place, (each, sign) in enumerate(sides):
+    failing = [_may(operand, -sign, reached) for operand, sign in sides]
+    for place, (operand, sign) in enumerate(sides):
         if alone or all(fails for other, fails in enumerate(failing) if other != place):
-            yield from _down(each, sign, reached)
+            yield from _down(operand, sign, reached)

@@ -51,8 +51,8 @@ def declarations(symbols: Symbols) -> list[Diagnostic]:
 
 
 def _names(symbols: Symbols) -> Iterator[Diagnostic]:
-    declared = (each for each in symbols.statements() if isinstance(each, ast.Declaration))
-    for before, statement in repeated(declared, lambda each: each.name):
+    declared = (statement for statement in symbols.statements() if isinstance(statement, ast.Declaration))
+    for before, statement in repeated(declared, lambda statement: statement.name):
         name, span = statement.name, find(statement.span, statement.name, len("number"))
         if before != statement:
             where = f"on {place(before.span, span)}: `{format_statement(before)}`, here `{format_statement(statement)}`"
@@ -62,8 +62,8 @@ def _names(symbols: Symbols) -> Iterator[Diagnostic]:
 
 
 def _logics(symbols: Symbols) -> Iterator[Diagnostic]:
-    logics = (each for each in symbols.statements() if isinstance(each, ast.LogicStatement))
-    for before, statement in repeated(logics, lambda each: each.span.source.path):
+    logics = (statement for statement in symbols.statements() if isinstance(statement, ast.LogicStatement))
+    for before, statement in repeated(logics, lambda statement: statement.span.source.path):
         if before.logic != statement.logic:
             since = f"this file's logic is {before.logic} since line {before.span.line}"
             hint = f"keep one; a single group may differ: `(A & B){{logic: {statement.logic}}}`"
@@ -80,18 +80,18 @@ def _again(before: ast.Statement, span: Span, said: str) -> Iterator[Diagnostic]
 
 def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
     """Warnings for sorts that are named once and resemble another; sorts need no declaration."""
-    stated = [each for each in symbols.statements() if isinstance(each, ast.SortStatement)]
-    for before, statement in repeated(stated, lambda each: each.name):
+    stated = [statement for statement in symbols.statements() if isinstance(statement, ast.SortStatement)]
+    for before, statement in repeated(stated, lambda statement: statement.name):
         sort = f"sort `{statement.name}`"
         if before.open != statement.open:
-            first, second = ("open" if each.open else "not open" for each in (before, statement))
+            first, second = ("open" if either.open else "not open" for either in (before, statement))
             where = f"{first} on {place(before.span, statement.span)} and {second} here"
             yield error("conflicting-declaration", statement.span, f"{sort} is {where}", _KEEP)
         else:
             yield from _again(before, statement.span, f"{sort} is already declared")
-    first = {each.name: each for each in reversed(stated)}
+    first = {statement.name: statement for statement in reversed(stated)}
     used: defaultdict[str, list[ast.Declaration]] = defaultdict(list)
-    for statement in (each for each in symbols.statements() if isinstance(each, ast.Declaration)):
+    for statement in (statement for statement in symbols.statements() if isinstance(statement, ast.Declaration)):
         for sort in statement.sorts:
             used[sort].append(statement)
     known = set(first) | {ENTITY} | {sort for sort, places in used.items() if len(places) > 1}
@@ -110,8 +110,8 @@ def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
 def _variables(symbols: Symbols) -> Iterator[Diagnostic]:
     """`predicate Likes(X, Y)` would declare two sorts, named X and Y, so that the one who likes and the one who is
     liked could never be the same."""
-    stated = {each.name for each in symbols.statements() if isinstance(each, ast.SortStatement)}
-    for statement in (each for each in symbols.statements() if isinstance(each, ast.Declaration)):
+    stated = {statement.name for statement in symbols.statements() if isinstance(statement, ast.SortStatement)}
+    for statement in (statement for statement in symbols.statements() if isinstance(statement, ast.Declaration)):
         letters = [sort for sort in statement.sorts if _VARIABLE.fullmatch(sort) and sort not in stated]
         if letters:
             span = find(statement.span, letters[0], len("number") + 1 + len(statement.name))
@@ -145,7 +145,7 @@ def heads(formula: ast.Expression) -> Iterator[ast.Atom]:
 
 def supplied(symbols: Symbols) -> tuple[set[str], set[str]]:
     """The names that something supplies, and those among them that only axioms supply."""
-    sure = set(symbols.declared) | {table.predicate for table in symbols.told}
+    sure = set(symbols.declared) | {table.predicate for table in symbols.extra}
     sure |= {name for name, uses in symbols.uses.items() if any(use.how in ("fact", "load") for use in uses)}
     axioms: set[str] = set()
     for formula in symbols.formulas:
@@ -219,7 +219,7 @@ def _reference(symbols: Symbols, name: str) -> tuple[int | None, SymbolUse | Non
         return symbols.declared[name].arity, None
     uses = [use for use in symbols.uses.get(name, ()) if use.arity is not None]
     if not uses:
-        return next((len(table.columns) for table in symbols.told if table.predicate == name), None), None
+        return next((len(table.columns) for table in symbols.extra if table.predicate == name), None), None
     counts = Counter(use.arity for use in uses)
     firm = next((use for use in uses if use.how == "fact"), None)
     arity = firm.arity if firm else max(counts, key=lambda arity: counts[arity])

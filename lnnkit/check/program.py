@@ -132,7 +132,7 @@ class CheckedProgram:
         """Up to ``most`` entities of facts and tables whose names start with ``prefix``, sorted by code point; whole
         numbers are left out."""
         texts = (text for fact in self.facts for text in fact.arguments)
-        found = {text for text in texts if text.startswith(prefix) and whole(text) is None}
+        entities = {text for text in texts if text.startswith(prefix) and whole(text) is None}
         for names in {id(table.names): table.names for table in self.tables}.values():
-            found.update(names.starting(prefix, most))
-        return sorted(found)[:most]
+            entities.update(names.starting(prefix, most))
+        return sorted(entities)[:most]

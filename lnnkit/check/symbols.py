@@ -88,7 +88,7 @@ class Symbols:
     uses: Mapping[str, tuple[SymbolUse, ...]]
     propositions: frozenset[str]
     texts: frozenset[str]  # the entities that the program text itself makes known
-    told: tuple[FactTable, ...] = ()
+    extra: tuple[FactTable, ...] = ()  # that the text does not name
     tables: tuple[FactTable, ...] = ()
     label_tables: tuple[FactTable, ...] = ()
     complete: bool = True  # False where a table was not read, so that entities may be missing
@@ -138,10 +138,10 @@ _BELOW_ONE = 1 - 2.0**-53  # the greatest truth below 1
 
 def fact(statement: ast.AtomStatement) -> Fact:
     """The fact with its bounds on the atom: ``~P(a) in [l, u]`` becomes ``P(a) in [1 - u, 1 - l]``."""
-    found = _of(statement.atom, statement.negated, statement.bounds, statement.span)
-    assert found is not None
+    stated = _of(statement.atom, statement.negated, statement.bounds, statement.span)
+    assert stated is not None
     trust = statement.trust if isinstance(statement, ast.FactStatement) else None
-    return found if trust is None else replace(found, trust=float(trust))
+    return stated if trust is None else replace(stated, trust=float(trust))
 
 
 def stated_fact(formula: Formula) -> Fact | None:
@@ -187,7 +187,7 @@ _KINDS: Mapping[type, Literal["rule", "axiom", "query"]] = {
 
 
 def gather(
-    entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = None, told: Sequence[FactTable] = ()
+    entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = None, extra: Sequence[FactTable] = ()
 ) -> Symbols:
     """Index a program; ``declared`` holds what is already known (the program that a query is about)."""
     declared = dict(declared or {})
@@ -222,15 +222,15 @@ def gather(
             use = _use(node, visit.role, visit.scope, declared, propositions)
             if use is not None:
                 uses[use.name].append(use)
-    formulas = [replace(each, mentions=tuple(_mentions(each.visits, declared, propositions))) for each in formulas]
+    formulas = [replace(bare, mentions=tuple(_mentions(bare.visits, declared, propositions))) for bare in formulas]
     return Symbols(
         entries=tuple(entries),
         declared=declared,
         formulas=tuple(formulas),
         uses={name: tuple(places) for name, places in uses.items()},
         propositions=propositions,
-        texts=frozenset(_texts(entries, formulas, told)),
-        told=tuple(told),
+        texts=frozenset(_texts(entries, formulas, extra)),
+        extra=tuple(extra),
     )
 
 
@@ -244,13 +244,13 @@ def _propositions(
     declared: Mapping[str, Predicate], uses: Mapping[str, Sequence[SymbolUse]], formulas: Sequence[Formula]
 ) -> frozenset[str]:
     """Names that are certainly truth values without arguments, because they occur outside of comparisons."""
-    found = {name for name, predicate in declared.items() if not predicate.numeric and not predicate.sorts}
-    found |= {name for name, places in uses.items() if any(use.arity == 0 for use in places)}
+    names = {name for name, predicate in declared.items() if not predicate.numeric and not predicate.sorts}
+    names |= {name for name, places in uses.items() if any(use.arity == 0 for use in places)}
     for visit in (visit for formula in formulas for visit in formula.visits if visit.role == "formula"):
         atom = proposition(visit)
         if atom is not None and atom.name not in visit.scope:
-            found.add(atom.name)
-    return frozenset(found - {name for name, predicate in declared.items() if predicate.numeric})
+            names.add(atom.name)
+    return frozenset(names - {name for name, predicate in declared.items() if predicate.numeric})
 
 
 def _use(
@@ -286,13 +286,13 @@ def _mentions(
             yield Mention(node.text, node.span, False, True)
 
 
-def _texts(entries: Sequence[Entry], formulas: Sequence[Formula], told: Sequence[FactTable]) -> Iterator[str]:
+def _texts(entries: Sequence[Entry], formulas: Sequence[Formula], extra: Sequence[FactTable]) -> Iterator[str]:
     """Entities come from facts, labels and tables, and from what a rule or axiom states outright (``axiom P(anna)``).
 
     A program that consists of axioms only has no other place to name its entities, so there every axiom introduces its
     own. A single letter never becomes an entity this way: it is more likely a variable in lower case.
     """
-    bare = not told
+    bare = not extra
     for entry in entries:
         if isinstance(entry.statement, ast.AtomStatement):
             bare = False

@@ -25,23 +25,23 @@ _UNDOING: Mapping[str, Literal["+", "-", "*", "/"]] = {"+": "-", "-": "+", "*": 
 
 
 def unknown_functions(symbols: Symbols) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
+    findings: list[Diagnostic] = []
     named: list[ast.UnknownFunction] = []
     for formula in symbols.formulas:
-        own = among(formula)
-        named += [each for each in own if each.name is not None]
-        if own:
-            message = f"`{shown(own[0])}` is unknown before it is trained, so that this {formula.kind} says nothing yet"
+        if functions := among(formula):
+            named += [function for function in functions if function.name is not None]
+            text = shown(functions[0])
+            message = f"`{text}` is unknown before it is trained, so that this {formula.kind} says nothing yet"
             hint = "`lnnkit train` finds its formula where the other side is stated or labelled"
-            untrained = warning("untrained-function", own[0].span, message, hint)
-            found.append(next(_wrong(formula, own), untrained))
-    found += _conflicts(named)
-    first = {each.name: each for each in reversed(named)}
+            untrained = warning("untrained-function", functions[0].span, message, hint)
+            findings.append(next(_wrong(formula, functions), untrained))
+    findings += _conflicts(named)
+    first = {function.name: function for function in reversed(named)}
     items = (item for formula in symbols.formulas for item in in_formula(formula))
     for name, item in {item.name: item for item in items if item.name in first}.items():
         message = f"`?{name}` is a number here, and an unknown function on {place(first[name].span, item.span)}"
-        found.append(error(_CODE, item.span, message, "give one of them another name"))
-    return found
+        findings.append(error(_CODE, item.span, message, "give one of them another name"))
+    return findings
 
 
 def among(formula: Formula) -> list[ast.UnknownFunction]:
@@ -66,9 +66,9 @@ def substituted(root: ast.Expression, old: ast.Expression, new: ast.Expression) 
     return transform(root, lambda node: new if node is old or node == old else node)
 
 
-def _wrong(formula: Formula, own: list[ast.UnknownFunction]) -> Iterator[Diagnostic]:
+def _wrong(formula: Formula, functions: list[ast.UnknownFunction]) -> Iterator[Diagnostic]:
     """The errors of a statement, the most specific first."""
-    node, text = own[0], shown(own[0])
+    node, text = functions[0], shown(functions[0])
     if formula.kind == "axiom":
         message = f"`{text}` is an unknown function, but an axiom is never trained"
         yield error("misplaced-learnable", node.span, message, "write `rule` for `axiom`")
@@ -76,18 +76,18 @@ def _wrong(formula: Formula, own: list[ast.UnknownFunction]) -> Iterator[Diagnos
         message = f"`{text}` is an unknown function, but a query learns nothing"
         hint = f"write it in a rule, `rule rate(X) = {text}`, and ask for the number on the other side"
         yield error("misplaced-learnable", node.span, message, hint)
-    inner = [each for operand in node.operands for each in nodes(operand) if isinstance(each, ast.UnknownFunction)]
+    inner = [part for operand in node.operands for part in nodes(operand) if isinstance(part, ast.UnknownFunction)]
     if inner:
         message = f"`{shown(inner[0])}` stands within `?{node.name or ''}(...)`, so the data determine neither"
         hint = "give one unknown function the numbers that both depend on"
         yield error(_CODE, inner[0].span, message, hint)
-    if len(own) > 1:
-        message = f"`{shown(own[1])}` is the second unknown function of this {formula.kind}"
+    if len(functions) > 1:
+        message = f"`{shown(functions[1])}` is the second unknown function of this {formula.kind}"
         hint = "one equation determines one function: give it the terms of both"
-        yield error(_CODE, own[1].span, message, hint)
+        yield error(_CODE, functions[1].span, message, hint)
     yield from _within(formula, node)
     _, equation = _equation(formula.root)
-    if equation is None or not any(each is node for each in nodes(equation)):
+    if equation is None or not any(part is node for part in nodes(equation)):
         message = f"`{text}` stands in no equation, so no data say what its values are"
         hint = f"state a number that it gives, `rule rate(X) = {text}`; compare that number in another rule"
         yield error(_CODE, node.span, message, hint)
@@ -118,13 +118,13 @@ def _within(formula: Formula, node: ast.UnknownFunction) -> Iterator[Diagnostic]
         if not mentions_numbers(operand):
             message = f"`{shown(operand)}` is a constant, and an unknown function finds its own"
             yield error(_CODE, operand.span, message, "leave it out")
-    learned = [each.span for each in in_formula(formula)]
+    learned = [learnable.span for learnable in in_formula(formula)]
     for visit in formula.visits:
-        each = visit.node
-        if isinstance(each, ast.Unit | ast.Comparison):
-            given = {attribute.key for attribute in each.attributes}
-            if any(shape.needed and key not in given for key, shape in shapes_of(each).items()):
-                learned.append(each.span)
+        part = visit.node
+        if isinstance(part, ast.Unit | ast.Comparison):
+            given = {attribute.key for attribute in part.attributes}
+            if any(shape.needed and key not in given for key, shape in shapes_of(part).items()):
+                learned.append(part.span)
     for span in learned:
         message = f"`{span.on_one_line}` is learned too, and one equation determines one of them"
         yield error(_CODE, span, message, "write a number, or leave it out: the function has constants of its own")
@@ -133,21 +133,21 @@ def _within(formula: Formula, node: ast.UnknownFunction) -> Iterator[Diagnostic]
 def _equation(root: ast.Expression) -> tuple[list[ast.Expression], ast.Comparison | None]:
     """The conditions of a formula and the equation that follows from them; None where it is no plain equation."""
     conditions: list[ast.Expression] = []
-    found = strip_foralls(root)
-    while isinstance(found, ast.Implies) and not found.attributes:
-        if isinstance(found.antecedent, ast.Weighted):
+    conclusion = strip_foralls(root)
+    while isinstance(conclusion, ast.Implies) and not conclusion.attributes:
+        if isinstance(conclusion.antecedent, ast.Weighted):
             return conditions, None
-        conditions.append(found.antecedent)
-        found = found.consequent
-    plain = isinstance(found, ast.Comparison) and found.operators == ("=",) and not found.attributes
-    return conditions, cast(ast.Comparison, found) if plain else None
+        conditions.append(conclusion.antecedent)
+        conclusion = conclusion.consequent
+    plain = isinstance(conclusion, ast.Comparison) and conclusion.operators == ("=",) and not conclusion.attributes
+    return conditions, cast(ast.Comparison, conclusion) if plain else None
 
 
 def _undone(side: ast.Expression, other: ast.Expression, node: ast.UnknownFunction) -> ast.Expression | None:
     """The term that ``node`` equals where ``side = other``; None if it is not in ``side``, or only through what has no
     inverse."""
     while side is not node and side != node:
-        inside = [any(each == node for each in nodes(child)) for child in children(side)]
+        inside = [any(part == node for part in nodes(child)) for child in children(side)]
         match side:
             case ast.Negate(operand=operand):
                 side, other = operand, ast.Negate(other, span=other.span)
@@ -168,9 +168,9 @@ def _undone(side: ast.Expression, other: ast.Expression, node: ast.UnknownFuncti
 
 
 def _conflicts(named: list[ast.UnknownFunction]) -> Iterator[Diagnostic]:
-    for before, node in repeated(named, lambda each: each.name):
+    for before, node in repeated(named, lambda function: function.name):
         if len(before.operands) != len(node.operands):
-            counts = [f"{len(each.operands)} term{'s' * (len(each.operands) > 1)}" for each in (node, before)]
+            counts = [f"{len(other.operands)} term{'s' * (len(other.operands) > 1)}" for other in (node, before)]
             message = f"`?{node.name}` has {counts[0]} here, and {counts[1]} on {place(before.span, node.span)}"
             hint = "the same name is the same function: give it as many terms, or use two names"
             yield error(_CODE, node.span, message, hint)

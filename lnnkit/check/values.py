@@ -20,9 +20,9 @@ RELATIVE = 1e-9  # relative tolerance of equality, unless both numbers are whole
 
 
 def terms(symbols: Symbols) -> list[Diagnostic]:
-    found = [finding for formula in symbols.formulas for finding in _formula(formula)]
-    ends = [end for _, each in symbols.stated() if each.bounds is not None for end in each.bounds.written]
-    return [*found, *(finding for end in ends if isinstance(end, ast.Number) for finding in _inexact(end))]
+    findings = [finding for formula in symbols.formulas for finding in _formula(formula)]
+    ends = [end for _, stated in symbols.stated() if stated.bounds is not None for end in stated.bounds.written]
+    return [*findings, *(finding for end in ends if isinstance(end, ast.Number) for finding in _inexact(end))]
 
 
 def _formula(formula: Formula) -> Iterator[Diagnostic]:
@@ -55,7 +55,7 @@ def _constant(node: ast.Comparison) -> Iterator[Diagnostic]:
     for left, right in pairwise(node.operands):
         if not all(isinstance(side, ast.NumericNode) and not mentions_numbers(side) for side in (left, right)):
             continue
-        unit = any(isinstance(each, ast.Unit) for side in (left, right) for each in nodes(side))
+        unit = any(isinstance(part, ast.Unit) for side in (left, right) for part in nodes(side))
         both = f"`{left.span.on_one_line}` and `{right.span.on_one_line}` are constants"
         if node.attributes or "<?>" in node.operators or unit:
             message = f"{both}, so there is nothing to soften or to learn"
@@ -169,19 +169,19 @@ def truth_of(comparison: ast.Comparison, starts: Mapping[str, float] | None = No
 
 
 def values(symbols: Symbols) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
+    findings: list[Diagnostic] = []
     for kind, statement in symbols.stated():
         name = statement.atom.name
         if name in symbols.declared or not symbols.doubtful(name):  # it may well be a number
-            found.extend(_fact(kind, statement, numeric=name in symbols.numbers))
+            findings.extend(_fact(kind, statement, numeric=name in symbols.numbers))
     for statement in symbols.statements():
         if isinstance(statement, ast.RuleOrAxiom):
-            found += [] if statement.bounds is None else _truth(statement.bounds, "")
+            findings += [] if statement.bounds is None else _truth(statement.bounds, "")
         elif isinstance(statement, ast.TableStatement) and statement.negated and statement.name in symbols.numbers:
             message = f"`{statement.name}` is a number, which cannot be negated"
             named = find(statement.span, statement.name, len("load"))
-            found.append(error("number-as-formula", named, message, "take the `~` out"))
-    return found
+            findings.append(error("number-as-formula", named, message, "take the `~` out"))
+    return findings
 
 
 def _fact(kind: str, statement: ast.AtomStatement, numeric: bool) -> Iterator[Diagnostic]:

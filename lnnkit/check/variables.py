@@ -37,11 +37,11 @@ Scoped = tuple[str, int]  # a variable's name, and the identity of its binder (0
 
 
 def sorts(symbols: Symbols) -> list[Diagnostic]:
-    kinds = [(each, symbols.resolved if each.kind == "query" else symbols.declared) for each in symbols.formulas]
-    return [finding for formula, known in kinds for finding in _clashes(formula, known)]
+    return [finding for formula in symbols.formulas for finding in _clashes(formula, symbols)]
 
 
-def _clashes(formula: Formula, declared: Mapping[str, Predicate]) -> Iterator[Diagnostic]:
+def _clashes(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
+    declared = symbols.resolved if formula.kind == "query" else symbols.declared
     for mentions in grouped(formula.mentions).values():
         first: tuple[Mention, str] | None = None
         for mention in mentions:
@@ -87,13 +87,13 @@ def resolve_predicates(symbols: Symbols) -> dict[str, Predicate]:
     """Every predicate of the program with the sorts of its arguments; declared ones first."""
     classes = _classes([formula for formula in symbols.formulas if formula.kind != "query"], symbols.declared)
     resolved = dict(symbols.declared)
-    told = {table.predicate: table for table in (*symbols.told, *symbols.tables)}
-    for name in [*symbols.uses, *told]:
+    tables = {table.predicate: table for table in (*symbols.extra, *symbols.tables)}
+    for name in [*symbols.uses, *tables]:
         if name in resolved:
             continue
         arity = arity_of(symbols, name)
         if arity is None:
-            arity = symbols.arities.get(name, len(told[name].columns) if name in told else 0)
+            arity = symbols.arities.get(name, len(tables[name].columns) if name in tables else 0)
         uses = symbols.uses.get(name, ())
         span = uses[0].span if uses else None
         resolved[name] = Predicate(name, tuple(classes.get((name, i), ENTITY) for i in range(arity)), span=span)
@@ -127,23 +127,24 @@ def _classes(formulas: Sequence[Formula], declared: Mapping[str, Predicate]) -> 
         if sort != ENTITY:
             met.setdefault(root(item), set()).add(sort)
     positions = [item for item in parent if isinstance(item, tuple) and isinstance(item[0], str)]
-    return {item: min(found) for item in positions if len(found := met.get(root(item), set())) == 1}
+    return {item: min(known) for item in positions if len(known := met.get(root(item), set())) == 1}
 
 
 def variable_sorts(formula: Formula, predicates: Mapping[str, Predicate]) -> dict[Scoped, str]:
     """The sort of each variable of a formula, by (name, binder)."""
-    found: dict[Scoped, str] = {}
+    resolved: dict[Scoped, str] = {}
     for scoped, mentions in grouped(formula.mentions).items():
         sorts = {sort for mention in mentions if (sort := _declared_sort(mention, predicates)) is not None}
-        found[scoped] = min(sorts - {ENTITY}, default=ENTITY)
-    return found
+        resolved[scoped] = min(sorts - {ENTITY}, default=ENTITY)
+    return resolved
 
 
 def variables(symbols: Symbols) -> list[Diagnostic]:
-    found = list(_in_facts(symbols))
+    findings = list(_in_facts(symbols))
     for formula in symbols.formulas:
-        found += [*_quantifiers(formula), *_as_formulas(formula), *_bound_and_free(formula), *_once(formula, symbols)]
-    return found
+        findings += [*_quantifiers(formula), *_as_formulas(formula), *_bound_and_free(formula)]
+        findings += _once(formula, symbols)
+    return findings
 
 
 def _in_facts(symbols: Symbols) -> Iterator[Diagnostic]:
@@ -171,19 +172,18 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
         if not isinstance(node, ast.Quantifier):
             continue
         word = "forall" if isinstance(node, ast.Forall) else "exists"
-        own: dict[str, ast.Variable] = {}
+        bound: dict[str, ast.Variable] = {}
         for variable in node.variables:
             name = variable.name
-            outer = own.get(name) or visit.scope.get(name)
-            own[name] = variable
+            outer = bound.get(name) or visit.scope.get(name)
+            bound[name] = variable
             if outer is not None:
                 message = f"`{name}` is already bound on {place(outer.span, variable.span)}, column {outer.span.column}"
                 yield error("shadowed-variable", variable.span, message, "give the inner variable another name")
             elif id(variable) not in used:
                 message = f"`{word}` binds `{name}`, which does not occur below it"
-                yield error(
-                    "unused-variable", variable.span, message, f"take `{name}` out, or check its spelling below"
-                )
+                hint = f"take `{name}` out, or check its spelling below"
+                yield error("unused-variable", variable.span, message, hint)
         if isinstance(node, ast.Exists) and isinstance(node.body, ast.Implies):
             names = [variable.name for variable in node.variables]
             one = ", ".join(names)
@@ -260,19 +260,19 @@ def _once(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
 
 def rules(symbols: Symbols) -> list[Diagnostic]:
     suspects = [(formula, mention) for formula in symbols.formulas for mention in _loose(formula)]
-    found = [*_names(symbols), *_compared_only(symbols)]
+    findings = [*_names(symbols), *_compared_only(symbols)]
     for formula, mention in suspects:
         if variable_sorts(formula, symbols.resolved).get((mention.name, 0)) == ENTITY:
             name = mention.name
             message = f"`{name}` in the head ranges over every entity: no positive part of the body mentions it"
             hint = f"add an atom about `{name}` to the body, `Person({name}) & ...`, or declare the predicates' sorts"
-            found.append(warning("unsafe-variable", mention.span, message, hint))
-    return found
+            findings.append(warning("unsafe-variable", mention.span, message, hint))
+    return findings
 
 
 def _names(symbols: Symbols) -> Iterator[Diagnostic]:
-    named = (each for each in symbols.formulas if getattr(each.statement, "name", None))
-    for before, formula in repeated(named, lambda each: getattr(each.statement, "name", None)):
+    named = (formula for formula in symbols.formulas if getattr(formula.statement, "name", None))
+    for before, formula in repeated(named, lambda formula: getattr(formula.statement, "name", None)):
         name = getattr(formula.statement, "name", "")
         span = find(formula.statement.span, name, len(formula.kind))
         message = f"`{name}` already names the {before.kind} on {place(before.statement.span, span)}"
@@ -296,8 +296,8 @@ def _loose(formula: Formula) -> Iterator[Mention]:
         return
     free = {name: mentions for (name, binder), mentions in grouped(formula.mentions).items() if not binder}
     inside = {id(atom) for atom in heads(root)} if free else set()
-    arguments = (each for atom in (*positive(root.antecedent), *measured(root.antecedent)) for each in atom.arguments)
-    held = {each.name for each in arguments if isinstance(each, ast.Variable)} if free else set()
+    arguments = (term for atom in (*positive(root.antecedent), *measured(root.antecedent)) for term in atom.arguments)
+    held = {term.name for term in arguments if isinstance(term, ast.Variable)} if free else set()
     for name, mentions in free.items():
         first = next((mention for mention in mentions if id(mention.atom) in inside), None)
         if first is not None and len(mentions) > 1 and name not in held:

@@ -110,10 +110,10 @@ def with_entities(formula: ast.Expression, entities: Mapping[str, str]) -> ast.E
         if not isinstance(node, ast.Atom):
             return node
         arguments = tuple(
-            ast.Constant(entities[each.name], span=each.span)
-            if isinstance(each, ast.Variable) and each.name in entities
-            else each
-            for each in node.arguments
+            ast.Constant(entities[argument.name], span=argument.span)
+            if isinstance(argument, ast.Variable) and argument.name in entities
+            else argument
+            for argument in node.arguments
         )
         return replace(node, arguments=arguments)
 
@@ -137,8 +137,8 @@ def proposition(visit: Visit) -> ast.Atom | None:
 def free_variables(seen: Iterable[Visit]) -> Iterator[str]:
     """The name of each argument of an atom that no quantifier binds."""
     atoms = ((visit.node, visit.scope) for visit in seen if isinstance(visit.node, ast.Atom))
-    arguments = ((each, scope) for atom, scope in atoms for each in atom.arguments)
-    return (each.name for each, scope in arguments if isinstance(each, ast.Variable) and each.name not in scope)
+    arguments = ((term, scope) for atom, scope in atoms for term in atom.arguments)
+    return (term.name for term, scope in arguments if isinstance(term, ast.Variable) and term.name not in scope)
 
 
 def strip_foralls(formula: ast.Expression) -> ast.Expression:

@@ -52,14 +52,14 @@ RELATION_ATTRIBUTES: Mapping[str, Shape] = {"weight": Shape(3), "scale": Shape(N
 
 
 def units(symbols: Symbols) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
+    findings: list[Diagnostic] = []
     for node in (visit.node for formula in symbols.formulas for visit in formula.visits):
         if isinstance(node, ast.Unit | ast.Comparison):
             shapes = shapes_of(node)
-            for each in node.attributes:
-                if each.key in shapes and not isinstance(each.value, str):
-                    found += _attribute(each, each.value, shapes[each.key], node)
-    return found
+            for attribute in node.attributes:
+                if attribute.key in shapes and not isinstance(attribute.value, str):
+                    findings += _attribute(attribute, attribute.value, shapes[attribute.key], node)
+    return findings
 
 
 def shapes_of(node: ast.Unit | ast.Comparison) -> Mapping[str, Shape]:
@@ -111,13 +111,13 @@ _KEYS = frozenset({"bias", "logic", *RELATION_ATTRIBUTES}).union(*UNIT_ATTRIBUTE
 
 
 def weights(symbols: Symbols) -> list[Diagnostic]:
-    return [*_of_nodes(symbols), *(found for formula in symbols.formulas for found in _last(formula))]
+    return [*_of_nodes(symbols), *(finding for formula in symbols.formulas for finding in _last(formula))]
 
 
 def _last(formula: Formula) -> Iterator[Diagnostic]:
     """`rule P(X) -> Q(X) @ 0.8`, without any other weight, and without bounds: the truth of the rule may be meant."""
     statement = formula.statement
-    weighed = [each.node for each in formula.visits if isinstance(each.node, ast.Weighted)]
+    weighed = [visit.node for visit in formula.visits if isinstance(visit.node, ast.Weighted)]
     if isinstance(statement, ast.QueryStatement) or statement.bounds is not None or len(weighed) != 1:
         return
     weight, operand = weighed[0].weight, weighed[0].operand
@@ -131,14 +131,13 @@ def _last(formula: Formula) -> Iterator[Diagnostic]:
     yield warning("weighted-conclusion", weight.span, message, hint)
 
 
-def _of_nodes(symbols: Symbols) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
-    for formula, visit in ((each, visit) for each in symbols.formulas for visit in each.visits):
-        if isinstance(visit.node, ast.Weighted):
-            found += _weight(visit.node, visit.parent)
-        elif isinstance(visit.node, Carrier) and visit.node.attributes:
-            found += _attributes(visit, visit.node, formula, symbols)
-    return found
+def _of_nodes(symbols: Symbols) -> Iterator[Diagnostic]:
+    for formula in symbols.formulas:
+        for visit in formula.visits:
+            if isinstance(visit.node, ast.Weighted):
+                yield from _weight(visit.node, visit.parent)
+            elif isinstance(visit.node, Carrier) and visit.node.attributes:
+                yield from _attributes(visit, visit.node, formula, symbols)
 
 
 def _weight(node: ast.Weighted, parent: ast.Expression | None) -> Iterator[Diagnostic]:
@@ -186,7 +185,7 @@ def _allowed(visit: Visit, node: Carrier, symbols: Symbols) -> tuple[frozenset[s
         return frozenset({"bias", "logic"}), "a connective"
     if "<?>" in node.operators:
         return frozenset(RELATION_ATTRIBUTES), "`<?>`"
-    numeric = any(may_be_numeric(each, symbols, visit.scope) for each in node.operands)
+    numeric = any(may_be_numeric(operand, symbols, visit.scope) for operand in node.operands)
     return (frozenset({"scale"}), "a comparison") if numeric else (frozenset(), "a comparison of entities")
 
 
@@ -227,5 +226,5 @@ def _value(attribute: ast.Attribute, node: Carrier, formula: Formula) -> Iterato
 
 def logic_of(node: Carrier, around: ast.LogicName) -> object:
     """The logic of a group: its own attribute, otherwise that of its file."""
-    given = (each.value for each in node.attributes if each.key == "logic" and each.value in ast.LOGICS)
-    return next(given, around)
+    values = (attribute.value for attribute in node.attributes if attribute.key == "logic")
+    return next((value for value in values if value in ast.LOGICS), around)

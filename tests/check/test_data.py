@@ -84,10 +84,10 @@ def test_without_reading_no_file_is_missed(folder: Path) -> None:
     assert [(finding.code, finding.severity) for finding in found] == [("lower-case-variable", "warning")]
 
 
-def test_told_tables(folder: Path) -> None:
+def test_extra_tables(folder: Path) -> None:
     table = checked('load Contact from "contacts.csv"\n', folder).tables[0]
     program, _ = parse("rule Contact(anna, X) -> Near(X)\n", "test.lnn")
-    result, found = check(program, folder, told=[table])
+    result, found = check(program, folder, extra=[table])
     assert found == []
     assert result is not None and result.tables == (table,)
     assert result.predicates["Contact"].arity == 2
