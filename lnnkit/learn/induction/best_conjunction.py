@@ -116,47 +116,47 @@ def best_conjunctions(table: LabelledTable, compared: Sequence[TableLiteral], lo
     """The best conjunction of at most one literal, and of at most two if ``longest`` is more. Those of no literals are
     false everywhere. ``compared`` are comparisons of two columns, which count as literals too."""
     signed = table.signed
-    ranked = [_ranks_of(place, each) for place, each in enumerate(table.columns)]
-    ranked += [_comparison(each, table.columns) for each in compared]
-    ranked = [each for each in ranked if len(each.values) > 1 or len(each.order) < len(signed)]
-    ways = (False, True) if any(len(each.order) < len(signed) for each in ranked) else (False,)
+    ranked = [_ranks_of(place, column) for place, column in enumerate(table.columns)]
+    ranked += [_comparison(literal, table.columns) for literal in compared]
+    ranked = [column for column in ranked if len(column.values) > 1 or len(column.order) < len(signed)]
+    ways = (False, True) if any(len(column.order) < len(signed) for column in ranked) else (False,)
     one = two = BestConjunction(0.0)
     for unknown in ways:
-        for each in ranked:
-            one = _better(one, *each.best(signed, each.base(signed, unknown)), unknown)
+        for column in ranked:
+            one = _better(one, *column.best(signed, column.base(signed, unknown)), unknown)
     two = one
     for unknown in ways if longest > 1 else ():
-        for each in ranked:
-            two = _better(two, *each.twice(signed, each.base(signed, unknown)), unknown)
+        for column in ranked:
+            two = _better(two, *column.twice(signed, column.base(signed, unknown)), unknown)
         two = _best_pair(ranked, signed, two, unknown)
     return [one] if longest == 1 else [one, two]
 
 
-def _better(found: BestConjunction, total: float, cuts: Conjunction, unknown: bool) -> BestConjunction:
-    return BestConjunction(total, cuts, unknown) if total > found.total + 1e-9 else found
+def _better(best: BestConjunction, total: float, cuts: Conjunction, unknown: bool) -> BestConjunction:
+    return BestConjunction(total, cuts, unknown) if total > best.total + 1e-9 else best
 
 
-def _best_pair(ranked: Sequence[_Ranked], signed: np.ndarray, found: BestConjunction, unknown: bool) -> BestConjunction:
-    """The best pair of literals of two columns, if better than ``found``: pairs of columns by their bounds."""
+def _best_pair(ranked: Sequence[_Ranked], signed: np.ndarray, best: BestConjunction, unknown: bool) -> BestConjunction:
+    """The best pair of literals of two columns, if better than ``best``: pairs of columns by their bounds."""
     bounds: list[tuple[float, int, int]] = []
     for at, one in enumerate(ranked):
         for place in range(at + 1, len(ranked)):
             bounds.append((_bound(one, ranked[place], signed, unknown), at, place))
-    for bound, at, place in sorted(bounds, key=lambda each: -each[0]):
-        if bound <= found.total + 1e-9:
+    for bound, at, place in sorted(bounds, key=lambda pair: -pair[0]):
+        if bound <= best.total + 1e-9:
             break
         one, two = ranked[at], ranked[place]
         if one.numeric and two.numeric and min(len(one.values), len(two.values)) > _FEW:
             total, cuts = _two_cuts(one, two, signed, unknown)
-            found = _better(found, total, cuts, unknown)
+            best = _better(best, total, cuts, unknown)
             continue
         if two.numeric < one.numeric or (two.numeric == one.numeric and len(two.values) < len(one.values)):
             one, two = two, one
         for cut, rows in one.literals():
             inside = np.where(rows | (one.ranks < 0) if unknown else rows, signed, 0.0)
             total, cuts = two.best(inside, two.base(inside, unknown))
-            found = _better(found, total, (cut, *cuts), unknown)
-    return found
+            best = _better(best, total, (cut, *cuts), unknown)
+    return best
 
 
 def _bound(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> float:
@@ -165,13 +165,13 @@ def _bound(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> flo
     if not (one.numeric and two.numeric):
         return np.inf
     places = []
-    for each in (one, two):
-        width = max(1, -(-len(each.values) // _BINS))
-        places.append(np.where(each.ranks < 0, 0, each.ranks // width + 1))
+    for column in (one, two):
+        width = max(1, -(-len(column.values) // _BINS))
+        places.append(np.where(column.ranks < 0, 0, column.ranks // width + 1))
     first, second = places
     if not unknown:
         signed = np.where((one.ranks < 0) | (two.ranks < 0), 0.0, signed)
-    high = [int(each.max(initial=0)) + 1 for each in places]
+    high = [int(bins.max(initial=0)) + 1 for bins in places]
     cells = first * high[1] + second
     sums = np.bincount(cells, signed, high[0] * high[1]).reshape(high)
     most = np.bincount(cells, np.maximum(signed, 0.0), high[0] * high[1]).reshape(high)
@@ -180,11 +180,11 @@ def _bound(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> flo
         total, most_ = (
             np.block(
                 [
-                    [each[:1, :1], each[:1, :0:-1] if across < 0 else each[:1, 1:]],
-                    [each[:0:-1, :1] if rows < 0 else each[1:, :1], each[1:, 1:][::rows, ::across]],
+                    [grid[:1, :1], grid[:1, :0:-1] if across < 0 else grid[:1, 1:]],
+                    [grid[:0:-1, :1] if rows < 0 else grid[1:, :1], grid[1:, 1:][::rows, ::across]],
                 ]
             )
-            for each in (sums, most)
+            for grid in (sums, most)
         )
         before = total.cumsum(0).cumsum(1)[:-1, :-1]  # unknown rows, and the bins before both cuts
         strips = most_.cumsum(1)[1:, 1:] + most_.cumsum(0)[1:, 1:]
@@ -226,9 +226,9 @@ def _two_cuts(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> 
 
 def _greatest_ends(ranks: np.ndarray, times: np.ndarray, amounts: np.ndarray, count: int) -> np.ndarray:
     """(count,) after each time, the greatest sum of the amounts so far with ranks up to, or from, some rank on."""
-    found = np.zeros(count)
+    greatest = np.zeros(count)
     if not len(ranks):
-        return found
+        return greatest
     order = np.lexsort((times, ranks))
     node, time, total = ranks[order], times[order], amounts[order].astype(np.float64)
     start = np.flatnonzero(np.diff(node, prepend=-1))
@@ -246,16 +246,16 @@ def _greatest_ends(ranks: np.ndarray, times: np.ndarray, amounts: np.ndarray, co
         group = np.repeat(start := np.flatnonzero(np.diff(node, prepend=-1)), np.diff(start, append=len(node)))
         latest = [np.maximum.accumulate(np.where(right == side, places, -1)) for side in (0, 1)]
         states = []
-        for each in latest:
-            there = each >= group
-            states.append([np.where(there, values[each], 0.0) for values in (total, prefix, suffix)])
+        for at in latest:
+            there = at >= group
+            states.append([np.where(there, values[at], 0.0) for values in (total, prefix, suffix)])
         (left_sum, left_prefix, left_suffix), (right_sum, right_prefix, right_suffix) = states
         total = left_sum + right_sum
         prefix = np.maximum(left_prefix, left_sum + right_prefix)
         suffix = np.maximum(right_suffix, right_sum + left_suffix)
-    found[time] = np.maximum(prefix, suffix)
+    greatest[time] = np.maximum(prefix, suffix)
     last = np.maximum.accumulate(np.where(np.isin(np.arange(count), time), np.arange(count), -1))
-    return np.where(last >= 0, found[last], 0.0)
+    return np.where(last >= 0, greatest[last], 0.0)
 
 
 def _ranks_of(place: int, column: TableColumn) -> _Ranked:
@@ -283,13 +283,13 @@ def _comparison(literal: TableLiteral, columns: Sequence[TableColumn]) -> _Ranke
 def refined(conjunctions: Sequence[Conjunction], table: LabelledTable) -> tuple[Conjunction, ...]:
     """The same disjunction of crisp literals with those cuts by which it is right most often on these rows."""
     signed, columns = table.signed, table.columns
-    parts = [list(each) for each in conjunctions]
-    masks = [[certain(*each, columns) for each in part] for part in parts]
+    parts = [list(conjunction) for conjunction in conjunctions]
+    masks = [[certain(*pair, columns) for pair in part] for part in parts]
     ranked: dict[int, _Ranked] = {}
     for _ in range(_SWEEPS):
-        before = [list(each) for each in parts]
+        before = [list(part) for part in parts]
         for at, part in enumerate(parts):
-            others = [np.logical_and.reduce(each) for place, each in enumerate(masks) if place != at]
+            others = [np.logical_and.reduce(held) for place, held in enumerate(masks) if place != at]
             rest = ~np.logical_or.reduce(others) if others else np.ones(len(signed), bool)
             for place, (literal, _) in enumerate(part):
                 if literal.threshold is None:
@@ -303,4 +303,4 @@ def refined(conjunctions: Sequence[Conjunction], table: LabelledTable) -> tuple[
                     masks[at][place] = certain(*best[0], columns)
         if parts == before:
             break
-    return tuple(tuple(each) for each in parts)
+    return tuple(tuple(part) for part in parts)

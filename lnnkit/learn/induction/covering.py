@@ -46,12 +46,12 @@ class PackedLiterals:
         return ~np.bitwise_or.reduce(self.held[opposite], axis=0)
 
 
-def literals_of(found: Sequence[TableLiteral], table: LabelledTable) -> PackedLiterals:
+def literals_of(literals: Sequence[TableLiteral], table: LabelledTable) -> PackedLiterals:
     """The masks of crisp literals over the rows of a table."""
-    held = [packed(certain(each, wanted, table.columns)) for wanted in (True, False) for each in found]
-    masks = np.array(held, np.uint64).reshape(2 * len(found), len(packed(table.positive)))
+    held = [packed(certain(literal, wanted, table.columns)) for wanted in (True, False) for literal in literals]
+    masks = np.array(held, np.uint64).reshape(2 * len(literals), len(packed(table.positive)))
     true, false = (weighed_rows(mask, table.weight) for mask in (table.positive, ~table.positive))
-    return PackedLiterals(masks, len(found), true, false)
+    return PackedLiterals(masks, len(literals), true, false)
 
 
 def cover(rows: PackedLiterals, price: float, most: int | None = None, longest: int | None = None) -> list[list[int]]:
@@ -59,28 +59,28 @@ def cover(rows: PackedLiterals, price: float, most: int | None = None, longest: 
     most = _MOST if most is None else min(most, _MOST)
     longest = LONGEST if longest is None else min(longest, LONGEST)
     nothing = np.zeros(rows.held.shape[1], np.uint64)
-    found: list[list[int]] = []
+    conjunctions: list[list[int]] = []
     done = nothing
-    while rows.count and len(found) < most:
+    while rows.count and len(conjunctions) < most:
         grown, worth = grow(rows, done, longest, price)
         if not grown or worth <= 0 or not _significant(rows, grown, done, worth, price):
             break
-        found.append(grown)
+        conjunctions.append(grown)
         done = done | rows.possible(grown)
     for _ in range(_AGAIN if price < PURE else 0):
-        before = [list(each) for each in found]
-        for place in range(len(found)):
-            others = [rows.covered(each) for at, each in enumerate(found) if at != place and each]
+        before = [list(chosen) for chosen in conjunctions]
+        for place in range(len(conjunctions)):
+            others = [rows.covered(chosen) for at, chosen in enumerate(conjunctions) if at != place and chosen]
             rest = np.bitwise_or.reduce(others, axis=0) if others else nothing
             grown, worth = grow(rows, rest, longest, price)
-            own = _worth(rows, rows.covered(found[place]), rest, price) if found[place] else 0.0
-            if worth > own and _significant(rows, grown, rest, worth, price):
-                found[place] = grown
-            elif own <= 0:
-                found[place] = []
-        if found == before:
+            old = _worth(rows, rows.covered(conjunctions[place]), rest, price) if conjunctions[place] else 0.0
+            if worth > old and _significant(rows, grown, rest, worth, price):
+                conjunctions[place] = grown
+            elif old <= 0:
+                conjunctions[place] = []
+        if conjunctions == before:
             break
-    return [sorted(each) for each in found if each]
+    return [sorted(chosen) for chosen in conjunctions if chosen]
 
 
 def _significant(rows: PackedLiterals, chosen: Sequence[int], done: np.ndarray, worth: float, price: float) -> bool:
@@ -119,8 +119,8 @@ def grow(rows: PackedLiterals, done: np.ndarray, longest: int, price: float) -> 
                 best = float(worth[place]), [*chosen, place]
         if not longer or (price >= PURE and best[1]):
             break
-        ordered = sorted(longer, key=lambda each: (-longer[each], each))[:_BEAM]
-        beam = [(list(each), rows.covered(each)) for each in ordered]
+        ordered = sorted(longer, key=lambda chosen: (-longer[chosen], chosen))[:_BEAM]
+        beam = [(list(chosen), rows.covered(chosen)) for chosen in ordered]
     return _spared(best, rows, true, false, price)
 
 
@@ -131,7 +131,7 @@ def _spared(
     worth, chosen = best
     chance = 0.0 if price >= PURE else _IDLE
     for place in list(chosen):
-        fewer = [each for each in chosen if each != place]
+        fewer = [other for other in chosen if other != place]
         if fewer:
             mask = rows.covered(fewer)
             less = float(true.of(mask) - price * false.of(mask))
@@ -144,9 +144,9 @@ def _spared(
 def accuracy(conjunctions: Sequence[Sequence[int]], rows: PackedLiterals) -> tuple[float, float]:
     """The accuracy of the disjunction on the rows where it is known, and their weight; 0 if they are too few."""
     covered = possible = np.zeros(rows.held.shape[1], np.uint64)
-    for each in conjunctions:
-        covered = covered | rows.covered(each)
-        possible = possible | rows.possible(each)
+    for chosen in conjunctions:
+        covered = covered | rows.covered(chosen)
+        possible = possible | rows.possible(chosen)
     true, false = rows.true.within(covered | ~possible), rows.false.within(covered | ~possible)
     whole = ~np.zeros_like(covered)
     decided, every = (float(a.of(whole) + b.of(whole)) for a, b in ((true, false), (rows.true, rows.false)))

@@ -33,19 +33,19 @@ class Induced:
     @property
     def columns(self) -> list[int]:
         """The places of the columns that the rule reads."""
-        return sorted({place for each in self.conjunctions for literal, _ in each for place in literal.columns})
+        return sorted({place for literals in self.conjunctions for literal, _ in literals for place in literal.columns})
 
     def score(self, columns: Sequence[TableColumn]) -> np.ndarray:
         """(n,) the score of rows. A conjunction with an unknown literal has its mean truth over the training rows."""
         true = np.zeros(len(columns[0].values) if columns else 0)
-        for weight, each in zip(self.weights, self.conjunctions, strict=True):
+        for weight, conjunction in zip(self.weights, self.conjunctions, strict=True):
             if not self.plain:
-                true += weight * holds(each, columns)
+                true += weight * holds(conjunction, columns)
             elif self.unknown is None:
-                true = np.maximum(true, holds(each, columns))
+                true = np.maximum(true, holds(conjunction, columns))
             else:
-                fails = np.logical_or.reduce([certain(literal, not wanted, columns) for literal, wanted in each])
-                known = np.logical_and.reduce([certain(*part, columns) for part in each])
+                fails = np.logical_or.reduce([certain(literal, not wanted, columns) for literal, wanted in conjunction])
+                known = np.logical_and.reduce([certain(*part, columns) for part in conjunction])
                 true = np.maximum(true, np.where(known, 1.0, np.where(fails, 0.0, self.unknown)))
         return (true - 0.5) * SPAN if self.plain else true + self.start
 
@@ -61,25 +61,25 @@ class Induced:
     def expected_truth(self, columns: Sequence[TableColumn], donors: Donors) -> np.ndarray:
         """(n,) the truth of rows; if a cell that the rule reads is missing, the truth at the expected log-odds
         (`expected`). The mean of truths, which saturate at 0 and 1, was half a point less accurate on heloc."""
-        found, gaps = self.truth(columns), self._gaps(columns)
+        truth, gaps = self.truth(columns), self._gaps(columns)
         if gaps.any():
-            likely = self.expected([each.of(each.values[gaps]) for each in columns], donors)
+            likely = self.expected([column.of(column.values[gaps]) for column in columns], donors)
             odds = np.log(likely) - np.log(np.maximum(1 - likely, 1e-300))
-            found[gaps] = np.clip(0.5 + odds / self.span, 0.0, 1.0)
-        return found
+            truth[gaps] = np.clip(0.5 + odds / self.span, 0.0, 1.0)
+        return truth
 
     def expected(self, columns: Sequence[TableColumn], donors: Donors) -> np.ndarray:
         """(n,) the probability that rows are true, the sigmoid of the score; for gaps, the mean over the donors that
         fill them."""
-        found = sigmoid(self.score(columns))
+        probability = sigmoid(self.score(columns))
         rows = np.flatnonzero(self._gaps(columns)) if self.unknown is None and donors.count else np.zeros(0, int)
         if len(rows):
-            part = [each.of(each.values[rows]) for each in columns]
+            part = [column.of(column.values[rows]) for column in columns]
             nearest, shares = donors.alike(part)
-            found[rows] = 0.0
+            probability[rows] = 0.0
             for chosen, share in zip(nearest.T, shares.T, strict=True):
-                found[rows] += share * sigmoid(self.score(donors.filled(part, chosen)))
-        return found
+                probability[rows] += share * sigmoid(self.score(donors.filled(part, chosen)))
+        return probability
 
     def _gaps(self, columns: Sequence[TableColumn]) -> np.ndarray:
         """(n,) a mask of rows with a missing cell that the rule reads."""
@@ -110,49 +110,49 @@ class Donors:
     def alike(self, columns: Sequence[TableColumn]) -> tuple[np.ndarray, np.ndarray]:
         """(n, k) the donors nearest to each row, and their weights: the tricube of the relative distance (Cleveland
         1979)."""
-        coded = [_coded(own, other) for own, other in zip(self.columns, columns, strict=True)]
+        coded = [_coded(donor, other) for donor, other in zip(self.columns, columns, strict=True)]
         rows, nearest = len(columns[0].values), min(NEAREST, self.count)
-        found, shares = np.empty((rows, nearest), np.int64), np.empty((rows, nearest))
+        chosen, shares = np.empty((rows, nearest), np.int64), np.empty((rows, nearest))
         for start in range(0, rows, _CHUNK):
-            distance = self._distance([(own, other[start : start + _CHUNK]) for own, other in coded])
+            distance = self._distance([(donor, other[start : start + _CHUNK]) for donor, other in coded])
             part = np.argpartition(distance, nearest - 1, axis=1)[:, :nearest]
-            found[start : start + _CHUNK] = part
+            chosen[start : start + _CHUNK] = part
             apart = np.take_along_axis(distance, part, axis=1).astype(np.float64)
             reach = _BEYOND * np.maximum(apart.max(axis=1, keepdims=True, initial=0.0), 1e-9)
             shares[start : start + _CHUNK] = (1 - (apart / reach) ** 3) ** 3
-        return found, shares / shares.sum(axis=1, keepdims=True)
+        return chosen, shares / shares.sum(axis=1, keepdims=True)
 
     def _distance(self, coded: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
         """Gower's distance of each row to each donor, (rows, donors)."""
         total = np.zeros((len(coded[0][1]), self.count), np.float32)
         known = np.full_like(total, 1e-6)
-        for column, width, (own, other) in zip(self.columns, self.ranges, coded, strict=True):
+        for column, width, (donor, other) in zip(self.columns, self.ranges, coded, strict=True):
             if column.numeric:
-                apart = np.minimum(np.abs(other[:, None] - own[None]) / np.float32(width), 1.0)
+                apart = np.minimum(np.abs(other[:, None] - donor[None]) / np.float32(width), 1.0)
             else:
-                apart = (other[:, None] != own[None]).astype(np.float32)
-            both = ~np.isnan(other)[:, None] & ~np.isnan(own)[None]
+                apart = (other[:, None] != donor[None]).astype(np.float32)
+            both = ~np.isnan(other)[:, None] & ~np.isnan(donor)[None]
             total += np.where(both, apart, 0.0)
             known += both
         return total / known
 
     def filled(self, columns: Sequence[TableColumn], chosen: np.ndarray) -> list[TableColumn]:
         """The rows with missing cells filled from donors (n,), one a row; unknown where the donor's is missing too."""
-        found: list[TableColumn] = []
-        for own, other in zip(self.columns, columns, strict=True):
+        filled: list[TableColumn] = []
+        for donor, other in zip(self.columns, columns, strict=True):
             unknown = missing(other)
             values = other.values.copy()
-            values[unknown] = own.values[chosen[unknown]]
-            found.append(other.of(values))
-        return found
+            values[unknown] = donor.values[chosen[unknown]]
+            filled.append(other.of(values))
+        return filled
 
 
 def donors(columns: Sequence[TableColumn], rng: np.random.Generator) -> Donors:
     """Donors for rows of such columns."""
     rows = len(columns[0].values) if columns else 0
     some = np.sort(rng.permutation(rows)[:_DONORS])
-    kept = tuple(each.of(each.values[some]) for each in columns)
-    return Donors(kept, tuple(_range(each) for each in kept))
+    kept = tuple(column.of(column.values[some]) for column in columns)
+    return Donors(kept, tuple(_range(column) for column in kept))
 
 
 def _range(column: TableColumn) -> float:
@@ -163,12 +163,12 @@ def _range(column: TableColumn) -> float:
     return float(high - low) or float(known.max() - known.min()) or 1.0
 
 
-def _coded(own: TableColumn, other: TableColumn) -> tuple[np.ndarray, np.ndarray]:
+def _coded(donor: TableColumn, other: TableColumn) -> tuple[np.ndarray, np.ndarray]:
     """The cells of donors and of rows as numbers, NaN where unknown. Categories without a donor share one code."""
-    if own.numeric:
-        return own.values.astype(np.float32), other.values.astype(np.float32)
-    numbers = {text: place for place, text in enumerate(sorted({text for text in own.values if text is not None}))}
+    if donor.numeric:
+        return donor.values.astype(np.float32), other.values.astype(np.float32)
+    numbers = {text: place for place, text in enumerate(sorted({text for text in donor.values if text is not None}))}
     return tuple(  # pyright: ignore[reportReturnType]  # of two
-        np.array([np.nan if text is None else numbers.get(text, -1) for text in each.values.tolist()], np.float32)
-        for each in (own, other)
+        np.array([np.nan if text is None else numbers.get(text, -1) for text in column.values.tolist()], np.float32)
+        for column in (donor, other)
     )

@@ -92,54 +92,54 @@ def induce(table: LabelledTable, seed: int, limits: Limits | None = None, clock:
     parts = [held_back] if len(table.positive) > _MANY else folds(table.positive, rng)
     clock.begins("searching for conjunctions among noise")
     price, wrong = _noisy(table, cut, parts, limits) if limits.plain else (0.0, None)
-    found = weighed((*crisp, *soft), table, parts, rng, clock.begins, limits.conjunctions, limits.literals, wrong)
-    return _covering(table, cut, price, limits) if found is None else found
+    rule = weighed((*crisp, *soft), table, parts, rng, clock.begins, limits.conjunctions, limits.literals, wrong)
+    return _covering(table, cut, price, limits) if rule is None else rule
 
 
-def _disjunction(table: LabelledTable, found: Sequence[TableLiteral], chosen: Sequence[Sequence[int]]) -> Induced:
+def _disjunction(table: LabelledTable, crisp: Sequence[TableLiteral], chosen: Sequence[Sequence[int]]) -> Induced:
     """The disjunction of the conjunctions that `cover` has chosen, with its thresholds moved."""
-    count = len(found)
-    conjunctions = [tuple((found[place % count], place < count) for place in each) for each in chosen]
+    count = len(crisp)
+    conjunctions = [tuple((crisp[place % count], place < count) for place in places) for places in chosen]
     parts = refined(conjunctions, table)
     return Induced(parts, np.ones(len(parts)), 0.0, plain=True)
 
 
-def _pure(table: LabelledTable, found: Sequence[TableLiteral], held_back: RowSplit, limits: Limits) -> Induced | None:
+def _pure(table: LabelledTable, crisp: Sequence[TableLiteral], held_back: RowSplit, limits: Limits) -> Induced | None:
     """Conjunctions that are almost always right, if there are such."""
     train, held = (table.at(rows) for rows in held_back)
-    least, asked = _HOPELESS, literals_of(found, held)
-    for rows in (train.sample(_SKETCH), train) if found else ():
-        conjunctions = cover(literals_of(found, rows), PURE, limits.conjunctions, limits.literals)
+    least, asked = _HOPELESS, literals_of(crisp, held)
+    for rows in (train.sample(_SKETCH), train) if crisp else ():
+        conjunctions = cover(literals_of(crisp, rows), PURE, limits.conjunctions, limits.literals)
         right, decided = accuracy(conjunctions, asked)
         if right < least:
             return None
         least = min(_CLEAN, 1 - _SLIPS / max(1.0, decided))
-    whole = literals_of(found, table)
+    whole = literals_of(crisp, table)
     conjunctions = cover(whole, PURE, limits.conjunctions, limits.literals)
     if accuracy(conjunctions, whole)[0] < _CLEAN:
         return None
-    return _disjunction(table, found, conjunctions)
+    return _disjunction(table, crisp, conjunctions)
 
 
 def _noisy(
-    table: LabelledTable, found: Sequence[TableLiteral], parts: Sequence[RowSplit], limits: Limits
+    table: LabelledTable, crisp: Sequence[TableLiteral], parts: Sequence[RowSplit], limits: Limits
 ) -> tuple[float, np.ndarray | None]:
     """The price at which conjunctions are wrong least on held-out rows, and the rows where they are, part by part."""
     weight = table.weight[np.concatenate([out for _, out in parts])]
     best: tuple[float, float, np.ndarray | None] = (np.inf, 0.0, None)
-    for price in _PRICES if found else ():
+    for price in _PRICES if crisp else ():
         slips: list[np.ndarray] = []
         for inside, out in parts:
             held = table.at(out)
-            slips.append((_covering(table.at(inside), found, price, limits).score(held.columns) > 0) != held.positive)
+            slips.append((_covering(table.at(inside), crisp, price, limits).score(held.columns) > 0) != held.positive)
         wrong = np.concatenate(slips)
-        best = min(best, (float(weight @ wrong), price, wrong), key=lambda each: each[:2])
+        best = min(best, (float(weight @ wrong), price, wrong), key=lambda trial: trial[:2])
     return best[1:]
 
 
-def _covering(table: LabelledTable, found: Sequence[TableLiteral], price: float, limits: Limits) -> Induced:
-    rows = literals_of(found, table.sample(_SKETCH))
-    return _disjunction(table, found, cover(rows, price, limits.conjunctions, limits.literals))
+def _covering(table: LabelledTable, crisp: Sequence[TableLiteral], price: float, limits: Limits) -> Induced:
+    rows = literals_of(crisp, table.sample(_SKETCH))
+    return _disjunction(table, crisp, cover(rows, price, limits.conjunctions, limits.literals))
 
 
 def _single(table: LabelledTable, longest: int | None, rng: np.random.Generator) -> Induced | None:
@@ -162,19 +162,19 @@ def _single(table: LabelledTable, longest: int | None, rng: np.random.Generator)
 def _conjunctions(table: LabelledTable, longest: int) -> list[Induced]:
     """The best conjunction of at most 1, 2, ... literals; from three on of those that a beam search finds."""
     compared = compared_columns(table)
-    found: list[Induced] = []
-    for each in best_conjunctions(table, compared, longest):
-        parts = (each.cuts,) if each.cuts else ()
-        found.append(Induced(parts, np.ones(len(parts)), 0.0, True, float(each.unknown)))
+    best: list[Induced] = []
+    for conjunction in best_conjunctions(table, compared, longest):
+        parts = (conjunction.cuts,) if conjunction.cuts else ()
+        best.append(Induced(parts, np.ones(len(parts)), 0.0, True, float(conjunction.unknown)))
     if longest > 2:
         crisp = literals(table)
         rows = literals_of(crisp, table.sample(_SKETCH))
         for length in range(3, longest + 1):
             longer = _disjunction(table, crisp, cover(rows, 1.0, 1, length))
-            rules = (found[-1], replace(longer, unknown=0.0))
-            right = [table.right(each.score(table.columns) > 0) for each in rules]
-            found.append(rules[int(right[1] > right[0] + 1e-9)])
-    return found
+            rules = (best[-1], replace(longer, unknown=0.0))
+            right = [table.right(rule.score(table.columns) > 0) for rule in rules]
+            best.append(rules[int(right[1] > right[0] + 1e-9)])
+    return best
 
 
 def folds(positive: np.ndarray, rng: np.random.Generator) -> list[RowSplit]:

@@ -23,14 +23,14 @@ _SHOWN = 10  # values of a column, in a message
 def statements(rule: Induced, columns: Sequence[TableColumn], target: str) -> list[str]:
     """The declarations of the columns that a rule reads, and of its closed ``target``; and the rule. The truth of the
     target is one half at score 0 of a weighted rule, and linear in the score."""
-    found = [declaration(columns[place]) for place in rule.columns]
-    found.append(f"predicate {format_predicate(target)}(row) closed")
+    lines = [declaration(columns[place]) for place in rule.columns]
+    lines.append(f"predicate {format_predicate(target)}(row) closed")
     body = _body(rule, columns)
     if body:
-        found.append(f"rule {body} -> {format_predicate(target)}(X)")
-    program, findings = parse("\n".join(found))
+        lines.append(f"rule {body} -> {format_predicate(target)}(X)")
+    program, findings = parse("\n".join(lines))
     assert not findings, findings
-    return [format_statement(each) for each in program.statements]
+    return [format_statement(statement) for statement in program.statements]
 
 
 def declaration(column: TableColumn) -> str:
@@ -78,10 +78,10 @@ def _plain(value: float) -> float | int:
 def rule_lines(rule: Induced, columns: Sequence[TableColumn], positive: str, negative: str) -> Iterator[str]:
     """``positive if ...`` with one conjunction on each line. For a weighted rule, the start of the score and the amount
     that each conjunction adds. ``negative`` is the opposite outcome."""
-    named = [" and ".join(_literal_text(*part, columns) for part in each) for each in rule.conjunctions]
+    named = [" and ".join(_literal_text(*part, columns) for part in conjunction) for conjunction in rule.conjunctions]
     if rule.plain:
         yield f"{positive} if" if named else f"{negative}, always"
-        yield from (f"  {'or ' if place else ''}{each}" for place, each in enumerate(named))
+        yield from (f"  {'or ' if place else ''}{text}" for place, text in enumerate(named))
         yield from (f"else {negative}",) if named else ()
         return
     yield f"truth of {positive}: {0.5 + rule.start / rule.span:.4g}"
@@ -107,10 +107,10 @@ def _number_text(value: float, column: TableColumn, *, apart: bool = False) -> s
     """Format a threshold (as a date in a date column), or a difference if ``apart``."""
     if column.kind == "date" and not apart:
         try:
-            found = _EPOCH + timedelta(days=value)
+            moment = _EPOCH + timedelta(days=value)
         except OverflowError:
             return f"{in_digits(value)} days after 1970"
-        return f"{found:%Y-%m-%d}" if value.is_integer() else f"{found:%Y-%m-%d %H:%M:%S}"
+        return f"{moment:%Y-%m-%d}" if value.is_integer() else f"{moment:%Y-%m-%d %H:%M:%S}"
     days = " days" if column.kind in ("date", "duration") else ""
     return f"{in_digits(value)}{days}"
 
@@ -118,16 +118,16 @@ def _number_text(value: float, column: TableColumn, *, apart: bool = False) -> s
 def with_values_quoted(text: str, columns: Sequence[TableColumn]) -> str:
     """The program with the values of columns quoted. Raises ``ValueError`` for a value that no row has."""
     values = {
-        each.name: sorted({value for value in each.values.tolist() if value is not None})
-        for each in columns
-        if not each.numeric
+        column.name: sorted({value for value in column.values.tolist() if value is not None})
+        for column in columns
+        if not column.numeric
     }
     program, _ = parse(text)
     bare: dict[int, ast.Constant] = {}
     for statement in program.statements:
         if not isinstance(statement, ast.RuleOrAxiom):
             continue
-        for atom in (each for each in nodes(statement.formula) if isinstance(each, ast.Atom)):
+        for atom in (node for node in nodes(statement.formula) if isinstance(node, ast.Atom)):
             value = atom.arguments[1] if len(atom.arguments) == 2 else None
             known = values.get(atom.name)
             if known is None or not isinstance(value, ast.Constant):

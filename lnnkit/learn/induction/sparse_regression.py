@@ -36,11 +36,11 @@ def regression(
     sample = np.concatenate([np.ones((len(some), 1)), rows[some]], axis=1, dtype=np.float32)
     share = weight[some] * (weight.sum() / weight[some].sum())
     every = np.concatenate([[0.0], costs])
-    own, curvature = start.astype(np.float64), np.zeros(0)
-    loss, slope = _loss(rows, target, weight, every, own)
+    coefs, curvature = start.astype(np.float64), np.zeros(0)
+    loss, slope = _loss(rows, target, weight, every, coefs)
     for number in range(steps):
         if number < 3 or len(some) == len(rows):
-            true = sigmoid(sample @ own.astype(np.float32))
+            true = sigmoid(sample @ coefs.astype(np.float32))
             curve = np.maximum(share * true * (1 - true), 1e-6 * share).astype(np.float32)
             curvature = (sample.T @ (sample * curve[:, None])).astype(np.float64) + np.diag(every)
             curvature[np.diag_indices_from(curvature)] *= 1 + 1e-6  # single precision
@@ -48,22 +48,22 @@ def regression(
         if slope @ step < 2 * _NEAR:
             break
         for _ in range(8):
-            after, steeper = _loss(rows, target, weight, every, own - step)
+            after, steeper = _loss(rows, target, weight, every, coefs - step)
             if after < loss:
                 break
             step /= 2
         else:
             break
-        own, loss, slope = own - step, after, steeper
-    return own
+        coefs, loss, slope = coefs - step, after, steeper
+    return coefs
 
 
 def _loss(
-    rows: np.ndarray, target: np.ndarray, weight: np.ndarray, costs: np.ndarray, own: np.ndarray
+    rows: np.ndarray, target: np.ndarray, weight: np.ndarray, costs: np.ndarray, coefs: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    loss, slope = float(costs @ own**2) / 2, costs * own
+    loss, slope = float(costs @ coefs**2) / 2, costs * coefs
     for part, block in blocks(rows):
-        score = own[0] + block @ own[1:].astype(block.dtype)
+        score = coefs[0] + block @ coefs[1:].astype(block.dtype)
         loss += float(weight[part] @ (np.logaddexp(0.0, score) - target[part] * score))
         wrong = weight[part] * (sigmoid(score) - target[part])
         slope[0] += wrong.sum()
@@ -116,18 +116,18 @@ class ReferenceModel:
         some = np.sort(np.argsort(-np.abs(slope) / spread, kind="stable")[:_WIDE])
         self._chosen = columns[some]
         own_rows = own_rows[:, some] if len(some) < len(columns) else own_rows
-        own = np.zeros(len(some) + 1)
+        coefs = np.zeros(len(some) + 1)
         self._weights: list[np.ndarray] = []
         for penalty in PENALTIES:
-            own = regression(own_rows, target, counts, penalty * costs[self._chosen] * spread[some] ** 2, own)
-            self._weights.append(own)
+            coefs = regression(own_rows, target, counts, penalty * costs[self._chosen] * spread[some] ** 2, coefs)
+            self._weights.append(coefs)
 
     def score(self, penalty: int, rows: np.ndarray) -> np.ndarray:
         """(n,) the log-odds that the regression with that penalty gives rows."""
-        own, found = self._weights[penalty], np.empty(len(rows))
+        coefs, score = self._weights[penalty], np.empty(len(rows))
         for part, block in blocks(self._rows[np.ix_(rows, self._chosen)]):
-            found[part] = own[0] + block @ own[1:].astype(block.dtype)
-        return found
+            score[part] = coefs[0] + block @ coefs[1:].astype(block.dtype)
+        return score
 
 
 # Measured as in weighted_rules.py, from 0.775 with 11.8 terms.
@@ -174,21 +174,21 @@ def forward(
         products += block.T @ (block * curve[part, None].astype(np.float32))
         wanted += (curve[part] * odds[part]) @ block
     chosen: list[int] = []
-    own = np.zeros(1)
+    coefs = np.zeros(1)
     while True:
         costs = np.full(len(chosen), _COST)
-        own = regression(design[:, [1 + each for each in chosen]], target, weight, costs, own, steps=2)
+        coefs = regression(design[:, [1 + place for place in chosen]], target, weight, costs, coefs, steps=2)
         places = columns[chosen]
-        plain = own[1:] / spread[chosen]
-        yield WeightedSum(tuple(places.tolist()), plain, float(own[0] - plain @ mean[chosen]))
+        plain = coefs[1:] / spread[chosen]
+        yield WeightedSum(tuple(places.tolist()), plain, float(coefs[0] - plain @ mean[chosen]))
         if len(chosen) == most:
             return
-        gain = _gains(products, wanted, [0, *(1 + each for each in chosen)])
+        gain = _gains(products, wanted, [0, *(1 + place for place in chosen)])
         best = int(gain.argmax()) if len(gain) else -1
         if best < 0 or gain[best] < 2 * _WORTH:
             return
         chosen.append(best)
-        own = np.append(own, 0.0)
+        coefs = np.append(coefs, 0.0)
 
 
 def _gains(products: np.ndarray, wanted: np.ndarray, inside: list[int]) -> np.ndarray:
@@ -209,20 +209,20 @@ def without_idle(chosen: WeightedSum, rows: np.ndarray, target: np.ndarray, weig
     mean, spread = moments(rows[:, list(chosen.columns)], weight)
     design = (rows[:, list(chosen.columns)] - mean) / spread
     kept = list(range(len(chosen.columns)))
-    own = np.concatenate([[chosen.start + chosen.weights @ mean], chosen.weights * spread])
+    coefs = np.concatenate([[chosen.start + chosen.weights @ mean], chosen.weights * spread])
     while True:
-        own = regression(design[:, kept], target, weight, np.full(len(kept), _COST), own)
+        coefs = regression(design[:, kept], target, weight, np.full(len(kept), _COST), coefs)
         if not kept:
             break
         inside = np.concatenate([np.ones((len(design), 1)), design[:, kept]], axis=1)
-        true = sigmoid(inside @ own)
+        true = sigmoid(inside @ coefs)
         curvature = inside.T @ (inside * (weight * true * (1 - true))[:, None])
         curvature += np.diag([1e-9] + [_COST] * len(kept))
-        lost = own[1:] ** 2 / np.linalg.inv(curvature).diagonal()[1:] / 2  # Wald 1943
+        lost = coefs[1:] ** 2 / np.linalg.inv(curvature).diagonal()[1:] / 2  # Wald 1943
         least = int(lost.argmin())
         if lost[least] > _WORTH:
             break
         del kept[least]
-        own = np.delete(own, 1 + least)
-    plain = own[1:] / spread[kept]
-    return WeightedSum(tuple(chosen.columns[place] for place in kept), plain, float(own[0] - plain @ mean[kept]))
+        coefs = np.delete(coefs, 1 + least)
+    plain = coefs[1:] / spread[kept]
+    return WeightedSum(tuple(chosen.columns[place] for place in kept), plain, float(coefs[0] - plain @ mean[kept]))

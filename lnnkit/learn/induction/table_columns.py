@@ -38,10 +38,10 @@ def _cells(column: pa.ChunkedArray) -> np.ndarray:
     kind = column.type
     if pa.types.is_dictionary(kind):  # to_numpy loses gaps, and not all kinds can be cast
         parts = [
-            np.array([*each.dictionary.to_pylist(), None], object)[
-                each.indices.cast(pa.int64()).fill_null(-1).to_numpy()
+            np.array([*chunk.dictionary.to_pylist(), None], object)[
+                chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy()
             ]
-            for each in column.chunks
+            for chunk in column.chunks
         ]
         return np.concatenate([np.zeros(0, object), *parts])
     if pa.types.is_decimal(kind):
@@ -57,20 +57,20 @@ def _column(name: str, values: Any) -> TableColumn:
         return TableColumn(name, np.asarray(values, dtype=np.float64))
     if kind in "mM":
         return _days(name, values, "date" if kind == "M" else "duration")
-    found = np.empty(len(values), dtype=object)
+    cells = np.empty(len(values), dtype=object)
     for place, value in enumerate(values):
-        found[place] = None if value is None or value != value or str(value) == "<NA>" else value
-    known = [value for value in found.tolist() if value is not None]
+        cells[place] = None if value is None or value != value or str(value) == "<NA>" else value
+    known = [value for value in cells.tolist() if value is not None]
     kind = next(
-        (kind for kind, types in _KINDS.items() if known and all(isinstance(each, types) for each in known)), ""
+        (kind for kind, types in _KINDS.items() if known and all(isinstance(value, types) for value in known)), ""
     )
     if kind in ("truth", "number"):
-        numbers = [np.nan if value is None else float(value) for value in found.tolist()]
+        numbers = [np.nan if value is None else float(value) for value in cells.tolist()]
         return TableColumn(name, np.array(numbers), kind)
     if kind in ("date", "duration"):
-        return _days(name, found, kind)
-    found[:] = [None if value is None else str(value) for value in found.tolist()]
-    return TableColumn(name, found)
+        return _days(name, cells, kind)
+    cells[:] = [None if value is None else str(value) for value in cells.tolist()]
+    return TableColumn(name, cells)
 
 
 def _days(name: str, values: Any, kind: Literal["date", "duration"]) -> TableColumn:
@@ -80,9 +80,9 @@ def _days(name: str, values: Any, kind: Literal["date", "duration"]) -> TableCol
     objects = getattr(getattr(values, "dtype", None), "kind", "O") == "O"
     plain = [_universal(value) for value in values] if objects else values
     unit = "datetime64[us]" if kind == "date" else "timedelta64[us]"
-    found = np.asarray(plain).astype(unit)
-    numbers = found.astype(np.int64) / _MICROSECONDS
-    numbers[np.isnat(found)] = np.nan
+    times = np.asarray(plain).astype(unit)
+    numbers = times.astype(np.int64) / _MICROSECONDS
+    numbers[np.isnat(times)] = np.nan
     return TableColumn(name, numbers, kind)
 
 
@@ -92,25 +92,25 @@ def _universal(value: Any) -> Any:
     return value
 
 
-def as_fitted(column: TableColumn, own: TableColumn) -> TableColumn:
-    """A column for prediction, converted to the kind of ``own`` in training. Raises ``ValueError`` if it cannot be."""
+def as_fitted(column: TableColumn, fitted: TableColumn) -> TableColumn:
+    """A column for prediction, converted to the kind of ``fitted`` in training. Raises ``ValueError`` if it cannot."""
     gaps = missing(column)
-    if (column.numeric, column.kind) == (own.numeric, own.kind):
+    if (column.numeric, column.kind) == (fitted.numeric, fitted.kind):
         return column
     if gaps.all():
-        return own.of(np.full(len(gaps), np.nan) if own.numeric else np.full(len(gaps), None, object))
-    kinds = (column.kind, own.kind) if column.numeric and own.numeric else None
+        return fitted.of(np.full(len(gaps), np.nan) if fitted.numeric else np.full(len(gaps), None, object))
+    kinds = (column.kind, fitted.kind) if column.numeric and fitted.numeric else None
     if kinds == ("truth", "number"):
-        return own.of(column.values)
+        return fitted.of(column.values)
     if kinds == ("number", "truth") and set(np.unique(column.values[~gaps])) <= {0.0, 1.0}:
-        return own.of(column.values)
-    if not own.numeric and column.kind == "number":
+        return fitted.of(column.values)
+    if not fitted.numeric and column.kind == "number":
         texts = [
             None if gap else str(int(value) if value.is_integer() else value)
             for value, gap in zip(column.values.tolist(), gaps, strict=True)
         ]
-        return own.of(np.array(texts, object))
-    raise ValueError(f"column {column.name!r} held {_said(own)} in fit, and holds {_said(column)} here")
+        return fitted.of(np.array(texts, object))
+    raise ValueError(f"column {column.name!r} held {_said(fitted)} in fit, and holds {_said(column)} here")
 
 
 def _said(column: TableColumn) -> str:
@@ -133,11 +133,11 @@ def in_order(
     order = np.repeat(np.lexsort(keys), times[np.lexsort(keys)])
     order = order[weight[order] > 0]
     shares = np.ones(len(order)) if not (weight % 1).any() else weight[order] / weight[order].mean()
-    return [each.of(each.values[order]) for each in columns], codes[order], shares
+    return [column.of(column.values[order]) for column in columns], codes[order], shares
 
 
 def without_rows(column: TableColumn) -> TableColumn:
     """The column without its rows; a category keeps its values."""
     if column.numeric:
         return column.of(np.zeros(0))
-    return column.of(np.array(sorted({each for each in column.values.tolist() if each is not None}), object))
+    return column.of(np.array(sorted({text for text in column.values.tolist() if text is not None}), object))

@@ -54,7 +54,7 @@ class LabelledTable:
     weight: np.ndarray
 
     def at(self, rows: np.ndarray) -> LabelledTable:
-        kept = [each.of(each.values[rows]) for each in self.columns]
+        kept = [column.of(column.values[rows]) for column in self.columns]
         return LabelledTable(kept, self.positive[rows], self.weight[rows])
 
     def sample(self, most: int) -> LabelledTable:
@@ -103,16 +103,16 @@ class TableLiteral:
         values = columns[self.column].values
         if self.other is not None:
             others = columns[self.other].values
-            found = (values >= others).astype(np.float64)
+            truth = (values >= others).astype(np.float64)
             unknown = np.isnan(values) | np.isnan(others)
         elif self.threshold is None:
-            found = (values == self.value).astype(np.float64)
+            truth = (values == self.value).astype(np.float64)
             unknown = ~known_texts(values)
         else:
-            found = _reached(values, self.threshold, self.scale)
+            truth = _reached(values, self.threshold, self.scale)
             unknown = np.isnan(values)
-        found[unknown] = self.share
-        return found
+        truth[unknown] = self.share
+        return truth
 
 
 Conjunction = tuple[tuple[TableLiteral, bool], ...]  # literals and their signs
@@ -133,12 +133,12 @@ def _reached(values: np.ndarray, threshold: float, scale: float | None) -> np.nd
 
 def literals(table: LabelledTable) -> list[TableLiteral]:
     """The informative crisp literals: thresholds at quantiles, values of categories, comparisons of two columns."""
-    found: list[TableLiteral] = []
+    crisp: list[TableLiteral] = []
     for place, column in enumerate(table.columns):
         if column.numeric:
             known = column.values[~np.isnan(column.values)]
             for threshold in _thresholds(known):
-                found.append(TableLiteral(place, threshold, None, float((known >= threshold).mean())))
+                crisp.append(TableLiteral(place, threshold, None, float((known >= threshold).mean())))
         else:
             known = column.values[known_texts(column.values)]
             values, counts = np.unique(known.astype(str), return_counts=True) if len(known) else ([], [])
@@ -147,14 +147,14 @@ def literals(table: LabelledTable) -> list[TableLiteral]:
             often = np.sort(np.argsort(-np.asarray(counts), kind="stable")[:_VALUES])
             for value, count in ((values[at], counts[at]) for at in often.tolist()):
                 if _LEAST <= count <= len(known) - _LEAST:
-                    found.append(TableLiteral(place, None, str(value), float(count / len(known))))
-    return [*found, *compared_columns(table)]
+                    crisp.append(TableLiteral(place, None, str(value), float(count / len(known))))
+    return [*crisp, *compared_columns(table)]
 
 
 def split_literals(table: LabelledTable) -> list[TableLiteral]:
     """Thresholds where a decision tree splits the numbers, to the row."""
     columns = table.columns
-    graded = [place for place, each in enumerate(columns) if each.numeric]
+    graded = [place for place, column in enumerate(columns) if column.numeric]
     if not graded:
         return []
     ranks = np.full((len(table.positive), len(graded)), np.nan, np.float32)  # a tree has single precision
@@ -166,18 +166,18 @@ def split_literals(table: LabelledTable) -> list[TableLiteral]:
     tree = DecisionTreeClassifier(max_leaf_nodes=_LEAVES, random_state=0).fit(ranks, table.positive, table.weight).tree_
     inner = (tree.children_left >= 0) & np.isfinite(tree.threshold)
     cuts = {(int(at), math.ceil(cut)) for at, cut in zip(tree.feature[inner], tree.threshold[inner], strict=True)}
-    found: list[TableLiteral] = []
+    splits: list[TableLiteral] = []
     for at, cut in sorted(cuts):
         if 0 < cut < len(values[at]):
             share = float(np.mean(ranks[~np.isnan(ranks[:, at]), at] >= cut))
-            found.append(TableLiteral(graded[at], short_cut(values[at], cut), None, share))
-    return found
+            splits.append(TableLiteral(graded[at], short_cut(values[at], cut), None, share))
+    return splits
 
 
 def compared_columns(table: LabelledTable) -> list[TableLiteral]:
     """Comparisons of two columns of one kind that tell the classes apart better than a tree of depth 2 over both."""
-    found: list[TableLiteral] = []
-    graded = [place for place, each in enumerate(table.columns) if each.numeric and each.kind != "truth"]
+    comparisons: list[TableLiteral] = []
+    graded = [place for place, column in enumerate(table.columns) if column.numeric and column.kind != "truth"]
     some = np.arange(len(table.positive))[:: max(1, len(table.positive) // _COMPARED)]
     table = table.at(some[: 4 * _COMPARED])
     for at, one in enumerate(graded):
@@ -194,8 +194,8 @@ def compared_columns(table: LabelledTable) -> list[TableLiteral]:
             ranks = np.unique(pair, return_inverse=True)[1].reshape(pair.shape)  # a tree has single precision
             # the first condition is for what chance gives
             if gain >= _EARNED / len(pair) and gain > _explained(ranks, *answers) + 1e-9:
-                found.append(TableLiteral(one, None, None, float(more.mean()), other=two))
-    return found
+                comparisons.append(TableLiteral(one, None, None, float(more.mean()), other=two))
+    return comparisons
 
 
 def _explained(values: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> float:
@@ -207,7 +207,7 @@ def _explained(values: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> 
 
 def soft_literals(columns: Sequence[TableColumn]) -> list[TableLiteral]:
     """Soft thresholds of numbers with many values: one as wide as the range, steeper ones at quantiles."""
-    found: list[TableLiteral] = []
+    soft: list[TableLiteral] = []
     for place, column in enumerate(columns):
         every = column.values[np.isfinite(column.values)] if column.numeric else np.zeros(0)
         if len(np.unique(every)) < _GRADED:
@@ -219,9 +219,9 @@ def soft_literals(columns: Sequence[TableColumn]) -> list[TableLiteral]:
             if not 0 < scale < math.inf:
                 continue
             digits = -math.floor(math.log10(scale / 2)) + (parts == 1)
-            for centre in sorted({round(float(each), digits) for each in np.quantile(known, quantiles)}):
-                found.append(TableLiteral(place, centre, None, float(_reached(every, centre, scale).mean()), scale))
-    return found
+            for centre in sorted({round(float(quantile), digits) for quantile in np.quantile(known, quantiles)}):
+                soft.append(TableLiteral(place, centre, None, float(_reached(every, centre, scale).mean()), scale))
+    return soft
 
 
 def _varied(known: np.ndarray) -> np.ndarray:
@@ -253,10 +253,10 @@ def short_cut(values: np.ndarray, place: int) -> float:
     return cut if low < cut else high
 
 
-def truths(found: Sequence[TableLiteral], columns: Sequence[TableColumn]) -> np.ndarray:
+def truths(literals: Sequence[TableLiteral], columns: Sequence[TableColumn]) -> np.ndarray:
     """(n, m) the truth of literals in each row, in units of 1 / ``UNIT``: an eighth of the memory."""
-    result = np.empty((len(columns[0].values) if columns else 0, len(found)), np.uint8)
-    for place, literal in enumerate(found):
+    result = np.empty((len(columns[0].values) if columns else 0, len(literals)), np.uint8)
+    for place, literal in enumerate(literals):
         result[:, place] = np.round(literal.holds(columns) * UNIT)
     return result
 

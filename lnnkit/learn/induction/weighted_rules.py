@@ -41,7 +41,7 @@ RowSplit = tuple[np.ndarray, np.ndarray]  # training rows, held-out rows
 
 
 def weighed(
-    found: Sequence[TableLiteral],
+    literals: Sequence[TableLiteral],
     table: LabelledTable,
     parts: Sequence[RowSplit],
     rng: np.random.Generator,
@@ -53,26 +53,26 @@ def weighed(
     """The weighted rule over literals, of at most ``most`` terms of at most ``longest`` literals. ``parts`` are the
     held-out rows of each fold. ``begins`` is told of each step, and says whether there is time for it. None if a rule
     that is wrong in the held-out rows ``rival`` is right more often."""
-    known, positive, weight = truths(found, table.columns), table.positive, table.weight
-    crisp = [number for number, each in enumerate(found) if each.scale is None]
-    graded = {each.column for each in found if each.scale is not None}
-    costs = [_CRISP if each.scale is None and each.other is None and each.column in graded else 1.0 for each in found]
+    known, positive, weight = truths(literals, table.columns), table.positive, table.weight
+    crisp = [number for number, literal in enumerate(literals) if literal.scale is None]
+    graded = {literal.column for literal in literals if literal.scale is not None}
+    steps = [literal.scale is None and literal.other is None and literal.column in graded for literal in literals]
+    costs = [_CRISP if step else 1.0 for step in steps]
     whole = np.arange(len(positive))
-    terms: list[TreePath] = [((number, True),) for number in range(len(found))]
-    broad, every = np.array(_broad(found), np.int64), np.arange(len(found))
+    terms: list[TreePath] = [((number, True),) for number in range(len(literals))]
+    broad, every = np.array(_broad(literals), np.int64), np.arange(len(literals))
 
     def paths(rows: np.ndarray) -> np.ndarray:
         """The places of the conjunctions of trees over some rows, which become terms."""
         nonlocal known
         some = np.sort(rng.permutation(len(rows))[:_SKETCH])
-        truth = known[rows[some]][:, crisp]
-        grown = tree_paths(truth, positive[rows[some]], weight[rows[some]], rng)
-        grown = [each for each in grown if longest is None or len(each) <= longest][:_PATHS]
-        named = [tuple((crisp[number], wanted) for number, wanted in each) for each in grown]
+        grown = tree_paths(known[rows[some]][:, crisp], positive[rows[some]], weight[rows[some]], rng)
+        grown = [path for path in grown if longest is None or len(path) <= longest][:_PATHS]
+        named = [tuple((crisp[number], wanted) for number, wanted in path) for path in grown]
         first = len(terms)
         terms.extend(named)
         costs.extend([1.0] * len(named))
-        known = np.concatenate([known, *(_products(each, known)[:, None] for each in named)], axis=1)
+        known = np.concatenate([known, *(_products(path, known)[:, None] for path in named)], axis=1)
         return np.arange(first, len(terms))
 
     held = weight[np.concatenate([out for _, out in parts])]
@@ -81,12 +81,12 @@ def weighed(
     for way, what in enumerate(("broad thresholds", "thresholds", "conjunctions")):
         if not begins(f"weighing {what}") and tried:
             break
-        own = [broad if way == 0 else every] * (len(parts) + 1)
+        sets = [broad if way == 0 else every] * (len(parts) + 1)
         if way == 2:
-            own = [np.concatenate([every, paths(rows)]) for rows in (*(inside for inside, _ in parts), whole)]
-        chosen.append(own)
-        each = _tried(known, own[:-1], np.array(costs), table, parts)
-        tried.append(each if most is None else replace(each, losses=each.losses[: most + 1]))
+            sets = [np.concatenate([every, paths(rows)]) for rows in (*(inside for inside, _ in parts), whole)]
+        chosen.append(sets)
+        trial = _tried(known, sets[:-1], np.array(costs), table, parts)
+        tried.append(trial if most is None else replace(trial, losses=trial.losses[: most + 1]))
         if rival is not None and _beaten(tried, rival, held):
             return None
     way, count = _simplest(tried, held)
@@ -97,7 +97,7 @@ def weighed(
     some, share = sampled(whole, weight)
     *_, last = forward(known[some], chosen[way][-1], truth[some], share, count)
     last = without_idle(last, known, truth, weight)
-    kept = [tuple((found[number], wanted) for number, wanted in terms[place]) for place in last.columns]
+    kept = [tuple((literals[number], wanted) for number, wanted in terms[place]) for place in last.columns]
     return _rounded(kept, last, known[:, list(last.columns)], truth, weight)
 
 
@@ -131,16 +131,16 @@ def _products(path: TreePath, known: np.ndarray) -> np.ndarray:
     return np.round(product * UNIT).astype(np.uint8)
 
 
-def _broad(found: Sequence[TableLiteral]) -> list[int]:
+def _broad(literals: Sequence[TableLiteral]) -> list[int]:
     """The literals without crisp or narrow thresholds of graded numbers."""
     broadest: dict[int, float] = {}
-    for each in found:
-        if each.scale is not None:
-            broadest[each.column] = max(broadest.get(each.column, 0.0), each.scale)
+    for literal in literals:
+        if literal.scale is not None:
+            broadest[literal.column] = max(broadest.get(literal.column, 0.0), literal.scale)
     return [
         number
-        for number, each in enumerate(found)
-        if each.column not in broadest or each.scale == broadest[each.column]
+        for number, literal in enumerate(literals)
+        if literal.column not in broadest or literal.scale == broadest[literal.column]
     ]
 
 
@@ -162,20 +162,20 @@ def _tried(
         ReferenceModel(known, columns, costs, table, inside) for columns, (inside, _) in zip(sets, parts, strict=True)
     ]
     lost = np.zeros(len(PENALTIES))
-    for each, (_, out) in zip(references, parts, strict=True):
+    for reference, (_, out) in zip(references, parts, strict=True):
         for penalty in range(len(PENALTIES)):
-            lost[penalty] += log_losses(each.score(penalty, out), positive[out]) @ weight[out]
+            lost[penalty] += log_losses(reference.score(penalty, out), positive[out]) @ weight[out]
     penalty = int(lost.argmin())
     wrong: list[np.ndarray] = []
-    found: list[np.ndarray] = []
+    curves: list[np.ndarray] = []
     for columns, reference, (inside, out) in zip(sets, references, parts, strict=True):
         wrong.append((reference.score(penalty, out) > 0) != positive[out])
         some, share = sampled(inside, weight)
         truth = sigmoid(reference.score(penalty, some))
         sums = list(forward(known[some], columns, truth, share, _TERMS))
-        losses = [log_losses(each.score(known[out]), positive[out]) for each in sums]
-        found.append(np.stack(losses + losses[-1:] * (_TERMS + 1 - len(sums))))
-    return _Tried(penalty, np.concatenate(wrong), np.concatenate(found, axis=1))
+        losses = [log_losses(weighted.score(known[out]), positive[out]) for weighted in sums]
+        curves.append(np.stack(losses + losses[-1:] * (_TERMS + 1 - len(sums))))
+    return _Tried(penalty, np.concatenate(wrong), np.concatenate(curves, axis=1))
 
 
 def _simplest(tried: Sequence[_Tried], weight: np.ndarray) -> tuple[int, int]:
@@ -183,11 +183,11 @@ def _simplest(tried: Sequence[_Tried], weight: np.ndarray) -> tuple[int, int]:
     better, a set needs both a lower loss and fewer misclassified rows, since either alone may be chance; for a rule
     with fewer terms the loss alone counts."""
     way, least = 0, _least(tried[0], weight)
-    for richer, each in enumerate(tried[1:], 1):
-        own = _least(each, weight)
-        pairs = ((tried[way].wrong.astype(float), each.wrong.astype(float)), (least, own))
+    for richer, trial in enumerate(tried[1:], 1):
+        losses = _least(trial, weight)
+        pairs = ((tried[way].wrong.astype(float), trial.wrong.astype(float)), (least, losses))
         if not any(no_worse(*pair, weight) for pair in pairs):
-            way, least = richer, own
+            way, least = richer, losses
     lost = tried[way].losses @ weight
     size = int((lost <= lost.min() + _UNSAID * (lost[0] - lost.min())).argmax())
     return way, max(size, _FEW) if way == 0 else size
