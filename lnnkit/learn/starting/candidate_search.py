@@ -52,15 +52,15 @@ class WeightGrid:
             only = torch.zeros(1, 0, dtype=torch.float64)
             return only, score(only)
         if math.prod(map(len, self.values)) <= MOST:
-            found = torch.tensor(list(itertools.product(*self.values)), dtype=torch.float64)
-            found = found[(found != 0).any(1)]
+            candidates = torch.tensor(list(itertools.product(*self.values)), dtype=torch.float64)
+            candidates = candidates[(candidates != 0).any(1)]
         else:
-            found = self._climbed(score, generator)
-        scores = score(found)
-        costs = torch.tensor([sum(_COSTS.get(each, 3.0) for each in row) for row in found.tolist()])
-        rank = sorted(range(len(found)), key=lambda place: (-round(float(scores[place]), 9), float(costs[place])))
+            candidates = self._climbed(score, generator)
+        scores = score(candidates)
+        costs = torch.tensor([sum(_COSTS.get(weight, 3.0) for weight in row) for row in candidates.tolist()])
+        rank = sorted(range(len(candidates)), key=lambda place: (-round(float(scores[place]), 9), float(costs[place])))
         chosen = torch.tensor(rank[:most])
-        return found[chosen], scores[chosen]
+        return candidates[chosen], scores[chosen]
 
     def _climbed(self, score: CandidateScore, generator: torch.Generator) -> Tensor:
         """The candidates that hill climbing meets, one weight at a time, from each operand alone and random starts."""
@@ -69,8 +69,8 @@ class WeightGrid:
         for place, start in enumerate(starts):
             start[place] = 1.0
         for _ in range(_CLIMBS):
-            picks = [int(torch.randint(len(each), (), generator=generator)) for each in self.values]
-            drawn = [each[pick] for each, pick in zip(self.values, picks, strict=True)]
+            picks = [int(torch.randint(len(values), (), generator=generator)) for values in self.values]
+            drawn = [values[pick] for values, pick in zip(self.values, picks, strict=True)]
             starts.append(torch.tensor(drawn, dtype=torch.float64))
         met: list[Tensor] = []
         now = torch.stack(starts)
@@ -86,18 +86,18 @@ class WeightGrid:
                 now = tried[torch.arange(len(now)), best]
             if torch.equal(now, before):
                 break
-        found = torch.unique(torch.cat(met), dim=0)
-        return found[(found != 0).any(1)]
+        candidates = torch.unique(torch.cat(met), dim=0)
+        return candidates[(candidates != 0).any(1)]
 
 
 def grid(units: Sequence[LearnedUnit], unstarted: Sequence[str]) -> WeightGrid:
     """The grid of the weights among ``unstarted``; one that several units share takes the values of the first."""
-    found: dict[str, tuple[float, ...]] = {}
+    grids: dict[str, tuple[float, ...]] = {}
     for unit in units:
         for name, key in zip(unit.weights, unit.keys, strict=True):
             if isinstance(name, str) and name in unstarted:
-                found.setdefault(name, GRIDS[unit.kind][key])
-    return WeightGrid(tuple(found), tuple(found.values()))
+                grids.setdefault(name, GRIDS[unit.kind][key])
+    return WeightGrid(tuple(grids), tuple(grids.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,60 +109,60 @@ class Candidate:
     spreads: Mapping[str, float] = field(default_factory=dict)
 
 
-def told_by_cut(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
+def split_by_cut(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
     """The best split of each row of ``values`` ``[candidates, rows]``, and its score on ``truth``; NaN is on no
     side."""
     known = values.isfinite()
     ordered, order = torch.where(known, values, torch.inf).sort(1)
-    own = torch.where(known, truth, 0.0).gather(1, order)
+    truths = torch.where(known, truth, 0.0).gather(1, order)
     count = known.sum(1, keepdim=True).double()
-    left, total = own.cumsum(1), own.sum(1, keepdim=True)
+    left, total = truths.cumsum(1), truths.sum(1, keepdim=True)
     first = torch.arange(1, values.shape[1] + 1, dtype=torch.float64).expand_as(left)
     rest = (count - first).clamp(min=1.0)
-    found = left.square() / first + (total - left).square() / rest - total.square() / count.clamp(min=1.0)
+    gains = left.square() / first + (total - left).square() / rest - total.square() / count.clamp(min=1.0)
     here, following = ordered[:, :-1], ordered[:, 1:]
     apart = following.isfinite() & ~same(here, following)
-    found = torch.where(apart, found[:, :-1], -torch.inf)
-    if not found.shape[1]:
+    gains = torch.where(apart, gains[:, :-1], -torch.inf)
+    if not gains.shape[1]:
         return torch.zeros(len(values), dtype=torch.float64), ordered[:, 0]
-    gain, place = found.max(1)
+    gain, place = gains.max(1)
     cut = ((here + following) / 2).gather(1, place[:, None]).squeeze(1)
     none = gain == -torch.inf
     return torch.where(none, 0.0, gain), torch.where(none, here[:, 0], cut)
 
 
-def told_by_value(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
-    """As `told_by_cut`, for splits into one value and all others."""
+def split_by_value(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
+    """As `split_by_cut`, for splits into one value and all others."""
     gains: list[Tensor] = []
-    found: list[Tensor] = []
-    for own in values:
-        known = own.isfinite()
-        each, place = torch.unique(own[known], return_inverse=True)
-        if not len(each):
+    chosen: list[Tensor] = []
+    for row in values:
+        known = row.isfinite()
+        distinct, place = torch.unique(row[known], return_inverse=True)
+        if not len(distinct):
             gains.append(torch.zeros((), dtype=torch.float64))
-            found.append(torch.zeros((), dtype=torch.float64))
+            chosen.append(torch.zeros((), dtype=torch.float64))
             continue
-        sums = torch.zeros(len(each), dtype=torch.float64).index_add_(0, place, truth[known])
+        sums = torch.zeros(len(distinct), dtype=torch.float64).index_add_(0, place, truth[known])
         counts = torch.bincount(place).double()
         total, count = sums.sum(), counts.sum()
-        told = sums.square() / counts + (total - sums).square() / (count - counts).clamp(min=1.0) - total**2 / count
-        best = told.argmax()
-        gains.append(told[best])
-        found.append(each[best])
-    return torch.stack(gains), torch.stack(found)
+        scores = sums.square() / counts + (total - sums).square() / (count - counts).clamp(min=1.0) - total**2 / count
+        best = scores.argmax()
+        gains.append(scores[best])
+        chosen.append(distinct[best])
+    return torch.stack(gains), torch.stack(chosen)
 
 
-def told_by_cells(cells: Tensor, truth: Tensor) -> Tensor:
+def split_by_cells(cells: Tensor, truth: Tensor) -> Tensor:
     """The score ``[candidates]`` of partitions: cells ``[candidates, rows]``, numbered from 0 (-1: in none)."""
     known = cells >= 0
-    own = torch.where(known, truth, 0.0)
-    total, count = own.sum(1), known.sum(1).double().clamp(min=1.0)
-    found = -total.square() / count
+    inside = torch.where(known, truth, 0.0)
+    total, count = inside.sum(1), known.sum(1).double().clamp(min=1.0)
+    score = -total.square() / count
     for cell in range(int(cells.max()) + 1 if cells.numel() else 0):
         mine = cells == cell
         size = mine.sum(1).double()
-        found = found + torch.where(mine, truth, 0.0).sum(1).square() / size.clamp(min=1.0)
-    return found
+        score = score + torch.where(mine, truth, 0.0).sum(1).square() / size.clamp(min=1.0)
+    return score
 
 
 def signs(difference: Tensor) -> Tensor:

@@ -20,9 +20,9 @@ from lnnkit.learn.starting.candidate_search import (
     WeightGrid,
     grid,
     signs,
-    told_by_cells,
-    told_by_cut,
-    told_by_value,
+    split_by_cells,
+    split_by_cut,
+    split_by_value,
 )
 from lnnkit.learn.starting.comparison_examples import ComparisonData, Examples, crossings
 from lnnkit.learn.starting.least_squares_fit import equation_proposals
@@ -39,48 +39,48 @@ CutKind = Literal["order", "value", "none"]
 
 
 def proposals(
-    own: LearnedComparison,
+    comparison: LearnedComparison,
     shown: Sequence[Examples],
     truth: Tensor,
     started: Mapping[str, float],
     generator: torch.Generator,
 ) -> list[Candidate]:
     """Candidates for the parameters not in ``started``, the most informative first, by the ``truth`` of each label."""
-    unstarted = [name for name in (*own.names, *own.relation) if name not in started]
-    weights = grid(own.units, unstarted)
-    constants = [name for name in own.constants if name in unstarted]
-    relations: tuple[RelationName | None, ...] = RELATIONS if set(own.relation) & set(unstarted) else (None,)
-    found: list[Candidate] = []
-    for each in shown:
-        if own.sign == "=" and (weights.names or constants):
-            found += equation_proposals(each, truth, started, weights, constants, generator)
-        for cut in _cuts(own, constants, relations) if each.labelled else ():
-            found += _CandidateProposer(each, truth[each.labels], started, weights, constants, cut, relations).found(
-                generator
-            )
-    if not found and not constants:
+    unstarted = [name for name in (*comparison.names, *comparison.relation) if name not in started]
+    weights = grid(comparison.units, unstarted)
+    constants = [name for name in comparison.constants if name in unstarted]
+    relations: tuple[RelationName | None, ...] = RELATIONS if set(comparison.relation) & set(unstarted) else (None,)
+    proposed: list[Candidate] = []
+    for examples in shown:
+        if comparison.sign == "=" and (weights.names or constants):
+            proposed += equation_proposals(examples, truth, started, weights, constants, generator)
+        for cut in _cuts(comparison, constants, relations) if examples.labelled else ():
+            proposer = _CandidateProposer(examples, truth[examples.labels], started, weights, constants, cut, relations)
+            proposed += proposer.candidates(generator)
+    if not proposed and not constants:
         most = _UNTOLD if relations == (None,) else _UNTOLD // len(RELATIONS)
         best, _ = weights.best(lambda candidates: torch.zeros(len(candidates)), most, generator)
         for row in best.tolist():
-            found += [
-                Candidate(dict(zip(weights.names, row, strict=True)) | _readout(own, name), 0.0) for name in relations
+            proposed += [
+                Candidate(dict(zip(weights.names, row, strict=True)) | _readout(comparison, name), 0.0)
+                for name in relations
             ]
-    return sorted(found, key=lambda each: -round(each.gain, 9))
+    return sorted(proposed, key=lambda candidate: -round(candidate.gain, 9))
 
 
 def _cuts(
-    own: LearnedComparison, constants: Sequence[str], relations: Sequence[RelationName | None]
+    comparison: LearnedComparison, constants: Sequence[str], relations: Sequence[RelationName | None]
 ) -> Sequence[CutKind]:
     several: Sequence[CutKind] = ("order", "value") if relations != (None,) else ()
-    return several or (("value",) if own.sign in ("=", "!=") else ("order",)) if constants else ("none",)
+    return several or (("value",) if comparison.sign in ("=", "!=") else ("order",)) if constants else ("none",)
 
 
-def _readout(own: LearnedComparison, name: RelationName | None) -> dict[str, float]:
+def _readout(comparison: LearnedComparison, name: RelationName | None) -> dict[str, float]:
     """Values of a readout: large for truths of 0 and 1 or, if a scale softens them, small, to stay learnable."""
     if name is None:
         return {}
-    size = SATURATED if own.crisp else _SOFT
-    return {key: size * value for key, value in zip(own.relation, READOUTS[name], strict=True)}
+    size = SATURATED if comparison.crisp else _SOFT
+    return {key: size * value for key, value in zip(comparison.relation, READOUTS[name], strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,10 @@ class _CandidateProposer:
     def constant(self) -> str | None:
         return self.constants[0] if self.constants else None
 
-    def found(self, generator: torch.Generator) -> list[Candidate]:
+    def candidates(self, generator: torch.Generator) -> list[Candidate]:
         most = _BEST if self.relations == (None,) else _BEST_RELATED
-        best, gains = self.weights.best(lambda candidates: self._told(candidates)[0], most, generator)
-        own, made = self.shown.comparison, []
+        best, gains = self.weights.best(lambda candidates: self._split(candidates)[0], most, generator)
+        comparison, made = self.shown.comparison, []
         for row, gain in zip(best, gains.tolist(), strict=True):
             values, spreads = dict(zip(self.weights.names, row.tolist(), strict=True)), {}
             if self.constant is not None:
@@ -110,9 +110,9 @@ class _CandidateProposer:
                 known = crossings[crossings.isfinite()]
                 if not len(known):
                     continue
-                values[self.constant] = float(self._told(row[None])[1])
+                values[self.constant] = float(self._split(row[None])[1])
                 spreads[self.constant] = float(known.std()) if len(known) > 1 else 1.0
-            made += [Candidate(values | _readout(own, name), gain, spreads) for name in self._possible()]
+            made += [Candidate(values | _readout(comparison, name), gain, spreads) for name in self._possible()]
         return made
 
     def _possible(self) -> Sequence[RelationName | None]:
@@ -121,23 +121,23 @@ class _CandidateProposer:
             return self.relations
         return (">", "<") if self.cut == "order" else ("=", "!=", ">=", "<=", ">", "<")
 
-    def _told(self, candidates: Tensor) -> tuple[Tensor, Tensor]:
+    def _split(self, candidates: Tensor) -> tuple[Tensor, Tensor]:
         """The score of candidates, and the best constant of each."""
         rows = max(1, len(self.truth))
-        parts = [self._told_by(part) for part in candidates.split(max(1, _CHUNK // rows))]
+        parts = [self._split_by(part) for part in candidates.split(max(1, _CHUNK // rows))]
         return torch.cat([gain for gain, _ in parts]), torch.cat([cut for _, cut in parts])
 
-    def _told_by(self, candidates: Tensor) -> tuple[Tensor, Tensor]:
+    def _split_by(self, candidates: Tensor) -> tuple[Tensor, Tensor]:
         if self.cut == "order":
-            return told_by_cut(self._crossings(candidates), self.truth)
+            return split_by_cut(self._crossings(candidates), self.truth)
         if self.cut == "value":
-            return told_by_value(self._crossings(candidates), self.truth)
+            return split_by_value(self._crossings(candidates), self.truth)
         cells = signs(self._difference(candidates))
         sign = self.shown.comparison.sign
         if sign != "<?>":  # two cells
             merged = {">": (0, 0, 1), "<=": (0, 0, 1), "<": (0, 1, 1), ">=": (0, 1, 1), "=": (0, 1, 0), "!=": (0, 1, 0)}
             cells = torch.where(cells < 0, -1, torch.tensor(merged[sign])[cells.clamp(min=0)])
-        return told_by_cells(cells, self.truth), torch.zeros(len(candidates), dtype=torch.float64)
+        return split_by_cells(cells, self.truth), torch.zeros(len(candidates), dtype=torch.float64)
 
     def _difference(self, candidates: Tensor, constant: float = 0.0) -> Tensor:
         count = len(candidates)
@@ -168,45 +168,45 @@ def offers(data: ComparisonData, started: Mapping[str, float], seed: int) -> lis
     """The candidates for each comparison with parameters that are not ``started``, the most informative first; later
     ones by what is left of the labels."""
     waiting = [
-        ComparisonCandidates(own, data.examples(node, own))
-        for node, own in data.learned()
-        if not started.keys() >= {*own.names, *own.relation}
+        ComparisonCandidates(comparison, data.examples(node, comparison))
+        for node, comparison in data.learned()
+        if not started.keys() >= {*comparison.names, *comparison.relation}
     ]
     rest = data.labels.truth
-    known, found = dict(started), list[ComparisonCandidates]()
+    known, chosen = dict(started), list[ComparisonCandidates]()
     while waiting:
         generator = torch.Generator().manual_seed(seed)
-        offered = [_proposed(each, rest, known, generator) for each in waiting]
+        offered = [_proposed(offer, rest, known, generator) for offer in waiting]
         first = max(range(len(waiting)), key=lambda place: offered[place][0].gain if offered[place] else -1.0)
-        own, some = waiting.pop(first), offered[first]
+        offer, some = waiting.pop(first), offered[first]
         if some:
-            found.append(replace(own, proposals=some))
+            chosen.append(replace(offer, proposals=some))
             known |= some[0].values
-            rest = _less(own, known, rest)
-    return found
+            rest = _less(offer, known, rest)
+    return chosen
 
 
 def _proposed(
     offer: ComparisonCandidates, truth: Tensor, started: Mapping[str, float], generator: torch.Generator
 ) -> list[Candidate]:
     """The candidates for one comparison. For an unknown relation, or an equation, given starts are tried and others."""
-    own = offer.comparison
-    found = proposals(own, offer.shown, truth, started, generator)
-    elsewhere = {name: value for name, value in started.items() if name not in own.constants}
-    settled = set(own.relation) <= started.keys() and own.sign != "="
+    comparison = offer.comparison
+    candidates = proposals(comparison, offer.shown, truth, started, generator)
+    elsewhere = {name: value for name, value in started.items() if name not in comparison.constants}
+    settled = set(comparison.relation) <= started.keys() and comparison.sign != "="
     if settled or len(elsewhere) == len(started):
-        return found
-    found += proposals(own, offer.shown, truth, elsewhere, generator)
-    return sorted(found, key=lambda each: -round(each.gain, 9))
+        return candidates
+    candidates += proposals(comparison, offer.shown, truth, elsewhere, generator)
+    return sorted(candidates, key=lambda candidate: -round(candidate.gain, 9))
 
 
-def _less(own: ComparisonCandidates, known: Mapping[str, float], rest: Tensor) -> Tensor:
+def _less(offer: ComparisonCandidates, known: Mapping[str, float], rest: Tensor) -> Tensor:
     """The labels' truth minus what a comparison with these values explains."""
     rest = rest.clone()
-    for shown in own.shown:
-        if not own.comparison.names or not shown.labelled:
+    for shown in offer.shown:
+        if not offer.comparison.names or not shown.labelled:
             continue
-        values = {name: torch.tensor([known.get(name, 0.0)], dtype=torch.float64) for name in own.comparison.names}
+        values = {name: torch.tensor([known.get(name, 0.0)], dtype=torch.float64) for name in offer.comparison.names}
         cells = signs(shown.difference(values))[0]
         for cell in torch.unique(cells).tolist():
             mine = shown.labels[cells == cell]

@@ -48,7 +48,7 @@ class ComparisonData:
         with_labels: bool = False,
     ) -> None:
         """``with_labels``: labels of numbers count as facts."""
-        self.values = {each.name: each.start or 0.0 for each in parameters}
+        self.values = {parameter.name: parameter.start or 0.0 for parameter in parameters}
         self.lifted = build(at(program, self.values))
         self.labels = labels
         self._program, self._mentioned, self._with_labels = program, mentioned, with_labels
@@ -57,33 +57,33 @@ class ComparisonData:
     def _facts(self) -> tuple[Mapping[str, int], dict[str, NumberFacts]]:
         """The entities, and what facts tell of each predicate and number."""
         index, given, _ = given_facts(self._program, self._mentioned)
-        found = {
-            own.predicate: NumberFacts(
-                tuple(map(torch.tensor, own.columns)), torch.tensor(own.lower), torch.tensor(own.upper)
+        facts = {
+            table.predicate: NumberFacts(
+                tuple(map(torch.tensor, table.columns)), torch.tensor(table.lower), torch.tensor(table.upper)
             )
-            for own in given
+            for table in given
         }
         for name, mine, ids in self.labels.by_name() if self._with_labels else ():
             if any_set(self.labels.numeric[mine]):
                 lower, upper = self.labels.lower[mine], self.labels.upper[mine]
-                known = found.get(name, NumberFacts(tuple(each[:0] for each in ids), lower[:0], upper[:0]))
+                known = facts.get(name, NumberFacts(tuple(column[:0] for column in ids), lower[:0], upper[:0]))
                 columns = tuple(map(torch.cat, zip(known.columns, ids, strict=True)))
-                found[name] = NumberFacts(columns, torch.cat([known.lower, lower]), torch.cat([known.upper, upper]))
-        return index, found
+                facts[name] = NumberFacts(columns, torch.cat([known.lower, lower]), torch.cat([known.upper, upper]))
+        return index, facts
 
     def learned(self) -> Iterator[tuple[str, LearnedComparison]]:
         """The comparisons with parameters, by node."""
         for node, data in self.lifted.graph.nodes.items():
-            own = learned_comparison(self.lifted.graph, node, self.values) if data["kind"] == "compare" else None
-            if own is not None:
-                yield node, own
+            comparison = learned_comparison(self.lifted.graph, node, self.values) if data["kind"] == "compare" else None
+            if comparison is not None:
+                yield node, comparison
 
     def known_rows(self, node: str) -> tuple[tuple[Tensor, ...], list[Interval]] | None:
         """The tuples of entities for which all numbers of a comparison are known, and these; None if they are about
         different tuples."""
         (index, facts), graph = self._facts, self.lifted.graph
         _, atoms = comparison(graph, node, tuple(range(len(graph.nodes[node]["sorts"]))))
-        shapes = {arguments: name for name, arguments in atoms if any(isinstance(each, int) for each in arguments)}
+        shapes = {arguments: name for name, arguments in atoms if any(isinstance(term, int) for term in arguments)}
         if len(shapes) != 1 or any(name not in facts for name, _ in atoms):
             return None
         ((shape, name),) = shapes.items()
@@ -93,18 +93,18 @@ class ComparisonData:
         columns = tuple(column[torch.from_numpy(first)] for column in facts[name].columns)
         places: list[Tensor] = []
         for name, arguments in atoms:
-            ids = columns if arguments == shape else tuple(torch.tensor([index[str(each)]]) for each in arguments)
+            ids = columns if arguments == shape else tuple(torch.tensor([index[str(term)]]) for term in arguments)
             places.append(joined(facts[name].columns, ids).expand(len(first)))
         known = torch.stack(places).min(0).values >= 0
         pairs = [(facts[name], place[known]) for (name, _), place in zip(atoms, places, strict=True)]
-        numbers = [Interval(own.lower[place].double(), own.upper[place].double()) for own, place in pairs]
+        numbers = [Interval(bounds.lower[place].double(), bounds.upper[place].double()) for bounds, place in pairs]
         return tuple(column[known] for column in columns), numbers
 
-    def told(self, node: str, arity: int) -> frozenset[str]:
+    def labelled(self, node: str, arity: int) -> frozenset[str]:
         """The labelled predicates and numbers of that arity nearest to a comparison."""
         return nearest(self.lifted, (node,), self.labels.of_arity(arity))
 
-    def examples(self, node: str, own: LearnedComparison) -> list[Examples]:
+    def examples(self, node: str, comparison: LearnedComparison) -> list[Examples]:
         """The examples of a comparison: for each of the nearest predicates of as many arguments, and all without
         labels."""
         rows, labels = self.known_rows(node), self.labels
@@ -112,29 +112,29 @@ class ComparisonData:
             return []
         columns, numbers = rows
         values = [(low + high) / 2 for low, high in numbers]
-        known = torch.stack([each.isfinite() for each in values]).all(0)
+        known = torch.stack([column.isfinite() for column in values]).all(0)
         exact = known & torch.stack([low == high for low, high in numbers]).all(0)
         known = exact if any_set(exact) else known
         if not any_set(known):
             return []
-        columns, values = tuple(each[known] for each in columns), [each[known] for each in values]
-        told = self.told(node, len(self.lifted.graph.nodes[node]["sorts"]))
+        columns, values = tuple(column[known] for column in columns), [column[known] for column in values]
+        labelled = self.labelled(node, len(self.lifted.graph.nodes[node]["sorts"]))
         made: list[Examples] = []
         for name, mine, ids in labels.by_name():
-            if name in told and len(ids) == len(columns) and not any_set(labels.numeric[mine]):
+            if name in labelled and len(ids) == len(columns) and not any_set(labels.numeric[mine]):
                 place = joined(columns, ids)
                 about = place >= 0
                 if any_set(about):  # these rows are all labelled
-                    made.append(_some(own, [each[place[about]] for each in values], mine[about]))
-        return [*made, _some(own, values, torch.full((len(columns[0]),), -1))]
+                    made.append(_some(comparison, [column[place[about]] for column in values], mine[about]))
+        return [*made, _some(comparison, values, torch.full((len(columns[0]),), -1))]
 
 
 def _keys(columns: Sequence[Tensor], radix: int) -> Tensor:
     """One number for each tuple, in their order."""
-    found = torch.zeros(len(columns[0]) if columns else 1, dtype=torch.int64)
+    keys = torch.zeros(len(columns[0]) if columns else 1, dtype=torch.int64)
     for column in columns:
-        found = found * radix + column.long()
-    return found
+        keys = keys * radix + column.long()
+    return keys
 
 
 def joined(columns: tuple[Tensor, ...], ids: tuple[Tensor, ...]) -> Tensor:
@@ -153,13 +153,13 @@ def nearest(lifted: LiftedGraph, nodes: Iterable[str], labelled: Collection[str]
     statements that share a predicate or a comparison with these, and so on. All of them if none is reached."""
     graph = lifted.graph
     tops = [root.reference.node for root in lifted.statements]  # without the numbers in comparisons:
-    held = [{each for each in graph.below(top) if graph.nodes[each]["kind"] not in TERMS} for top in tops]
+    held = [{node for node in graph.below(top) if graph.nodes[node]["kind"] not in TERMS} for top in tops]
     reached = {*nodes}
     while True:
-        wider = reached.union(*(each for each in held if each & reached))
-        found = wider.intersection(labelled)
-        if found or wider == reached:
-            return frozenset(found or labelled)
+        wider = reached.union(*(statement for statement in held if statement & reached))
+        near = wider.intersection(labelled)
+        if near or wider == reached:
+            return frozenset(near or labelled)
         reached = wider
 
 
@@ -191,9 +191,9 @@ class Examples:
 
     def sides(self, values: Mapping[str, Tensor], count: int) -> tuple[Tensor, Tensor]:
         """Both terms, ``[count, rows]``, for parameters of shape ``[count]``; nan where one is undefined."""
-        own = {name: values[name].reshape(-1) for name in self.comparison.names}
-        numbers = [Interval(each, each) for each in (number.repeat(count) for number in self.numbers)]
-        left, right = (side.lower for side in self.comparison.sides(numbers, own))
+        parameters = {name: values[name].reshape(-1) for name in self.comparison.names}
+        numbers = [Interval(column, column) for column in (number.repeat(count) for number in self.numbers)]
+        left, right = (side.lower for side in self.comparison.sides(numbers, parameters))
         known = left.isfinite() & right.isfinite()
         shape = count, len(self.labels)
         return torch.where(known, left, torch.nan).reshape(shape), torch.where(known, right, torch.nan).reshape(shape)
@@ -205,11 +205,11 @@ class Examples:
 
     def at(self, rows: Tensor) -> Examples:
         """Some rows."""
-        return Examples(self.comparison, tuple(each[rows] for each in self.numbers), self.labels[rows])
+        return Examples(self.comparison, tuple(number[rows] for number in self.numbers), self.labels[rows])
 
 
-def _some(own: LearnedComparison, values: Sequence[Tensor], labels: Tensor) -> Examples:
-    found = Examples(own, tuple(each.double() for each in values), labels)
+def _some(comparison: LearnedComparison, values: Sequence[Tensor], labels: Tensor) -> Examples:
+    examples = Examples(comparison, tuple(column.double() for column in values), labels)
     if len(labels) <= _MOST:
-        return found
-    return found.at(torch.linspace(0, len(labels) - 1, _MOST, dtype=torch.float64).round().long())
+        return examples
+    return examples.at(torch.linspace(0, len(labels) - 1, _MOST, dtype=torch.float64).round().long())

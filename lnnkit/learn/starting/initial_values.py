@@ -32,7 +32,7 @@ def chosen(
     names: Sequence[str], start: Tensor, offered: Sequence[Sequence[Candidate]], judge: Judge
 ) -> tuple[Tensor, list[Candidate]]:
     """``start`` with one candidate for each comparison, chosen by coordinate descent; and the chosen candidates."""
-    now, best = start, [each[0] for each in offered]
+    now, best = start, [proposals[0] for proposals in offered]
     for proposal in best:
         now = _put(now, names, proposal.values)
     least = judge(now)
@@ -55,10 +55,10 @@ def chosen(
 
 def _put(start: Tensor, names: Sequence[str], values: Mapping[str, float]) -> Tensor:
     """``start`` with the values of some parameters replaced; ``names`` are those of all."""
-    found = start.clone()
+    point = start.clone()
     for name, value in values.items():
-        found[names.index(name)] = value
-    return found
+        point[names.index(name)] = value
+    return point
 
 
 _FAR = 1e15  # a constant beyond all data
@@ -69,25 +69,25 @@ _ORDERS = frozenset({">", ">=", "<", "<="})
 def fast_start(fitting: Fitting) -> Tensor:
     """The initial values of the parameters. Raises `Unstarted` if there are none."""
     known = {name: start.value for name, start in fitting.starts.items()}
-    known |= {each.name: each.start for each in fitting.parameters if each.start is not None}
-    names = [each.name for each in fitting.parameters]
+    known |= {parameter.name: parameter.start for parameter in fitting.parameters if parameter.start is not None}
+    names = [parameter.name for parameter in fitting.parameters]
     start = torch.tensor([known.get(name, 0.0) for name in names], dtype=torch.float64)
     if len(known) == len(names):
         return _solved(fitting, start)
     offered = offers(_data(fitting), known, fitting.settings.seed)
-    reached = {name for each in offered for name in each.proposals[0].values} | known.keys()
-    for each in fitting.parameters:
-        if each.name not in reached:
-            raise Unstarted(each)
+    reached = {name for offer in offered for name in offer.proposals[0].values} | known.keys()
+    for parameter in fitting.parameters:
+        if parameter.name not in reached:
+            raise Unstarted(parameter)
     constraints = fitting.constraints(start)
     judged = _judge(fitting, constraints)
-    start, best = chosen(names, start, [each.proposals for each in offered], judged)
+    start, best = chosen(names, start, [offer.proposals for offer in offered], judged)
     for proposal in best:
         for name, spread in proposal.spreads.items():
             fitting.starts[name] = Start(proposal.values[name], spread)  # its unit is a share of the spread
-    for each in offered:
-        if not _told(each, start, judged, names):
-            raise Unstarted(fitting.parameters[names.index(next(iter(each.proposals[0].values)))])
+    for offer in offered:
+        if not _matters(offer, start, judged, names):
+            raise Unstarted(fitting.parameters[names.index(next(iter(offer.proposals[0].values)))])
     whole, hard = start, fitting.infer(start, constraints)
     for values in _freed(fitting, offered, dict(zip(names, start.tolist(), strict=True))):
         free = constraints.project(_put(whole, names, values), start)
@@ -115,13 +115,13 @@ def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
 
 def _solved(fitting: Fitting, start: Tensor) -> Tensor:
     """``start``, or, if better, with constants of equations solved: gradients of products seldom lead there."""
-    if all(each.kind != "value" for each in fitting.parameters):
+    if all(parameter.kind != "value" for parameter in fitting.parameters):
         return start
-    data, names = _data(fitting), [each.name for each in fitting.parameters]
-    solvable = {name for _, own in data.learned() if own.sign == "=" for name in own.constants}
+    data, names = _data(fitting), [parameter.name for parameter in fitting.parameters]
+    solvable = {name for _, comparison in data.learned() if comparison.sign == "=" for name in comparison.constants}
     elsewhere = {name: value for name, value in zip(names, start.tolist(), strict=True) if name not in solvable}
     some = offers(data, elsewhere, fitting.settings.seed) if solvable else []
-    offered = [each.proposals for each in some if each.comparison.sign == "="]
+    offered = [offer.proposals for offer in some if offer.comparison.sign == "="]
     if not offered:
         return start
     judge = _judge(fitting, fitting.constraints(start))
@@ -129,7 +129,7 @@ def _solved(fitting: Fitting, start: Tensor) -> Tensor:
     return solved if judge(solved) < judge(start) else start
 
 
-def _told(offer: ComparisonCandidates, start: Tensor, judge: Judge, names: list[str]) -> bool:
+def _matters(offer: ComparisonCandidates, start: Tensor, judge: Judge, names: list[str]) -> bool:
     """Whether the loss depends on the candidate, on whether the comparison always holds, or on its units' values."""
     tried = [proposal.values for proposal in offer.proposals]
     constants = [name for name in offer.proposals[0].values if name in offer.comparison.constants]
@@ -146,15 +146,15 @@ def _freed(
 ) -> Iterator[dict[str, float]]:
     """For each comparison with units, by order relation: its values, fitted to labels."""
     truth = fitting.labels.truth[fitting.split.train]
-    for each in offered:
-        own = each.comparison
-        names = [name for name in each.proposals[0].values if name in own.names]
-        if own.sign not in _ORDERS or not own.units:
+    for offer in offered:
+        comparison = offer.comparison
+        names = [name for name in offer.proposals[0].values if name in comparison.names]
+        if comparison.sign not in _ORDERS or not comparison.units:
             continue
-        for shown in each.shown:
+        for shown in offer.shown:
             if shown.labelled:
                 wanted = truth[shown.labels]
-                values = {name: torch.tensor([start[name]], dtype=torch.float64) for name in own.names}
+                values = {name: torch.tensor([start[name]], dtype=torch.float64) for name in comparison.names}
                 above = shown.difference(values)[0] > 0
                 if any_set(above) and not all_set(above):
                     rising = bool(wanted[above].mean() >= wanted[~above].mean())

@@ -55,15 +55,15 @@ class EquationProblem:
 
     def jacobian(self, parameters: Tensor) -> Tensor:
         shape = len(parameters), len(self.shown.labels)
-        leaves = [each[:, None].expand(shape).clone().requires_grad_() for each in parameters.unbind(1)]
+        leaves = [column[:, None].expand(shape).clone().requires_grad_() for column in parameters.unbind(1)]
         with torch.enable_grad():
-            found = self._measured(self.gaps(leaves))
-        if not found.requires_grad:
-            return found.new_zeros(*shape, len(leaves))
-        slopes = torch.autograd.grad(found.sum(), leaves, allow_unused=True)
-        zero = torch.zeros_like(found)
+            residuals = self._measured(self.gaps(leaves))
+        if not residuals.requires_grad:
+            return residuals.new_zeros(*shape, len(leaves))
+        slopes = torch.autograd.grad(residuals.sum(), leaves, allow_unused=True)
+        zero = torch.zeros_like(residuals)
         return torch.stack(
-            [zero if each is None or place < self.held else each for place, each in enumerate(slopes)], -1
+            [zero if slope is None or place < self.held else slope for place, slope in enumerate(slopes)], -1
         )
 
     def select(self, problems: Tensor) -> Self:
@@ -77,7 +77,7 @@ class EquationProblem:
         shape = len(columns[0]) if len(columns) else 1, len(self.shown.labels)
         values = {name: torch.tensor(value, dtype=torch.float64) for name, value in self.fixed.items()}
         values |= dict(zip(self.names, columns, strict=True))
-        return self.shown.sides({name: each.expand(shape) for name, each in values.items()}, shape[0])
+        return self.shown.sides({name: value.expand(shape) for name, value in values.items()}, shape[0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,8 +109,8 @@ def fitted_to_labels(
         scale = share * float(gaps.std()) if len(gaps) > 1 else 0.0
         if scale <= 0:
             break
-        found = minimise(replace(problem, scale=scale), values, steps=_LABEL_STEPS)
-        values = _in_reach(problem, found.parameters)
+        minimum = minimise(replace(problem, scale=scale), values, steps=_LABEL_STEPS)
+        values = _in_reach(problem, minimum.parameters)
     return dict(zip(names, values[0].tolist(), strict=True))
 
 
@@ -122,7 +122,7 @@ def _in_reach(problem: EquationProblem, values: Tensor) -> Tensor:
     largest = float(values[0, weights].abs().max()) if weights else 0.0
     if largest <= 1:
         return values
-    before, after = (problem.gaps(each.T[..., None]).sign().nan_to_num() for each in (values, values / largest))
+    before, after = (problem.gaps(point.T[..., None]).sign().nan_to_num() for point in (values, values / largest))
     return values / largest if torch.equal(before, after) else values
 
 
@@ -180,10 +180,10 @@ def equation_proposals(
     free = minimise(problem, starts)
     constant = _constant_loss(problem)
     made: list[Candidate] = []
-    for found in (whole, free):
-        least = int(found.loss.argmin())
-        explained = max(0.0, 1 - float(found.loss[least]) / constant) if constant > 0 else 1.0
-        values = dict(zip(names, found.parameters[least].tolist(), strict=True))
+    for minimum in (whole, free):
+        least = int(minimum.loss.argmin())
+        explained = max(0.0, 1 - float(minimum.loss[least]) / constant) if constant > 0 else 1.0
+        values = dict(zip(names, minimum.parameters[least].tolist(), strict=True))
         made.append(Candidate(values, rows * explained / 4))  # the variance of labels in every row, times that share
     limit = max(float(free.loss.min()) * by_chance(rows, len(names)), EXACT)
     return made[:1] if float(whole.loss.min()) <= limit else made[::-1]

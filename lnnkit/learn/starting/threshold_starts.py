@@ -31,14 +31,14 @@ def association(lifted: LiftedGraph, node: str, labelled: Collection[str]) -> di
     -1 if it decreases, 0 if both. Predicates that no statement relates to it are left out."""
     graph, reached = lifted.graph, {node: 1}
     while True:
-        found: dict[str, int] = {}
+        signs: dict[str, int] = {}
         for root in lifted.statements:
-            for each, sign in _across(graph, root.reference.node, reached):
-                found[each] = sign if found.get(each, sign) == sign else 0
-        told = {name: sign for name, sign in found.items() if name in labelled}
-        wider = {**found, **reached}
-        if told or wider.keys() == reached.keys():
-            return told
+            for name, sign in _across(graph, root.reference.node, reached):
+                signs[name] = sign if signs.get(name, sign) == sign else 0
+        related = {name: sign for name, sign in signs.items() if name in labelled}
+        wider = {**signs, **reached}
+        if related or wider.keys() == reached.keys():
+            return related
         reached = wider
 
 
@@ -46,12 +46,12 @@ def _across(graph: NeuronGraph, top: str, reached: _Signs) -> list[tuple[str, in
     """The signs that a statement implies for one side of its implication, given the signs on the other."""
     sides, relation = _sides(graph, top)
     return [
-        (each, relation * mine[start] * reached[start] * sign)
+        (name, relation * mine[start] * reached[start] * sign)
         for place, mine in enumerate(sides)
         for start in mine.keys() & reached.keys()
         for other, theirs in enumerate(sides)
         if other != place
-        for each, sign in theirs.items()
+        for name, sign in theirs.items()
     ]
 
 
@@ -69,21 +69,21 @@ def _sides(graph: NeuronGraph, top: str) -> tuple[list[_Signs], int]:
 
 def _signs(graph: NeuronGraph, top: str) -> _Signs:
     """The polarity of predicates and comparisons below a neuron: 1 raises it, -1 lowers it, 0 either."""
-    found: dict[str, int] = {}
+    signs: dict[str, int] = {}
     waiting = [(top, 1)]
     while waiting:
         node, sign = waiting.pop()
-        if node in found and found[node] in (sign, 0):
+        if node in signs and signs[node] in (sign, 0):
             continue
-        sign = 0 if node in found else sign
-        found[node] = sign
+        sign = 0 if node in signs else sign
+        signs[node] = sign
         kind = graph.nodes[node]["kind"]
         if kind == COMPARISON:
             continue
         for place, (operand, _) in enumerate(graph.operands[node]):
             flips = kind == "not" or (kind == "implies" and place == 0)
             waiting.append((operand, 0 if kind in ("iff", "xor") else -sign if flips else sign))
-    return found
+    return signs
 
 
 _QUANTILES = 64  # candidates for a number with more values: a start is then at most 1/64 of the rows from the best one
@@ -105,44 +105,44 @@ def starts(
     program: CheckedProgram, parameters: Sequence[LearnedParameter], labels: Labels, mentioned: set[str]
 ) -> dict[str, Start]:
     """For each parameter that is a constant in a comparison of known relation and units: its start from the data."""
-    started = {each.name for each in parameters if each.start is not None}
+    started = {parameter.name for parameter in parameters if parameter.start is not None}
     data = ComparisonData(program, parameters, labels, mentioned)
     waiting: dict[str, _ThresholdRows] = {}
-    for node, own in data.learned():
-        rows = data.known_rows(node) if own.constants and own.started(started) else None
+    for node, comparison in data.learned():
+        rows = data.known_rows(node) if comparison.constants and comparison.started(started) else None
         if rows is None:
             continue
-        for name in own.constants:
-            known, slope = crossings(partial(_difference, own, rows[1], data.values, name))
+        for name in comparison.constants:
+            known, slope = crossings(partial(_difference, comparison, rows[1], data.values, name))
             good = known.isfinite()
             if name not in waiting and any_set(good):
                 columns = tuple(column[good] for column in rows[0])
-                told = data.told(node, len(columns))
-                direction = association(data.lifted, node, told)
-                waiting[name] = _ThresholdRows(known[good], columns, own.sign, slope[good] > 0, told, direction)
+                near = data.labelled(node, len(columns))
+                direction = association(data.lifted, node, near)
+                waiting[name] = _ThresholdRows(known[good], columns, comparison.sign, slope[good] > 0, near, direction)
     return _chosen(waiting, labels)
 
 
 def _difference(
-    own: LearnedComparison, numbers: Sequence[Interval], values: Mapping[str, float], name: str, value: float
+    comparison: LearnedComparison, numbers: Sequence[Interval], values: Mapping[str, float], name: str, value: float
 ) -> Tensor:
     """(n,) the difference of a comparison at the middles of ``numbers``, with a ``value`` for one parameter."""
     middles = [Interval(middle, middle) for middle in ((low + high) / 2 for low, high in numbers)]
-    now = {each: torch.tensor(value if each == name else values[each], dtype=torch.float64) for each in own.names}
-    return own.difference(middles, now).lower
+    now = {key: torch.tensor(value if key == name else values[key], dtype=torch.float64) for key in comparison.names}
+    return comparison.difference(middles, now).lower
 
 
 @dataclass(frozen=True, slots=True)
 class _ThresholdRows:
     """For each row of the data: the threshold at which the comparison changes, its entities, and whether the difference
-    rises with it. Labels of the predicates ``told`` decide; ``direction`` is 1 where their truth increases with the
+    rises with it. Labels of the predicates ``labelled`` decide; ``direction`` is 1 where their truth increases with the
     comparison's, -1 where it decreases."""
 
     values: Tensor
     columns: tuple[Tensor, ...]
     sign: str
     rising: Tensor
-    told: frozenset[str]
+    labelled: frozenset[str]
     direction: Mapping[str, int]
 
     @property
@@ -151,26 +151,26 @@ class _ThresholdRows:
 
     def true_at(self, threshold: float, place: Tensor) -> Tensor:
         """A mask of rows for which the comparison is true; for an equality, where the threshold is met."""
-        own = self.values[place]
+        turns = self.values[place]
         if self.exact:
-            return same(own, torch.tensor(threshold, dtype=own.dtype))
-        return (own > threshold) != (self.rising[place] == (self.sign in (">", ">=")))
+            return same(turns, torch.tensor(threshold, dtype=turns.dtype))
+        return (turns > threshold) != (self.rising[place] == (self.sign in (">", ">=")))
 
 
 def _chosen(waiting: Mapping[str, _ThresholdRows], labels: Labels) -> dict[str, Start]:
     """The starts, chosen greedily: the most informative first, the next on the residual of the labels."""
-    found: dict[str, Start] = {}
+    chosen: dict[str, Start] = {}
     rest = ((labels.lower + labels.upper) / 2).double()
-    while len(found) < len(waiting):
-        cuts = {name: _best_cut(waiting[name], labels, rest) for name in waiting if name not in found}
-        name = min(cuts, key=lambda each: (-cuts[each].gain, each))
-        best, own = cuts[name], waiting[name]
-        spread = float(own.values.std()) if len(own.values) > 1 else 1.0
-        found[name] = Start(best.value, spread, own.values, own.columns)
+    while len(chosen) < len(waiting):
+        cuts = {name: _best_cut(waiting[name], labels, rest) for name in waiting if name not in chosen}
+        name = min(cuts, key=lambda key: (-cuts[key].gain, key))
+        best, rows = cuts[name], waiting[name]
+        spread = float(rows.values.std()) if len(rows.values) > 1 else 1.0
+        chosen[name] = Start(best.value, spread, rows.values, rows.columns)
         for part in (best.true, best.false):
             if len(part):
                 rest[part] -= rest[part].mean()
-    return found
+    return chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def _best_cut(rows: _ThresholdRows, labels: Labels, truth: Tensor) -> _BestCut:
     best = _BestCut(float(rows.values.median()), 0.0, nothing, nothing)
     cuts = _candidates(rows.values, exact=rows.exact).tolist()
     for name, mine, ids in labels.by_name():
-        if len(ids) != len(rows.columns) or name not in rows.told:
+        if len(ids) != len(rows.columns) or name not in rows.labelled:
             continue
         place = joined(rows.columns, ids)
         there = where_set(place >= 0)
