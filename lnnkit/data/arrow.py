@@ -51,7 +51,7 @@ def one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 def concatenated(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
     """Columns of one type (not dictionary-encoded), concatenated."""
     several = [column.chunks if isinstance(column, pa.ChunkedArray) else [column] for column in columns]
-    chunks = [chunk for each in several for chunk in each if len(chunk)] or [pa.nulls(0, columns[0].type)]
+    chunks = [chunk for parts in several for chunk in parts if len(chunk)] or [pa.nulls(0, columns[0].type)]
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
 
 

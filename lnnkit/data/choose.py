@@ -37,7 +37,7 @@ class ColumnChoice:
 
     @property
     def wanted(self) -> tuple[int, ...]:
-        filtered = (place for each in self.where for place in (each.position, each.other) if place is not None)
+        filtered = (place for test in self.where for place in (test.position, test.other) if place is not None)
         return tuple(dict.fromkeys((*self.keys, *self.values, *filtered)))
 
 
@@ -60,7 +60,7 @@ def choose(
     if sheet.format and not sheet.names:
         raise Unreadable("empty-file", f"{sheet.source} is empty")
     filters = tuple(
-        ColumnFilter(_position(each.column, sheet), _comparable(each, missing), _other(each, sheet)) for each in where
+        ColumnFilter(_position(test.column, sheet), _comparable(test, missing), _other(test, sheet)) for test in where
     )
     allowed = range(arity + 1, arity + 3) if numeric else range(arity, arity + 3)
     if columns is not None:
@@ -78,7 +78,7 @@ def choose(
         if len(positions) not in allowed:
             raise _wrong_width(predicate, arity, numeric, sheet)
     named = any(
-        isinstance(column, str) for each in ((columns or ()), *(each.columns for each in where)) for column in each
+        isinstance(column, str) for some in ((columns or ()), *(test.columns for test in where)) for column in some
     )
     return ColumnChoice(positions[:arity], positions[arity:], filters, named, columns is not None)
 
@@ -152,11 +152,11 @@ def _position(column: Column, sheet: Sheet) -> int:
         message = f'no column "{column}": {sheet.source} is read without a header'
         raise Unreadable("unknown-column", message, "give its position, counted from 1")
     for tidy in (str, _nfc, lambda text: _nfc(text).strip()):
-        found = [position for position, name in enumerate(sheet.names) if tidy(name) == tidy(column)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            places = " and ".join(str(position + 1) for position in found)
+        matches = [position for position, name in enumerate(sheet.names) if tidy(name) == tidy(column)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            places = " and ".join(str(position + 1) for position in matches)
             message = f'{sheet.source} has several columns "{column}": {places}'
             raise Unreadable("ambiguous-column", message, "give its position instead, and add `header` after the list")
     hint = _separated(sheet)

@@ -68,11 +68,11 @@ def intern(tables: Sequence[FactTable], texts: Iterable[str]) -> tuple[Entities,
     if len(names) > LIMIT:
         raise OverflowError(f"{len(names):,} entities: ids are int32, so at most {LIMIT:,} fit")
     ready = {id(held): place for held, place in zip(lists, places, strict=True)}
-    found: list[tuple[np.ndarray, ...]] = []
+    columns: list[tuple[np.ndarray, ...]] = []
     for table in tables:
         place = ready[id(table.names)] if table.columns else None
-        found.append(tuple(column.codes if place is None else place.take(column.codes) for column in table.columns))
-    return Entities(names), found
+        columns.append(tuple(column.codes if place is None else place.take(column.codes) for column in table.columns))
+    return Entities(names), columns
 
 
 def _in_python(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.ndarray]]:
@@ -91,8 +91,8 @@ def _in_bulk(lists: Sequence[Names], named: set[str]) -> tuple[Names, list[np.nd
     numbers, (*first, _) = united([*(held.numbers_in_numpy for held in lists), np.array(spelled, np.int64)])
     texts, rest = _texts([held.texts_in_arrow for held in lists], others)
     names, places = Names(texts, numbers), list[np.ndarray | None]()
-    for held, front, own in zip(lists, first, rest, strict=True):
-        behind = np.arange(len(held.texts), dtype=np.int32) if own is None else own
+    for held, front, tail in zip(lists, first, rest, strict=True):
+        behind = np.arange(len(held.texts), dtype=np.int32) if tail is None else tail
         ranks = np.concatenate([front, behind + np.int32(len(numbers))])
         places.append(None if len(held) == len(names) else ranks)
     return names, places
@@ -105,7 +105,7 @@ def _texts(lists: Sequence[pa.StringArray], named: Sequence[str]) -> tuple[pa.St
 
     largest = max(lists, key=len)
     known = Names(largest)
-    same = all(each is largest or each.equals(largest) for each in lists)
+    same = all(texts is largest or texts.equals(largest) for texts in lists)
     if same and len(named) <= _LOOKED_UP and all(text in known for text in named):
         return largest, [None] * len(lists)
     parts = [*lists, strings(sorted(named))]

@@ -72,9 +72,9 @@ def facts(
     try:
         written = _texts(grid, sheet, choice.keys, known)
         keys = [without_fractions(texts) for texts in written] if sheet.format in TEXT_FORMATS else written
-        whole = [texts is not own for texts, own in zip(keys, written, strict=True)]
+        whole = [texts is not raw for texts, raw in zip(keys, written, strict=True)]
         keys = reunited(keys) if any(whole) else written
-        verdicts = [_verdict(grid, sheet, each) for each in choice.where]
+        verdicts = [_verdict(grid, sheet, condition) for condition in choice.where]
         reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
@@ -97,17 +97,17 @@ def facts(
         lower, upper = lower[mask], upper[mask]
     rows = grid.rows if mask is None else grid.rows[mask]
     table = FactTable(predicate, compacted(keys, mask), lower, upper, rows, source, span)
-    found = _listed(grid, doubts, source, span, shown)
+    diagnostics = _listed(grid, doubts, source, span, shown)
     if not choice.listed and choice.values and not numeric and sheet.format:
-        found = [_unasked(each, sheet, choice) for each in found]
-    chosen = bool(found) or bool(keep.any())
-    found += [
+        diagnostics = [_unasked(diagnostic, sheet, choice) for diagnostic in diagnostics]
+    chosen = bool(diagnostics) or bool(keep.any())
+    diagnostics += [
         Diagnostic("float-keys", f"{sheet.title(position)} {_FLOAT_KEYS}", _AS_WHOLE, span, "warning", source)
         for position, spelled in zip(choice.keys, whole, strict=True)
         if spelled or (total and are_floats(grid.columns[position]))
     ]
-    found += warnings(table, sheet, choice, grid, keys, reals, keep, chosen=chosen)
-    return table, found
+    diagnostics += warnings(table, sheet, choice, grid, keys, reals, keep, chosen=chosen)
+    return table, diagnostics
 
 
 def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[ConditionResult], grid: Grid) -> tuple[list[_Doubt], np.ndarray]:
@@ -115,15 +115,15 @@ def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[ConditionResult], grid: G
     spoiled = np.zeros(len(grid.rows), bool)
     spoiled[list(grid.spoiled)] = True
     live, possible = ~spoiled, ~spoiled  # whether all conditions hold, and whether none excludes the row
-    for each in verdicts:
-        live &= each.holds
-        possible &= each.holds | each.wrong
-    found = [_Doubt(doubt.rows & live, doubt.fault, doubt.others) for doubt in doubts]
-    found += [_Doubt(each.wrong & possible, each.fault, each.what) for each in verdicts]
+    for outcome in verdicts:
+        live &= outcome.holds
+        possible &= outcome.holds | outcome.wrong
+    kept = [_Doubt(doubt.rows & live, doubt.fault, doubt.others) for doubt in doubts]
+    kept += [_Doubt(outcome.wrong & possible, outcome.fault, outcome.what) for outcome in verdicts]
     bad = spoiled
-    for doubt in found:
+    for doubt in kept:
         bad = bad | doubt.rows
-    return found, live & ~bad
+    return kept, live & ~bad
 
 
 def _verdict(grid: Grid, sheet: Sheet, condition: ColumnFilter) -> ConditionResult:
@@ -138,7 +138,7 @@ def _verdict(grid: Grid, sheet: Sheet, condition: ColumnFilter) -> ConditionResu
     both = (condition.position, condition.other)
     sides = [cells(place) for place in both]
     return pair_verdict(
-        condition.where.operator, sides, lambda some: _texts(grid, sheet, [both[each] for each in some])
+        condition.where.operator, sides, lambda some: _texts(grid, sheet, [both[side] for side in some])
     )
 
 
@@ -251,12 +251,12 @@ def _value_fault(real: Reals, position: int, numeric: bool, sheet: Sheet, gaps: 
     return fault
 
 
-def _unasked(found: Diagnostic, sheet: Sheet, choice: ColumnChoice) -> Diagnostic:
+def _unasked(error: Diagnostic, sheet: Sheet, choice: ColumnChoice) -> Diagnostic:
     """The error for a column that is not a truth value and was not listed to be read as one."""
-    if found.code != "bad-truth":
-        return found
+    if error.code != "bad-truth":
+        return error
     names = [format_predicate(sheet.names[place]) if sheet.named else str(place + 1) for place in choice.keys]
-    return replace(found, hint=f"{found.hint}; to leave columns out, list those to read: ({', '.join(names)})")
+    return replace(error, hint=f"{error.hint}; to leave columns out, list those to read: ({', '.join(names)})")
 
 
 def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], DataFault]:
@@ -284,14 +284,14 @@ def _listed(grid: Grid, doubts: Sequence[_Doubt], source: str, span: Span | None
         rows = np.flatnonzero(doubt.rows)
         named = [(int(grid.rows[row]), doubt.fault(row)) for row in rows[:shown].tolist()]
         groups += [(named, len(rows), f" {doubt.others}" if doubt.others else "")] if named else []
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for rows, count, others in sorted(groups, key=lambda group: group[0][0][0]):
         hints: set[str] = set()  # each is reported once
         for number, fault in rows:
             hint = "" if fault.hint in hints else fault.hint
             hints.add(fault.hint)
-            found.append(Diagnostic(fault.code, fault.message, hint, span, file=source, row=number))
+            diagnostics.append(Diagnostic(fault.code, fault.message, hint, span, file=source, row=number))
         if more := count - len(rows):
             message = f"and {more:,} more row{'' if more == 1 else 's'}{others}"
-            found.append(Diagnostic("too-many-bad-rows", message, "", span, file=source))
-    return found
+            diagnostics.append(Diagnostic("too-many-bad-rows", message, "", span, file=source))
+    return diagnostics

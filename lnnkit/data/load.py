@@ -62,9 +62,9 @@ def read_table(
         sheet = (sheets or Sheets()).sheet(table, base)
         choice = choose(predicate, arity, numeric, sheet, table.read, table.where, table.missing)
         grid = meant_cells(sheet.read(choice.wanted), table, choice)
-        read, found = facts(predicate, numeric, sheet, choice, grid, source, span, gaps=gaps)
+        read, diagnostics = facts(predicate, numeric, sheet, choice, grid, source, span, gaps=gaps)
         read = replace(read, trust=1.0 if table.trust is None else float(table.trust))
-        return (denied(read) if negated and not numeric else read), found
+        return (denied(read) if negated and not numeric else read), diagnostics
     except Unreadable as problem:
         fault = problem.fault
         in_file = span is None or fault.code not in STATEMENT_FAULTS

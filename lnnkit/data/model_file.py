@@ -40,11 +40,11 @@ def tensor_bytes(tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> by
     """The content of a safetensors file, equal for equal arguments: safetensors itself orders metadata at random."""
     from safetensors.numpy import save
 
-    found = save(tensors, metadata)
-    start = 8 + int.from_bytes(found[:8], "little")
-    header = json.dumps({**json.loads(found[8:start]), "__metadata__": metadata}, separators=(",", ":")).encode()
+    content = save(tensors, metadata)
+    start = 8 + int.from_bytes(content[:8], "little")
+    header = json.dumps({**json.loads(content[8:start]), "__metadata__": metadata}, separators=(",", ":")).encode()
     header += b" " * (-len(header) % 8)
-    return len(header).to_bytes(8, "little") + header + found[start:]
+    return len(header).to_bytes(8, "little") + header + content[start:]
 
 
 def read_text(path: Path) -> str:

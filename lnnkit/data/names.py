@@ -124,17 +124,17 @@ class Names(Sequence[str]):
             place = bisect_left(self.texts, text)
         else:
             place = bisect_left(range(len(self.texts)), text, key=self._text)
-        found = place < len(self.texts) and self._text(place) == text
-        return len(self.numbers) + place if found else None
+        present = place < len(self.texts) and self._text(place) == text
+        return len(self.numbers) + place if present else None
 
     def starting(self, prefix: str, most: int) -> list[str]:
         """The first ``most`` texts (whole numbers excluded) that start with ``prefix``."""
         place = bisect_left(range(len(self.texts)), prefix, key=self._text)
-        found: list[str] = []
-        while place < len(self.texts) and len(found) < most and (text := self._text(place)).startswith(prefix):
-            found.append(text)
+        names: list[str] = []
+        while place < len(self.texts) and len(names) < most and (text := self._text(place)).startswith(prefix):
+            names.append(text)
             place += 1
-        return found
+        return names
 
     def at(self, ids: np.ndarray, expected: int) -> list[str]:
         """The names at some ranks; ``expected`` is how many will be asked for in total."""

@@ -58,8 +58,8 @@ def decimal_comma(text: str) -> str | None:
 def pointed(text: str) -> str | None:
     """A number as written where commas are decimal, with a point: `1.234` is a thousand and more. The text itself if it
     is no number; None for a number with a point, such as `1.5`."""
-    if (found := decimal_comma(text)) is not None:
-        return found
+    if (number := decimal_comma(text)) is not None:
+        return number
     if re.fullmatch(r"[+-]?\d{1,3}(?:[.' \u00a0\u202f]\d{3})+", text.strip()):
         return re.sub(r"[^\d+-]", "", text)
     return None if "." in text and _WRITTEN.fullmatch(text.strip()) else text
@@ -83,11 +83,11 @@ def meant(text: str) -> str:
         return f"it is text: give the number {text} itself"
     if _WRITTEN.fullmatch(text):
         return "it is too large for a float of 64 bits: write it in larger units"
-    found = _WRITTEN.search(text)
-    if found and text.endswith("%"):
-        return f"write {float(found[0]) / 100:.15g}, or the number alone"
-    if found and _UNIT.fullmatch(text):
-        return f"a number has no unit: write {found[0]}, and put the unit into the name"
+    match = _WRITTEN.search(text)
+    if match and text.endswith("%"):
+        return f"write {float(match[0]) / 100:.15g}, or the number alone"
+    if match and _UNIT.fullmatch(text):
+        return f"a number has no unit: write {match[0]}, and put the unit into the name"
     return UNSAID
 
 

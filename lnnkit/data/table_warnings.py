@@ -43,7 +43,7 @@ def warnings(
     elif no_row and sheet.format == "parquet":
         yield warning("no-rows", "there are columns and no row", "")
     elif len(grid.rows) and choice.where and not len(table) and not chosen:
-        filters = " and ".join(format_condition(each.where, sheet.title(each.position)) for each in choice.where)
+        filters = " and ".join(format_condition(test.where, sheet.title(test.position)) for test in choice.where)
         yield warning("no-rows", f"no row has {filters}", "")
     if as_text and sheet.named and _header_is_row(sheet, choice, keys):
         first = ", ".join(sheet.names[position] for position in (*choice.keys, *choice.values))
@@ -86,7 +86,7 @@ def _header_is_row(sheet: Sheet, choice: ColumnChoice, keys: Sequence[Texts]) ->
         return False
     if any(NUMERAL.fullmatch(sheet.names[position]) for position in choice.values):
         return True
-    if any(sheet.names[each.position] in each.where.values for each in choice.where):
+    if any(sheet.names[test.position] in test.where.values for test in choice.where):
         return True
     return bool(keys) and all(
         bool(texts.equal(sheet.names[position]).any()) for texts, position in zip(keys, choice.keys, strict=True)
@@ -101,15 +101,15 @@ _TITLES = frozenset(
 def _row_is_header(texts: Sequence[Texts], keep: np.ndarray) -> bool:
     """Whether the first row of a file that is read without a header looks like column names: it stands above numbers,
     or each of its cells is a usual title that does not recur in its column."""
-    first = [int(each.codes[0]) for each in texts]
+    first = [int(column.codes[0]) for column in texts]
     if not keep[0] or len(keep) < 2:
         return False
     if any(
-        code >= len(each.names.numbers) and (each.codes[1:] < len(each.names.numbers)).all()
-        for code, each in zip(first, texts, strict=True)
+        code >= len(column.names.numbers) and (column.codes[1:] < len(column.names.numbers)).all()
+        for code, column in zip(first, texts, strict=True)
     ):
         return True
     return bool(texts) and all(
-        each.names[code].casefold() in _TITLES and not (each.codes[1:] == code).any()
-        for code, each in zip(first, texts, strict=True)
+        column.names[code].casefold() in _TITLES and not (column.codes[1:] == code).any()
+        for code, column in zip(first, texts, strict=True)
     )

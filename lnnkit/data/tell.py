@@ -46,8 +46,8 @@ def told_table(
         sheet = _sheet(arity, numeric, table, like)
         choice = choose(predicate, arity, numeric, sheet)
         grid, known = sheet.read(choice.wanted), None if like is None else like.names
-        read, found = facts(predicate, numeric, sheet, choice, grid, source, None, known=known, gaps=gaps)
-        return replace(read, trust=trust), found
+        read, diagnostics = facts(predicate, numeric, sheet, choice, grid, source, None, known=known, gaps=gaps)
+        return replace(read, trust=trust), diagnostics
     except Unreadable as problem:
         fault = problem.fault
         return None, [Diagnostic(fault.code, fault.message, fault.hint, file=source)]
@@ -105,7 +105,7 @@ def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
         widths = [len(row) for row in split if row is not None]
         width = next((width for width in widths if width in allowed), widths[0] if widths else allowed[0])
         names = tuple(str(position + 1) for position in range(width))
-    others = any(each is not None for each in split)
+    others = any(cells is not None for cells in split)
     good: list[tuple[Any, ...]] = []
     numbers: list[int] = []
     lost: list[tuple[int, DataFault]] = []

@@ -58,9 +58,9 @@ def pair_verdict(
 ) -> ConditionResult:
     """The verdict of a comparison (``=``, ``!=`` or an order) of two columns on each row. ``texts`` gives some of the
     ``sides`` as entities that share their names. Raises ``Unreadable`` for columns of a type that does not compare."""
-    written = [place for place, each in enumerate(sides) if each.textual]
+    written = [place for place, side in enumerate(sides) if side.textual]
     coded = dict(zip(written, texts(written), strict=True)) if written else {}
-    left, right = (_side(each, coded.get(place)) for place, each in enumerate(sides))
+    left, right = (_side(side, coded.get(place)) for place, side in enumerate(sides))
     plain = "=" if relation == "!=" else relation
     known, same = ~left.missing & ~right.missing, (left.codes == right.codes) & (left.codes >= 0)
     numeric, dated = left.numeric & right.numeric, left.dates.dated & right.dates.dated
@@ -80,9 +80,9 @@ def pair_verdict(
 
     def fault(row: int) -> DataFault:
         for side, other in ((left, right), (right, left)):
-            if (found := side.fault(row)) is not None:
-                hint = found.hint or "only numbers and dates are ordered; texts are compared by `=` and `!=`"
-                return DataFault(found.code, f"{found.message}, compared with {other.shown(row)}", hint)
+            if (problem := side.fault(row)) is not None:
+                hint = problem.hint or "only numbers and dates are ordered; texts are compared by `=` and `!=`"
+                return DataFault(problem.code, f"{problem.message}, compared with {other.shown(row)}", hint)
         what = f"{sides[0].title} is {left.shown(row)} and {sides[1].title} is {right.shown(row)}"
         if doubtful[row]:
             what += ", whole numbers that float64 cannot tell apart"

@@ -67,14 +67,14 @@ def _any(several: Sequence[ConditionResult]) -> ConditionResult:
     if len(several) == 1:
         return first
     holds, wrong = first.holds.copy(), first.wrong.copy()
-    for each in several[1:]:
-        holds |= each.holds
-        wrong |= each.wrong
+    for part in several[1:]:
+        holds |= part.holds
+        wrong |= part.wrong
 
     def fault(row: int) -> DataFault:
-        return next(each.fault(row) for each in several if each.wrong[row])
+        return next(part.fault(row) for part in several if part.wrong[row])
 
-    return ConditionResult(holds, wrong & ~holds, fault, next((each.what for each in several if each.wrong.any()), ""))
+    return ConditionResult(holds, wrong & ~holds, fault, next((part.what for part in several if part.wrong.any()), ""))
 
 
 class Cells:
@@ -279,6 +279,6 @@ def _as_number(cell: str) -> str:
     return f"write {cell.strip()} without quotes" if NUMERAL.fullmatch(cell) else "compare it with a number"
 
 
-def _mask(found: pa.BooleanArray) -> np.ndarray:
+def _mask(truths: pa.BooleanArray) -> np.ndarray:
     """The values of a boolean array; False where null."""
-    return (view(found.cast(pa.uint8()), np.uint8) != 0) & ~nulls(found)
+    return (view(truths.cast(pa.uint8()), np.uint8) != 0) & ~nulls(truths)

@@ -67,16 +67,16 @@ def text_dates(texts: Texts) -> Dates:
     names = some_of(texts.names.arrow, places)
     stamps = as_stamps(names, np.zeros(len(places), bool))
     if stamps is not None:
-        found = typed_dates(stamps)
+        dates = typed_dates(stamps)
     else:
         read = [(name, instant(name)) for name in cast("list[str]", names.to_pylist())]
         zoned = any(moment is not None and moment.zoned for _, moment in read)
         dated = [moment is not None and moment.zoned == zoned for _, moment in read]
         foreign = [not of and is_date(name) for of, (name, _) in zip(dated, read, strict=True)]
         moments = [divmod(0 if moment is None else moment.nanoseconds, 1000) for _, moment in read]
-        found = Dates(np.array(dated), np.array(foreign), *np.array(moments, np.int64).reshape(-1, 2).T)
+        dates = Dates(np.array(dated), np.array(foreign), *np.array(moments, np.int64).reshape(-1, 2).T)
     rows: list[np.ndarray] = []
-    for values in (found.dated, found.foreign, found.micros, found.nanos):
+    for values in (dates.dated, dates.foreign, dates.micros, dates.nanos):
         by_name = np.zeros(len(texts.names), values.dtype)
         by_name[places] = values
         rows.append(texts.by_name(by_name))
@@ -117,16 +117,16 @@ def other_dates(names: Names, title: str) -> Callable[[str], DataFault]:
             return DataFault("bad-date", f"{title} is {text!r}, without the time zone that others have", hint)
         if not forms:
             forms.append(formats(list(islice((name for name in names if instant(name) is None), _SAMPLE))))
-        found = forms[0] or formats([text])
-        if not found and NUMERAL.fullmatch(text):
+        patterns = forms[0] or formats([text])
+        if not patterns and NUMERAL.fullmatch(text):
             hint = "a number compares with a number: write that without quotes"
             return DataFault("bad-date", f"{title} is {text!r}, not a date", hint)
-        if not found:
+        if not patterns:
             hint = f"write dates as 2024-01-15; if such a cell is empty, add `missing {format_string(text)}`"
             return DataFault("bad-date", f"{title} is {text!r}, not a date", hint)
-        shown = " or ".join(re.sub("%.", lambda match: _LETTERS[match[0]], form) for form in found)
-        readers = " or ".join(f"`pd.to_datetime(column, format={format_string(form)})`" for form in found)
-        hint = f"dates compare as {_iso(text, found[0])}: rewrite the column, in pandas by {readers}"
+        shown = " or ".join(re.sub("%.", lambda match: _LETTERS[match[0]], form) for form in patterns)
+        readers = " or ".join(f"`pd.to_datetime(column, format={format_string(form)})`" for form in patterns)
+        hint = f"dates compare as {_iso(text, patterns[0])}: rewrite the column, in pandas by {readers}"
         return DataFault("bad-date", f"{title} is {text!r}, a date as {shown}", hint)
 
     return fault

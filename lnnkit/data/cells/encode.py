@@ -122,11 +122,11 @@ def _from_whole_numbers(
             gaps[place] = nulls(held)
             known = numbers[place][~gaps[place]]
             numbers[place] = np.where(gaps[place], known[0] if len(known) else 0, numbers[place])
-    codes = {place: own if own.dtype == np.int32 else np.empty(len(own), np.int32) for place, own in numbers.items()}
+    codes = {at: array if array.dtype == np.int32 else np.empty(len(array), np.int32) for at, array in numbers.items()}
     distinct = coded(list(numbers.values()), list(codes.values()))
     for place, missing in gaps.items():
         codes[place][missing] = -1
-    return [Piece(own, strings([]), used=True, numbers=distinct, columns=(place,)) for place, own in codes.items()]
+    return [Piece(ranks, strings([]), used=True, numbers=distinct, columns=(place,)) for place, ranks in codes.items()]
 
 
 def _piece(column: Column, casts: tuple[pa.DataType, ...]) -> Piece:

@@ -25,8 +25,8 @@ def meant_cells(grid: Grid, table: ast.Table, choice: ColumnChoice) -> Grid:
         grid = _changed(grid, {place: trimmed(column) for place, column in grid.columns.items()})
     grid = without_marks(grid, table.missing)
     if table.decimal == ",":
-        compared = [each for each in choice.where if each.other is not None or _is_number(each.where.values)]
-        numbers = {*choice.values, *(place for each in compared for place in (each.position, each.other))} - {None}
+        compared = [test for test in choice.where if test.other is not None or _is_number(test.where.values)]
+        numbers = {*choice.values, *(place for test in compared for place in (test.position, test.other))} - {None}
         grid = _changed(
             grid, {place: with_points(grid.columns[place], place) for place in numbers if place is not None}
         )
@@ -54,12 +54,12 @@ def with_points(column: Column, place: int) -> Column:
     ``Unreadable`` for a number with a point."""
 
     def points(texts: list[str]) -> list[str]:
-        found = [pointed(text) for text in texts]
-        wrong = next((text for text, number in zip(texts, found, strict=True) if number is None), None)
+        numbers = [pointed(text) for text in texts]
+        wrong = next((text for text, number in zip(texts, numbers, strict=True) if number is None), None)
         if wrong is not None:
             message = f"column {place + 1} has {wrong!r}, a number with a point, and decimals have a comma here"
             raise Unreadable("bad-number", message, 'write a comma, or take `decimal ","` out')
-        return [number or "" for number in found]
+        return [number or "" for number in numbers]
 
     return _mapped(column, points)
 
@@ -101,10 +101,10 @@ def _cleared(column: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Arr
         return None
     from pyarrow.compute import SetLookupOptions, call_function
 
-    found = call_function("is_in", [array], SetLookupOptions(wanted, skip_nulls=True))
-    if not found.true_count:
+    marked = call_function("is_in", [array], SetLookupOptions(wanted, skip_nulls=True))
+    if not marked.true_count:
         return None
-    return call_function("if_else", [found, pa.scalar(None, array.type), array])
+    return call_function("if_else", [marked, pa.scalar(None, array.type), array])
 
 
 def _as_values(kind: pa.DataType, marks: Sequence[str]) -> pa.Array | None:

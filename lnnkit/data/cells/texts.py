@@ -75,11 +75,11 @@ def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = 
         return [Texts(known.ranks, known, {}, 1)]
     pieces = [cleaned(piece) for piece in encoded(columns)]
     sharing = len(columns) if all(piece.used for piece in pieces) else 0
-    found: dict[int, Texts] = {}
+    placed: dict[int, Texts] = {}
     for piece, texts in zip(pieces, _united(pieces), strict=True):
         for place, codes in zip(piece.columns, np.split(texts.codes, len(piece.columns)), strict=True):
-            found[place] = Texts(codes, texts.names, texts.faults, sharing)
-    return [found[place] for place in range(len(columns))]
+            placed[place] = Texts(codes, texts.names, texts.faults, sharing)
+    return [placed[place] for place in range(len(columns))]
 
 
 def without_fractions(texts: Texts) -> Texts:
@@ -97,9 +97,9 @@ def without_fractions(texts: Texts) -> Texts:
             return texts
         numbers.append(int(match[1]))
     distinct, places = np.unique(np.array(numbers, np.int64), return_inverse=True)
-    merged, (own, other) = united([names.numbers_in_numpy, distinct])
+    merged, (old, other) = united([names.numbers_in_numpy, distinct])
     codes = np.full(len(names) + 1, -1, np.int32)  # the last one is for -1
-    codes[:count], codes[spelled] = own, other[places]
+    codes[:count], codes[spelled] = old, other[places]
     return Texts(codes.take(texts.codes), Names(strings([]), merged), {})
 
 
@@ -109,10 +109,10 @@ def _has_all(column: Column, names: Names) -> bool:
         return False
     if column.type != pa.int64():
         return False
-    own, numbers = view(one(column), np.int64), names.numbers_in_numpy
-    if not len(own) or not gapless(numbers):
-        return np.array_equal(own, numbers)
-    return bool(own[0] == numbers[0] and own[-1] == numbers[-1]) and ascending(own)  # reads one of the two
+    values, numbers = view(one(column), np.int64), names.numbers_in_numpy
+    if not len(values) or not gapless(numbers):
+        return np.array_equal(values, numbers)
+    return bool(values[0] == numbers[0] and values[-1] == numbers[-1]) and ascending(values)  # reads one of the two
 
 
 def reunited(several: Sequence[Texts]) -> list[Texts]:
@@ -136,29 +136,29 @@ def _united(pieces: Sequence[Piece]) -> list[Texts]:
         names = Names(strings([]), shared)
         return [Texts(piece.codes, names, {}) for piece in pieces]
     none = np.empty(0, np.int64)
-    own = {id(piece.numbers): none if piece.numbers is None else piece.numbers for piece in pieces}
+    arrays = {id(piece.numbers): none if piece.numbers is None else piece.numbers for piece in pieces}
     values = pieces[0].values
     if all(piece.ordered and (piece.values is values or piece.values.equals(values)) for piece in pieces):
         ranks = [np.arange(len(values), dtype=np.int32)] * len(pieces)
     else:
         ranks, values = _ranked([piece.values for piece in pieces])
     spelled, numbers = drawn(values)
-    numbers, (*places, spots) = united([*own.values(), numbers])
-    first = dict(zip(own, places, strict=True))
+    numbers, (*places, spots) = united([*arrays.values(), numbers])
+    first = dict(zip(arrays, places, strict=True))
     rest = np.ones(len(values), bool)
     rest[spelled] = False
     among = np.cumsum(rest, dtype=np.int32) + np.int32(len(numbers) - 1)
     among[spelled] = spots
     values = some_of(values, np.flatnonzero(rest))
     names = Names(values, numbers)
-    found: list[Texts] = []
+    texts: list[Texts] = []
     for piece, rank in zip(pieces, ranks, strict=True):
         place = np.concatenate([first[id(piece.numbers)], among.take(rank)])
         faults = {len(names) + number: fault for number, fault in enumerate(piece.faults.values())}
         place[list(piece.faults)] = list(faults)
         same = (place == np.arange(len(place))).all()
-        found.append(Texts(piece.codes if same else renumbered(piece.codes, place), names, faults))
-    return found
+        texts.append(Texts(piece.codes if same else renumbered(piece.codes, place), names, faults))
+    return texts
 
 
 def _ranked(several: Sequence[pa.StringArray]) -> tuple[list[np.ndarray], pa.StringArray]:

@@ -25,17 +25,17 @@ _BEFORE, _BEHIND = ord("-"), ord("9") + 1  # a whole number begins with a byte b
 def all_whole(column: pa.Array | pa.ChunkedArray) -> np.ndarray | None:
     """The numbers of a column of strings or binary that contains only whole numbers, as a new array: int32 if all fit,
     otherwise int64. None for any other column."""
-    found = np.empty(len(column), np.int32)
+    values = np.empty(len(column), np.int32)
     start = 0
     for chunk in getattr(column, "chunks", [column]):
         numbers = _read(chunk)
         if numbers is None:
             return None
-        if found.dtype == np.int32 and (numbers.min(initial=0) < -(2**31) or numbers.max(initial=0) >= 2**31):
-            found = found.astype(np.int64)
-        found[start : start + len(numbers)] = numbers
+        if values.dtype == np.int32 and (numbers.min(initial=0) < -(2**31) or numbers.max(initial=0) >= 2**31):
+            values = values.astype(np.int64)
+        values[start : start + len(numbers)] = numbers
         start += len(numbers)
-    return found
+    return values
 
 
 def _read(texts: pa.Array) -> np.ndarray | None:
@@ -78,25 +78,25 @@ def _length(numbers: np.ndarray) -> int:
 def coded(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndarray:
     """The distinct numbers of several arrays, ascending (int64). The rank of each number is written to ``codes``
     (int32), one array for each, which may share memory with the numbers."""
-    filled = [each for each in several if len(each)]
+    filled = [array for array in several if len(array)]
     if not filled:
         return np.empty(0, np.int64)
-    if ascending(filled[0]) and all(np.array_equal(each, filled[0]) for each in filled[1:]):
+    if ascending(filled[0]) and all(np.array_equal(array, filled[0]) for array in filled[1:]):
         distinct = filled[0].astype(np.int64)
         for out in codes:
             out[:] = np.arange(len(out), dtype=np.int32)
         return distinct
-    low, high = min(int(each.min()) for each in filled), max(int(each.max()) for each in filled)
+    low, high = min(int(array.min()) for array in filled), max(int(array.max()) for array in filled)
     if high - low > _SPREAD * sum(map(len, filled)):
         return _by_hashing(several, codes)
     seen = np.zeros(high - low + 1, bool)
-    for each in filled:
-        for start in range(0, len(each), _BLOCK):
-            seen[np.subtract(each[start : start + _BLOCK], low, dtype=np.int64)] = True
+    for array in filled:
+        for start in range(0, len(array), _BLOCK):
+            seen[np.subtract(array[start : start + _BLOCK], low, dtype=np.int64)] = True
     place = None if seen.all() else np.cumsum(seen, dtype=np.int32) - np.int32(1)
-    for each, out in zip(several, codes, strict=True):
-        for start in range(0, len(each), _BLOCK):
-            above = np.subtract(each[start : start + _BLOCK], low, dtype=np.int64)
+    for array, out in zip(several, codes, strict=True):
+        for start in range(0, len(array), _BLOCK):
+            above = np.subtract(array[start : start + _BLOCK], low, dtype=np.int64)
             out[start : start + _BLOCK] = above if place is None else place.take(above)
     return np.flatnonzero(seen) + low
 
@@ -115,22 +115,22 @@ def ascending(numbers: np.ndarray) -> bool:
 
 def _by_hashing(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndarray:
     """As `coded`, for numbers that are far apart."""
-    together = np.concatenate([each.astype(np.int64, copy=False) for each in several])
+    together = np.concatenate([array.astype(np.int64, copy=False) for array in several])
     hashed = cast("pa.DictionaryArray", numbers(together, np.int64).dictionary_encode())
     distinct = view(hashed.dictionary, np.int64)
     order = np.argsort(distinct)
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
-    found, start = view(hashed.indices, np.int32), 0
+    indices, start = view(hashed.indices, np.int32), 0
     for out in codes:
-        place.take(found[start : start + len(out)], out=out, mode="clip")  # needs no buffer
+        place.take(indices[start : start + len(out)], out=out, mode="clip")  # needs no buffer
         start += len(out)
     return distinct.take(order)
 
 
 def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
     """The distinct numbers of several arrays, ascending, and for each array the ranks (int32) of its own."""
-    places = [np.empty(len(each), np.int32) for each in several]
+    places = [np.empty(len(array), np.int32) for array in several]
     return coded(several, places), places
 
 

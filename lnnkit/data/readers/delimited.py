@@ -101,11 +101,11 @@ def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: 
         return Grid({position: pa.nulls(0, pa.binary()) for position in wanted}, np.empty(0, np.int64))
     table = _parsed(text, width, wanted, raw, layout, bad)
     columns: dict[int, Column] = {position: table.column(str(position)) for position in wanted}
-    found = record_lines(text, table.num_rows + len(bad), first, layout)
-    if found is None:
+    records = record_lines(text, table.num_rows + len(bad), first, layout)
+    if records is None:
         message = f'it is unclear where the rows of "{raw.path}" end'
         raise Unreadable("unreadable-file", message, "look for a quote that opens a value and never closes")
-    lines, faults = found
+    lines, faults = records
     if not bad:
         return Grid(columns, lines, faults)
     kept = np.ones(len(lines), bool)
@@ -117,15 +117,15 @@ def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: 
     return Grid(columns, lines[kept], spoiled, tuple((int(lines[index]), fault) for index, fault in lost.items()))
 
 
-def _ragged(found: int, expected: int, layout: TextLayout) -> DataFault:
+def _ragged(count: int, expected: int, layout: TextLayout) -> DataFault:
     mark = _MARKS.get(layout.delimiter, f"`{layout.delimiter}`")
-    if found < expected:
+    if count < expected:
         hint = f"write every {mark}, also before a cell that is empty"
     elif layout.quoting:
         hint = f"a value that holds a {mark} is quoted"
     else:
         hint = "a value cannot hold a tab; a CSV can quote it"
-    message = f"this row has {found} column{'' if found == 1 else 's'}, the first one {expected}"
+    message = f"this row has {count} column{'' if count == 1 else 's'}, the first one {expected}"
     return DataFault("bad-row", message, hint)
 
 

@@ -58,8 +58,8 @@ class Text:
 
     def filled(self) -> int:
         """The offset (in ``held``) of the first byte that is not a line break; the length if there is none."""
-        found = _FILLED.search(self.held, self.start)
-        return found.start() if found else len(self.held)
+        match = _FILLED.search(self.held, self.start)
+        return match.start() if match else len(self.held)
 
     def codes(self) -> np.ndarray:
         return np.frombuffer(self.held, np.uint8, offset=self.start)

@@ -142,11 +142,11 @@ def _places(tree: dict[str, Any]) -> Iterator[int]:
         if node.get("type") == "BASE_TABLE":
             yield node["query_location"]
         elif isinstance(function, dict) and _READERS.fullmatch(str(function.get("function_name")).lower()):
-            given = (each["expression"] for each in function["arguments"])  # options are comparisons
+            given = (argument["expression"] for argument in function["arguments"])  # options are comparisons
             texts = [
-                each for each in given if each["type"] == "VALUE_CONSTANT" or each.get("function_name") == "list_value"
+                term for term in given if term["type"] == "VALUE_CONSTANT" or term.get("function_name") == "list_value"
             ]
-            yield from (each["query_location"] for each in _every(texts) if each.get("type") == "VALUE_CONSTANT")
+            yield from (leaf["query_location"] for leaf in _every(texts) if leaf.get("type") == "VALUE_CONSTANT")
 
 
 def _every(tree: object) -> Iterator[dict[str, Any]]:
