@@ -37,13 +37,13 @@ def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
     sorts, naming = Sorts(tables, keys), PredicateNames()
     variables = _variables(tables)
     written = [
-        _table(table, path, own, sorts, naming, variables)
-        for table, path, own in zip(tables, paths, keys, strict=True)
-        if own
+        _table(table, path, key, sorts, naming, variables)
+        for table, path, key in zip(tables, paths, keys, strict=True)
+        if key
     ]
-    declared = list(dict.fromkeys(sort for _, own, _ in written for sort in own))
-    queries = [query for *_, own in written for query in own[:1]]
-    queries += [query for *_, own in written for query in own[1:]]
+    declared = list(dict.fromkeys(sort for _, mentioned, _ in written for sort in mentioned))
+    queries = [query for *_, asked in written for query in asked[:1]]
+    queries += [query for *_, asked in written for query in asked[1:]]
     names = ", ".join(Path(path).name for path in paths)
     parts = [
         [f"# Drafted by `lnnkit init` from {one_line(names)}. Rename things, take out what no rule needs, add rules."],
@@ -51,7 +51,7 @@ def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
         *(lines for lines, *_ in written),
         ["# A rule, to begin with: `rule First(X) & Second(X) -> Third(X)`", *queries[:2]],
     ]
-    keyless = tuple(table.path for table, own in zip(tables, keys, strict=True) if not own)
+    keyless = tuple(table.path for table, key in zip(tables, keys, strict=True) if not key)
     return Draft("\n\n".join("\n".join(part) for part in parts if part) + "\n", keyless)
 
 
@@ -64,10 +64,10 @@ def _table(
     variables: Sequence[str],
 ) -> tuple[list[str], list[str], list[str]]:
     """The statements for one table, the sorts that they mention, and queries."""
-    own = [sorts.of(key) for key in keys]
-    named = " and ".join(f"`{sort}` ({_title(key)})" for sort, key in zip(own, keys, strict=True))
+    key_sorts = [sorts.of(key) for key in keys]
+    named = " and ".join(f"`{sort}` ({_title(key)})" for sort, key in zip(key_sorts, keys, strict=True))
     lines = [f"# {one_line(Path(path).name)}: {table.rows:,} rows about {named}"]
-    used, queries, left = list(own), list[str](), list[str]()
+    used, queries, left = list(key_sorts), list[str](), list[str]()
     arguments = ", ".join(variables[: len(keys)])
 
     def statements(name: str, signature: Sequence[str], values: Sequence[SurveyedColumn], numeric: bool) -> list[str]:
@@ -85,7 +85,7 @@ def _table(
             continue
         name = naming.predicate(column.title, stem_of(table.path), numeric=numeric)
         more = [] if numeric or truth else [sorts.of(column)]
-        texts = statements(name, [*own, *more], (column,), numeric)
+        texts = statements(name, [*key_sorts, *more], (column,), numeric)
         if why:
             left += [f"# {_title(column)}: {why}", *(f"# {text}" for text in texts)]
         else:
@@ -94,7 +94,7 @@ def _table(
             queries.append(_query(name, column, table, arguments, numeric=numeric, truth=truth))
     if not queries:  # the rows themselves
         name = naming.predicate(stem_of(table.path), "", numeric=False)
-        lines += statements(name, own, (), False)
+        lines += statements(name, key_sorts, (), False)
         queries.append(f"query {format_predicate(name)}({arguments})")
     return [*lines, *left], used, queries
 
@@ -161,7 +161,7 @@ def _variables(tables: Sequence[Survey]) -> list[str]:
 
     def free(name: str) -> bool:
         spelled = (name, name.lower(), name.upper())
-        return not any(names.find(each) is not None for names in lists for each in spelled)
+        return not any(names.find(form) is not None for names in lists for form in spelled)
 
     return [name for name in _VARIABLES if free(name)] or ["Variable1", "Variable2", "Variable3"]
 
@@ -182,7 +182,7 @@ def with_ids(table: Survey) -> bytes:
     title = "id" if all(column.title.casefold() != "id" for column in table.columns) else "row-id"
     if raw.format == "jsonl":
         objects = [line.strip() for line in raw.data.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
-        return b"".join(b'{"%s": "row%d", %s\n' % (title.encode(), n, each[1:]) for n, each in enumerate(objects, 1))
+        return b"".join(b'{"%s": "row%d", %s\n' % (title.encode(), n, line[1:]) for n, line in enumerate(objects, 1))
     if raw.format == "parquet":
         import pyarrow as pa
         import pyarrow.parquet as pq

@@ -92,8 +92,8 @@ def keys_of(table: Survey) -> tuple[SurveyedColumn, ...]:
         lambda column: column.kind == "text",
         lambda column: column is table.columns[0] and _is_whole(column),
     )
-    if found := [column for holds in likely for column in unique if holds(column)]:
-        return (found[0],)
+    if likeliest := [column for holds in likely for column in unique if holds(column)]:
+        return (likeliest[0],)
     names = [column for column in able if _is_name(column)]
     titled = [column for column in names if is_id(column.title)]
     whole = [column for column in able if _is_whole(column)]
@@ -127,30 +127,30 @@ class Sorts:
     """The sort of each column that names entities."""
 
     def __init__(self, tables: Sequence[Survey], keys: Sequence[tuple[SurveyedColumn, ...]]) -> None:
-        self._found: dict[int, str] = {}
+        self._by_column: dict[int, str] = {}
         self._keys: list[tuple[str, str, SurveyedColumn]] = []  # its sort, its table, and the column
-        for table, own in zip(tables, keys, strict=True):
+        for table, key in zip(tables, keys, strict=True):
             stem = stem_of(table.path)
-            whole = len(own) == len(table.columns) > 1  # a relation: its columns may name entities of one kind
-            for place, column in enumerate(own):
+            whole = len(key) == len(table.columns) > 1  # a relation: its columns may name entities of one kind
+            for place, column in enumerate(key):
                 sort = self._like(column, stem)
-                if sort is None and whole and place and overlap(column, own[0]):
-                    sort = self._found[id(own[0])]
+                if sort is None and whole and place and overlap(column, key[0]):
+                    sort = self._by_column[id(key[0])]
                 if sort is None:
-                    sort = self._free(singular(subject(column.title) or (stem if len(own) == 1 else column.title)))
-                if whole and not place and any(overlap(column, other) for other in own[1:]):
+                    sort = self._free(singular(subject(column.title) or (stem if len(key) == 1 else column.title)))
+                if whole and not place and any(overlap(column, other) for other in key[1:]):
                     sort = self._like(column, stem) or self._free(f"{singular(stem)}-entity")
-                self._found[id(column)] = sort
+                self._by_column[id(column)] = sort
                 self._keys.append((sort, stem, column))
 
     def of(self, column: SurveyedColumn) -> str:
         """The sort of a column: for a key or a reference to a key, that of the key; for a category, a sort of its
         own."""
-        found = self._found.get(id(column))
-        if found is None:
-            found = self.reference(column) or self._free(bare(column.title).lower())
-            self._found[id(column)] = found
-        return found
+        sort = self._by_column.get(id(column))
+        if sort is None:
+            sort = self.reference(column) or self._free(bare(column.title).lower())
+            self._by_column[id(column)] = sort
+        return sort
 
     def reference(self, column: SurveyedColumn) -> str | None:
         """The sort of the key that a column refers to; None if it refers to none."""

@@ -122,10 +122,10 @@ def _column(sheet: Sheet, grid: Grid, position: int, counts: Counter[str]) -> Su
     column: Column = title if named else position + 1
     title = title if sheet.named and title else f"column {position + 1}"
     try:
-        found = _surveyed(grid, position, column, title)
-        if sheet.named and not sheet.names[position].strip() and not position and _counts(found):
-            return replace(found, kind="unread", reason="it numbers the rows")
-        return found
+        surveyed = _surveyed(grid, position, column, title)
+        if sheet.named and not sheet.names[position].strip() and not position and _counts(surveyed):
+            return replace(surveyed, kind="unread", reason="it numbers the rows")
+        return surveyed
     except Unreadable as problem:
         none = np.full(len(grid.rows), -1, np.int32)
         return SurveyedColumn(column, title, "unread", none, 0, reason=problem.fault.message)
@@ -143,7 +143,7 @@ def _surveyed(grid: Grid, position: int, column: Column, title: str) -> Surveyed
     import numpy as np
     import pyarrow as pa
 
-    def found(kind: ColumnKind, codes: np.ndarray, distinct: int, **more: Any) -> SurveyedColumn:
+    def surveyed(kind: ColumnKind, codes: np.ndarray, distinct: int, **more: Any) -> SurveyedColumn:
         return SurveyedColumn(column, title, kind, codes, distinct, **more)
 
     def described(
@@ -152,12 +152,12 @@ def _surveyed(grid: Grid, position: int, column: Column, title: str) -> Surveyed
         """A column of numbers, or of truths if they are 0 and 1 alone."""
         held, numbers = values[known], np.where(known, values, np.nan)
         if not len(held):
-            return found("empty", codes, 0, **more)
+            return surveyed("empty", codes, 0, **more)
         if set(np.unique(held).tolist()) == {0.0, 1.0}:
-            return found("truth", codes, distinct, numbers=numbers, **more)
+            return surveyed("truth", codes, distinct, numbers=numbers, **more)
         if not np.isfinite(held).all():
-            return found("unread", codes, distinct, reason="some of its values are infinite")
-        return found("number", codes, distinct, numbers=numbers, median=float(np.median(held)), **more)
+            return surveyed("unread", codes, distinct, reason="some of its values are infinite")
+        return surveyed("number", codes, distinct, numbers=numbers, median=float(np.median(held)), **more)
 
     cells = whole_floats(grid.columns[position])
     assert not isinstance(cells, list)
@@ -166,7 +166,7 @@ def _surveyed(grid: Grid, position: int, column: Column, title: str) -> Surveyed
         codes, distinct = _numbered(reals.values, reals.missing | reals.wrong)
         if reals.wrong.any():
             reason = f"{int(reals.wrong.sum()):,} of its values are nan, which is no number"
-            return found("unread", codes, distinct, reason=reason)
+            return surveyed("unread", codes, distinct, reason=reason)
         return described(reals.values, ~reals.missing, codes, distinct)
     names = texts_of(cells, title).names
     spelled = [blank + mark for mark in _MARKS for blank in ("", " ")]
@@ -179,15 +179,15 @@ def _surveyed(grid: Grid, position: int, column: Column, title: str) -> Surveyed
     texts = without_fractions(texts_of(cells, title))
     codes, names, known = texts.codes, texts.names, texts.codes >= 0
     if texts.faults:
-        return found("unread", codes, len(names), marks=marks, reason="some of its texts are not UTF-8")
+        return surveyed("unread", codes, len(names), marks=marks, reason="some of its texts are not UTF-8")
     if not known.any():
-        return found("empty", codes, 0, marks=marks, names=names)
+        return surveyed("empty", codes, 0, marks=marks, names=names)
     values = None if padded else _all_right(cells, title, truth=numeric is None)
     if values is None and _decimal_commas(names):
         reals = reals_of(with_points(cells, position), title, False)
         if not reals.wrong.any():
             return described(reals.values, known, codes, len(names), marks=marks, commas=True)
-    as_text = found("text", codes, len(names), marks=marks, names=names)
+    as_text = surveyed("text", codes, len(names), marks=marks, names=names)
     if values is None:
         return as_text
     if not isinstance(cells, list) and pa.types.is_boolean(cells.type):  # one of them alone is a truth too
@@ -235,15 +235,15 @@ def _all_right(cells: Cells, title: str, *, truth: bool) -> np.ndarray | None:
 
 def delimiter_of(raw: RawTable) -> str | None:
     """The delimiter; None if it is the one that the file name implies."""
-    own = delimiter_by_name(raw)
+    implied = delimiter_by_name(raw)
 
     def fit(mark: str) -> tuple[bool, int, bool]:
         widths = [len(row) for row in sample(raw, mark)]
         even = bool(widths) and widths.count(widths[0]) >= 0.9 * len(widths)
-        return even and widths[0] > 1, widths[0] if widths else 0, mark == own
+        return even and widths[0] > 1, widths[0] if widths else 0, mark == implied
 
-    best = max((own, *(mark for mark in _DELIMITERS if mark != own)), key=fit)
-    return None if best == own or not fit(best)[0] else best
+    best = max((implied, *(mark for mark in _DELIMITERS if mark != implied)), key=fit)
+    return None if best == implied or not fit(best)[0] else best
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
