@@ -68,34 +68,34 @@ class LukasiewiczRule:
     @cached_property
     def sums(self) -> tuple[ClampedSum, ...]:
         """All sums of the antecedent."""
-        found = [self.top]
-        for each in found:  # grows as it is read
-            found += [inner for inner, _ in each.sums]
-        return tuple(found)
+        sums = [self.top]
+        for clamped in sums:  # grows as it is read
+            sums += [inner for inner, _ in clamped.sums]
+        return tuple(sums)
 
     @cached_property
     def ends(self) -> tuple[RuleEnd, ...]:
         """All ends that it reads."""
-        return tuple(dict.fromkeys(end for each in self.sums for end, _ in each.ends))
+        return tuple(dict.fromkeys(end for clamped in self.sums for end, _ in clamped.ends))
 
     @cached_property
     def plain(self) -> bool:
         """Whether the head is as true as the antecedent: the rule and its implication have no number but 1."""
         return self.numbers.places is None and all_set(self.numbers.start == 1)
 
-    def told(
+    def proposals(
         self, parameters: Tensor, read: ReadEnd, matrices: Mapping[ClampedSum, Tensor], *, through: bool
     ) -> Tensor:
         """(n,) the bounds that instances propose for the head. ``matrices`` has the `matrix` of some of the sums."""
         clamp = clamp_through if through else _clamp
 
-        def value_of(own: ClampedSum) -> Tensor:
-            coefficients = own.coefficients.at(parameters)
-            count = len(own.ends) + 1
-            total = coefficients[:count] if own.sums else coefficients
-            if own.ends:
-                total = total @ (matrices[own] if own in matrices else matrix(own, read))
-            for place, (inner, flipped) in enumerate(own.sums, count):
+        def value_of(clamped: ClampedSum) -> Tensor:
+            coefficients = clamped.coefficients.at(parameters)
+            count = len(clamped.ends) + 1
+            total = coefficients[:count] if clamped.sums else coefficients
+            if clamped.ends:
+                total = total @ (matrices[clamped] if clamped in matrices else matrix(clamped, read))
+            for place, (inner, flipped) in enumerate(clamped.sums, count):
                 value = value_of(inner)
                 total = torch.addcmul(total, coefficients[place], 1 - value if flipped else value)
             return clamp(total)
@@ -114,10 +114,10 @@ class LukasiewiczRule:
         return 1 - value if self.flipped else value
 
 
-def matrix(own: ClampedSum, read: ReadEnd) -> Tensor:
+def matrix(clamped: ClampedSum, read: ReadEnd) -> Tensor:
     """(k + 1, n) the terms of a sum that are ends of atoms, then ones."""
     rows: list[Tensor] = []
-    for end, flipped in own.ends:
+    for end, flipped in clamped.ends:
         value = read(end)
         if end[1] == 0:
             value = torch.where(value <= _TOLERANCE, 0.0, value)
@@ -166,14 +166,14 @@ def _numbers(
 ) -> RuleNumbers:
     """The numbers; or, with the index of the ``bias``, the coefficients of a conjunction or a disjunction."""
     fixed = torch.tensor([float(value) for value, _ in given], dtype=torch.float64)
-    found = torch.tensor([-1 if name is None else places.get(name, -1) for _, name in given], dtype=torch.int64)
-    start, signs, learned = torch.zeros_like(fixed), torch.ones_like(fixed), found >= 0
+    index = torch.tensor([-1 if name is None else places.get(name, -1) for _, name in given], dtype=torch.int64)
+    start, signs, learned = torch.zeros_like(fixed), torch.ones_like(fixed), index >= 0
     if conjunction is not None:
         start[bias] = float(not conjunction)
         signs[bias] = -1.0
         signs = -signs if conjunction else signs
     start = torch.where(learned, start, torch.addcmul(start, signs, fixed))
-    return RuleNumbers(start, signs * learned, found.clamp(min=0) if any_set(learned) else None)
+    return RuleNumbers(start, signs * learned, index.clamp(min=0) if any_set(learned) else None)
 
 
 def _sum_of(formula: Formula, places: Mapping[str, int], index: int, side: int) -> ClampedSum | None:
@@ -246,6 +246,6 @@ class _ClampThrough(torch.autograd.Function):
 
 def clamp_through(values: Tensor) -> Tensor:
     """The values between 0 and 1; where they are cut, a gradient passes if a step against it leads back inside."""
-    found = _ClampThrough.apply(values)
-    assert isinstance(found, Tensor)
-    return found
+    clipped = _ClampThrough.apply(values)
+    assert isinstance(clipped, Tensor)
+    return clipped

@@ -51,11 +51,11 @@ class Binding:
     def values(self, rows: Tensor | None = None) -> Tensor:
         """(n, k) in double precision, for all inputs or some: truths within [0, 1], or numbers; differentiable. Raises
         `NotFinite` if the module returns infinity or NaN."""
-        found: Tensor = self.module(self.inputs if rows is None else self.inputs[rows])
-        found = found.reshape(len(found), -1).double()
-        if not all_set(found.isfinite()):
+        output: Tensor = self.module(self.inputs if rows is None else self.inputs[rows])
+        output = output.reshape(len(output), -1).double()
+        if not all_set(output.isfinite()):
             raise NotFinite(self.predicate)
-        return found if self.numeric else found.clamp(0.0, 1.0)
+        return output if self.numeric else output.clamp(0.0, 1.0)
 
     def table(self, *, placeholder: bool = False) -> FactTable:
         """The facts that it supplies now; their rows are those of the inputs, from 1. Those of a ``placeholder`` have
@@ -81,27 +81,27 @@ class Binding:
     @property
     def version(self) -> tuple[int, ...]:
         """Changes when a parameter of the module does."""
-        return tuple(each._version for each in (*self.module.parameters(), *self.module.buffers()))
+        return tuple(tensor._version for tensor in (*self.module.parameters(), *self.module.buffers()))
 
 
 def bound(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:
     """The program with the facts that its bindings supply now."""
-    more = tuple(each.table() for each in bindings)
+    more = tuple(binding.table() for binding in bindings)
     return replace(program, tables=(*program.tables, *more)) if more else program
 
 
 def with_atoms(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:
     """The program with placeholder facts about the entities of its bindings, which make their names known."""
-    return replace(program, tables=(*program.tables, *(each.table(placeholder=True) for each in bindings)))
+    return replace(program, tables=(*program.tables, *(binding.table(placeholder=True) for binding in bindings)))
 
 
-def bound_atoms(binding: Binding, found: RecordedInference) -> Tensor:
+def bound_atoms(binding: Binding, inference: RecordedInference) -> Tensor:
     """(rows,) for each of all rows the index of its value in a binding's flattened output; -1 if none."""
-    numbers = found.replayer.numbers
+    numbers = inference.replayer.numbers
     table = numbers.atoms.tables[binding.predicate]
-    columns = [np.array([found.entities[name] for name in binding.entities], np.int32).repeat(binding.width)]
+    columns = [np.array([inference.entities[name] for name in binding.entities], np.int32).repeat(binding.width)]
     if binding.classes:
-        classes = np.array([found.entities[name] for name in binding.classes], np.int32)
+        classes = np.array([inference.entities[name] for name in binding.classes], np.int32)
         columns.append(np.tile(classes, len(binding.entities)))
     rows = torch.from_numpy(numbers.of(table, table.tuples.find(columns, len(columns[0]))))
     which = torch.full((numbers.count,), -1, dtype=torch.int64)
@@ -140,21 +140,21 @@ def bound_replay(replay: Replay, bindings: Sequence[tuple[Binding, Tensor]]) -> 
     """The replay with the outputs of the ``bindings`` that it reads, each with its `bound_atoms`."""
     outputs: list[BoundPlaces] = []
     for binding, which in bindings:
-        own = which[replay.sources // 2]
-        places = where_set(own >= 0)
+        index = which[replay.sources // 2]
+        places = where_set(index >= 0)
         if len(places):
-            inputs, rows = torch.unique(own[places] // binding.width, return_inverse=True)
-            outputs.append(BoundPlaces(binding, inputs, places, rows, own[places] % binding.width))
+            inputs, rows = torch.unique(index[places] // binding.width, return_inverse=True)
+            outputs.append(BoundPlaces(binding, inputs, places, rows, index[places] % binding.width))
     return BoundReplay(replay, outputs)
 
 
 def comparison_queries(program: CheckedProgram, bindings: Sequence[Binding]) -> tuple[Query, ...]:
     """A query for each comparison whose numbers modules may determine. Comparisons that are statements, or of too many
     tuples, learn only from what inference derives."""
-    found = {each.predicate for each in bindings if each.numeric}
-    if not found:
+    determined = {binding.predicate for binding in bindings if binding.numeric}
+    if not determined:
         return ()
-    entities = max(len(each.entities) for each in bindings if each.numeric)
+    entities = max(len(binding.entities) for binding in bindings if binding.numeric)
     held = [
         Query(node, node.span.text, assertion.logic, node.span)
         for assertion in program.assertions
@@ -162,17 +162,17 @@ def comparison_queries(program: CheckedProgram, bindings: Sequence[Binding]) -> 
         if isinstance(node, ast.Comparison)
     ]
     atoms = [
-        [each for each in nodes(cast(ast.Expression, query.formula)) if isinstance(each, ast.Atom)] for query in held
+        [node for node in nodes(cast(ast.Expression, query.formula)) if isinstance(node, ast.Atom)] for query in held
     ]
-    mentioned = [{atom.name for atom in own} for own in atoms]
-    while more := {name for names in mentioned if names & found for name in names} - found:
-        found |= more
+    mentioned = [{atom.name for atom in group} for group in atoms]
+    while more := {name for names in mentioned if names & determined for name in names} - determined:
+        determined |= more
     stated = {id(assertion.formula) for assertion in program.assertions}
     return tuple(
         query
-        for query, names, own in zip(held, mentioned, atoms, strict=True)
-        if names & found
+        for query, names, group in zip(held, mentioned, atoms, strict=True)
+        if names & determined
         and id(query.formula) not in stated
-        and entities ** len({each.name for atom in own for each in atom.arguments if isinstance(each, ast.Variable)})
+        and entities ** len({term.name for atom in group for term in atom.arguments if isinstance(term, ast.Variable)})
         <= _MOST
     )

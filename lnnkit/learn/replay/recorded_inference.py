@@ -86,13 +86,13 @@ def label_queries(program: CheckedProgram) -> tuple[Query, ...]:
     for table in program.label_tables:
         if table.span is not None:
             spans.setdefault(table.predicate, table.span)
-    found: list[Query] = []
+    queries: list[Query] = []
     for name in sorted({*spans, *(table.predicate for table in program.label_tables)}):
         predicate = program.predicates[name]
         span = spans.get(name) or Span(Source("", ""), 0, 0)
         variables = tuple(ast.Variable(f"X{place}", span=span) for place in range(predicate.arity))
-        found.append(Query(ast.Atom(name, variables, span=span), name, program.logic, span, predicate.numeric))
-    return tuple(found)
+        queries.append(Query(ast.Atom(name, variables, span=span), name, program.logic, span, predicate.numeric))
+    return tuple(queries)
 
 
 def mentioned(program: CheckedProgram, queries: Sequence[Query]) -> set[str]:
@@ -111,32 +111,32 @@ def same_derivations(earlier: RecordedInference, later: RecordedInference) -> bo
     )
 
 
-def _derivation(found: RecordedInference) -> Iterator[object]:
+def _derivation(inference: RecordedInference) -> Iterator[object]:
     """All that a replay depends on, apart from learned numbers: tuples, and arrays."""
-    events, numbers, run = found.replayer.events, found.replayer.numbers, found.fixpoint
+    events, numbers, run = inference.replayer.events, inference.replayer.numbers, inference.fixpoint
     atoms = numbers.atoms
     yield events.groups, events.entered
     yield numbers.starts
     yield tuple((name, table.default) for name, table in atoms.tables.items())
     yield from (events.crossings, events.key, events.group, events.instance, events.tick, events.source)
     yield events.value[events.group < 0]
-    yield from (numbers.crossed, *(end for each in found.replayer.start for end in each), numbers.flags("given"))
+    yield from (numbers.crossed, *(end for pair in inference.replayer.start for end in pair), numbers.flags("given"))
     for member in run.grounding.members:
         for kept in member.kept if isinstance(member, GroupRule) else ():
             yield from (kept[variable].values for variable in kept)
     for number in sorted({number for number, _, _ in events.groups}):
-        batch = found.replayer.batch(number)
-        yield batch.completes, _shape(batch.formula), tuple((len(each), *each.columns) for each in batch.blocks)
-        for block in batch.blocks:
+        shape = inference.replayer.shape(number)
+        yield shape.completes, _shape(shape.formula), tuple((len(block), *block.columns) for block in shape.blocks)
+        for block in shape.blocks:
             yield from (column.values for column in (*block.columns.values(), block.group))
 
 
 def _shape(formula: Formula) -> tuple[object, ...]:
     """The formula's structure, apart from learned numbers."""
-    found: list[object] = [formula.blocks, formula.auxiliary, formula.heads, formula.learned]
+    parts: list[object] = [formula.blocks, formula.auxiliary, formula.heads, formula.learned]
     for neuron in formula.neurons:
         numbers = zip((*neuron.weights, neuron.bias), neuron.learned or (None,), strict=False)
         fixed = [number if name is None else None for number, name in numbers]
         source = neuron.source if neuron.kind == LEAF else ""
-        found.append((neuron.kind, neuron.operands, neuron.block, source, neuron.arguments, neuron.inner, fixed))
-    return tuple(found)
+        parts.append((neuron.kind, neuron.operands, neuron.block, source, neuron.arguments, neuron.inner, fixed))
+    return tuple(parts)

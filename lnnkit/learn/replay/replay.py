@@ -42,11 +42,11 @@ class StepReads:
         self.made: list[tuple[Tensor, Tensor]] = []  # positions, and the values there
 
     def read(self, places: Tensor) -> Tensor:
-        found = self.values.index_select(0, places)
+        values = self.values.index_select(0, places)
         if torch.is_grad_enabled() and len(places) and int(places.max()) >= self.constant:
-            found.requires_grad_()
-            self.made.append((places, found))
-        return found
+            values.requires_grad_()
+            self.made.append((places, values))
+        return values
 
     def interval(self, ends: EndPlaces) -> Interval:
         return Interval(self.read(ends[0]), self.read(ends[1]))
@@ -84,9 +84,9 @@ class Replay:
         Differentiable in the parameters and in ``given``, which replaces the initial bounds."""
         if given is None and len(self.steps) == 1 and self._all:  # no step reads another
             return self.steps[0].evaluate(parameters, StepReads(self.initial, len(self.initial)))
-        found = _EvaluatedReplay.apply(parameters, self.initial if given is None else given, self, given is None)
-        assert isinstance(found, Tensor)
-        return found
+        bounds = _EvaluatedReplay.apply(parameters, self.initial if given is None else given, self, given is None)
+        assert isinstance(bounds, Tensor)
+        return bounds
 
     @cached_property
     def buffer(self) -> Tensor:
@@ -123,9 +123,9 @@ class _EvaluatedReplay(torch.autograd.Function):
             for step in replay.steps:
                 leaf = parameters.detach().requires_grad_(wanted)
                 reads = StepReads(values, count if constant else 0)
-                found = step.evaluate(leaf, reads)
-                values[step.start : step.start + step.count] = found.detach()
-                graphs.append((step, leaf, found, reads))
+                output = step.evaluate(leaf, reads)
+                values[step.start : step.start + step.count] = output.detach()
+                graphs.append((step, leaf, output, reads))
         ctx.graphs = graphs  # pyright: ignore[reportAttributeAccessIssue]  # a context takes any attribute
         ctx.replay = replay  # pyright: ignore[reportAttributeAccessIssue]
         ctx.constant = constant  # pyright: ignore[reportAttributeAccessIssue]
@@ -144,12 +144,12 @@ class _EvaluatedReplay(torch.autograd.Function):
         asked = gradients[0] if which is None or len(which) == len(gradients[0]) else gradients[0][which]
         flowing = torch.zeros(replay.length - first, dtype=asked.dtype).index_add_(0, places, asked)
         total = torch.zeros(ctx.parameters, dtype=asked.dtype)  # pyright: ignore[reportAttributeAccessIssue]
-        for step, parameters, found, reads in reversed(graphs):
-            if not found.requires_grad:
+        for step, parameters, output, reads in reversed(graphs):
+            if not output.requires_grad:
                 continue
-            own = flowing[step.start - first : step.start - first + step.count]
+            incoming = flowing[step.start - first : step.start - first + step.count]
             wanted = [parameters, *(end for _, end in reads.made)]
-            passed = torch.autograd.grad(found, wanted, own, allow_unused=True, retain_graph=True)
+            passed = torch.autograd.grad(output, wanted, incoming, allow_unused=True, retain_graph=True)
             if passed[0] is not None:
                 total = total + passed[0]
             for (where, _), gradient in zip(reads.made, passed[1:], strict=True):
@@ -160,7 +160,7 @@ class _EvaluatedReplay(torch.autograd.Function):
 
 
 def instance_values(
-    batch: RuleShape,
+    shape: RuleShape,
     leaf: int,
     side: int,
     ends: Mapping[int, EndPlaces],
@@ -173,15 +173,15 @@ def instance_values(
     ``order`` has the names of the parameters. Pseudo-leaves: AUXILIARY, their own shared neuron; ROOT, its value before
     the first round; CROSSING, how far their bounds cross. At the parameters of inference the result equals that of
     `lnnkit.engine.response.respond`."""
-    formula, (lengths, groupings) = batch.formula, rows
+    formula, (lengths, groupings) = shape.formula, rows
     places = {name: place for place, name in enumerate(order) if name in _names(formula)}
 
     def evaluate(parameters: Tensor, reads: StepReads) -> Tensor:
-        found = {index: Bounds(*reads.interval(pair)) for index, pair in ends.items()}
+        bounds = {index: Bounds(*reads.interval(pair)) for index, pair in ends.items()}
 
         def read(index: int) -> Bounds:
-            if index in found:
-                return found[index]
+            if index in bounds:
+                return bounds[index]
             return Bounds(*map(torch.tensor, constant(formula, index, lengths[formula.neurons[index].block], DOUBLE)))
 
         learned = _with_parameters(formula, {name: parameters[place] for name, place in places.items()})
@@ -191,7 +191,7 @@ def instance_values(
             lower, upper = ascend(learned, read, groupings).root
             value = lower - upper
         else:
-            value = leaf_bound(learned, read, groupings, leaf, side, completes=batch.completes)
+            value = leaf_bound(learned, read, groupings, leaf, side, completes=shape.completes)
         return value if out is None else value.index_select(0, out)
 
     return evaluate
@@ -208,8 +208,8 @@ def _with_parameters(formula: Formula, parameters: Mapping[str, Tensor]) -> Form
             placed = tuple(
                 parameters.get(name or "", weight) for name, weight in zip(weights, neuron.weights, strict=True)
             )
-            own = parameters.get(bias or "", neuron.bias)
-            neuron = neuron._replace(weights=cast("tuple[float, ...]", placed), bias=cast(float, own))
+            value = parameters.get(bias or "", neuron.bias)
+            neuron = neuron._replace(weights=cast("tuple[float, ...]", placed), bias=cast(float, value))
         neurons.append(neuron)
     ends = (formula.lower, formula.upper)
     if formula.root is not None and formula.auxiliary is None:
@@ -221,8 +221,8 @@ def _with_parameters(formula: Formula, parameters: Mapping[str, Tensor]) -> Form
 
 def _names(formula: Formula) -> set[str | None]:
     """The names of the parameters in a formula."""
-    own = formula.root.learned if formula.root is not None and formula.auxiliary is None else ()
-    return {*own, *(name for neuron in formula.neurons for name in neuron.learned)}
+    root = formula.root.learned if formula.root is not None and formula.auxiliary is None else ()
+    return {*root, *(name for neuron in formula.neurons for name in neuron.learned)}
 
 
 def comparison_values(
@@ -238,7 +238,7 @@ def comparison_values(
 
     def evaluate(parameters: Tensor, reads: StepReads) -> Tensor:
         named = dict(zip(order, parameters, strict=True))
-        given = [reads.interval(each) for each in numbers]
+        given = [reads.interval(ends) for ends in numbers]
         if narrowed is None:
             return comparison.truth(given, named, side, softness)
         number, truth = narrowed
@@ -248,7 +248,7 @@ def comparison_values(
 
 
 class RuleValues:
-    """Events of a rule with an atomic head; ``place`` is its batch and the head's leaf. ``through``: gradients pass."""
+    """Events of a rule with an atomic head; ``place`` is its shape and the head's leaf. ``through``: gradients pass."""
 
     def __init__(
         self, rule: LukasiewiczRule, place: tuple[int, int], ends: Mapping[RuleEnd, Tensor], *, through: bool
@@ -259,12 +259,12 @@ class RuleValues:
     def __call__(self, parameters: Tensor, reads: StepReads) -> Tensor:
         if reads.constant and self._matrices is None:
             self._matrices = {
-                own: matrix(own, lambda end: reads.values.index_select(0, self._ends[end]))
-                for own in self._rule.sums
-                if own.ends and all(_below(self._ends[end], reads.constant) for end, _ in own.ends)
+                clamped: matrix(clamped, lambda end: reads.values.index_select(0, self._ends[end]))
+                for clamped in self._rule.sums
+                if clamped.ends and all(_below(self._ends[end], reads.constant) for end, _ in clamped.ends)
             }
         known = self._matrices if reads.constant and self._matrices else {}
-        return self._rule.told(parameters, lambda end: reads.read(self._ends[end]), known, through=self._through)
+        return self._rule.proposals(parameters, lambda end: reads.read(self._ends[end]), known, through=self._through)
 
     def alike(self, other: StepFunction, initial: Tensor) -> bool:
         """Whether ``other`` is the same rule about the other end of the same atoms, from equal initial bounds."""

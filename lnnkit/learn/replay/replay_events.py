@@ -18,7 +18,7 @@ from lnnkit.trail.events import NOBODY, Events, Kind, Trail
 
 _NONE = torch.full((1,), -1)
 
-EventGroup = tuple[int, int, int]  # a batch, a leaf, and the side of the leaf that instances of the batch set
+EventGroup = tuple[int, int, int]  # a shape, a leaf, and the side of the leaf that instances of the shape set
 
 
 class _EventColumns(NamedTuple):
@@ -36,35 +36,35 @@ class _EventColumns(NamedTuple):
     ) -> _EventColumns:
         """One number for all events may stand for a column."""
         parts = (key, tick, group, instance, torch.as_tensor(value, dtype=torch.float64))
-        return _EventColumns(*(torch.as_tensor(each).expand(len(instance)) for each in parts))
+        return _EventColumns(*(torch.as_tensor(column).expand(len(instance)) for column in parts))
 
 
 class EventIndex:
-    """All events, numbered. ``group`` (n,) numbers the instances' batch, leaf and side, which ``groups`` lists; -1
+    """All events, numbered. ``group`` (n,) numbers the instances' shape, leaf and side, which ``groups`` lists; -1
     where no instance brought it about. A bound's *key* is twice its atom row, plus its side. The last events are the
     ``crossings`` of arrested instances, which set no bound: their keys are negative. From ``entered`` on they are those
     of `enter`."""
 
     def __init__(self, history: Trail, numbers: RowNumbers, twinned: Collection[int] = ()) -> None:
-        """``numbers`` are those of all rows. Events of comparisons in batches ``twinned`` that set one end of a bound
+        """``numbers`` are those of all rows. Events of comparisons in shapes ``twinned`` that set one end of a bound
         get a twin for the other end."""
         assert history.trace is not None
-        found = Events(*map(torch.from_numpy, history.events(numbers)))
-        lengths = torch.diff(found.start, append=torch.tensor([len(found.row)]))
+        events = Events(*map(torch.from_numpy, history.events(numbers)))
+        lengths = torch.diff(events.start, append=torch.tensor([len(events.row)]))
         known: dict[EventGroup, int] = {}
         groups = [
-            -1 if batch == NOBODY else known.setdefault((batch, leaf, side), len(known))
-            for batch, leaf, side in zip(found.shape.tolist(), found.leaf.tolist(), found.side.tolist(), strict=True)
+            -1 if shape == NOBODY else known.setdefault((shape, leaf, side), len(known))
+            for shape, leaf, side in zip(events.shape.tolist(), events.leaf.tolist(), events.side.tolist(), strict=True)
         ]
-        chunks = found.side, found.tick, torch.tensor(groups, dtype=torch.int64), found.kind
-        side, tick, group, kinds = (each.repeat_interleave(lengths) for each in chunks)
-        own = _EventColumns(found.row.long() * 2 + side, tick, group, found.instance.long(), found.value.double())
-        parts = [own, *_twins(own, known, twinned)]
-        count = sum(len(each.key) for each in parts)
-        for arrested_at, each in history.trace.arrested:
-            crossing = known.setdefault((each.shape, CROSSING, 0), len(known))
-            rows, gap = torch.from_numpy(each.rows).long(), torch.from_numpy(each.roots.lower - each.roots.upper)
-            parts.append(_EventColumns.of(-1, arrested_at, crossing, rows, gap))
+        chunks = events.side, events.tick, torch.tensor(groups, dtype=torch.int64), events.kind
+        side, tick, group, kinds = (column.repeat_interleave(lengths) for column in chunks)
+        main = _EventColumns(events.row.long() * 2 + side, tick, group, events.instance.long(), events.value.double())
+        parts = [main, *_twins(main, known, twinned)]
+        count = sum(len(part.key) for part in parts)
+        for arrested_at, arrested in history.trace.arrested:
+            crossing = known.setdefault((arrested.shape, CROSSING, 0), len(known))
+            rows, roots = torch.from_numpy(arrested.rows).long(), arrested.roots
+            parts.append(_EventColumns.of(-1, arrested_at, crossing, rows, torch.from_numpy(roots.lower - roots.upper)))
         self.groups = list(known)
         self._set(parts)
         self.crossings = torch.arange(count, len(self))
@@ -82,7 +82,7 @@ class EventIndex:
         return len(self.key)
 
     def _set(self, parts: Sequence[_EventColumns]) -> None:
-        columns = (each[0] if len(each) == 1 else torch.cat(each) for each in zip(*parts, strict=True))
+        columns = (pieces[0] if len(pieces) == 1 else torch.cat(pieces) for pieces in zip(*parts, strict=True))
         self.key, self.tick, self.group, self.instance, self.value = columns
 
     def enter(self, group: EventGroup, count: int) -> Tensor:
@@ -90,9 +90,9 @@ class EventIndex:
         start = len(self)
         if group not in self.groups:
             self.groups.append(group)
-        own = _EventColumns(self.key, self.tick, self.group, self.instance, self.value)
+        old = _EventColumns(self.key, self.tick, self.group, self.instance, self.value)
         new = _EventColumns.of(-1, self._span - 1, self.groups.index(group), torch.arange(count), 0.0)
-        self._set([own, new])
+        self._set([old, new])
         self.__dict__.pop("by_tick", None)
         return torch.arange(start, start + count)
 
@@ -111,14 +111,14 @@ class EventIndex:
         if most < self._least or least >= stop:
             return _NONE.expand(len(keys))
         places = keys - self._least
-        found = self._number.index_select(0, places.clamp(0, span - 1))
-        known = found >= 0
+        number = self._number.index_select(0, places.clamp(0, span - 1))
+        known = number >= 0
         if least < self._least or most >= stop:
             known &= (places >= 0) & (places < span)
         if not any_set(known):
             return _NONE.expand(len(keys))
         if self._once:
-            event = found.clamp(min=0)
+            event = number.clamp(min=0)
             known &= self.tick.index_select(0, event) < ticks
             return torch.where(known, self.source.index_select(0, event), -1)
         place = torch.searchsorted(self._ordered[0], keys * self._span + ticks) - 1
@@ -166,11 +166,11 @@ class EventIndex:
         return source
 
 
-def _twins(own: _EventColumns, numbers: dict[EventGroup, int], batches: Collection[int]) -> Iterator[_EventColumns]:
+def _twins(part: _EventColumns, numbers: dict[EventGroup, int], shapes: Collection[int]) -> Iterator[_EventColumns]:
     """An event for the other end of each bound of which only one end was set."""
-    for (batch, leaf, side), group in list(numbers.items()):
-        if batch in batches and leaf == AUXILIARY:
-            mine = where_set(own.group == group)
-            lone = mine[~torch.isin(own.key[mine] ^ 1, own.key)]
-            twin = numbers.setdefault((batch, leaf, 1 - side), len(numbers))
-            yield _EventColumns.of(own.key[lone] ^ 1, own.tick[lone], twin, own.instance[lone], float(1 - side))
+    for (shape, leaf, side), group in list(numbers.items()):
+        if shape in shapes and leaf == AUXILIARY:
+            mine = where_set(part.group == group)
+            lone = mine[~torch.isin(part.key[mine] ^ 1, part.key)]
+            twin = numbers.setdefault((shape, leaf, 1 - side), len(numbers))
+            yield _EventColumns.of(part.key[lone] ^ 1, part.tick[lone], twin, part.instance[lone], float(1 - side))

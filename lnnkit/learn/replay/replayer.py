@@ -72,15 +72,15 @@ class Replayer:
     @cached_property
     def initial(self) -> Tensor:
         """The bounds of all rows before the first event, by key."""
-        found, reserved = np.empty((self.numbers.count, 2)), np.arange(-RESERVED, 0)
+        bounds, reserved = np.empty((self.numbers.count, 2)), np.arange(-RESERVED, 0)
         for table, begin in zip(self.numbers.tables, self.numbers.starts[:-1].tolist(), strict=True):
             stop, first = begin + len(reserved) + len(table), begin + len(reserved)
-            found[begin:first] = np.stack(table.read(reserved), 1)
-            found[first:stop] = table.default
+            bounds[begin:first] = np.stack(table.read(reserved), 1)
+            bounds[first:stop] = table.default
             if table.number < len(self.start):
                 ends = np.stack(self.start[table.number], 1)
-                found[first : first + len(ends)] = ends
-        return torch.from_numpy(found).view(-1)
+                bounds[first : first + len(ends)] = ends
+        return torch.from_numpy(bounds).view(-1)
 
     @cached_property
     def _given(self) -> Tensor:
@@ -95,41 +95,41 @@ class Replayer:
     def replay(self, events: Tensor, keys: Tensor) -> Replay:
         """The replay of what ``events`` (n,) set, or, where that is -1, of the initial bounds of ``keys`` (n,)."""
         given, ticks = self._needed(events[events >= 0])
-        asked = [(events, keys), *(pair for tick in ticks for each in tick for pair in each.ends.values())]
+        asked = [(events, keys), *(pair for tick in ticks for reads in tick for pair in reads.ends.values())]
         every = 2 * sum(len(of) for _, of in asked) >= len(self.initial)  # half as long for 100,000 labels of ten atoms
         read = torch.full((len(self.initial),), every)
-        for found, of in () if every else asked:
-            unset = of[found < 0]
+        for setters, of in () if every else asked:
+            unset = of[setters < 0]
             read[unset[unset >= 0]] = True
         sources, source = where_set(read), torch.cumsum(read, 0, dtype=torch.int32).sub_(1)
         place = torch.full((len(self.events) + 1,), -1)  # the position of each event among the values
         start = len(sources) + len(given)
         place[given] = torch.arange(len(sources), start)
 
-        def places(found: Tensor, of: Tensor) -> Tensor:
-            known = found >= 0
+        def places(setters: Tensor, of: Tensor) -> Tensor:
+            known = setters >= 0
             if all_set(known):
-                return place.index_select(0, found)
+                return place.index_select(0, setters)
             initial = of.clamp(min=0) if every else source.index_select(0, of.clamp(min=0)).long()
-            return torch.where(known, place[found], initial) if any_set(known) else initial
+            return torch.where(known, place[setters], initial) if any_set(known) else initial
 
         initial = torch.cat([self.initial.index_select(0, sources), self.events.value[given]])
         steps: list[ReplayStep] = []
         for tick in ticks:
             begun = len(steps)
-            for each in tick:
-                value = self._value(each, {end: places(*read) for end, read in each.ends.items()})
+            for reads in tick:
+                value = self._value(reads, {end: places(*read) for end, read in reads.ends.items()})
                 rule = value if isinstance(value, RuleValues) else None
                 twin = next((step for step in steps[begun:] if rule and rule.alike(step.evaluate, initial)), None)
                 if twin is None:
-                    twin = ReplayStep(start, len(each.events), value)
+                    twin = ReplayStep(start, len(reads.events), value)
                     steps.append(twin)
                     start += twin.count
-                place[each.events] = torch.arange(twin.start, twin.start + twin.count)
+                place[reads.events] = torch.arange(twin.start, twin.start + twin.count)
         return Replay(initial, sources, tuple(steps), places(events, keys))
 
     def enter(self, scratch: Grounding, leaf: int, side: int) -> Tensor:
-        """Append events for all instances of another grounding, of one batch; returns their numbers."""
+        """Append events for all instances of another grounding, of one shape; returns their numbers."""
         return self.events.enter((self._trace.adopt(scratch), leaf, side), len(scratch.shapes[0].blocks[0]))
 
     def _value(self, reads: _GroupReads, ends: Mapping[RuleEnd, Tensor]) -> StepFunction:
@@ -138,7 +138,7 @@ class Replayer:
         pairs = {index: (ends[index, 0], ends[index, 1]) for index, end in ends if end == 0 and (index, 1) in ends}
         comparison = self.comparisons.get(number)
         if comparison is not None and (leaf == AUXILIARY or leaf >= 0):
-            formula, softness = self.batch(number).formula, 0.0
+            formula, softness = self.shape(number).formula, 0.0
             operands = formula.neurons[formula.top].operands
             if comparison.crisp and leaf == AUXILIARY:
                 known = [Interval(*(self._as_read(*reads.ends[index, end]) for end in (0, 1))) for index in operands]
@@ -149,26 +149,26 @@ class Replayer:
         rule = self._rule(reads.group)
         if rule is not None:
             return RuleValues(rule, (number, leaf), ends, through=self._through)
-        return instance_values(self.batch(number), leaf, side, pairs, reads.rows, reads.out, self._names)
+        return instance_values(self.shape(number), leaf, side, pairs, reads.rows, reads.out, self._names)
 
     def _as_read(self, events: Tensor, keys: Tensor) -> Tensor:
         """The values read at inference."""
         before = self.initial.index_select(0, keys.clamp(min=0))
         return torch.where(events >= 0, self.events.value[events.clamp(min=0)], before)
 
-    def batch(self, number: int) -> RuleShape:
+    def shape(self, number: int) -> RuleShape:
         grounding, place = self._held(number)
         return grounding.shapes[place]
 
     def _held(self, number: int) -> tuple[Grounding, int]:
-        """The grounding that has a batch, and the batch's number there."""
+        """The grounding that has a shape, and the shape's number there."""
         return (self._grounding, number) if number >= 0 else (self._trace.scratch[-2 - number], 0)
 
     def _rule(self, group: int) -> LukasiewiczRule | None:
         if group not in self._rules:
             number, leaf, side = self.events.groups[group]
-            batch = self.batch(number)
-            self._rules[group] = rule_of(batch.formula, leaf, side, self._names, completes=batch.completes)
+            shape = self.shape(number)
+            self._rules[group] = rule_of(shape.formula, leaf, side, self._names, completes=shape.completes)
         return self._rules[group]
 
     def _needed(self, events: Tensor) -> tuple[Tensor, list[list[_GroupReads]]]:
@@ -182,29 +182,29 @@ class Replayer:
             present = where_set(torch.bincount(chosen(groups >= 0, groups))).tolist()
             if present:
                 ticks.append([self._reads(group, chosen(groups == group, some)) for group in present])
-            for each in ticks[-1] if present else ():
-                for found, _ in each.ends.values():
-                    wanted[chosen(found >= 0, found)] = True
+            for reads in ticks[-1] if present else ():
+                for setters, _ in reads.ends.values():
+                    wanted[chosen(setters >= 0, setters)] = True
         return where_set(wanted & (self.events.group < 0)), ticks[::-1]
 
     def _reads(self, group: int, events: Tensor) -> _GroupReads:
         number, leaf, _ = self.events.groups[group]
-        formula, rule = self.batch(number).formula, self._rule(group)
+        formula, rule = self.shape(number).formula, self._rule(group)
         ticks, entered = self.events.tick[events], events >= self.events.entered
         grounding, place = self._held(number)
         numbers = self.events.instance[events].numpy()
-        found, _, which, at = grounding.rebuilt(place, formula.block_of(leaf), numbers, self.numbers)
+        rebuilt, _, which, at = grounding.rebuilt(place, formula.block_of(leaf), numbers, self.numbers)
         out, shown = None, torch.from_numpy(which)
-        if len(found.groupings) > 1:
+        if len(rebuilt.groupings) > 1:
             out, instances = torch.from_numpy(at), shown
-            shown = torch.zeros(found.length(0), dtype=torch.int64)
+            shown = torch.zeros(rebuilt.length(0), dtype=torch.int64)
             shown[instances] = torch.arange(len(events))  # all that an instance says at once has one tick
         ends: dict[RuleEnd, tuple[Tensor, Tensor]] = {}
-        for index, column in found.rows.items():
+        for index, column in rebuilt.rows.items():
             wanted = [side for side in (0, 1) if rule is None or (index, side) in rule.ends]
             if not wanted or (leaf == ROOT and index == AUXILIARY):
                 continue
-            owner = shown.index_select(0, torch.from_numpy(found.tops(formula.block_of(index))))
+            owner = shown.index_select(0, torch.from_numpy(rebuilt.tops(formula.block_of(index))))
             rows = torch.from_numpy(column).long()
             if index == leaf:
                 rows = torch.where(entered.index_select(0, owner), self._unknown, rows)
@@ -213,4 +213,4 @@ class Replayer:
             for side in wanted:
                 keys = (rows * 2).add_(side)
                 ends[index, side] = self.events.before(keys, ticks.index_select(0, owner)), keys
-        return _GroupReads(group, events, ends, (found.lengths, found.groupings), out)
+        return _GroupReads(group, events, ends, (rebuilt.lengths, rebuilt.groupings), out)
