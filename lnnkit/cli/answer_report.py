@@ -128,13 +128,13 @@ def _natural(name: str) -> tuple[list[tuple[str, int, str]], str]:
 def as_json(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
     """The single object of ``--format json``, in pieces of some thousand answers."""
     yield '{"queries": ['
-    for position, each in enumerate(answers):
+    for position, table in enumerate(answers):
         yield ", " if position else ""
-        yield f'{{"query": {_dump(each.query)}, "answers": ['
-        members = ", ".join(f"{_dump(name)}: ".replace("%", "%%") + "%s" for name in each.variables)
+        yield f'{{"query": {_dump(table.query)}, "answers": ['
+        members = ", ".join(f"{_dump(name)}: ".replace("%", "%%") + "%s" for name in table.variables)
         template = f'{{"bindings": {{{members}}}, "lower": %s, "upper": %s, "state": %s}}'
-        states = _states(each, lambda state, contested: f'"{state}", "contested": {_dump(contested)}')
-        columns = [*_columns(each, _dump, _dump), states]
+        states = _states(table, lambda state, contested: f'"{state}", "contested": {_dump(contested)}')
+        columns = [*_columns(table, _dump, _dump), states]
         for number, block in enumerate(_blocks(columns)):
             yield ", " if number else ""
             yield ", ".join(map(template.__mod__, block))
@@ -165,9 +165,9 @@ def _field(text: str) -> str:
 
 def table(answers: Sequence[Shown], outcome: Outcome, paint: Paint = plain) -> Iterator[str]:
     """Each query as a heading over its answers; then the contradictions, and how inference ended."""
-    for each in answers:
-        yield paint(printable(each.answers.query), "query") + "\n"
-        yield from answer_rows(each, paint)
+    for shown in answers:
+        yield paint(printable(shown.answers.query), "query") + "\n"
+        yield from answer_rows(shown, paint)
         yield "\n"
     yield from ending(outcome, paint)
 
@@ -200,11 +200,11 @@ def _rows(answers: Answers, paint: Paint) -> Iterator[str]:
         _states(answers, lambda state, contested: paint(state_in_words(state, contested), state)),
     ]
     heads = (*answers.variables, "bounds", "state") if answers.variables else ("",) * len(columns)
-    widths = [max(map(width, (head, *each.texts))) for head, each in zip(heads, columns, strict=True)]
+    widths = [max(map(width, (head, *column.texts))) for head, column in zip(heads, columns, strict=True)]
     widths[-1] = 0  # the last column: nothing follows it
     filled = [
-        _TextColumn([padded(text, most) for text in each.texts], each.codes)
-        for each, most in zip(columns, widths, strict=True)
+        _TextColumn([padded(text, most) for text in column.texts], column.codes)
+        for column, most in zip(columns, widths, strict=True)
     ]
     if answers.variables:
         yield paint("  " + "  ".join(map(padded, heads, widths)), "heads") + "\n"
@@ -220,14 +220,14 @@ def ending(outcome: Outcome, paint: Paint = plain) -> Iterator[str]:
         yield from _indented(list(map(_contradiction, outcome.contradictions)))
         yield "\n"
     yield f"{outcome.summary}\n"
-    creeping = [(each.kind, each.rule or each.text, f"{each.file}:{each.line}") for each in outcome.creeping]
+    creeping = [(slow.kind, slow.rule or slow.text, f"{slow.file}:{slow.line}") for slow in outcome.creeping]
     yield from _indented(creeping)
 
 
-def _contradiction(found: Contradiction) -> tuple[str, ...]:
-    place = "" if found.line is None else f"line {found.line}" if not found.file else f"{found.file}:{found.line}"
-    named = f"{found.kind} {found.rule}" if found.rule else found.kind
-    return named, found.bounds, found.atom, place
+def _contradiction(clash: Contradiction) -> tuple[str, ...]:
+    place = "" if clash.line is None else f"line {clash.line}" if not clash.file else f"{clash.file}:{clash.line}"
+    named = f"{clash.kind} {clash.rule}" if clash.rule else clash.kind
+    return named, clash.bounds, clash.atom, place
 
 
 def _indented(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
@@ -280,7 +280,7 @@ def _states(answers: Answers, show: Callable[[str, bool], str]) -> _TextColumn:
 def _blocks(cells: Sequence[_TextColumn]) -> Iterator[Iterator[tuple[str, ...]]]:
     """The rows of some columns, block by block."""
     for start in range(0, len(cells[0].codes), _BLOCK):
-        yield zip(*(each.at(slice(start, start + _BLOCK)) for each in cells), strict=True)
+        yield zip(*(column.at(slice(start, start + _BLOCK)) for column in cells), strict=True)
 
 
 def _distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

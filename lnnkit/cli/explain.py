@@ -65,8 +65,8 @@ def _run(arguments: argparse.Namespace) -> int:
     form, about = arguments.format, tuple[Diagnostic, ...]()
     with ProgressLine("inferring", shown=True) as line, kb.watched(line):
         if arguments.atom is None:
-            text, found = conflict_report(kb, minimal=arguments.minimal)
-            shown = found if form == "json" else f"{streams.printable(text)}\n"
+            text, report = conflict_report(kb, minimal=arguments.minimal)
+            shown = report if form == "json" else f"{streams.printable(text)}\n"
         elif arguments.why_not is not None:
             wanted = arguments.why_not == "true"
             goal = arguments.alpha if wanted else 1 - arguments.alpha

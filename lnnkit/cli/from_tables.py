@@ -60,13 +60,13 @@ def _init(arguments: argparse.Namespace) -> int:
     def drafted() -> Draft:
         return draft(tables, [relative(table.path.resolve(), base) for table in tables])
 
-    found = drafted()
-    if arguments.ids and found.keyless:
-        tables = [_copied(each, base, arguments.force) if each.path in found.keyless else each for each in tables]
-        found = drafted()
-    _report([_keyless(path) for path in found.keyless], tables[len(found.keyless) :])
+    program = drafted()
+    if arguments.ids and program.keyless:
+        tables = [_copied(table, base, arguments.force) if table.path in program.keyless else table for table in tables]
+        program = drafted()
+    _report([_keyless(path) for path in program.keyless], tables[len(program.keyless) :])
     streams.findings(_lost(table) for table in tables if table.lost)
-    streams.deliver(found.text, output, f"lnnkit run {output}")
+    streams.deliver(program.text, output, f"lnnkit run {output}")
     return 0
 
 
@@ -96,7 +96,7 @@ def _report(problems: Sequence[Diagnostic], others: Sequence[object]) -> None:
     """Raise `Error` for tables that cannot be drafted; if there are ``others``, warn of them."""
     if problems and not others:
         raise Error(problems)
-    streams.findings(replace(each, severity="warning") for each in problems)
+    streams.findings(replace(problem, severity="warning") for problem in problems)
 
 
 def _keyless(path: Path) -> Diagnostic:
@@ -169,29 +169,29 @@ def _discover(arguments: argparse.Namespace) -> int:
         message = f'no row has a number in the column "{target.title}"'
         raise Error([Diagnostic("no-rows", message, "name another target", file=str(table.path))])
     cells = np.column_stack([np.zeros((table.rows, 0)), *(column.in_floats for column in inputs)])
-    found = discover(cells, wanted, FormulaSearch(arguments.seconds, seed=arguments.seed % 2**63))
+    discovered = discover(cells, wanted, FormulaSearch(arguments.seconds, seed=arguments.seed % 2**63))
     next_step = f"try `lnnkit run {output}`"
     if output is not None:
-        program = _program(found, table, target, inputs, Path(output).resolve().parent)
+        program = _program(discovered, table, target, inputs, Path(output).resolve().parent)
         write_text(output, program)
         if _NO_ROWS in program:
             next_step = "it answers nothing before it has rows: state their numbers as facts, or load a table with ids"
     shown = [format_predicate(column.title) for column in inputs]
-    formulas = [(scored.size, scored.error, formula_text(scored.formula, shown)) for scored in found.pareto]
+    formulas = [(scored.size, scored.error, formula_text(scored.formula, shown)) for scored in discovered.pareto]
     if arguments.format == "json":
         listing = [{"size": size, "error": error, "formula": text} for size, error, text in formulas]
-        whole = {"target": target.title, "chosen": found.chosen, "formulas": listing}
-        whole |= {"far": found.far, "doubt": found.doubt}
+        whole = {"target": target.title, "chosen": discovered.chosen, "formulas": listing}
+        whole |= {"far": discovered.far, "doubt": discovered.doubt}
         streams.write_utf8(f"{json.dumps(whole, indent=2, ensure_ascii=False)}\n")
     else:
         lines = [("", "size", "error", format_predicate(target.title))]
         for place, (size, error, text) in enumerate(formulas):
-            mark = "*" if place == found.chosen else ""
+            mark = "*" if place == discovered.chosen else ""
             lines.append((mark, str(size), "0" if error < 1e-9 else f"{error:.3g}", text))
         streams.write_utf8("".join(f"{line}\n" for line in aligned(lines, right={1})))
         left_out = "" if arguments.columns is not None else _left_out(table)
-        far = _far(found.far, int(np.isfinite(wanted).sum())) if found.far else ""
-        for text in filter(None, (left_out, far, found.doubt)):
+        far = _far(discovered.far, int(np.isfinite(wanted).sum())) if discovered.far else ""
+        for text in filter(None, (left_out, far, discovered.doubt)):
             streams.note(text)
     if output is not None:
         streams.note(f"{output}: written; {next_step}")
@@ -245,7 +245,7 @@ _NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids
 
 
 def _program(
-    found: Discovered, table: Survey, target: SurveyedColumn, inputs: Sequence[SurveyedColumn], base: Path
+    discovered: Discovered, table: Survey, target: SurveyedColumn, inputs: Sequence[SurveyedColumn], base: Path
 ) -> str:
     """Declarations, loads of the columns that the formula reads, and the rule. There are no loads if no column names
     the rows."""
@@ -254,14 +254,14 @@ def _program(
     from lnnkit.draft.drafting import load_text
     from lnnkit.draft.keys import keys_of
 
-    formula = found.formula
+    formula = discovered.formula
     read = [inputs[place] for place in sorted(columns_of(formula))]
-    keys = [each for each in keys_of(table) if each is not target and each not in read]
+    keys = [column for column in keys_of(table) if column is not target and column not in read]
     head = f"# `{format_predicate(target.title)}` by `lnnkit discover` from {table.path.name}.\n"
-    text = program_text(formula, [each.title for each in inputs], target.title)
+    text = program_text(formula, [column.title for column in inputs], target.title)
     path = relative(table.path.resolve(), base)
     if len(keys) == 1:
-        loads = "".join(load_text(each.title, table, path, keys, (each,), numeric=True) + "\n" for each in read)
+        loads = "".join(load_text(column.title, table, path, keys, (column,), numeric=True) + "\n" for column in read)
     else:
         loads = _NO_ROWS
     return f"{head}{text}{loads}query {format_predicate(target.title)}(X)\n"

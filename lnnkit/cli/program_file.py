@@ -25,9 +25,9 @@ def read(file: str) -> Source:
     from lnnkit.data.files import read_program
 
     path = Path(file)
-    text, found = read_program(path)
+    text, diagnostics = read_program(path)
     if text is None:
-        raise ProgramError(found)
+        raise ProgramError(diagnostics)
     return Source(str(path), text)
 
 

@@ -45,12 +45,12 @@ def add_check(commands: Commands) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    found = diagnostics(arguments.file, arguments.rows)
-    counts = Counter(finding.severity for finding in found)
+    findings = diagnostics(arguments.file, arguments.rows)
+    counts = Counter(finding.severity for finding in findings)
     if arguments.format == "json":
-        streams.write_json({"diagnostics": [finding.as_dict() for finding in found]})
+        streams.write_json({"diagnostics": [finding.as_dict() for finding in findings]})
     else:
-        streams.findings(found)
+        streams.findings(findings)
         said = ", ".join(counted(counts[kind], kind) for kind in ("error", "warning") if counts[kind]) or "no problems"
         alone = f"; each {arguments.rows} can be decided alone" if arguments.rows and not counts["error"] else ""
         streams.write([f"{streams.printable(arguments.file)}: {said}{alone}\n"])
@@ -66,17 +66,17 @@ def diagnostics(file: str, rows: str | None = None) -> list[Diagnostic]:
     from lnnkit.check.checker import check, ordered
     from lnnkit.syntax.parse import parse
 
-    program, found = parse(source.text, source.path)
+    program, findings = parse(source.text, source.path)
     checked, more = check(program, base_of(source), streamed=rows)
-    found = [*found, *more]
-    if rows is not None and checked is not None and all(finding.severity != "error" for finding in found):
+    findings = [*findings, *more]
+    if rows is not None and checked is not None and all(finding.severity != "error" for finding in findings):
         from lnnkit.kb import KnowledgeBase
 
         try:
-            found += KnowledgeBase(program, base_of(source), streamed=rows).row_links(rows)
+            findings += KnowledgeBase(program, base_of(source), streamed=rows).row_links(rows)
         except Error as problem:
-            found += problem.diagnostics
-    return ordered(found, [source.path])
+            findings += problem.diagnostics
+    return ordered(findings, [source.path])
 
 
 _FMT_HELP = """\
@@ -103,9 +103,9 @@ def _fmt(arguments: argparse.Namespace) -> int:
     source = read(arguments.file)
     from lnnkit.syntax.tidy import tidy
 
-    tidied, found = tidy(source.text, source.path)
-    if found:
-        raise ProgramError(found)
+    tidied, findings = tidy(source.text, source.path)
+    if findings:
+        raise ProgramError(findings)
     if not arguments.write:
         streams.write([tidied])
     elif tidied != source.text:
@@ -137,9 +137,9 @@ def _show(arguments: argparse.Namespace) -> int:
     from lnnkit.check import check
     from lnnkit.syntax.parse import parse
 
-    program, found = parse(source.text, source.path)
+    program, findings = parse(source.text, source.path)
     _, more = check(program, base_of(source), read_data=False)
-    if errors := [finding for finding in (*found, *more) if finding.severity == "error"]:
+    if errors := [finding for finding in (*findings, *more) if finding.severity == "error"]:
         raise ProgramError(errors)
     streams.write(_rules(program, base_of(source)))
     return 0

@@ -52,26 +52,26 @@ def add_prove(commands: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     kb = load(arguments.file, shown=True)
     # An axiom that passes no bounds on may take part in a proof
-    streams.findings([each for each in kb.warnings if each.code != "never-false"])
+    streams.findings([warning for warning in kb.warnings if warning.code != "never-false"])
     with interruptible("proving", shown=True, stopping=STOPPING) as (line, watch), kb.watched(watch):
         settings = {"alpha": arguments.alpha, "timeout": arguments.timeout, "reading": arguments.reading}
-        settings["tell"] = _told(line)
+        settings["tell"] = _reporter(line)
         results = (kb.prove(text, **settings) for text in arguments.formula)
-        found = _written(results if arguments.formula else kb.prove_queries(**settings), arguments.format)
-    if not found:
+        verdicts = _written(results if arguments.formula else kb.prove_queries(**settings), arguments.format)
+    if not verdicts:
         streams.note("hint: the program has no query; name a formula, as in lnnkit prove FILE 'P(a)'")
-    return streams.INTERRUPTED if watch.asked or any(each.interrupted for each in found) else 0
+    return streams.INTERRUPTED if watch.asked or any(verdict.interrupted for verdict in verdicts) else 0
 
 
-def _told(line: ProgressLine) -> Callable[[int, int], None]:
+def _reporter(line: ProgressLine) -> Callable[[int, int], None]:
     """Report the size of a large translation; on a terminal the line is updated as it goes on."""
-    told = False
+    noted = False
 
     def tell(instances: int, atoms: int) -> None:
-        nonlocal told
+        nonlocal noted
         line.say(f"grounding: {instances:,} instances of statements over {atoms:,} atoms")
-        if not told and instances >= _MANY:
-            told = True
+        if not noted and instances >= _MANY:
+            noted = True
             streams.note(f"more than {instances:,} instances of statements over {atoms:,} atoms are to be translated")
 
     return tell
@@ -79,16 +79,16 @@ def _told(line: ProgressLine) -> Callable[[int, int], None]:
 
 def _written(results: Iterator[Proved], form: str) -> list[Proved]:
     """Write the results, as text each as soon as it is found; returns all."""
-    found: list[Proved] = []
-    for each in results:
+    verdicts: list[Proved] = []
+    for verdict in results:
         if form == "text":
-            streams.write(["\n" if found else "", streams.printable(str(each)), "\n"])
+            streams.write(["\n" if verdicts else "", streams.printable(str(verdict)), "\n"])
             streams.flush()
-        found.append(each)
+        verdicts.append(verdict)
     if form == "json":
-        streams.write_json({"results": [each.as_dict() for each in found]})
+        streams.write_json({"results": [verdict.as_dict() for verdict in verdicts]})
     elif form == "html":
         from lnnkit.prove.verdict import page
 
-        streams.write_utf8(page(found))
-    return found
+        streams.write_utf8(page(verdicts))
+    return verdicts

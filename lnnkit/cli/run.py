@@ -109,19 +109,19 @@ def _print(shown: Sequence[Shown], outcome: Outcome, form: str, output: Sequence
     if form == "table":
         streams.write(report.table(shown, outcome, paint_for(sys.stdout)))
         return
-    answers = [each.answers for each in shown]
+    answers = [query.answers for query in shown]
     streams.in_utf8()
     if form == "json":
         streams.write(report.as_json(answers, outcome))
         if outcome.status == "interrupted":
             streams.note(outcome.summary)
     else:
-        for place, each in enumerate(answers):
+        for place, table in enumerate(answers):
             if output is None:
-                streams.write(report.as_csv(each))
+                streams.write(report.as_csv(table))
             else:
-                write_text(output[place], "".join(report.as_csv(each)))
-                streams.note(f"{output[place]}: {counted(len(each), 'row')} of `{each.query}`")
+                write_text(output[place], "".join(report.as_csv(table)))
+                streams.note(f"{output[place]}: {counted(len(table), 'row')} of `{table.query}`")
         streams.note("".join(report.ending(outcome)).strip())
 
 

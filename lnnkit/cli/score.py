@@ -98,8 +98,8 @@ def _run(arguments: argparse.Namespace) -> int:
         def listen(scored: Scored) -> None:
             line.say(_progress(scored, total, time.monotonic() - began))
 
-        found = score(scorer, stream, output, workers=arguments.workers, bad_rows=bad, listen=listen)
-    for text in _summary(found, time.monotonic() - began):
+        final = score(scorer, stream, output, workers=arguments.workers, bad_rows=bad, listen=listen)
+    for text in _summary(final, time.monotonic() - began):
         streams.note(text)
     return 0
 
@@ -124,23 +124,23 @@ def _rows(text: str) -> tuple[str, str]:
     return sort, place
 
 
-def _progress(found: Scored, total: int | None, seconds: float) -> str:
-    pace = found.rows / seconds if seconds else 0.0
-    left = f"{max(total - found.rows, 0) / pace:,.0f} s left" if total and pace else ""
-    return " · ".join(filter(None, (f"{found.rows:,} rows", f"{pace:,.0f} rows/s", left)))
+def _progress(scored: Scored, total: int | None, seconds: float) -> str:
+    pace = scored.rows / seconds if seconds else 0.0
+    left = f"{max(total - scored.rows, 0) / pace:,.0f} s left" if total and pace else ""
+    return " · ".join(filter(None, (f"{scored.rows:,} rows", f"{pace:,.0f} rows/s", left)))
 
 
-def _summary(found: Scored, seconds: float) -> list[str]:
+def _summary(scored: Scored, seconds: float) -> list[str]:
     """A summary of the run, with the number of rows in each state."""
-    pace = f", {found.rows / seconds:,.0f} a second" if found.rows >= _MANY else ""
-    lines = [f"{counted(found.rows, 'row')} decided{pace}"]
-    if found.resumed:
-        lines[0] += f"; went on from {counted(found.resumed, 'part')} of an earlier run"
-    for name, states in found.states.items():
+    pace = f", {scored.rows / seconds:,.0f} a second" if scored.rows >= _MANY else ""
+    lines = [f"{counted(scored.rows, 'row')} decided{pace}"]
+    if scored.resumed:
+        lines[0] += f"; went on from {counted(scored.resumed, 'part')} of an earlier run"
+    for name, states in scored.states.items():
         shares = ", ".join(f"{count:,} {state.replace('_', ' ')}" for state, count in states.most_common())
         lines += [f"  {name}: {shares}"] if shares else []
-    if found.left_out:
-        lines.append(f"  {counted(found.left_out, 'bad row')} left out")
-    if found.scattered:
+    if scored.left_out:
+        lines.append(f"  {counted(scored.left_out, 'bad row')} left out")
+    if scored.scattered:
         lines.append("  keys are not sorted: repeated ones were looked for within each batch only")
     return lines

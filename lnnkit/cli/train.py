@@ -92,13 +92,13 @@ def _train(arguments: argparse.Namespace) -> int:
             line.say(str(epoch))
             return not watch.asked
 
-        found = kb.fit(**{name: getattr(arguments, name) for name in _SETTINGS}, listen=listen)
-    streams.findings(found.warnings)
+        fit = kb.fit(**{name: getattr(arguments, name) for name in _SETTINGS}, listen=listen)
+    streams.findings(fit.warnings)
     kb.save(Path(arguments.output))
     if arguments.report is not None:
-        write_text(arguments.report, found.to_html(Path(arguments.file).name))
-    streams.write_either(arguments.format, found.as_dict, lambda: "".join(_table(found, arguments.output)))
-    return streams.INTERRUPTED if found.stopped == "interrupted" else 0
+        write_text(arguments.report, fit.to_html(Path(arguments.file).name))
+    streams.write_either(arguments.format, fit.as_dict, lambda: "".join(_table(fit, arguments.output)))
+    return streams.INTERRUPTED if fit.stopped == "interrupted" else 0
 
 
 def _require_outputs(arguments: argparse.Namespace) -> None:
@@ -117,13 +117,13 @@ def _require_outputs(arguments: argparse.Namespace) -> None:
             raise streams.UsageError(f"{option} would overwrite the program")
 
 
-def _table(found: Fit, output: str) -> Iterator[str]:
-    terms = ", ".join(f"{name} {value:.4g}" for name, value in found.terms.items())
-    epochs = found.history[-1].epoch if found.history else 0
-    for each in found.functions:
-        yield f"{each.function} = {each.formula}   ({each.rows:,} rows, error {each.shown_error})\n"
-    yield f"loss {found.loss:.4g} ({terms}) after {epochs} epochs ({found.stopped})\n"
-    for name, scores in (("training labels", found.train), ("validation labels", found.validation)):
+def _table(fit: Fit, output: str) -> Iterator[str]:
+    terms = ", ".join(f"{name} {value:.4g}" for name, value in fit.terms.items())
+    epochs = fit.history[-1].epoch if fit.history else 0
+    for learned in fit.functions:
+        yield f"{learned.function} = {learned.formula}   ({learned.rows:,} rows, error {learned.shown_error})\n"
+    yield f"loss {fit.loss:.4g} ({terms}) after {epochs} epochs ({fit.stopped})\n"
+    for name, scores in (("training labels", fit.train), ("validation labels", fit.validation)):
         if scores is not None and (scores.predicates or scores.numbers):
             yield f"\n{name}\n{streams.printable(str(scores))}\n"
     yield f"\nwritten to {streams.printable(output, keep='')}\n"
