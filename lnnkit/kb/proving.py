@@ -119,7 +119,7 @@ def _part(session: Session, queries: Sequence[Query]) -> tuple[Session, tuple[st
     part = component(program, [query.formula for query in queries])
     if part is None:
         return session, ()
-    return session.part((part.kept, part.own), lambda: theory.about(part.program)), (part.note,)
+    return session.part((part.kept, part.predicates), lambda: theory.about(part.program)), (part.note,)
 
 
 @contextmanager

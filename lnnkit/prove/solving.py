@@ -48,25 +48,25 @@ def checked(z3: Z3, solver: Z3, deadline: Deadline, *assumptions: Z3) -> SolverS
     timer.daemon = True
     timer.start()
     try:
-        found = _asked(z3, solver, deadline, assumptions)
+        status = _asked(z3, solver, deadline, assumptions)
     finally:
         timer.cancel()
         timer.join()
     if stopped.is_set():
         raise TimedOut
-    return found
+    return status
 
 
 def _asked(z3: Z3, solver: Z3, deadline: Deadline, assumptions: tuple[Z3, ...]) -> SolverStatus:
     try:
-        found = solver.check(*assumptions)
+        status = solver.check(*assumptions)
     except z3.Z3Exception as problem:
         if "interrupted" not in str(problem) and "canceled" not in str(problem):
             raise
         return _stopped(deadline)
-    if found == z3.unknown and "interrupted" in solver.reason_unknown():
+    if status == z3.unknown and "interrupted" in solver.reason_unknown():
         return _stopped(deadline)
-    return str(found)  # pyright: ignore[reportReturnType]  # one of the three
+    return str(status)  # pyright: ignore[reportReturnType]  # one of the three
 
 
 def _stopped(deadline: Deadline) -> SolverStatus:

@@ -84,7 +84,7 @@ class Proved:
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit prove --format json`` prints for each question: the ends are null in the classical
         reading, and ``notes`` are there if there are any."""
-        found: dict[str, object] = {
+        fields: dict[str, object] = {
             "formula": self.formula,
             "reading": self.reading,
             "verdict": self.verdict,
@@ -93,7 +93,7 @@ class Proved:
             "core": [member.as_dict() for member in self.core],
             "models": [model.as_dict() for model in self.models],
         }
-        return found | {"notes": list(self.notes)} if self.notes else found
+        return fields | {"notes": list(self.notes)} if self.notes else fields
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))

@@ -44,11 +44,11 @@ class ConeDecision(ClassicalDecision):
             self._mark(item)
         if self.encoding.unnamed is not None:
             statements = ground.related(question)
-            for each in (
+            for blanket in (
                 *map(Blanket, statements),
                 *map(ground.index.completion, ground.of_unnamed(question, statements)),
             ):
-                self._mark(each)
+                self._mark(blanket)
         if any(low > high for low, high in map(ground.known.box, cone.atoms)):  # arrested by its own facts
             self.encoding.arithmetic.asides.append(self.encoding.lifted(False))
 
@@ -93,16 +93,16 @@ def _answer(asked: Asked) -> Proved:
     decision, verdict = _decided(asked)
     if verdict == "timeout":
         return asked.propagated(_OPEN if decision.left_open else _LATE)
-    found = Proved(question.text, "classical", verdict, translated=decision.count)
+    proved = Proved(question.text, "classical", verdict, translated=decision.count)
     if verdict == "neither":
-        return replace(found, models=contrasted(decision.models))
+        return replace(proved, models=contrasted(decision.models))
     encoding = decision.replayed()
 
     def goal() -> Z3 | bool:
         truth = encoding.truth(question.part, {})
         return encoding.negated(truth) if verdict == "entailed" else truth if verdict == "refuted" else True
 
-    return core_of(ground, encoding, goal, decision.used, asked.deadline).shown_by(found)
+    return core_of(ground, encoding, goal, decision.used, asked.deadline).shown_by(proved)
 
 
 def _decided(asked: Asked) -> tuple[ClassicalDecision, Verdict]:

@@ -53,10 +53,10 @@ class ClassicalDecision:
     def _can(self, *, truth: bool) -> SolverStatus:
         """Whether the question can have a truth, with a model or an unsatisfiable core."""
         goal = self._solver.mark(self._goal if truth else self.encoding.negated(self._goal))
-        while (found := self._checked(goal)) == "sat":
+        while (status := self._checked(goal)) == "sat":
             if not self._extended(self._solver.model()):
                 return self._kept(self._solver.model(), float(truth))
-        return found
+        return status
 
     def _kept(self, model: Z3, truth: float) -> SolverStatus:
         """Keep a world, unless it may break something. Its truth is the one that was asked for, since Z3 may leave
@@ -75,10 +75,10 @@ class ClassicalDecision:
 
     def _checked(self, goal: Z3) -> SolverStatus:
         """Whether a model of all items has the goal; if not, the items that refute it are used."""
-        found = self._solver.check(self.deadline, [goal, *self._solver.marks.values()])
-        if found == "unsat":
+        status = self._solver.check(self.deadline, [goal, *self._solver.marks.values()])
+        if status == "unsat":
             self.used |= dict.fromkeys(self._solver.core()[1])
-        return found
+        return status
 
     def _extended(self, model: Z3) -> bool:
         """Whether something had to be added, because the model violates it."""

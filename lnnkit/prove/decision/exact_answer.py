@@ -37,13 +37,13 @@ def exact_ends(
     items: dict[int, Sequence[CoreItem]] = {}
 
     def decide(asked: Asked) -> Proved:
-        found = _found(asked)
-        if found.consistent is False or ground.conflict is not None:
+        settled = _settled(asked)
+        if settled.consistent is False or ground.conflict is not None:
             return _inconsistent(asked)
-        proved = _bounded(asked, found)
+        proved = _bounded(asked, settled)
         assert proved.lower is not None and proved.upper is not None
         for end, bound in enumerate((proved.lower, proved.upper)):
-            if abs(bound - question.told[end]) > TOLERANCE:
+            if abs(bound - question.inferred[end]) > TOLERANCE:
                 items[end] = _behind(asked, end, rational(bound))
         return proved
 
@@ -51,22 +51,22 @@ def exact_ends(
 
 
 def _answer(asked: Asked) -> Proved:
-    ground, found = asked.ground, _found(asked)
-    doubtful = ground.conflict is not None and (found.consistent is None or found.loose or not ground.small)
-    if found.consistent is False or doubtful:
+    ground, settled = asked.ground, _settled(asked)
+    doubtful = ground.conflict is not None and (settled.consistent is None or settled.loose or not ground.small)
+    if settled.consistent is False or doubtful:
         return _inconsistent(asked)
-    proved, short = _bounded(asked, found), rational(2 * TOLERANCE)
+    proved, short = _bounded(asked, settled), rational(2 * TOLERANCE)
     if proved.verdict not in ("entailed", "refuted"):
-        return replace(proved, models=contrasted(found.worlds))
+        return replace(proved, models=contrasted(settled.worlds))
     end = int(proved.verdict == "refuted")
     encoding, limit = _unfolded(asked), 1 - rational(asked.alpha) + short if end else rational(asked.alpha) - short
     return _core(asked, encoding, _beyond(asked, encoding, end, limit)).shown_by(proved)
 
 
 def _inconsistent(asked: Asked) -> Proved:
-    conflict, count = asked.ground.conflict, len(asked.cone.instances)
+    conflict, question, count = asked.ground.conflict, asked.question, len(asked.cone.instances)
     core = _core(asked, _unfolded(asked), lambda: True) if conflict is None else Core.of_conflict(*conflict())
-    return core.shown_by(Proved(asked.question.text, "exact", "inconsistent", *asked.question.told, translated=count))
+    return core.shown_by(Proved(question.text, "exact", "inconsistent", *question.inferred, translated=count))
 
 
 def _core(asked: Asked, encoding: GradedEncoding, goal: Goal) -> Core:
@@ -95,23 +95,23 @@ def _unfolded(asked: Asked) -> GradedEncoding:
     return GradedEncoding(asked.ground.reading, folded=False, slack=asked.slack)
 
 
-def _found(asked: Asked) -> SettledEnds:
+def _settled(asked: Asked) -> SettledEnds:
     """The bounds. Contradictions that are due to rounding are resolved by widening constraints by a tolerance. Those
     that even `_LEAST` resolves are none of rounding: a truth function jumps there."""
     decide = _decision(asked)
-    found, cone = decide(ZERO).bounds(), asked.cone
-    if found.consistent is False:
+    settled, cone = decide(ZERO).bounds(), asked.cone
+    if settled.consistent is False:
         wider = decide(SLACK).bounds()
         if wider.consistent and decide(_LEAST, ()).bounds().consistent:
             asked.cone = cone
-            return found
-        asked.slack, found = SLACK, wider
-    if found.broken and found.consistent and found.ends.get(1) is None and not asked.deadline.passed:
+            return settled
+        asked.slack, settled = SLACK, wider
+    if settled.broken and settled.consistent and settled.ends.get(1) is None and not asked.deadline.passed:
         with suppress(TooWide):  # in time: the lower bound stands
             upper = decide(asked.slack, (1,)).bounds()
-            found.ends |= upper.ends
-            found.worlds += upper.worlds
-    return found
+            settled.ends |= upper.ends
+            settled.worlds += upper.worlds
+    return settled
 
 
 def _decision(asked: Asked) -> Callable[..., GradedDecision]:
@@ -134,10 +134,10 @@ def _decision(asked: Asked) -> Callable[..., GradedDecision]:
     return partial(GradedDecision, asked, near)
 
 
-def _bounded(asked: Asked, found: SettledEnds) -> Proved:
+def _bounded(asked: Asked, settled: SettledEnds) -> Proved:
     """The answer without its core and its worlds."""
-    low, high = asked.question.told
-    ends = [found.ends.get(end) for end in (0, 1)]
+    low, high = asked.question.inferred
+    ends = [settled.ends.get(end) for end in (0, 1)]
     missing = [name for name, end in zip(("lower", "upper"), ends, strict=True) if end is None]
     which = "both bounds are" if len(missing) == 2 else f"the {''.join(missing)} bound is"
     notes = [f"not decided in time: {which} from inference alone"] if missing else []
@@ -146,5 +146,5 @@ def _bounded(asked: Asked, found: SettledEnds) -> Proved:
     if lower > upper:  # crossed by rounding: the ends of inference and of the solver coincide
         lower = upper = low if lower == low else high
     verdict, count = verdict_at(lower, upper, asked.alpha, settled=not missing), len(asked.cone.instances)
-    text, settled = asked.question.text, not missing
-    return Proved(text, "exact", verdict, lower, upper, notes=tuple(notes), settled=settled, translated=count)
+    text = asked.question.text
+    return Proved(text, "exact", verdict, lower, upper, notes=tuple(notes), settled=not missing, translated=count)

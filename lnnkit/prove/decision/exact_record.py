@@ -34,21 +34,21 @@ class NoRecord(Exception):
     """A bound has no proof that the checker accepts."""
 
 
-def recorded(ground: Ground, told: Proof, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
-    """The proof of the bounds that inference has ``told``, with an exact step for a tighter end. Raises `NoRecord` if
+def recorded(ground: Ground, proof: Proof, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
+    """The ``proof`` of the bounds of inference, with an exact step for a tighter end. Raises `NoRecord` if
     the checker does not accept the step."""
-    record = _Record(ground, list(told.steps))
+    record = _Record(ground, list(proof.steps))
     try:
-        number = record.exact(told.steps[told.upper if end else told.lower].conclusion, end, bound, items)
+        number = record.exact(proof.steps[proof.upper if end else proof.lower].conclusion, end, bound, items)
     except InvalidStep as problem:
         raise NoRecord(str(problem)) from None
-    found = replace(told, steps=record.steps, **{SIDES[end]: number})
+    tighter = replace(proof, steps=record.steps, **{SIDES[end]: number})
     step = record.steps[number]
-    problem = fault(step, found, ground.world)
+    problem = fault(step, tighter, ground.world)
     if problem is not None:
         raise NoRecord(problem)
-    record.steps[number] = _least(step, found, ground.world)
-    return _used(found)
+    record.steps[number] = _least(step, tighter, ground.world)
+    return _used(tighter)
 
 
 def _least(step: Step, proof: Proof, world: ProofWorld) -> Step:
@@ -56,7 +56,7 @@ def _least(step: Step, proof: Proof, world: ProofWorld) -> Step:
     if len(step.premises) > _MINIMISED:
         return step
     for atom in step.completes:
-        fewer = replace(step, completes=[each for each in step.completes if each is not atom])
+        fewer = replace(step, completes=[other for other in step.completes if other is not atom])
         step = fewer if fault(fewer, proof, world) is None else step
     if not step.completes:
         step = replace(step, rules=())
@@ -76,7 +76,7 @@ def _used(proof: Proof) -> Proof:
 
 
 def _renumbered(step: Step, places: Mapping[int, int]) -> Step:
-    return replace(step, premises=[Premise(places[each.step], each.weight) for each in step.premises])
+    return replace(step, premises=[Premise(places[premise.step], premise.weight) for premise in step.premises])
 
 
 @dataclass
@@ -98,14 +98,14 @@ class _Record:
             match item:
                 case Instance():
                     # Not those of a `forall` that was instantiated
-                    own = {name: text for name, text in item.bindings.items() if not name.startswith("#")}
-                    premises |= dict.fromkeys(self._stated(item.stated.origin, own))
-                    forms.append(world.instance(item.stated.origin, own))
+                    bindings = {name: text for name, text in item.bindings.items() if not name.startswith("#")}
+                    premises |= dict.fromkeys(self._stated(item.stated.origin, bindings))
+                    forms.append(world.instance(item.stated.origin, bindings))
                 case Definition():
                     atom = ground_atom(*item.key)
                     completes.append(atom)
                     completed = defined(world.form(atom), world)
-                    rules += [each for each in completed.statements if each not in rules]
+                    rules += [statement for statement in completed.statements if statement not in rules]
                     forms += [rule for rule, _ in completed.instances]
                 case KnownEnd():
                     premises[self._known(item.key, item.end)] = None
@@ -168,19 +168,19 @@ def _atoms(form: Form, world: ProofWorld) -> Iterator[GroundAtom]:
     stack = [form]
     count = 0
     while stack:
-        each = stack.pop()
+        inner = stack.pop()
         count += 1
         if count > _MOST:
             raise NoRecord("its quantifiers have too many rows")
-        if each.kind == "atom":
-            yield each.name, tuple(map(str, each.terms))
-        elif each.count:
-            members = [world.sorts[sort] for sort in bound_sorts(each, world.program.predicates)]
+        if inner.kind == "atom":
+            yield inner.name, tuple(map(str, inner.terms))
+        elif inner.count:
+            members = [world.sorts[sort] for sort in bound_sorts(inner, world.program.predicates)]
             if math.prod(map(len, members)) > _MOST:
                 raise NoRecord("its quantifiers have too many rows")
-            stack += [filled(each.operands[0], row) for row in itertools.product(*members)]
+            stack += [filled(inner.operands[0], row) for row in itertools.product(*members)]
         else:
-            stack += each.operands
+            stack += inner.operands
 
 
 def _with_logic(

@@ -54,29 +54,29 @@ class GradedDecision:
 
     def bounds(self) -> SettledEnds:
         """Whether any world exists, and the least and the greatest truth. Raises `Interrupted`."""
-        found = SettledEnds(loose=self.encoding.loose)
+        settled = SettledEnds(loose=self.encoding.loose)
         try:
-            self._seek(found)
+            self._seek(settled)
         except TimedOut:
-            found.broken = True
-        return found
+            settled.broken = True
+        return settled
 
-    def _seek(self, found: SettledEnds) -> None:
+    def _seek(self, settled: SettledEnds) -> None:
         solver = self._solver()
         status = self._checked(solver, self._deadline)
         if status != "sat":
-            found.consistent = False if status == "unsat" else None
+            settled.consistent = False if status == "unsat" else None
             return
-        found.consistent = True
+        settled.consistent = True
         if isinstance(self._goal, Fraction):
-            found.ends = {0: self._goal, 1: self._goal}
+            settled.ends = {0: self._goal, 1: self._goal}
             return
         seen = solver.model()
         for end in self._ends:
             deadline = self._deadline.share(2 - end)
-            found.ends[end], model = self._extreme(end, seen, solver, deadline)
+            settled.ends[end], model = self._extreme(end, seen, solver, deadline)
             if model is not None and (world := self._world(model)) is not None:
-                found.worlds.append(world)
+                settled.worlds.append(world)
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
@@ -118,8 +118,8 @@ class GradedDecision:
             if self._deadline.passed:
                 raise TimedOut
             said = self._said[start : start + _LOOKED]
-            solver.add([self.encoding.z3.substitute(each, *values) for each in said] if values else said)
-        solver.add([each == value for each, value in values])
+            solver.add([self.encoding.z3.substitute(constraint, *values) for constraint in said] if values else said)
+        solver.add([number == value for number, value in values])
         return solver
 
     @property
@@ -177,7 +177,7 @@ class GradedDecision:
         numbers = [*arithmetic.numbers.values(), *arithmetic.roots.values()]
         for _ in range(_TURNS):
             reached, at = self._value(model), model
-            values = [(each, model.eval(each, model_completion=True)) for each in numbers]
+            values = [(number, model.eval(number, model_completion=True)) for number in numbers]
             if all(self.encoding.z3.is_rational_value(value) for _, value in values):
                 reached, at = self._optimum(end, deadline, values)
             if reached is None:
@@ -210,13 +210,13 @@ class GradedDecision:
         model = None
         while abs(shown - proved) > _NEAR:
             middle = _between(proved, shown)
-            status, found = self._beyond(end, middle, solver, deadline)
+            status, beyond = self._beyond(end, middle, solver, deadline)
             if status == "unknown":
                 return None, None
             if status == "unsat":
                 proved = middle
             else:
-                model, shown = found, self._value(found)
+                model, shown = beyond, self._value(beyond)
                 shown = max(shown, middle) if end else min(shown, middle)
         with suppress(TimedOut):  # then the bound stands
             status, _ = self._beyond(end, shown, solver, deadline.capped(_LAST_SECONDS), strictly=True)

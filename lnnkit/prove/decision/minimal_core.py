@@ -75,7 +75,7 @@ def core_of(
     """A core that refutes a goal, made from the items ``used`` and the known bounds of their atoms."""
     finder = _Finder(ground, encoding, deadline.capped(SECONDS))
     try:
-        return finder.found(goal, used)
+        return finder.core(goal, used)
     except (TimedOut, TooWide, Interrupted):
         return finder.unfinished()
 
@@ -87,8 +87,8 @@ def near_items(
     set if time ran out."""
     finder = _Finder(ground, encoding, deadline)
     with suppress(TimedOut, TooWide, Interrupted):
-        if (found := finder.near(goal, used)) is not None:
-            return found
+        if (items := finder.near(goal, used)) is not None:
+            return items
     return finder.entered
 
 
@@ -122,7 +122,7 @@ class _Finder:
         self._enter(ends, paused=paused)
         return self._least(self.enough)
 
-    def found(self, goal: Goal, used: Iterable[Constraint]) -> Core:
+    def core(self, goal: Goal, used: Iterable[Constraint]) -> Core:
         near = self.near(goal, used, paused=True)
         if near is None:
             return self._core(self.entered)
@@ -192,11 +192,11 @@ class _Finder:
 
     def _expanded(self, items: Sequence[CoreItem]) -> list[CoreItem]:
         """The items, with known ends replaced by the facts and instances of their proofs."""
-        found: dict[CoreItem, None] = {}
+        expanded: dict[CoreItem, None] = {}
         for item in items:
             self._pause()
-            found |= dict.fromkeys(self._behind(item) if isinstance(item, KnownEnd) else [item])
-        return sorted(found, key=lambda item: not isinstance(item, KnownEnd))
+            expanded |= dict.fromkeys(self._behind(item) if isinstance(item, KnownEnd) else [item])
+        return sorted(expanded, key=lambda item: not isinstance(item, KnownEnd))
 
     def _behind(self, item: KnownEnd) -> Iterator[CoreItem]:
         """The facts and instances of the proof of a known end; the end itself if that is too long."""

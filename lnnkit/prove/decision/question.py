@@ -40,11 +40,11 @@ TOLERANCE = 1e-9  # tolerance of a truth
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``part`` has no free variables. ``text`` is its text, ``told`` its inferred bounds."""
+    """``part`` has no free variables. ``text`` is its text, ``inferred`` the bounds of inference."""
 
     part: Part
     text: str
-    told: tuple[float, float] = (0.0, 1.0)
+    inferred: tuple[float, float] = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Ground:
         """Whether the statements have so few instances that the whole program is translated."""
         if self.index.count > WHOLE:
             return False
-        counts = (math.prod(self.known.count(sort) for _, sort in each.variables) for each in self.index.every())
+        counts = (math.prod(self.known.count(sort) for _, sort in stated.variables) for stated in self.index.every())
         return all(total <= WHOLE for total in accumulate(counts))
 
     def related(self, question: Question, *, open_only: bool = False) -> list[BoundedStatement]:
@@ -80,16 +80,16 @@ class Ground:
         in the order of discovery; all statements of a small program."""
         if self.small:
             return self.index.every()
-        found: dict[BoundedStatement, None] = {}
+        related: dict[BoundedStatement, None] = {}
         names = {*question.part.names}
         waiting = sorted(names)
         while waiting:
             name = waiting.pop()
             for stated in () if open_only and self.known.is_settled(name) else self.index.mentioning(name):
-                found[stated] = None
+                related[stated] = None
                 waiting += sorted(stated.part.names - names)
                 names |= stated.part.names
-        return list(found)
+        return list(related)
 
     def cone(self, deadline: Deadline, most: int | None = None) -> Cone:
         """An empty cone with limits: ``most`` instances, and four times as many atoms."""
@@ -140,7 +140,7 @@ def bound_formula(formula: ast.Expression | SameEntity, bindings: Mapping[str, s
     def written(node: ast.Expression | SameEntity) -> ast.Expression:
         if not isinstance(node, SameEntity):
             return node
-        sides = tuple(ast.Entity(_text(each, bindings), span=node.span) for each in (node.left, node.right))
+        sides = tuple(ast.Entity(_text(side, bindings), span=node.span) for side in (node.left, node.right))
         return ast.Comparison(sides, ("=",), span=node.span)
 
     return with_entities(transform(cast("ast.Expression", formula), written), bindings)
@@ -180,8 +180,8 @@ class Asked:
 
     def propagated(self, note: str) -> Proved:
         """The answer of inference; ``note`` says why nothing tighter was proved."""
-        found = propagated(self.question, self.reading, self.alpha, note)
-        return replace(found, translated=len(self.cone.instances))
+        proved = propagated(self.question, self.reading, self.alpha, note)
+        return replace(proved, translated=len(self.cone.instances))
 
     # --- the statements that may be relevant ------------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ class Asked:
     def mentioning(self) -> Callable[[str], list[BoundedStatement]]:
         """The relevant statements with a predicate."""
         related = set(self.statements)
-        return cache(lambda name: [each for each in self.ground.index.mentioning(name) if each in related])
+        return cache(lambda name: [stated for stated in self.ground.index.mentioning(name) if stated in related])
 
     @cached_property
     def lazily(self) -> bool:
@@ -202,10 +202,10 @@ class Asked:
         defined by non-recursive rules alone, and false of unnamed individuals."""
         if self.ground.of_unnamed(self.question, self.statements):
             return False
-        parts = [(self.question.part, ()), *((each.part, each.variables) for each in self.statements)]
+        parts = [(self.question.part, ()), *((stated.part, stated.variables) for stated in self.statements)]
         if any(self._compares(part, dict(variables)) for part, variables in parts):
             return False
-        if any(each.lower > 0 and each.upper < 1 for each in self.statements):
+        if any(stated.lower > 0 and stated.upper < 1 for stated in self.statements):
             return False
         return all(self._plainly_completed(stated) for stated in self.statements)
 
@@ -227,12 +227,12 @@ class Asked:
     def _plainly_completed(self, stated: BoundedStatement) -> bool:
         """Whether a statement derives completed atoms only as their rule, and from other predicates."""
         known, heads = self.ground.known, self.ground.index.defined(stated)
-        own, places = {head.name for head in heads}, {id(head) for head in heads}
+        names, places = {head.name for head in heads}, {id(head) for head in heads}
         for leaf, sign in _signed(stated.part, 1 if stated.lower > 0 else -1):
             if leaf.name not in known.derived or known.is_settled(leaf.name) or id(leaf) in places:
                 continue
             strata = (stratum for stratum in self.ground.program.strata if leaf.name in stratum)
-            if sign >= 0 or any(own & stratum for stratum in strata):
+            if sign >= 0 or any(names & stratum for stratum in strata):
                 return False
         return True
 
@@ -245,7 +245,7 @@ def unknown(text: str, reading: Reading, note: str) -> Proved:
 
 def propagated(question: Question, reading: Reading, alpha: float, note: str) -> Proved:
     """The answer that the bounds of inference give; ``note`` says why nothing tighter was proved."""
-    low, high = question.told
+    low, high = question.inferred
     if reading == "classical":
         verdict: Verdict = "entailed" if low >= 1 else "refuted" if high <= 0 else "timeout"
         return Proved(question.text, reading, verdict, notes=(note,), settled=False)

@@ -69,7 +69,7 @@ def checked_world(
     because the encoding left something open. Raises `BrokenWorld`."""
     reading = reading or ground.reading
     read = world_of(model, reading.known, encoding)
-    held = ((each.stated.part, each.bindings, (each.stated.lower, each.stated.upper)) for each in instances)
+    held = ((rule.stated.part, rule.bindings, (rule.stated.lower, rule.stated.upper)) for rule in instances)
     for part, bindings, bounds in ((question.part, {}, (truth, truth)), *held):
         if reading.apart(part, bindings, bounds, read, maybe=encoding.loose):
             if encoding.loose:

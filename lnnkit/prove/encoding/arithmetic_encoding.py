@@ -41,7 +41,7 @@ class ArithmeticEncoding:
         if key not in self.numbers:
             self.numbers[key] = self._z3.Const(f"{key[0]}({', '.join(key[1])})", self.sort(key[0]))
             ends = [self.at_end(key, 0, low), self.at_end(key, 1, high)] if self._folded else []
-            self.asides += [each for each in ends if each is not True]
+            self.asides += [end for end in ends if end is not True]
         return self.numbers[key]
 
     def sort(self, name: str) -> Z3:
@@ -78,10 +78,10 @@ class ArithmeticEncoding:
         assert isinstance(arithmetic.relation, Fixed)
         holds = RELATIONS[arithmetic.relation.sign]
         if isinstance(left, Fraction) and isinstance(right, Fraction):
-            found = holds(left, right)
-            return self._z3.And(there) if found and there else found
-        found = holds(self._lifted(left), self._lifted(right))
-        return self._z3.And(*there, found) if there else found
+            truth = holds(left, right)
+            return self._z3.And(there) if truth and there else truth
+        truth = holds(self._lifted(left), self._lifted(right))
+        return self._z3.And(*there, truth) if there else truth
 
     def real(self, value: Fraction) -> Z3:
         """A rational constant."""
@@ -94,13 +94,13 @@ class ArithmeticEncoding:
 
     def _applied(self, there: list[Z3], operation: object, operands: Sequence[Fraction | Z3]) -> Fraction | Z3:
         """The value of an operation where all of ``there`` holds. Raises `NoValue`, `_Unsupported`."""
-        known = [each for each in operands if isinstance(each, Fraction)]
+        known = [operand for operand in operands if isinstance(operand, Fraction)]
         if len(known) == len(operands):
             try:
                 return applied(operation, known)
             except NotRational:
                 pass  # an irrational root
-        x: list[Z3] = [self._lifted(each) for each in operands]
+        x: list[Z3] = [self._lifted(operand) for operand in operands]
         match operation:
             case "add":
                 return sum(x[1:], x[0])
@@ -141,8 +141,8 @@ class ArithmeticEncoding:
             there.append(base >= 0)
             base = self._root(base, degree)
         self.nonlinear |= size > 1
-        found = math.prod([base] * (size - 1), start=base)
-        return found if exponent > 0 else self._quotient(Fraction(1), found, there)
+        raised = math.prod([base] * (size - 1), start=base)
+        return raised if exponent > 0 else self._quotient(Fraction(1), raised, there)
 
     def _root(self, base: Z3, degree: int) -> Z3:
         if (base, degree) not in self.roots:

@@ -61,10 +61,10 @@ class ClassicalEncoding(GradedEncoding):
 
     def _within(self, stated: BoundedStatement, bindings: Assignment) -> Z3 | bool:
         """The constraint that a statement is true if its lower end is above 0, false if its upper end is below 1."""
-        found = self.truth(stated.part, bindings)
+        truth = self.truth(stated.part, bindings)
         if stated.lower > 0:
-            return found if stated.upper >= 1 else False
-        return self.negated(found) if stated.upper < 1 else True
+            return truth if stated.upper >= 1 else False
+        return self.negated(truth) if stated.upper < 1 else True
 
     def _everywhere(self, stated: BoundedStatement) -> Z3 | bool:
         """The constraint that a statement holds for all unnamed individuals in the sorts of its variables."""
@@ -106,12 +106,12 @@ class ClassicalEncoding(GradedEncoding):
 
     def _comparison(self, part: Part, bindings: Assignment) -> TruthValue:
         values = [self._number(operand, bindings) for operand in part.operands]
-        arguments = [each for operand in part.operands for each in operand.arguments(bindings)]
-        unnamed = {str(each): each for each in arguments if not isinstance(each, str)}
+        arguments = [argument for operand in part.operands for argument in operand.arguments(bindings)]
+        unnamed = {str(argument): argument for argument in arguments if not isinstance(argument, str)}
         assert isinstance(part.arithmetic, Comparison)
-        found = self.arithmetic.comparison(part.arithmetic, values, bound=bool(unnamed))
-        if found is not None:
-            return found
+        truth = self.arithmetic.comparison(part.arithmetic, values, bound=bool(unnamed))
+        if truth is not None:
+            return truth
         self.loose = True
         self._fresh += 1
         return self._function((f"?comparison {self._fresh}", (None,) * len(unnamed)))(*unnamed.values())
@@ -142,9 +142,9 @@ class ClassicalEncoding(GradedEncoding):
 
     def _joined(self, values: Iterable[TruthValue], decides: bool, join: Callable[[Sequence[Z3]], Z3]) -> TruthValue:
         x = list(values)
-        if any(each is decides for each in x):
+        if any(truth is decides for truth in x):
             return decides
-        open_ones = [each for each in x if not isinstance(each, bool)]
+        open_ones = [truth for truth in x if not isinstance(truth, bool)]
         if len(open_ones) < 2:
             return open_ones[0] if open_ones else not decides
         return join(open_ones)
@@ -161,24 +161,24 @@ class ClassicalEncoding(GradedEncoding):
     def _applied(self, part: Part, bindings: Assignment, result: Z3 | None = None) -> Z3:
         """An atom or a number about individuals, unnamed ones among them."""
         arguments = part.arguments(bindings)
-        named = tuple(each if isinstance(each, str) else None for each in arguments)
-        return self._function((part.name, named), result)(*(each for each in arguments if not isinstance(each, str)))
+        named = tuple(term if isinstance(term, str) else None for term in arguments)
+        return self._function((part.name, named), result)(*(term for term in arguments if not isinstance(term, str)))
 
     def _unnamed_rows(self, part: Part, bindings: Assignment) -> list[TruthValue]:
         """The rows of a quantifier in which at least one of its variables is an unnamed individual."""
-        forall, found = part.least, []
+        forall, rows = part.least, []
         for names in subsets([name for name, sort in part.bound if self._known.is_open(sort)]):
-            own = {name: self._individual() for name in names}
-            members = [self._function((_MEMBER + sort, (None,)))(own[name]) for name, sort in part.bound if name in own]
-            for row in self._named_rows(part, {**bindings, **own}):
+            new = {name: self._individual() for name in names}
+            members = [self._function((_MEMBER + sort, (None,)))(new[name]) for name, sort in part.bound if name in new]
+            for row in self._named_rows(part, {**bindings, **new}):
                 truth = self.truth(part.operands[0], row)
                 if forall:
                     joined = self._greatest([*map(self.negated, members), truth])
                 else:
                     joined = self._least([*members, truth])
                 quantifier = self.z3.ForAll if forall else self.z3.Exists
-                found.append(quantifier([*own.values()], self.lifted(joined)))
-        return found
+                rows.append(quantifier([*new.values()], self.lifted(joined)))
+        return rows
 
     def _named_rows(self, part: Part, bindings: Assignment) -> Iterator[dict[str, object]]:
         """The rows of a quantifier with named entities for the variables that have no value yet."""
@@ -196,19 +196,19 @@ class ClassicalEncoding(GradedEncoding):
         """Up to ``most`` atoms about unnamed individuals that a model makes true; the individuals are numbered."""
         if self.unnamed is None:
             return
-        numbered = {f"someone {n}": each for n, each in enumerate(model.get_universe(self.unnamed) or (), 1)}
+        numbered = {f"someone {n}": element for n, element in enumerate(model.get_universe(self.unnamed) or (), 1)}
         for (name, pattern), function in self._functions.items():
             if name.startswith((_MEMBER, "?")) or function.range().kind() != self.z3.Z3_BOOL_SORT:
                 continue
             for row in itertools.islice(itertools.product(numbered, repeat=pattern.count(None)), most):
-                made = function(*(numbered[each] for each in row))
+                made = function(*(numbered[someone] for someone in row))
                 if self.z3.is_true(model.eval(made, model_completion=True)):
                     rest = iter(row)
-                    yield f"{name}({', '.join(next(rest) if each is None else each for each in pattern)})", 1.0
+                    yield f"{name}({', '.join(next(rest) if entity is None else entity for entity in pattern)})", 1.0
 
     def _function(self, name: tuple[str, tuple[str | None, ...]], result: Z3 | None = None) -> Z3:
         if name not in self._functions:
-            text = f"{name[0]}({', '.join(each or '_' for each in name[1])})"
+            text = f"{name[0]}({', '.join(entity or '_' for entity in name[1])})"
             range_ = self.z3.BoolSort(self.context) if result is None else result
             self._functions[name] = self.z3.Function(text, *[self.unnamed] * name[1].count(None), range_)
         return self._functions[name]

@@ -72,9 +72,9 @@ class GradedEncoding:
 
     def drained(self) -> list[Z3]:
         """The further constraints on what was encoded since the last call."""
-        found = self.arithmetic.asides[self._drained :]
-        self._drained += len(found)
-        return found
+        constraints = self.arithmetic.asides[self._drained :]
+        self._drained += len(constraints)
+        return constraints
 
     def lifted(self, said: Z3 | bool) -> Z3:
         """A constraint as an expression."""
@@ -82,13 +82,13 @@ class GradedEncoding:
 
     def _within(self, stated: BoundedStatement, bindings: Assignment) -> Z3 | bool:
         """The constraint that the truth of a statement is within its bounds."""
-        found = self._unclamped(stated.part, bindings)
+        truth = self._unclamped(stated.part, bindings)
         least, most = rational(stated.lower) - self._slack, rational(stated.upper) + self._slack
-        said = [self.at_least(found, least)] if least > 0 else []
-        said += [self.at_most(found, most)] if most < 1 else []
-        if any(each is False for each in said):
+        said = [self.at_least(truth, least)] if least > 0 else []
+        said += [self.at_most(truth, most)] if most < 1 else []
+        if any(constraint is False for constraint in said):
             return False
-        open_ones = [each for each in said if each is not True]
+        open_ones = [constraint for constraint in said if constraint is not True]
         return self.z3.And(open_ones) if open_ones else True
 
     def _defined(self, definition: Definition) -> Z3 | bool:
@@ -139,7 +139,7 @@ class GradedEncoding:
         made = self.atoms[key] = self.z3.Real(name, self.context)
         self.arithmetic.asides += [made >= 0, made <= 1]
         if self._folded:
-            self.arithmetic.asides += [self.said(key, end, each) for end, each in enumerate(self._known.box(key))]
+            self.arithmetic.asides += [self.said(key, end, value) for end, value in enumerate(self._known.box(key))]
 
     def _same(self, one: object, other: object) -> TruthValue:
         return self.one if one == other else self.zero
@@ -153,8 +153,8 @@ class GradedEncoding:
         keys = [self._reading.key(operand, bindings) for operand in part.operands]
         values = [self.arithmetic.number(key) for key in keys if key is not None]
         assert isinstance(part.arithmetic, Comparison)
-        found = self.arithmetic.comparison(part.arithmetic, values)
-        return self._unknown(part, bindings) if found is None else self._if(found, ONE, ZERO)
+        holds = self.arithmetic.comparison(part.arithmetic, values)
+        return self._unknown(part, bindings) if holds is None else self._if(holds, ONE, ZERO)
 
     def _quantifier(self, part: Part, bindings: Assignment) -> TruthValue:
         """The minimum or the maximum of the rows; with those of unnamed individuals, if there may be any."""
@@ -191,13 +191,13 @@ class GradedEncoding:
         if isinstance(value, Fraction):
             return min(ONE, max(ZERO, value))
         z3, weights, bias = self.z3, sum(map(rational, part.weights)), rational(part.bias)
-        found = named = self._fresh_real("sum")  # so that a clamp mentions the sum once
+        clamped = named = self._fresh_real("sum")  # so that a clamp mentions the sum once
         self.arithmetic.asides.append(named == value)
         lowest = {"and": bias - weights, "or": 1 - bias, "implies": 1 - bias}.get(part.kind, Fraction(-1))
         highest = {"and": bias, "or": 1 - bias + weights, "implies": 1 - bias + weights}.get(part.kind, Fraction(2))
         if highest > 1:
-            found = z3.If(named > 1, self._expression(ONE), found)
-        return z3.If(named < 0, self._expression(ZERO), found) if lowest < 0 else found
+            clamped = z3.If(named > 1, self._expression(ONE), clamped)
+        return z3.If(named < 0, self._expression(ZERO), clamped) if lowest < 0 else clamped
 
     def _unclamped(self, part: Part, bindings: Assignment) -> TruthValue:
         """The truth of a formula before clamping: enough for bounds within (0, 1)."""
@@ -266,17 +266,17 @@ class GradedEncoding:
         return made
 
     def sum(self, constant: Fraction, terms: Iterable[WeightedTruth]) -> TruthValue:
-        found: list[Z3] = []
-        for weight, each, complemented in terms:
+        parts: list[Z3] = []
+        for weight, truth, complemented in terms:
             if complemented:
                 constant, weight = constant + weight, -weight
-            if isinstance(each, Fraction):
-                constant += weight * each
+            if isinstance(truth, Fraction):
+                constant += weight * truth
             elif weight:
-                found.append(each if weight == 1 else self._expression(weight) * each)
-        if not found:
+                parts.append(truth if weight == 1 else self._expression(weight) * truth)
+        if not parts:
             return constant
-        return self.z3.Sum([*found, self._expression(constant)] if constant else found)
+        return self.z3.Sum([*parts, self._expression(constant)] if constant else parts)
 
     def _equal(self, one: TruthValue, other: TruthValue) -> Z3 | bool:
         """Equality up to the slack."""
@@ -318,13 +318,13 @@ class GradedEncoding:
         return one * other
 
     def power(self, base: TruthValue, exponent: Fraction) -> TruthValue:
-        found = reduce(self.times, [base] * exponent.numerator, ONE)
+        raised = reduce(self.times, [base] * exponent.numerator, ONE)
         if exponent.denominator == 1:
-            return found
+            return raised
         self.nonlinear = True
         root = self._fresh_truth()  # root ^ denominator = base ^ numerator
         power = reduce(self.times, [root] * exponent.denominator, ONE)
-        self.arithmetic.asides.append(power == self._expression(found))
+        self.arithmetic.asides.append(power == self._expression(raised))
         return root
 
     def quotient(self, dividend: TruthValue, divisor: TruthValue) -> TruthValue:

@@ -49,6 +49,6 @@ class MarkedSolver(Generic[T]):
     def core(self) -> tuple[set[str], list[T]]:
         """The names of the propositions on which the last check failed, and the items among them."""
         z3 = self._encoding.z3
-        core = [each.arg(0) if z3.is_not(each) else each for each in self._solver.unsat_core()]
-        names = {each.decl().name(): None for each in core}
+        core = [literal.arg(0) if z3.is_not(literal) else literal for literal in self._solver.unsat_core()]
+        names = {literal.decl().name(): None for literal in core}
         return {*names}, [self._items[name] for name in names if name in self._items]

@@ -33,7 +33,7 @@ def is_crisp(program: CheckedProgram) -> bool:
 
 def crisped(program: CheckedProgram, alpha: float) -> tuple[CheckedProgram, int]:
     """The program in its classical reading, and the number of statements too weak to be read so."""
-    kept = [found for each in program.assertions if (found := _crisp_assertion(each, alpha)) is not None]
+    kept = [crisp for assertion in program.assertions if (crisp := _crisp_assertion(assertion, alpha)) is not None]
     numeric = {name for name, predicate in program.predicates.items() if predicate.numeric}
 
     def cut(stated: T) -> T:
@@ -41,8 +41,8 @@ def crisped(program: CheckedProgram, alpha: float) -> tuple[CheckedProgram, int]
         return stated if stated.predicate in numeric else replace(stated, lower=lower, upper=upper)
 
     facts, tables = tuple(map(cut, program.facts)), tuple(map(cut, program.tables))
-    found = replace(program, assertions=tuple(kept), facts=facts, tables=tables, queries=(), logic=ast.DEFAULT_LOGIC)
-    return found, len(program.assertions) - len(kept)
+    crisp = replace(program, assertions=tuple(kept), facts=facts, tables=tables, queries=(), logic=ast.DEFAULT_LOGIC)
+    return crisp, len(program.assertions) - len(kept)
 
 
 def plain(formula: Formula) -> Formula:
@@ -92,7 +92,7 @@ def _number(value: ast.Value | float) -> float | None:
 def _plain(node: ast.Expression) -> ast.Expression:
     match node:
         case ast.And() | ast.Or():
-            kept = tuple(unweighted(each) for each in node.operands if _weight(each) != 0)
+            kept = tuple(unweighted(operand) for operand in node.operands if _weight(operand) != 0)
             if len(kept) < 2:
                 return kept[0] if kept else ast.Truth(isinstance(node, ast.And), span=node.span)
             return replace(node, operands=kept, attributes=())
@@ -102,7 +102,7 @@ def _plain(node: ast.Expression) -> ast.Expression:
         case ast.Iff() | ast.Xor():
             return replace(node, left=unweighted(node.left), right=unweighted(node.right), attributes=())
         case ast.Comparison():
-            return replace(node, attributes=tuple(each for each in node.attributes if each.key != "scale"))
+            return replace(node, attributes=tuple(given for given in node.attributes if given.key != "scale"))
     return node
 
 
@@ -121,7 +121,7 @@ def whole_numbers(program: CheckedProgram, questions: Iterable[Formula]) -> froz
     graph = nx.Graph()
     graph.add_nodes_from(numbers)
     fractional, mentioned = set[str](), set[str]()
-    formulas = [*(each.formula for each in program.assertions), *questions]
+    formulas = [*(assertion.formula for assertion in program.assertions), *questions]
     every = (node for formula in formulas for node in nodes(cast("ast.Expression", formula)))
     for comparison in (node for node in every if isinstance(node, ast.Comparison)):
         names = [node.name for node in nodes(comparison) if isinstance(node, ast.Atom) and node.name in numbers]
@@ -141,13 +141,13 @@ def whole_numbers(program: CheckedProgram, questions: Iterable[Formula]) -> froz
 
 def _given(program: CheckedProgram, numbers: set[str]) -> Mapping[str, bool]:
     """For each number that facts mention, whether all its ends are integral."""
-    found: dict[str, bool] = {}
+    integral: dict[str, bool] = {}
     for stated in (*program.facts, *(table for table in program.tables if len(table))):
         if stated.predicate in numbers:
             ends = np.array([stated.lower, stated.upper])
             whole = bool(((ends % 1 == 0) | np.isinf(ends)).all())
-            found[stated.predicate] = found.get(stated.predicate, True) and whole
-    return found
+            integral[stated.predicate] = integral.get(stated.predicate, True) and whole
+    return integral
 
 
 def _stays_whole(node: ast.Expression) -> bool:

@@ -147,20 +147,20 @@ class Cone:
                 self._define(key)
 
     def _define(self, key: GroundAtom) -> None:
-        self.definitions[key] = found = definition_of(key, self.index, self.reading)
-        for instance, _ in found.rules:
+        self.definitions[key] = definition = definition_of(key, self.index, self.reading)
+        for instance, _ in definition.rules:
             self._wait(self.unsettled(instance.stated.part, instance.bindings))
 
 
 def definition_of(key: GroundAtom, index: StatementIndex, reading: GroundReading) -> Definition:
     """The definition of a completed atom: the rules that may make it true."""
-    found = [
+    rules = [
         (instance, head)
         for stated, head in index.defining(key[0])
         for instance in reading.touching(key, [stated])
         if reading.key(head, instance.bindings) == key
     ]
-    unique = {(instance.key, id(head)): (instance, head) for instance, head in found}
+    unique = {(instance.key, id(head)): (instance, head) for instance, head in rules}
     return Definition(key, list(unique.values()))
 
 
@@ -193,7 +193,7 @@ def unfounded(
         grown = False
         for key in suspects - founded:
             rules = definitions[key].rules
-            if any(reading.box(antecedent(each), each.bindings, read)[0] >= 1 for each, _ in rules):
+            if any(reading.box(antecedent(rule), rule.bindings, read)[0] >= 1 for rule, _ in rules):
                 founded.add(key)
                 grown = True
     return frozenset(suspects - founded)

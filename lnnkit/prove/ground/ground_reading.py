@@ -56,7 +56,7 @@ class GroundReading:
                 return (1.0, 1.0) if part.kind == "true" else (0.0, 0.0)
             case "same":
                 one, other = part.arguments(bindings)
-                named = [isinstance(each, str) for each in (one, other)]
+                named = [isinstance(term, str) for term in (one, other)]
                 if one is other or (all(named) and one == other):  # individuals without names are terms of Z3
                     return 1.0, 1.0
                 return (0.0, 0.0) if any(named) else (0.0, 1.0)
@@ -83,8 +83,8 @@ class GroundReading:
     def key(self, part: Part, bindings: Assignment) -> GroundAtom | None:
         """The atom of a leaf; None if an argument is not a named entity."""
         arguments = part.arguments(bindings)
-        for each in arguments:
-            if not isinstance(each, str):
+        for argument in arguments:
+            if not isinstance(argument, str):
                 return None
         return part.name, cast("tuple[str, ...]", arguments)
 
@@ -105,8 +105,8 @@ class GroundReading:
         named = {name: entity for name, entity in bindings.items() if isinstance(entity, str)}
         about = named.keys() | {name for name, _ in quantifier.bound}
         guards = [guard for guard in quantifier.row_guards if guard.variables <= about]
-        for found in self.assignments(quantifier.bound, named, guards):
-            yield {**bindings, **found}
+        for assignment in self.assignments(quantifier.bound, named, guards):
+            yield {**bindings, **assignment}
 
     def touching(self, key: GroundAtom, statements: list[BoundedStatement]) -> Iterator[Instance]:
         """The instances of statements that read an atom and may be violated."""
@@ -121,8 +121,8 @@ class GroundReading:
 
     def instances(self, stated: BoundedStatement, bound: Mapping[str, str]) -> Iterator[Instance]:
         """The instances of a statement, some variables bound, that may be violated."""
-        for found in self.assignments(stated.variables, bound, stated.guards):
-            yield Instance(stated, found)
+        for assignment in self.assignments(stated.variables, bound, stated.guards):
+            yield Instance(stated, assignment)
 
     def assignments(
         self, variables: Sequence[tuple[str, str]], bindings: Mapping[str, str], guards: Sequence[Part]
@@ -143,23 +143,23 @@ class GroundReading:
             if not guard.variables & todo.keys():
                 continue
             fixed = _fixed(guard, bindings)
-            found: Iterable[tuple[str, ...]]
+            rows: Iterable[tuple[str, ...]]
             if guard.kind == "same" and fixed:
-                found = [(next(iter(fixed.values())),) * 2]
+                rows = [(next(iter(fixed.values())),) * 2]
             elif guard.kind == "atom" and known.false_by_default(guard.name):
-                found = known.rows(guard.name, fixed, 1)
+                rows = known.rows(guard.name, fixed, 1)
             else:  # every other row may be true too
                 continue
             others = (*guards[:place], *guards[place + 1 :])
-            for row in found:
+            for row in rows:
                 known.tick()
                 bound = _bound(guard, row, todo, bindings, known)
                 if bound is not None:
                     rest = {name: sort for name, sort in todo.items() if name not in bound}
                     yield from self._search(rest, bound, others)
             return
-        name = min(todo, key=lambda each: known.count(todo[each]))
-        rest = {each: sort for each, sort in todo.items() if each != name}
+        name = min(todo, key=lambda variable: known.count(todo[variable]))
+        rest = {variable: sort for variable, sort in todo.items() if variable != name}
         for entity in known.members(todo[name]):
             known.tick()
             yield from self._search(rest, bindings | {name: entity}, guards)
@@ -189,8 +189,8 @@ class GroundReading:
         fold, low = (min, 1.0) if forall else (max, 0.0)
         high = low
         for row in self.rows(part, bindings):
-            own = self.box(body, row, read)
-            low, high = fold(low, own[0]), fold(high, own[1])
+            truth = self.box(body, row, read)
+            low, high = fold(low, truth[0]), fold(high, truth[1])
             if high <= 0 if forall else low >= 1:
                 return low, high
         return (0.0 if may_be_more and forall else low), (1.0 if may_be_more and not forall else high)
@@ -198,36 +198,36 @@ class GroundReading:
 
 def unified(leaf: Part, entities: Sequence[str], variables: Mapping[str, str]) -> dict[str, str] | None:
     """The substitution of an atom's ``variables`` that gives it these entities; other variables match any entity."""
-    found: dict[str, str] = {}
+    substitution: dict[str, str] = {}
     for term, entity in zip(leaf.terms, entities, strict=True):
         if not isinstance(term, Free):
             if term != entity:
                 return None
-        elif term.name in variables and found.setdefault(term.name, entity) != entity:
+        elif term.name in variables and substitution.setdefault(term.name, entity) != entity:
             return None
-    return found
+    return substitution
 
 
 def _bound(
     guard: Part, row: Sequence[str], todo: Mapping[str, str], bindings: Mapping[str, str], known: KnownValues
 ) -> dict[str, str] | None:
-    found = dict(bindings)
+    extended = dict(bindings)
     for term, entity in zip(guard.terms, row, strict=True):
         if isinstance(term, Free):
             if term.name in todo and not known.has(todo[term.name], entity):
                 return None
-            if found.setdefault(term.name, entity) != entity:
+            if extended.setdefault(term.name, entity) != entity:
                 return None
         elif term != entity:
             return None
-    return found
+    return extended
 
 
 def _fixed(guard: Part, bindings: Mapping[str, str]) -> dict[int, str]:
-    found: dict[int, str] = {}
+    fixed: dict[int, str] = {}
     for place, term in enumerate(guard.terms):
         if not isinstance(term, Free):
-            found[place] = term
+            fixed[place] = term
         elif term.name in bindings:
-            found[place] = bindings[term.name]
-    return found
+            fixed[place] = bindings[term.name]
+    return fixed

@@ -50,13 +50,13 @@ class KnownValues:
 
     def box(self, key: GroundAtom) -> Box:
         """The bounds of an atom, or the ends of a number."""
-        found = self._boxes.get(key)
-        if found is None:
-            found = self._read(key)
+        box = self._boxes.get(key)
+        if box is None:
+            box = self._read(key)
             if self._classical and not self.program.predicates[key[0]].numeric:
-                found = float(found[0] > _NOISE), float(found[1] >= 1 - _NOISE)
-            self._boxes[key] = found
-        return found
+                box = float(box[0] > _NOISE), float(box[1] >= 1 - _NOISE)
+            self._boxes[key] = box
+        return box
 
     def completed(self, key: GroundAtom) -> bool:
         """Whether rules complete the atom: rules define its closed predicate, and no fact lists it."""
@@ -79,8 +79,8 @@ class KnownValues:
     def false_of_unnamed(self, name: str) -> bool:
         """Whether a predicate is false of unnamed individuals: it is closed, and no rule may make it true of them."""
         table = self.atoms.tables.get(name)
-        own = self.program.predicates[name].closed
-        return own and (table is None or not table.unnamed_differs)
+        closed = self.program.predicates[name].closed
+        return closed and (table is None or not table.unnamed_differs)
 
     def members(self, sort: str) -> list[str]:
         """The entities of a sort."""
@@ -160,12 +160,12 @@ class KnownValues:
         if not fixed:
             return np.arange(len(columns[0]), dtype=np.int32)
         first, *others = fixed
-        found = self._orders.get((name, first))
-        if found is None or len(found[0]) != len(columns[0]):
+        ordered = self._orders.get((name, first))
+        if ordered is None or len(ordered[0]) != len(columns[0]):
             order = np.argsort(columns[first], kind="stable").astype(np.int32)
-            found = self._orders[name, first] = order, columns[first].take(order)
-        low, high = np.searchsorted(found[1], np.array((fixed[first], fixed[first] + 1), found[1].dtype))
-        local = found[0][low:high]
+            ordered = self._orders[name, first] = order, columns[first].take(order)
+        low, high = np.searchsorted(ordered[1], np.array((fixed[first], fixed[first] + 1), ordered[1].dtype))
+        local = ordered[0][low:high]
         for place in others:
             local = local[columns[place].take(local) == fixed[place]]
         return local

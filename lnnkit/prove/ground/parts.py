@@ -43,8 +43,8 @@ class Part:
     @cached_property
     def variables(self) -> frozenset[str]:
         """The free variables."""
-        own = {term.name for term in self.terms if isinstance(term, Free)}
-        inner = own.union(*(operand.variables for operand in self.operands))
+        names = {term.name for term in self.terms if isinstance(term, Free)}
+        inner = names.union(*(operand.variables for operand in self.operands))
         return frozenset(inner - {name for name, _ in self.bound})
 
     @property
@@ -67,8 +67,8 @@ class Part:
     @cached_property
     def total(self) -> bool:
         """Whether all comparisons in it have a value wherever their numbers have one."""
-        own = not isinstance(self.arithmetic, Comparison) or self.arithmetic.total
-        return own and all(operand.total for operand in self.operands)
+        plain = not isinstance(self.arithmetic, Comparison) or self.arithmetic.total
+        return plain and all(operand.total for operand in self.operands)
 
     @cached_property
     def row_guards(self) -> tuple[Part, ...]:
@@ -133,8 +133,8 @@ def _part(
 
 def _guards(part: Part, neutral: Callable[[Box], bool]) -> tuple[Part, ...]:
     """The atoms and equalities of a formula that make it neutral where they are false."""
-    own = (leaf for leaf in _leaves(part) if leaf.variables and leaf.variables <= part.variables)
-    return tuple([leaf for leaf in own if neutral(_without(part, leaf))])
+    leaves = (leaf for leaf in _leaves(part) if leaf.variables and leaf.variables <= part.variables)
+    return tuple([leaf for leaf in leaves if neutral(_without(part, leaf))])
 
 
 def _leaves(part: Part) -> Iterator[Part]:
@@ -186,14 +186,14 @@ class StatementIndex:
 
     def _defining(self, name: str) -> list[tuple[BoundedStatement, Part]]:
         """The statements that complete a closed predicate, each with an atom of it in its consequent conjunction."""
-        pairs = ((each, head) for each in self.mentioning(name) for head in self.defined(each) if head.name == name)
-        return [(self._completing(each, head), head) for each, head in pairs]
+        pairs = ((rule, head) for rule in self.mentioning(name) for head in self.defined(rule) if head.name == name)
+        return [(self._completing(rule, head), head) for rule, head in pairs]
 
     def completion(self, name: str) -> Blanket:
         """That an atom about unnamed individuals is true only if one of the rules of its predicate makes it so."""
         sorts = self._world.program.predicates[name].sorts
         variables = tuple((f"?{place}", sort) for place, sort in enumerate(sorts))
-        terms, rows, rules = tuple(Free(own) for own, _ in variables), list[Part](), self.defining(name)
+        terms, rows, rules = tuple(Free(variable) for variable, _ in variables), list[Part](), self.defining(name)
         for stated, head in rules:
             same = (Part("same", terms=pair) for pair in zip(terms, head.terms, strict=True))
             row = _crisp("and", stated.part.operands[0], *same)
@@ -214,7 +214,7 @@ class StatementIndex:
         body, consequent = stated.part.operands
         quantified = Part(GREATEST, operands=(body,), bound=tuple(some.items()))
         part = replace(stated.part, operands=(quantified, _conceded(consequent, some.keys())))
-        return replace(stated, part=part, variables=tuple(each for each in stated.variables if each[0] not in some))
+        return replace(stated, part=part, variables=tuple(pair for pair in stated.variables if pair[0] not in some))
 
     def defined(self, stated: BoundedStatement) -> list[Part]:
         """The atoms of closed predicates that a statement completes."""
@@ -228,11 +228,11 @@ class StatementIndex:
 
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = {}
         for place in self._places:
             for node in self._graph.below(self._roots[place].reference.node):
-                found.setdefault(node, []).append(place)
-        return found
+                places.setdefault(node, []).append(place)
+        return places
 
     def _bounded(self, place: int) -> BoundedStatement:
         check_time()
@@ -260,12 +260,12 @@ def _heads(part: Part) -> list[Part]:
     """The atoms of the consequent conjunction of an implication."""
     if part.kind != "implies":
         return []
-    found: list[Part] = []
+    heads: list[Part] = []
     stack = [part.operands[1]]
     while stack:
-        each = stack.pop()
-        if each.kind == "atom":
-            found.append(each)
-        elif each.kind == "and":
-            stack.extend(each.operands)
-    return found
+        inner = stack.pop()
+        if inner.kind == "atom":
+            heads.append(inner)
+        elif inner.kind == "and":
+            stack.extend(inner.operands)
+    return heads

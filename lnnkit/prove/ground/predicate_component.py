@@ -25,11 +25,11 @@ _OF = "?{}"  # a predicate of the members of a sort, by a name that no program c
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A part of a program as a ``program``, about its ``own`` predicates; ``kept`` are its statements by their places,
+    """A part of a program as a ``program``, about its ``predicates``; ``kept`` are its statements by their places,
     of ``total``."""
 
     program: CheckedProgram
-    own: frozenset[str]
+    predicates: frozenset[str]
     kept: tuple[int, ...]
     total: int
 
@@ -44,67 +44,67 @@ class Component:
 
 def component(program: CheckedProgram, formulas: Sequence[Formula]) -> Component | None:
     """The part that the formulas share predicates with; None if it has more than half of the statements."""
-    names = [names_in(each.formula) for each in program.assertions]
+    names = [names_in(assertion.formula) for assertion in program.assertions]
     asked = frozenset[str]().union(*map(names_in, formulas))
     kept = _linked(program, names, asked)
     if 2 * len(kept) > len(names):
         return None
-    own = asked.union(*(names[place] for place in kept))
-    return Component(_part(program, kept, own), own, tuple(sorted(kept)), len(names))
+    predicates = asked.union(*(names[place] for place in kept))
+    return Component(_part(program, kept, predicates), predicates, tuple(sorted(kept)), len(names))
 
 
 def _linked(program: CheckedProgram, names: Sequence[frozenset[str]], asked: frozenset[str]) -> set[int]:
     """The places of the statements that are linked to the names asked, and of those that mention no names."""
     loose = _unsettled_by_facts(program)
-    graph = nx.Graph((place, name) for place, own in enumerate(names) for name in own & loose)
+    graph = nx.Graph((place, name) for place, mentioned in enumerate(names) for name in mentioned & loose)
     met = set[object]().union(*(nx.node_connected_component(graph, name) for name in asked if name in graph))
-    return {place for place, own in enumerate(names) if place in met or not own}
+    return {place for place, mentioned in enumerate(names) if place in met or not mentioned}
 
 
 def _unsettled_by_facts(program: CheckedProgram) -> set[str]:
     """The predicates and numbers of which facts leave some atom open, or rules make some true."""
     derived = frozenset[str]().union(*program.strata)
-    found = {name for name, each in program.predicates.items() if not each.closed or each.numeric} | derived
-    found |= {fact.predicate for fact in program.facts if fact.lower != fact.upper}
-    return found | {
+    loose = {name for name, relation in program.predicates.items() if not relation.closed or relation.numeric} | derived
+    loose |= {fact.predicate for fact in program.facts if fact.lower != fact.upper}
+    return loose | {
         table.predicate
         for table in program.tables
-        if table.predicate not in found and not bool((table.lower == table.upper).all())
+        if table.predicate not in loose and not bool((table.lower == table.upper).all())
     }
 
 
-def _part(program: CheckedProgram, kept: set[int], own: frozenset[str]) -> CheckedProgram:
-    """The program of the kept statements, about its ``own`` predicates; what else names entities has become labels."""
+def _part(program: CheckedProgram, kept: set[int], predicates: frozenset[str]) -> CheckedProgram:
+    """The program of the kept statements, about its ``predicates``; what else names entities has become labels."""
     elsewhere = {table.predicate for table in (*program.tables, *program.label_tables)}
-    named = own | elsewhere | {each.predicate for each in (*program.facts, *program.labels)}
+    named = predicates | elsewhere | {fact.predicate for fact in (*program.facts, *program.labels)}
     constants = _constants(program, kept)
     sorts = {_OF.format(sort): Predicate(_OF.format(sort), (sort,)) for sort, _ in constants}
     return replace(
         program,
-        predicates={name: each for name, each in program.predicates.items() if name in named} | sorts,
+        predicates={name: predicate for name, predicate in program.predicates.items() if name in named} | sorts,
         assertions=tuple(program.assertions[place] for place in sorted(kept)),
-        facts=tuple(fact for fact in program.facts if fact.predicate in own),
-        tables=tuple(table for table in program.tables if table.predicate in own),
+        facts=tuple(fact for fact in program.facts if fact.predicate in predicates),
+        tables=tuple(table for table in program.tables if table.predicate in predicates),
         labels=(
             *program.labels,
-            *(fact for fact in program.facts if fact.predicate not in own),
+            *(fact for fact in program.facts if fact.predicate not in predicates),
             *(Fact(_OF.format(sort), (text,), 0.0, 1.0, NOWHERE) for sort, text in constants),
         ),
-        label_tables=(*program.label_tables, *(table for table in program.tables if table.predicate not in own)),
+        label_tables=(*program.label_tables, *(table for table in program.tables if table.predicate not in predicates)),
         queries=(),
-        strata=tuple(found for each in program.strata if (found := each & own)),
+        strata=tuple(shared for stratum in program.strata if (shared := stratum & predicates)),
         unevaluated=(),
     )
 
 
 def _constants(program: CheckedProgram, kept: set[int]) -> dict[tuple[str, str], None]:
     """The entities that the statements outside of the part name, each behind the sort of its place."""
-    found: dict[tuple[str, str], None] = {}
-    left_out = (each for place, each in enumerate(program.assertions) if place not in kept)
-    for node in (node for each in left_out for node in nodes(cast("ast.Expression", each.formula))):
+    named: dict[tuple[str, str], None] = {}
+    left_out = (assertion for place, assertion in enumerate(program.assertions) if place not in kept)
+    for node in (node for assertion in left_out for node in nodes(cast("ast.Expression", assertion.formula))):
         if isinstance(node, SameEntity):
-            found |= {(ENTITY, each.text): None for each in (node.left, node.right) if isinstance(each, ast.Constant)}
+            named |= {(ENTITY, side.text): None for side in (node.left, node.right) if isinstance(side, ast.Constant)}
         elif isinstance(node, ast.Atom):
             places = zip(program.predicates[node.name].sorts, node.arguments, strict=True)
-            found |= {(sort, each.text): None for sort, each in places if isinstance(each, ast.Constant)}
-    return found
+            named |= {(sort, term.text): None for sort, term in places if isinstance(term, ast.Constant)}
+    return named

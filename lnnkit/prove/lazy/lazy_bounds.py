@@ -40,7 +40,7 @@ class LazyBounds(GradedDecision):
     def _translate(self) -> None:
         self._touched = TouchedInstances(self._ground.known)
         self._reading = self._touched.reading
-        self._statements = [_opened(each) for each in self._asked.statements]
+        self._statements = [_opened(stated) for stated in self._asked.statements]
         self._mentioning = cache(self._naming)
         self._first = self._statements
         self._turns = 0
@@ -48,7 +48,7 @@ class LazyBounds(GradedDecision):
         self._drain()
 
     def _naming(self, name: str) -> list[BoundedStatement]:
-        return [each for each in self._statements if name in each.part.names]
+        return [stated for stated in self._statements if name in stated.part.names]
 
     def _violated(self, model: Z3) -> list[Z3]:
         before = len(self._said)

@@ -56,40 +56,40 @@ class LazyDecision(ClassicalDecision):
 
     def _checked(self, goal: Z3) -> SolverStatus:
         while True:
-            found, missing = self._with_rows(goal, ())
+            status, missing = self._with_rows(goal, ())
             if not missing or self._refuted(goal, missing):
-                return found
-            for each in missing:
-                self.encoding.expand(each)
+                return status
+            for quantified in missing:
+                self.encoding.expand(quantified)
 
     def _with_rows(self, goal: Z3, allowed: Collection[Quantified]) -> tuple[SolverStatus, list[Quantified]]:
         """Whether there is a model in which only the ``allowed`` quantifiers use rows that have not been added; if not,
         the other quantifiers whose missing rows it would need."""
-        some = [each for each in self.encoding.quantified.values() if not each.rows.complete and each not in allowed]
-        lacks = {each: self.encoding.lack(each) for each in some}
+        some = [one for one in self.encoding.quantified.values() if not one.rows.complete and one not in allowed]
+        lacks = {quantified: self.encoding.lack(quantified) for quantified in some}
         nots = map(self.encoding.negated, lacks.values())
-        found = self._solver.check(self.deadline, [goal, *self._solver.marks.values(), *nots])
-        if found != "unsat":
-            return found, []
+        status = self._solver.check(self.deadline, [goal, *self._solver.marks.values(), *nots])
+        if status != "unsat":
+            return status, []
         names, items = self._solver.core()
-        missing = [each for each, lack in lacks.items() if lack.decl().name() in names]
+        missing = [quantified for quantified, lack in lacks.items() if lack.decl().name() in names]
         if not missing:
             self.used |= dict.fromkeys(items)
-        return found, missing
+        return status, missing
 
     def _refuted(self, goal: Z3, missing: Sequence[Quantified]) -> bool:
         """Whether no individual at all can fill the missing rows of these quantifiers; each is tested once."""
         allowed: dict[Quantified, None] = {}
-        wanted = [each for each in missing if each.rows.anyone is None]
+        wanted = [quantified for quantified in missing if quantified.rows.anyone is None]
         for _ in range(_TURNS if wanted else 0):
             allowed |= dict.fromkeys([*wanted, *missing])
-            for each in wanted:
-                self.encoding.generalise(each)
-            found, missing = self._with_rows(goal, allowed)
-            wanted = [each for each in missing if each.rows.anyone is None]
-            if found == "unsat" and not missing:
+            for quantified in wanted:
+                self.encoding.generalise(quantified)
+            status, missing = self._with_rows(goal, allowed)
+            wanted = [quantified for quantified in missing if quantified.rows.anyone is None]
+            if status == "unsat" and not missing:
                 return True
-            if found == "unknown" or (found == "sat" and not self._extended(self._solver.model())):
+            if status == "unknown" or (status == "sat" and not self._extended(self._solver.model())):
                 return False
         return False
 
@@ -115,7 +115,7 @@ class LazyDecision(ClassicalDecision):
         truths = {
             key: float(self._true(model, made))
             for key, made in (self.encoding.atoms | self.encoding.of_anyone).items()
-            if all(each in existing or not self._world.is_person(each) for each in key[1])
+            if all(entity in existing or not self._world.is_person(entity) for entity in key[1])
         }
         return self._world.say(truths, existing)
 
@@ -145,10 +145,10 @@ class LazyDecision(ClassicalDecision):
         """The atoms that instances read outside of quantifiers."""
         reading = self._ground.reading
         return {
-            reading.key(leaf, each.bindings)
-            for each in instances
-            for leaf in each.stated.part.leaves
-            if leaf.variables <= each.bindings.keys()
+            reading.key(leaf, instance.bindings)
+            for instance in instances
+            for leaf in instance.stated.part.leaves
+            if leaf.variables <= instance.bindings.keys()
         }
 
     def _pause(self) -> None:
@@ -165,14 +165,14 @@ class LazyDecision(ClassicalDecision):
 
     def _complete_rows(self, model: Z3) -> None:
         """Add rows that decide a quantifier in the world but not in the model."""
-        for each in list(self.encoding.quantified.values()):
-            if self._true(model, each.some):
+        for quantified in list(self.encoding.quantified.values()):
+            if self._true(model, quantified.some):
                 continue
-            part, exists = each.rows.part, not each.rows.part.least
-            for row in self._reading.rows(part, each.rows.bindings):
+            part, exists = quantified.rows.part, not quantified.rows.part.least
+            for row in self._reading.rows(part, quantified.rows.bindings):
                 low, _ = self._reading.box(part.operands[0], row)
                 if (low if exists else 1 - low) > 0:
-                    self.encoding.add(each, row)
+                    self.encoding.add(quantified, row)
                     break
 
     # --- completed atoms --------------------------------------------------------------------------------------------
@@ -185,24 +185,24 @@ class LazyDecision(ClassicalDecision):
             for stated in self._asked.mentioning(key[0]):
                 defined = self._ground.index.defined(stated)
                 for instance in self._touched.of(key, [stated]) if defined else ():
-                    found = (self._reading.key(head, instance.bindings) for head in defined)
-                    heads |= dict.fromkeys(each for each in found if each is not None and known.completed(each))
+                    atoms = (self._reading.key(head, instance.bindings) for head in defined)
+                    heads |= dict.fromkeys(atom for atom in atoms if atom is not None and known.completed(atom))
         for key in heads:
             if key not in self._added and self._world.box(key)[0] > 0 and not self._supported(key):
                 yield key
 
     def _supported(self, key: GroundAtom) -> bool:
         rules = [(stated, head) for stated, head in self._ground.index.defining(key[0]) if stated.lower > 0]
-        instances = ((each, head) for stated, head in rules for each in self._reading.touching(key, [stated]))
-        made = (each for each, head in instances if self._reading.key(head, each.bindings) == key)
-        return any(self._reading.box(antecedent(each), each.bindings)[0] > 0 for each in made)
+        instances = ((instance, head) for stated, head in rules for instance in self._reading.touching(key, [stated]))
+        made = (instance for instance, head in instances if self._reading.key(head, instance.bindings) == key)
+        return any(self._reading.box(antecedent(instance), instance.bindings)[0] > 0 for instance in made)
 
     # --- worlds -----------------------------------------------------------------------------------------------------
 
     def _is_there(self, instance: Instance) -> bool:
         """Whether all individuals of an instance exist in the world; *anyone* stands for one that need not."""
-        found = ((instance.bindings[name], sort) for name, sort in instance.stated.variables)
-        return all(self._world.has(sort, each) and not self._world.is_anyone(each) for each, sort in found)
+        entities = ((instance.bindings[name], sort) for name, sort in instance.stated.variables)
+        return all(self._world.has(sort, entity) and not self._world.is_anyone(entity) for entity, sort in entities)
 
     def _shown(self, model: Z3, truth: float) -> ShownWorld | None:
         known, encoding = self._ground.known, self.encoding

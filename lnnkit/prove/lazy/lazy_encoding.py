@@ -82,10 +82,10 @@ class LazyEncoding(ClassicalEncoding):
     # --- formulas ---------------------------------------------------------------------------------------------------
 
     def held(self, item: Constraint) -> Z3 | bool:
-        found = super().held(item)
+        constraint = super().held(item)
         if isinstance(item, Instance):
-            return self._greatest([self.negated(self._there(item.bindings.values())), found])
-        return found
+            return self._greatest([self.negated(self._there(item.bindings.values())), constraint])
+        return constraint
 
     def exists(self, person: str) -> Z3:
         """The proposition that an unnamed individual exists."""
@@ -105,13 +105,13 @@ class LazyEncoding(ClassicalEncoding):
         if place not in self.quantified:
             self._fresh += 1
             some = self.z3.Bool(f"?some {self._fresh}", self.context)
-            found = self.quantified[place] = Quantified(rows, some, some)
+            quantified = self.quantified[place] = Quantified(rows, some, some)
             if not self._replayed:
-                self.expand(found)
-            for _ in rows.added[found.turns :]:
-                self._turn(found)
+                self.expand(quantified)
+            for _ in rows.added[quantified.turns :]:
+                self._turn(quantified)
             for row in rows.single if self._replayed else ():
-                self._row(found, row)
+                self._row(quantified, row)
         some = self.quantified[place].some
         return self.z3.Not(some) if part.least else some
 
@@ -128,7 +128,7 @@ class LazyEncoding(ClassicalEncoding):
         return Rows(part, dict(bindings)) if self._replayed else None
 
     def atom(self, key: GroundAtom) -> TruthValue:
-        if not any(self._world.is_anyone(each) for each in key[1]):
+        if not any(self._world.is_anyone(entity) for entity in key[1]):
             return super().atom(key)
         if key not in self.of_anyone:
             self.of_anyone[key] = self.z3.Bool(f"{key[0]}({', '.join(key[1])})", self.context)
@@ -137,7 +137,7 @@ class LazyEncoding(ClassicalEncoding):
     def _same(self, one: object, other: object) -> TruthValue:
         """Whether two arguments may be equal: *anyone* may equal any entity."""
         sides = sorted(map(str, (one, other)))
-        if one == other or not any(self._world.is_anyone(each) for each in sides):
+        if one == other or not any(self._world.is_anyone(side) for side in sides):
             return super()._same(one, other)
         return self.z3.Bool(f"?same {sides!r}", self.context)
 
@@ -160,8 +160,8 @@ class LazyEncoding(ClassicalEncoding):
     def generalise(self, quantified: Quantified) -> None:
         """Assert that the rows that have not been added are instances of *anyone*."""
         rows = quantified.rows
-        own = {name: self._world.anyone(sort) for name, sort in rows.part.bound}
-        rows.anyone = {**rows.bindings, **own}
+        anyone = {name: self._world.anyone(sort) for name, sort in rows.part.bound}
+        rows.anyone = {**rows.bindings, **anyone}
         self._generalised(quantified)
 
     def lack(self, quantified: Quantified) -> Z3:
@@ -200,7 +200,7 @@ class LazyEncoding(ClassicalEncoding):
         return truth
 
     def _there(self, entities: Iterable[object]) -> TruthValue:
-        people = [each for each in dict.fromkeys(entities) if isinstance(each, str) and self._world.is_person(each)]
+        people = [name for name in dict.fromkeys(entities) if isinstance(name, str) and self._world.is_person(name)]
         return self._least(map(self.exists, people))
 
     # --- candidates -------------------------------------------------------------------------------------------------
@@ -225,8 +225,8 @@ class LazyEncoding(ClassicalEncoding):
         named = {name: text for name, text in bindings.items() if isinstance(text, str)}
         for guard in part.row_guards:
             if guard.kind == "atom" and guard.variables & {name for name, _ in part.bound}:
-                for found in self._lower_world.assignments(part.bound, named, [guard]):
-                    yield {**bindings, **found}
+                for assignment in self._lower_world.assignments(part.bound, named, [guard]):
+                    yield {**bindings, **assignment}
         yield from self._reading.rows(part, bindings)
         for unnamed in subsets(opens):
             if len(unnamed) < len(part.bound):
@@ -240,7 +240,7 @@ class LazyEncoding(ClassicalEncoding):
 def _distinct(rows: Iterator[EncodedRow], part: Part) -> Iterator[EncodedRow]:
     met: set[tuple[object, ...]] = set()
     for row in rows:
-        own = tuple(row[name] for name, _ in part.bound)
-        if own not in met:
-            met.add(own)
+        values = tuple(row[name] for name, _ in part.bound)
+        if values not in met:
+            met.add(values)
             yield row

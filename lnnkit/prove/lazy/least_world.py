@@ -40,10 +40,10 @@ def ways(stated: BoundedStatement) -> list[FailingWay]:
     """The ways in which a statement can fail in a world where every atom is true or false. A statement that demands an
     intermediate truth fails everywhere."""
     never = stated.lower > 0 and stated.upper < 1
-    found = [FailingWay()] if never else _ways(stated.part, wanted=stated.lower <= 0)
-    if len(found) > _MOST:
-        found = [FailingWay()]
-    return [FailingWay(each.atoms, (*stated.variables, *each.variables)) for each in dict.fromkeys(found)]
+    failing = [FailingWay()] if never else _ways(stated.part, wanted=stated.lower <= 0)
+    if len(failing) > _MOST:
+        failing = [FailingWay()]
+    return [FailingWay(way.atoms, (*stated.variables, *way.variables)) for way in dict.fromkeys(failing)]
 
 
 def _ways(part: Part, *, wanted: bool) -> list[FailingWay]:
@@ -52,7 +52,7 @@ def _ways(part: Part, *, wanted: bool) -> list[FailingWay]:
         if wanted == part.least:
             return [FailingWay()]
         inner = _ways(part.operands[0], wanted=wanted)
-        return [FailingWay(each.atoms, (*each.variables, *part.bound)) for each in inner]
+        return [FailingWay(way.atoms, (*way.variables, *part.bound)) for way in inner]
     match part.kind:
         case "true" | "false":
             return [FailingWay()] if wanted == (part.kind == "true") else []
@@ -76,11 +76,11 @@ def _ways(part: Part, *, wanted: bool) -> list[FailingWay]:
 def _together(*options: Sequence[FailingWay]) -> list[FailingWay]:
     """A way of each, in all combinations."""
     chosen = itertools.product(*options)
-    return _first(FailingWay(*(tuple(itertools.chain(*part)) for part in zip(*each, strict=True))) for each in chosen)
+    return _first(FailingWay(*(tuple(itertools.chain(*part)) for part in zip(*ways, strict=True))) for ways in chosen)
 
 
-def _first(found: Iterable[FailingWay]) -> list[FailingWay]:
-    return list(itertools.islice(found, _MOST + 1))
+def _first(ways: Iterable[FailingWay]) -> list[FailingWay]:
+    return list(itertools.islice(ways, _MOST + 1))
 
 
 def suspects(known: KnownValues, stated: BoundedStatement, most: int) -> Iterator[Instance]:

@@ -38,8 +38,8 @@ class WorldValues(KnownValues):
         """Assign truths over the least world, and the individuals that exist; returns the atoms that have changed."""
         self._before, self._now = self._now, dict(truths)
         self._existing = {}
-        for each in existing:
-            self._existing.setdefault(self._sort_of[each], []).append(each)
+        for person in existing:
+            self._existing.setdefault(self._sort_of[person], []).append(person)
         both = self._before | self._now
         return [key for key in both if self._at(self._before, key) != self._at(self._now, key)]
 
@@ -61,7 +61,7 @@ class WorldValues(KnownValues):
 
     def people(self) -> list[str]:
         """The unnamed individuals that exist."""
-        return [each for own in self._existing.values() for each in own]
+        return [person for people in self._existing.values() for person in people]
 
     def sort_of(self, person: str) -> str:
         """The sort of an unnamed individual."""
@@ -80,15 +80,15 @@ class WorldValues(KnownValues):
         return truth, truth
 
     def has(self, sort: str, entity: str) -> bool:
-        own = self._sort_of.get(entity)
-        return self.known.has(sort, entity) if own is None else own == sort and entity in self._existing.get(sort, ())
+        kind = self._sort_of.get(entity)
+        return self.known.has(sort, entity) if kind is None else kind == sort and entity in self._existing.get(sort, ())
 
     def is_open(self, sort: str) -> bool:
         return False
 
     def members(self, sort: str) -> list[str]:
-        own = self._existing.get(sort)
-        return [*self.known.members(sort), *own] if own else self.known.members(sort)
+        people = self._existing.get(sort)
+        return [*self.known.members(sort), *people] if people else self.known.members(sort)
 
     def count(self, sort: str) -> int:
         return self.known.count(sort) + len(self._existing.get(sort, ()))
@@ -110,8 +110,8 @@ class WorldValues(KnownValues):
                 yield key[1]
 
     def _at(self, said: Mapping[GroundAtom, float], key: GroundAtom) -> float:
-        found = said.get(key)
-        return self.known.box(key)[0] if found is None else found
+        truth = said.get(key)
+        return self.known.box(key)[0] if truth is None else truth
 
 
 _AtomPlace = tuple[Part, tuple[Part, ...]]  # an atom in a statement, and the quantifiers around it, the outermost first
@@ -135,11 +135,11 @@ class TouchedInstances:
     def about(self, person: str, sort: str, statements: Sequence[BoundedStatement]) -> Iterator[Instance]:
         """The instances about an individual that has been added."""
         for stated in statements:
-            for name, own in stated.variables:
-                if own == sort:
+            for name, other in stated.variables:
+                if other == sort:
                     yield from self.reading.instances(stated, {name: person})
-            quantifiers = {each for _, around in self._places(stated.part) for each in around}
-            if any(self._meets_all(each, sort) for each in quantifiers):
+            quantifiers = {quantifier for _, around in self._places(stated.part) for quantifier in around}
+            if any(self._meets_all(quantifier, sort) for quantifier in quantifiers):
                 yield from self.reading.instances(stated, {})
 
     def _violated(
@@ -154,24 +154,24 @@ class TouchedInstances:
             return
         # The atoms without which the row of a quantifier is neutral, now and before
         rows = (guard for quantifier in quantifiers for guard in quantifier.row_guards if guard is not leaf)
-        for found in self.reading.assignments([*sorts.items()], bound, [*rows, *stated.guards]):
-            yield Instance(stated, {name: found[name] for name, _ in stated.variables})
+        for assignment in self.reading.assignments([*sorts.items()], bound, [*rows, *stated.guards]):
+            yield Instance(stated, {name: assignment[name] for name, _ in stated.variables})
 
     def _meets_all(self, quantifier: Part, sort: str) -> bool:
         """Whether an individual without any true atom affects a quantifier over its sort."""
-        names = {name for name, own in quantifier.bound if own == sort}
+        names = {name for name, other in quantifier.bound if other == sort}
         return not all(any(name in guard.variables for guard in quantifier.row_guards) for name in names)
 
 
 def _places(part: Part) -> tuple[_AtomPlace, ...]:
-    found: list[_AtomPlace] = []
+    places: list[_AtomPlace] = []
     stack: list[tuple[Part, tuple[Part, ...]]] = [(part, ())]
     while stack:
-        each, quantifiers = stack.pop()
-        if each.kind == "atom":
-            found.append((each, quantifiers))
-        elif each.bound:
-            stack.append((each.operands[0], (*quantifiers, each)))
-        elif each.kind != "compare":
-            stack.extend((operand, quantifiers) for operand in each.operands)
-    return tuple(found)
+        inner, quantifiers = stack.pop()
+        if inner.kind == "atom":
+            places.append((inner, quantifiers))
+        elif inner.bound:
+            stack.append((inner.operands[0], (*quantifiers, inner)))
+        elif inner.kind != "compare":
+            stack.extend((operand, quantifiers) for operand in inner.operands)
+    return tuple(places)
