@@ -39,14 +39,14 @@ class LearnedNeuron:
 
     def classical(self, values: Mapping[str, float], alpha: float) -> bool:
         """Whether it is classical at ``alpha``, to 1e-9."""
-        found = self.region(alpha)
+        region = self.region(alpha)
         now = [values.get(name or "", value) for name, value in zip(self.names, self.values, strict=True)]
-        return found is not None and found.violation(now) <= 1e-9
+        return region is not None and region.violation(now) <= 1e-9
 
 
 def learned_neurons(lifted: LiftedGraph, rules: Mapping[int, str]) -> list[LearnedNeuron]:
     """The connectives of rules, except equivalences. ``rules`` names the statements that are rules, by index."""
-    found: list[LearnedNeuron] = []
+    neurons: list[LearnedNeuron] = []
     seen: set[str] = set()
     for place, root in enumerate(lifted.statements):
         if place not in rules:
@@ -62,10 +62,10 @@ def learned_neurons(lifted: LiftedGraph, rules: Mapping[int, str]) -> list[Learn
                 weights = tuple(edge["weight"] for _, edge in edges)
                 named = (*(edge["parameter"] for _, edge in edges), data["learned"].get("bias"))
                 text = " ".join(data["span"].text.split())
-                found.append(
+                neurons.append(
                     LearnedNeuron(rules[place], text, data["kind"], data["logic"], (*weights, data["bias"]), named)
                 )
-    return found
+    return neurons
 
 
 class Infeasible(Exception):
@@ -90,9 +90,9 @@ class Constraints:
         slack: bool = False,
         statements: Sequence[Root] = (),
     ) -> None:
-        self._place = {each.name: place for place, each in enumerate(parameters)}
-        self._least = np.array([each.low for each in parameters], np.float64)
-        self._most = np.array([each.high for each in parameters], np.float64)
+        self._place = {parameter.name: place for place, parameter in enumerate(parameters)}
+        self._least = np.array([parameter.low for parameter in parameters], np.float64)
+        self._most = np.array([parameter.high for parameter in parameters], np.float64)
         self._half_spaces: list[tuple[np.ndarray, float]] = []  # coefficients of all parameters, and a limit
         self._slack: list[tuple[np.ndarray, float]] = []
         self._inside = np.full(len(parameters), np.nan)  # values that satisfy a neuron's conditions together
@@ -122,31 +122,31 @@ class Constraints:
         return coefficients, limit
 
     def _declare(self, neuron: LearnedNeuron, *, slack: bool) -> None:
-        found = neuron.region(self._alpha)
-        if found is None:
+        region = neuron.region(self._alpha)
+        if region is None:
             raise Infeasible(neuron, self._alpha)
-        for name, value in zip(neuron.names, found.inside, strict=True):
+        for name, value in zip(neuron.names, region.inside, strict=True):
             place = self._place.get(name or "")
             if place is not None and np.isnan(self._inside[place]):
                 self._inside[place] = value
-        for row, limit, slackable in found.conditions:
-            own, left = self._half_space(row, neuron.names, neuron.values, limit)
-            if not own.any() and left < -1e-9:
+        for row, limit, slackable in region.conditions:
+            coefficients, left = self._half_space(row, neuron.names, neuron.values, limit)
+            if not coefficients.any() and left < -1e-9:
                 raise Infeasible(neuron, self._alpha)
-            if own.any():
-                (self._slack if slack and slackable else self._half_spaces).append((own, left))
+            if coefficients.any():
+                (self._slack if slack and slackable else self._half_spaces).append((coefficients, left))
 
     def start(self, values: Tensor) -> Tensor:
         """Feasible values near these. Raises `Infeasible` if none are found."""
-        found = self._projected(values, sweeps=50 * _SWEEPS)
-        if found is None:
+        feasible = self._projected(values, sweeps=50 * _SWEEPS)
+        if feasible is None:
             raise Infeasible(self.declared[0], self._alpha)
-        return found
+        return feasible
 
     def project(self, values: Tensor, before: Tensor) -> Tensor:
         """Feasible values near ``values``; the feasible ``before`` if none are found."""
-        found = self._projected(values, sweeps=_SWEEPS)
-        return before if found is None else found
+        feasible = self._projected(values, sweeps=_SWEEPS)
+        return before if feasible is None else feasible
 
     def holds(self, values: Tensor) -> bool:
         """Whether all constraints hold exactly."""
@@ -156,7 +156,7 @@ class Constraints:
     def slackness(self, values: Tensor) -> Tensor:
         """The sum of violations of the conditions that slack permits; differentiable."""
         excesses = [(torch.from_numpy(row) * values).sum() - limit for row, limit in self._slack]
-        return sum((each.clamp(min=0.0) for each in excesses), torch.zeros((), dtype=values.dtype))
+        return sum((excess.clamp(min=0.0) for excess in excesses), torch.zeros((), dtype=values.dtype))
 
     def _met(self, now: np.ndarray) -> bool:
         return all(float(row @ now) - limit <= _TOLERANCE for row, limit in self._half_spaces)
@@ -177,4 +177,4 @@ class Constraints:
                 break
         inside = np.where(np.isnan(self._inside), now, self._inside)
         tried = (now + share * (inside - now) for share in (0.0, *_SHARES))
-        return next((torch.from_numpy(each) for each in tried if self._met(each)), None)
+        return next((torch.from_numpy(point) for point in tried if self._met(point)), None)

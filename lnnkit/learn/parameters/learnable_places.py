@@ -45,7 +45,7 @@ def rewritten(
             case ast.And() | ast.Or():
                 if (node.span.start, node.span.end) in spans:
                     return node
-                operands = node.operands if marked else tuple(_weighed(number, each) for each in node.operands)
+                operands = node.operands if marked else tuple(_weighed(number, operand) for operand in node.operands)
                 return replace(node, operands=operands, attributes=_attributes(number, node, marked=marked))
             case ast.Implies():
                 antecedent, consequent = node.antecedent, node.consequent
@@ -80,16 +80,16 @@ def is_opened(value: ast.Value | float) -> bool:
 
 def ranges(formula: ast.Expression) -> dict[str, Range]:
     """The least and the greatest value of the named learnable weights and scales, which stay positive."""
-    found: dict[str, Range] = {}
+    limits: dict[str, Range] = {}
     for node in nodes(formula):
         shapes = shapes_of(node) if isinstance(node, ast.Unit) else {}
         for attribute in node.attributes if isinstance(node, ast.Unit | ast.Comparison) else ():
             for item in in_value(attribute.value):
                 if item.name is not None and attribute.key in shapes:
-                    found[item.name] = shapes[attribute.key].low, shapes[attribute.key].high
+                    limits[item.name] = shapes[attribute.key].low, shapes[attribute.key].high
                 elif item.name is not None and attribute.key == "scale":
-                    found[item.name] = _SHARPEST * (item.initial or _TINY), math.inf
-    return found
+                    limits[item.name] = _SHARPEST * (item.initial or _TINY), math.inf
+    return limits
 
 
 def truths(
@@ -136,8 +136,8 @@ def _opened(node: ast.Expression) -> ast.Expression:
 
 
 def _value(number: Replacement, kind: ParameterKind, given: ast.Value | float, span: Span) -> ast.Value:
-    found = number(kind, given, span)
-    return found if isinstance(found, (ast.Number, ast.Learnable)) else ast.Number(found, span=span)
+    value = number(kind, given, span)
+    return value if isinstance(value, (ast.Number, ast.Learnable)) else ast.Number(value, span=span)
 
 
 def _weighed(number: Replacement, operand: ast.Expression) -> ast.Expression:
@@ -149,18 +149,18 @@ def _weighed(number: Replacement, operand: ast.Expression) -> ast.Expression:
 
 
 def _attributes(number: Replacement, node: _Attributed, *, marked: bool) -> tuple[ast.Attribute, ...]:
-    found: list[ast.Attribute] = []
-    for each in node.attributes:
-        kind: ParameterKind = "bias" if each.key == "bias" and not isinstance(node, ast.Unit) else "value"
-        if any(map(is_opened, in_value(each.value))):
+    attributes: list[ast.Attribute] = []
+    for attribute in node.attributes:
+        kind: ParameterKind = "bias" if attribute.key == "bias" and not isinstance(node, ast.Unit) else "value"
+        if any(map(is_opened, in_value(attribute.value))):
             kind = "unit" if isinstance(node, ast.Unit) else "relation"
-        if isinstance(each.value, str) or (not marked and kind == "value"):
-            found.append(each)
+        if isinstance(attribute.value, str) or (not marked and kind == "value"):
+            attributes.append(attribute)
         else:
-            found.append(replace(each, value=_listed(number, kind, each.value)))
-    if not marked and isinstance(node, (ast.And, ast.Or)) and all(each.key != "bias" for each in node.attributes):
-        found.append(ast.Attribute("bias", _value(number, "bias", 1.0, node.span), span=node.span))
-    return tuple(found)
+            attributes.append(replace(attribute, value=_listed(number, kind, attribute.value)))
+    if not marked and isinstance(node, (ast.And, ast.Or)) and all(attribute.key != "bias" for attribute in attributes):
+        attributes.append(ast.Attribute("bias", _value(number, "bias", 1.0, node.span), span=node.span))
+    return tuple(attributes)
 
 
 def _listed(number: Replacement, kind: ParameterKind, given: ast.Value | ast.ValueList) -> ast.Value | ast.ValueList:

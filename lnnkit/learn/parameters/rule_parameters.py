@@ -64,23 +64,23 @@ class LearnedParameter:
 
 def rule_names(program: CheckedProgram) -> dict[int, str]:
     """A name for each rule and axiom, by its index among the assertions: its own, or its line."""
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     taken: set[str] = set()
     for place, assertion in enumerate(program.assertions):
         name = assertion.called
         name = name if name not in taken else f"{name} (line {assertion.span.line})"
         taken.add(name)
-        found[place] = name
-    return found
+        names[place] = name
+    return names
 
 
 def trainable(program: CheckedProgram, file: ast.Program) -> dict[str, int]:
     """The rules that may learn, those of the main ``file``: their indices among the assertions, by name."""
-    own = file.span.source.path
+    path = file.span.source.path
     return {
         name: place
         for place, name in rule_names(program).items()
-        if program.assertions[place].kind == "rule" and program.assertions[place].span.source.path == own
+        if program.assertions[place].kind == "rule" and program.assertions[place].span.source.path == path
     }
 
 
@@ -119,32 +119,32 @@ def parametrised(
     """The program with each learned number as a ``?`` with its own name, and the parameters. ``trained`` are the names
     (`rule_names`) of the rules that learn; the ``?`` of other rules keep their values everywhere."""
     names, spans = rule_names(program), chains(file)
-    untrained = [each for place, each in enumerate(program.assertions) if names[place] not in trained]
+    untrained = [assertion for place, assertion in enumerate(program.assertions) if names[place] not in trained]
     fixed = {item.name for assertion in untrained for item in in_assertion(assertion)}
-    found: dict[str, LearnedParameter] = {}
+    learned: dict[str, LearnedParameter] = {}
     assertions: list[Assertion] = []
     limits: dict[str, Range] = {}
     for place, assertion in enumerate(program.assertions):
         if names[place] in trained:
             marked = is_marked(assertion)
-            number = _entering(ParameterNaming(names[place], marked=marked, fixed=fixed), names[place], found)
+            number = _entering(ParameterNaming(names[place], marked=marked, fixed=fixed), names[place], learned)
             assertions.append(_rewritten(_opened(assertion), number, spans, marked=marked))
             limits |= ranges(cast("ast.Expression", assertions[-1].formula))
         else:
             assertions.append(assertion)
     parameters = tuple(
         replace(
-            each,
-            start=1.0 if each.start is None and each.kind in OF_LOGIC else each.start,
-            limits=limits.get(each.name),
+            parameter,
+            start=1.0 if parameter.start is None and parameter.kind in OF_LOGIC else parameter.start,
+            limits=limits.get(parameter.name),
         )
-        for each in found.values()
+        for parameter in learned.values()
     )
     return replace(program, assertions=tuple(assertions)), parameters
 
 
-def _entering(naming: ParameterNaming, rule: str, found: dict[str, LearnedParameter]) -> Replacement:
-    """Adds the numbers of a rule to the parameters found, and names each."""
+def _entering(naming: ParameterNaming, rule: str, learned: dict[str, LearnedParameter]) -> Replacement:
+    """Adds the numbers of a rule to the ``learned`` ones, and names each."""
 
     def number(kind: ParameterKind, value: ast.Value | float, span: Span) -> ast.Value | float:
         name = naming.name(kind, value)
@@ -152,9 +152,9 @@ def _entering(naming: ParameterNaming, rule: str, found: dict[str, LearnedParame
             return value
         given = value.initial if isinstance(value, ast.Learnable) else plain(value)
         start = None if given is None else float(given)
-        known = found.get(name) or LearnedParameter(name, kind, (), start, isinstance(value, ast.Learnable), span)
+        known = learned.get(name) or LearnedParameter(name, kind, (), start, isinstance(value, ast.Learnable), span)
         rules = tuple(dict.fromkeys((*known.rules, rule)))
-        found[name] = replace(known, rules=rules, start=start if known.start is None else known.start)
+        learned[name] = replace(known, rules=rules, start=start if known.start is None else known.start)
         return ast.Learnable(name, start, span=span)
 
     return number
@@ -169,7 +169,7 @@ def settled(
     program: CheckedProgram, parameters: Sequence[LearnedParameter], values: Mapping[str, float]
 ) -> CheckedProgram:
     """A parametrised program as written with these values: unmarked ``parameters`` become numbers."""
-    unmarked = {each.name for each in parameters if not each.marked}
+    unmarked = {parameter.name for parameter in parameters if not parameter.marked}
 
     def number(_kind: ParameterKind, value: ast.Value | float, _span: Span) -> ast.Value | float:
         now = values.get(value.name or "") if isinstance(value, ast.Learnable) else None
@@ -177,9 +177,8 @@ def settled(
             return value
         return ast.Number(now, span=value.span) if value.name in unmarked else replace(value, initial=now)
 
-    return replace(
-        program, assertions=tuple(_rewritten(each, number, frozenset(), marked=True) for each in program.assertions)
-    )
+    assertions = (_rewritten(assertion, number, frozenset(), marked=True) for assertion in program.assertions)
+    return replace(program, assertions=tuple(assertions))
 
 
 def _rewritten(
@@ -207,10 +206,10 @@ class ProgramModule(nn.Module):
         super().__init__()
         self.parameters_of_program = tuple(parameters)
         self.values = nn.ParameterDict()
-        self._keys = {each.name: _key(each.name) for each in parameters}
-        for each in parameters:
-            start = torch.tensor(math.nan if each.start is None else each.start, dtype=torch.float64)
-            self.values[self._keys[each.name]] = nn.Parameter(start)
+        self._keys = {parameter.name: _key(parameter.name) for parameter in parameters}
+        for parameter in parameters:
+            start = torch.tensor(math.nan if parameter.start is None else parameter.start, dtype=torch.float64)
+            self.values[self._keys[parameter.name]] = nn.Parameter(start)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -230,8 +229,8 @@ class ProgramModule(nn.Module):
 
     def current(self) -> Mapping[str, float]:
         """The values by name, as numbers, without those that are not set yet."""
-        found = {name: float(self.values[self._keys[name]].detach()) for name in self.names}
-        return {name: value for name, value in found.items() if not math.isnan(value)}
+        values = {name: float(self.values[self._keys[name]].detach()) for name in self.names}
+        return {name: value for name, value in values.items() if not math.isnan(value)}
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={value:g}" for name, value in self.current().items())

@@ -69,7 +69,7 @@ def trained_rules(
 ) -> Iterator[TrainedRule]:
     """The learning rules of the main ``file``, with these values and ``functions``, without ``dropped`` literals."""
     names = {program.assertions[place].span.start: (name, place) for name, place in trainable(program, file).items()}
-    literals = {each.rule: each.literals for each in dropped}
+    literals = {omitted.rule: omitted.literals for omitted in dropped}
     for statement in file.statements:
         if not isinstance(statement, ast.RuleStatement) or statement.span.start not in names:
             continue
@@ -96,8 +96,8 @@ def with_values(
         if new != statement:
             pieces += [text[done : statement.span.start], format_statement(new, as_written=True)]
             done = statement.span.end
-    found, _ = parse("".join([*pieces, text[done:]]), file.span.source.path)
-    return found
+    written, _ = parse("".join([*pieces, text[done:]]), file.span.source.path)
+    return written
 
 
 def _with_values(
@@ -134,9 +134,9 @@ def _plainly(node: ast.Expression) -> ast.Expression:
     """A register equal to a relation becomes that relation; a register or unit without values stays bare. Other nodes
     lose weights and biases of 1, the defaults, unless only a written weight is learned."""
     if isinstance(node, ast.Comparison | ast.Unit):
-        learned = tuple(each for each in node.attributes if not any(map(is_opened, in_value(each.value))))
-        if len(learned) != len(node.attributes):
-            return replace(node, attributes=learned)
+        given = tuple(attribute for attribute in node.attributes if not any(map(is_opened, in_value(attribute.value))))
+        if len(given) != len(node.attributes):
+            return replace(node, attributes=given)
         return crisp_relation(node) if isinstance(node, ast.Comparison) else node
     if isinstance(node, (ast.And, ast.Or)):
         node = replace(node, operands=tuple(map(_without_one, node.operands)))
@@ -145,8 +145,8 @@ def _plainly(node: ast.Expression) -> ast.Expression:
         node = node if isinstance(bare, (ast.And, ast.Or)) else replace(node, antecedent=bare)
     else:
         return node
-    ones = [each for each in node.attributes if isinstance(each.value, ast.Number) and each.value.value == 1]
-    kept = tuple(each for each in node.attributes if each.key != "bias" or each not in ones)
+    ones = [one for one in node.attributes if isinstance(one.value, ast.Number) and one.value.value == 1]
+    kept = tuple(attribute for attribute in node.attributes if attribute.key != "bias" or attribute not in ones)
     return replace(node, attributes=kept)
 
 
@@ -170,40 +170,40 @@ class FoundFunction:
         """The formula ``root`` with ``old`` replaced by this one, or by each piece of it under its condition."""
         stated: list[ast.Expression] = []
         for condition, term in self.cases:
-            found = substituted(root, old, _filled(term, operands, span))
+            piece = substituted(root, old, _filled(term, operands, span))
             if condition is not None:
-                found = ast.Implies(_filled(condition, operands, span), strip_foralls(found), span=span)
-            stated.append(found)
+                piece = ast.Implies(_filled(condition, operands, span), strip_foralls(piece), span=span)
+            stated.append(piece)
         return stated[0] if len(stated) == 1 else ast.And(tuple(stated), span=span)
 
 
-def with_functions(program: CheckedProgram, found: Mapping[str, FoundFunction]) -> CheckedProgram:
-    """The program with the formulas ``found``, by function name, substituted in its statements."""
-    if not found:
+def with_functions(program: CheckedProgram, functions: Mapping[str, FoundFunction]) -> CheckedProgram:
+    """The program with the formulas ``functions``, by function name, substituted in its statements."""
+    if not functions:
         return program
     gone: set[str] = set()
     assertions: list[Assertion] = []
-    for each in program.assertions:
-        unknown = each.unknown
-        if unknown is not None and unknown.function in found:
-            root = cast("ast.Expression", each.formula)
-            formula = found[unknown.function].put(root, unknown.atom, unknown.operands, unknown.span)
-            each = replace(each, formula=formula)
+    for assertion in program.assertions:
+        unknown = assertion.unknown
+        if unknown is not None and unknown.function in functions:
+            root = cast("ast.Expression", assertion.formula)
+            formula = functions[unknown.function].put(root, unknown.atom, unknown.operands, unknown.span)
+            assertion = replace(assertion, formula=formula)
             gone.add(unknown.atom.name)
-        assertions.append(each)
-    left = {name: each for name, each in program.predicates.items() if name not in gone}
+        assertions.append(assertion)
+    left = {name: predicate for name, predicate in program.predicates.items() if name not in gone}
     return replace(program, assertions=tuple(assertions), predicates=left)
 
 
 def written_with(
-    statement: ast.RuleStatement, assertion: Assertion, found: Mapping[str, FoundFunction]
+    statement: ast.RuleStatement, assertion: Assertion, functions: Mapping[str, FoundFunction]
 ) -> ast.RuleStatement:
     """The statement as written, with the formula found for its unknown function, if there is one."""
     unknown = assertion.unknown
-    if unknown is None or unknown.function not in found:
+    if unknown is None or unknown.function not in functions:
         return statement
-    node = next(each for each in nodes(statement.formula) if isinstance(each, ast.UnknownFunction))
-    formula = found[unknown.function].put(statement.formula, node, node.operands, unknown.span)
+    node = next(node for node in nodes(statement.formula) if isinstance(node, ast.UnknownFunction))
+    formula = functions[unknown.function].put(statement.formula, node, node.operands, unknown.span)
     return replace(statement, formula=formula)
 
 
@@ -247,8 +247,8 @@ def without(formula: ast.Expression, literals: Mapping[LiteralSpan, bool]) -> as
             return replace(node.operand, value=not node.operand.value)
         return _without_neutral(node) if isinstance(node, (ast.And, ast.Or)) else node
 
-    found = transform(formula, change)
-    return None if _decided(found) else found
+    shorter = transform(formula, change)
+    return None if _decided(shorter) else shorter
 
 
 def _without_neutral(node: ast.And | ast.Or) -> ast.Expression:
@@ -256,10 +256,10 @@ def _without_neutral(node: ast.And | ast.Or) -> ast.Expression:
     With a weight or a bias and one operand left, a constant remains beside it. A false operand makes an unweighted
     conjunction false, a true one an unweighted disjunction true."""
     neutral = isinstance(node, ast.And)
-    plain = not node.attributes and not any(isinstance(each, ast.Weighted) for each in node.operands)
-    if plain and any(_truth(each) is (not neutral) for each in node.operands):
+    plain = not node.attributes and not any(isinstance(operand, ast.Weighted) for operand in node.operands)
+    if plain and any(_truth(operand) is (not neutral) for operand in node.operands):
         return ast.Truth(not neutral, span=node.span)
-    kept = [each for each in node.operands if _truth(each) is not neutral]
+    kept = [operand for operand in node.operands if _truth(operand) is not neutral]
     if len(kept) == len(node.operands):
         return node
     if not kept:

@@ -42,17 +42,17 @@ def _unit(node: ast.Unit) -> tuple[ast.Expression, float]:
         unit = classes[node.name].given(**given)
     except TypeError:  # an attribute is missing: it is learned with the others
         return node, 0.0
-    (found,) = readout(unit, [_PLACE.format(place) for place in range(len(node.operands))])
-    term, problems = parse_expression(found.text)
-    assert term is not None and not problems, found.text
+    (reading,) = readout(unit, [_PLACE.format(place) for place in range(len(node.operands))])
+    term, problems = parse_expression(reading.text)
+    assert term is not None and not problems, reading.text
     if isinstance(term, ast.Unit):
-        return node, found.residual
+        return node, reading.residual
     operands = {_PLACE.format(place): operand for place, operand in enumerate(node.operands)}
 
     def placed(part: ast.Expression) -> ast.Expression:
         return operands[part.name] if isinstance(part, ast.Atom) else part
 
-    return transform(term, placed), found.residual
+    return transform(term, placed), reading.residual
 
 
 def _numbers(value: ast.Value | ast.ValueList | str) -> float | list[float] | None:
@@ -85,7 +85,7 @@ def _register(node: ast.Comparison) -> tuple[ast.Comparison, float]:
         return node, 0.0
     weights = torch.tensor([given["weight"]], dtype=torch.float64)
     (name,) = relation_of(weights)
-    relation = next((each for each in RELATIONS if each == name), None)
+    relation = next((sign for sign in RELATIONS if sign == name), None)
     if relation is None:
         return node, 0.0
     return replace(node, operators=(relation,), attributes=()), float(doubt(weights))
