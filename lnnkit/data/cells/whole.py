@@ -138,7 +138,7 @@ def drawn(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
     """The indices of the whole numbers among distinct texts in ascending order (in the order of their values), and the
     values, ascending."""
     low, high = (_bisected(texts, byte) for byte in (_BEFORE, _BEHIND))
-    places, numbers = _found(texts.slice(low, high - low)) if high > low else (np.empty(0, np.int64),) * 2
+    places, numbers = _whole_among(texts.slice(low, high - low)) if high > low else (np.empty(0, np.int64),) * 2
     order = np.argsort(numbers)
     return places.take(order) + low, numbers.take(order)
 
@@ -157,7 +157,7 @@ def _bisected(texts: pa.StringArray, byte: int) -> int:
     return low
 
 
-def _found(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
+def _whole_among(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
     """The indices of the texts that are whole numbers, and the numbers."""
     places = np.arange(len(texts))
     if is_many(len(texts)):

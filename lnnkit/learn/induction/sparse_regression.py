@@ -107,19 +107,19 @@ class ReferenceModel:
     ) -> None:
         self._rows = rows
         target, counts = table.positive[inside].astype(np.float64), table.weight[inside]
-        own_rows = rows[np.ix_(inside, columns)]
-        mean, spread = moments(own_rows, counts)
+        design = rows[np.ix_(inside, columns)]
+        mean, spread = moments(design, counts)
         away = counts * (target - counts @ target / counts.sum())
         slope = np.zeros(len(columns))
-        for part, block in blocks(own_rows):
+        for part, block in blocks(design):
             slope += away[part] @ (block - mean.astype(block.dtype))
         some = np.sort(np.argsort(-np.abs(slope) / spread, kind="stable")[:_WIDE])
         self._chosen = columns[some]
-        own_rows = own_rows[:, some] if len(some) < len(columns) else own_rows
+        design = design[:, some] if len(some) < len(columns) else design
         coefs = np.zeros(len(some) + 1)
         self._weights: list[np.ndarray] = []
         for penalty in PENALTIES:
-            coefs = regression(own_rows, target, counts, penalty * costs[self._chosen] * spread[some] ** 2, coefs)
+            coefs = regression(design, target, counts, penalty * costs[self._chosen] * spread[some] ** 2, coefs)
             self._weights.append(coefs)
 
     def score(self, penalty: int, rows: np.ndarray) -> np.ndarray:

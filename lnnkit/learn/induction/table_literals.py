@@ -255,15 +255,15 @@ def short_cut(values: np.ndarray, place: int) -> float:
 
 def truths(literals: Sequence[TableLiteral], columns: Sequence[TableColumn]) -> np.ndarray:
     """(n, m) the truth of literals in each row, in units of 1 / ``UNIT``: an eighth of the memory."""
-    result = np.empty((len(columns[0].values) if columns else 0, len(literals)), np.uint8)
+    truth = np.empty((len(columns[0].values) if columns else 0, len(literals)), np.uint8)
     for place, literal in enumerate(literals):
-        result[:, place] = np.round(literal.holds(columns) * UNIT)
-    return result
+        truth[:, place] = np.round(literal.holds(columns) * UNIT)
+    return truth
 
 
 def holds(conjunction: Conjunction, columns: Sequence[TableColumn]) -> np.ndarray:
     """(n,) the truth of a conjunction in each row: the product of that of its literals."""
-    result = np.ones(len(columns[0].values) if columns else 0)
+    truth = np.ones(len(columns[0].values) if columns else 0)
     for literal, wanted in conjunction:
-        result *= literal.holds(columns) if wanted else 1 - literal.holds(columns)
-    return result
+        truth *= literal.holds(columns) if wanted else 1 - literal.holds(columns)
+    return truth
