@@ -47,8 +47,8 @@ class Labels:
 
     def some(self, which: Tensor) -> Labels:
         """The labels with these indices, sorted."""
-        columns = tuple(tuple(each[torch.isin(mine, which)] for each in ids) for _, mine, ids in self.by_name())
-        rest = (each[which] for each in (self.lower, self.upper, self.spread))
+        columns = tuple(tuple(column[torch.isin(mine, which)] for column in ids) for _, mine, ids in self.by_name())
+        rest = (values[which] for values in (self.lower, self.upper, self.spread))
         return Labels(self.names, self.predicate[which], columns, *rest)
 
     @property
@@ -74,12 +74,12 @@ class Labels:
 
     def rows(self, numbers: RowNumbers) -> Tensor:
         """(n,) the rows among all; its relation's default row for an atom that is not materialised."""
-        found = [torch.zeros(0, dtype=torch.int64)]
+        parts = [torch.zeros(0, dtype=torch.int64)]
         for name, mine, ids in self.by_name():
             table = numbers.atoms.tables[name]
-            rows = table.tuples.find([each.numpy() for each in ids], len(mine))
-            found.append(torch.from_numpy(numbers.of(table, rows)))
-        return torch.cat(found)
+            rows = table.tuples.find([column.numpy() for column in ids], len(mine))
+            parts.append(torch.from_numpy(numbers.of(table, rows)))
+        return torch.cat(parts)
 
 
 def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
@@ -87,12 +87,12 @@ def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
     given = given_labels(program, mentioned)
     none = torch.zeros(0, dtype=torch.float64)
     return Labels(
-        tuple(each.predicate for each in given),
-        torch.arange(len(given)).repeat_interleave(torch.tensor([len(each) for each in given], dtype=torch.int64)),
-        tuple(tuple(map(torch.tensor, each.columns)) for each in given),
-        torch.cat([none, *(torch.tensor(each.lower) for each in given)]),
-        torch.cat([none, *(torch.tensor(each.upper) for each in given)]),
-        torch.cat([none, *(_spread(each, program) for each in given)]),
+        tuple(group.predicate for group in given),
+        torch.arange(len(given)).repeat_interleave(torch.tensor([len(group) for group in given], dtype=torch.int64)),
+        tuple(tuple(map(torch.tensor, group.columns)) for group in given),
+        torch.cat([none, *(torch.tensor(group.lower) for group in given)]),
+        torch.cat([none, *(torch.tensor(group.upper) for group in given)]),
+        torch.cat([none, *(_spread(group, program) for group in given)]),
     )
 
 
@@ -101,8 +101,8 @@ def _spread(given: Given, program: CheckedProgram) -> Tensor:
         return torch.zeros(len(given), dtype=torch.float64)
     middle = (given.lower + given.upper) / 2
     middle = middle[np.isfinite(middle)]
-    found = float(middle.std(ddof=1)) if len(middle) > 1 else 0.0
-    return torch.full((len(given),), found if found > 0 else 1.0, dtype=torch.float64)
+    deviation = float(middle.std(ddof=1)) if len(middle) > 1 else 0.0
+    return torch.full((len(given),), deviation if deviation > 0 else 1.0, dtype=torch.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,20 +115,20 @@ class LabelledBounds:
     events: tuple[Tensor, Tensor]
 
 
-def told_of(found: RecordedInference, own: Labels) -> LabelledBounds:
+def labelled_bounds(inference: RecordedInference, labels: Labels) -> LabelledBounds:
     """The bounds of the labelled atoms at the fixpoint of a trace."""
-    numbers = found.replayer.numbers
-    rows = own.rows(numbers)
+    numbers = inference.replayer.numbers
+    rows = labels.rows(numbers)
     lower, upper = ends = torch.empty(2, len(rows), dtype=torch.float64)
     for table, mine, some in numbers.by_relation(rows.numpy()):
         for end, values in zip(ends, shown(table, some), strict=True):
             end[torch.from_numpy(mine)] = torch.from_numpy(values).double()
-    return LabelledBounds(lower, upper, *last_events(found, rows))
+    return LabelledBounds(lower, upper, *last_events(inference, rows))
 
 
-def last_events(found: RecordedInference, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+def last_events(inference: RecordedInference, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
     """The keys of both bounds of atom rows, and their last events, before an arrest if there was one."""
-    events, numbers = found.replayer.events, found.replayer.numbers
+    events, numbers = inference.replayer.events, inference.replayer.numbers
     crossed = torch.from_numpy(numbers.marked(numbers.crossed))
     keys = rows * 2, rows * 2 + 1
     lower, upper = (events.last(key) for key in keys)
@@ -147,13 +147,13 @@ class Split:
     validation: Tensor
 
 
-def split(own: Labels, share: float, seed: int) -> Split:
+def split(labels: Labels, share: float, seed: int) -> Split:
     """Hold out a ``share`` of the labels, stratified by class for each predicate that has enough of them."""
     generator = torch.Generator().manual_seed(seed)
-    stratum = own.predicate * 2 + own.true
-    held = torch.zeros(len(own), dtype=torch.bool)
-    for each in torch.unique(stratum).tolist() if share > 0 else []:
-        mine = where_set(stratum == each)
+    stratum = labels.predicate * 2 + labels.true
+    held = torch.zeros(len(labels), dtype=torch.bool)
+    for code in torch.unique(stratum).tolist() if share > 0 else []:
+        mine = where_set(stratum == code)
         if len(mine) >= _LEAST:
             picked = torch.randperm(len(mine), generator=generator)[: min(round(share * len(mine)), len(mine) - 1)]
             held[mine[picked]] = True

@@ -17,7 +17,7 @@ from lnnkit.join.instances.grounding import Guard
 from lnnkit.learn.fitting.fit_report import evidence, findings
 from lnnkit.learn.fitting.fitting_problem import Fitting, Settings
 from lnnkit.learn.fitting.gradient_descent import Checkpoint, FittedValues, Listen, as_it_stands, descend
-from lnnkit.learn.labels import labels, told_of
+from lnnkit.learn.labels import labelled_bounds, labels
 from lnnkit.learn.metrics import scores
 from lnnkit.learn.parameters.constraints import LearnedNeuron, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import ProgramModule, parametrised, settled, trainable
@@ -55,10 +55,10 @@ class Learner:
 
     def copied(self) -> Learner:
         """An independent copy with the same values."""
-        found = copy(self)
-        found.module = deepcopy(self.module)
-        found.functions = dict(self.functions)
-        return found
+        learner = copy(self)
+        learner.module = deepcopy(self.module)
+        learner.functions = dict(self.functions)
+        return learner
 
     @property
     def complete(self) -> bool:
@@ -71,7 +71,7 @@ class Learner:
         if span is None:
             return False
         known = self.module.current().keys()
-        if any(each.span == span and each.name in known for each in self.module.parameters_of_program):
+        if any(parameter.span == span and parameter.name in known for parameter in self.module.parameters_of_program):
             return True
         return self.complete and span.text.startswith("?")
 
@@ -79,7 +79,7 @@ class Learner:
         """Whether a learning rule asserts a comparison of numbers: then contradictions are a training signal."""
         return any(
             isinstance(self._assertions[self.rules[name]].formula, ast.Comparison)
-            and any(name in each.rules for each in self.module.parameters_of_program)
+            and any(name in parameter.rules for parameter in self.module.parameters_of_program)
             for name in trained
             if name in self.rules
         )
@@ -87,16 +87,16 @@ class Learner:
     def sought(self, trained: Collection[str]) -> dict[str, list[Unknown]]:
         """The statements about each unknown function, of those that occur in ``trained`` rules."""
         learning = {self.rules[name] for name in trained if name in self.rules}
-        found: dict[str, dict[int, Unknown]] = {}
-        for place, each in enumerate(self._assertions):
-            if each.unknown is not None:
-                found.setdefault(each.unknown.function, {})[place] = each.unknown
-        return {name: list(own.values()) for name, own in found.items() if own.keys() <= learning}
+        unknowns: dict[str, dict[int, Unknown]] = {}
+        for place, assertion in enumerate(self._assertions):
+            if assertion.unknown is not None:
+                unknowns.setdefault(assertion.unknown.function, {})[place] = assertion.unknown
+        return {name: list(by_place.values()) for name, by_place in unknowns.items() if by_place.keys() <= learning}
 
     def rules_with(self, function: str) -> tuple[str, ...]:
         """The names of the rules that contain an unknown function."""
         unknowns = {name: self._assertions[place].unknown for name, place in self.rules.items()}
-        return tuple(name for name, each in unknowns.items() if each is not None and each.function == function)
+        return tuple(name for name, unknown in unknowns.items() if unknown is not None and unknown.function == function)
 
     def seeking(self, trained: Collection[str]) -> frozenset[str]:
         """The rules whose unknown functions are found if these rules are ``trained``."""
@@ -105,20 +105,20 @@ class Learner:
     def settled(self, program: CheckedProgram) -> CheckedProgram:
         """The program with the module's values, and the formulas found for its functions."""
         learned, parameters = parametrised(with_functions(program, self.functions), self._file, self.rules)
-        found = settled(learned, parameters, self.module.current())
-        written = {self.rules[name]: text for name, text in self.texts(program, changed=True).items()}
-        assertions = [replace(each, learned=written.get(place)) for place, each in enumerate(found.assertions)]
-        for each in self.going_without:
-            own = assertions[each.rule]
-            shorter = without(cast("ast.Expression", own.formula), each.literals)
-            assertions[each.rule] = own if shorter is None else replace(own, formula=shorter)
-        return replace(found, assertions=tuple(assertions))
+        final = settled(learned, parameters, self.module.current())
+        texts = {self.rules[name]: text for name, text in self.texts(program, changed=True).items()}
+        assertions = [replace(assertion, learned=texts.get(place)) for place, assertion in enumerate(final.assertions)]
+        for omitted in self.going_without:
+            whole = assertions[omitted.rule]
+            shorter = without(cast("ast.Expression", whole.formula), omitted.literals)
+            assertions[omitted.rule] = whole if shorter is None else replace(whole, formula=shorter)
+        return replace(final, assertions=tuple(assertions))
 
     @property
     def going_without(self) -> tuple[Dropped, ...]:
         """The literals that the learned rules omit at the module's values."""
         values = self.module.current() if self.dropped else {}
-        return tuple(each for each in self.dropped if each.holds(values))
+        return tuple(omitted for omitted in self.dropped if omitted.holds(values))
 
     def written(self, program: CheckedProgram) -> ast.Program:
         """The main file with the module's values."""
@@ -131,12 +131,12 @@ class Learner:
     def texts(self, program: CheckedProgram, *, changed: bool = False) -> dict[str, str]:
         """The text of each learning rule, by name, with the module's values; optionally only those that changed."""
         values = self.module.current()
-        found: dict[str, str] = {}
-        for each in trained_rules(self._file, program, values, self.going_without, self.functions):
-            before, after = (format_statement(rule, as_written=True) for rule in (each.before, each.after))
+        texts: dict[str, str] = {}
+        for trained in trained_rules(self._file, program, values, self.going_without, self.functions):
+            before, after = (format_statement(rule, as_written=True) for rule in (trained.before, trained.after))
             if not changed or after != before:
-                found[each.name] = after
-        return found
+                texts[trained.name] = after
+        return texts
 
     def fit(
         self,
@@ -152,19 +152,19 @@ class Learner:
         without the texts of the rules, and the findings. Literals that were dropped from trained rules are restored.
         Raises `Unstarted`, and what `descend` does."""
         again = {self.rules[name] for name in trained}
-        self.dropped = tuple(each for each in self.dropped if each.rule not in again)
+        self.dropped = tuple(omitted for omitted in self.dropped if omitted.rule not in again)
         learned, parameters = parametrised(self.settled(program), self._file, trained)
         fitting = Fitting(learned, parameters, settings, guard, [self.rules[name] for name in trained], bindings)
         if not parameters and not bindings:
-            found = as_it_stands(fitting)
-            return found, evidence(learned, fitting, found), ()
+            fitted = as_it_stands(fitting)
+            return fitted, evidence(learned, fitting, fitted), ()
         start = fast_start(fitting)
         saved = None
         if checkpoint is not None:
             saved = Checkpoint(checkpoint, _key(fitting, start, self._file.span.source.text))
-        found = descend(fitting, start, listen, saved)
-        self.module.load({each.name: value for each, value in zip(parameters, found.values.tolist(), strict=True)})
-        return found, evidence(learned, fitting, found), findings(fitting, found)
+        fitted = descend(fitting, start, listen, saved)
+        self.module.load(fitting.named(fitted.values))
+        return fitted, evidence(learned, fitting, fitted), findings(fitting, fitted)
 
     def neurons(self, program: CheckedProgram) -> list[LearnedNeuron]:
         """The connectives of the rules that learn, at the module's values."""
@@ -174,19 +174,19 @@ class Learner:
 
 def _key(fitting: Fitting, start: torch.Tensor, text: str) -> str:
     """Identifies a run for its checkpoint."""
-    own = fitting.labels
+    labels = fitting.labels
     settings = replace(fitting.settings, classical=frozenset())  # sets print in no fixed order
-    found = hashlib.sha256(repr((settings, sorted(fitting.settings.classical), own.names)).encode())
-    for each in (start, own.predicate, own.lower, own.upper, *(ids for columns in own.columns for ids in columns)):
-        found.update(each.contiguous().numpy().tobytes())
-    found.update(text.encode())
-    return found.hexdigest()
+    digest = hashlib.sha256(repr((settings, sorted(fitting.settings.classical), labels.names)).encode())
+    entities = (ids for columns in labels.columns for ids in columns)
+    for tensor in (start, labels.predicate, labels.lower, labels.upper, *entities):
+        digest.update(tensor.contiguous().numpy().tobytes())
+    digest.update(text.encode())
+    return digest.hexdigest()
 
 
 def evaluate(program: CheckedProgram, guard: Guard, max_rounds: int) -> Scores:
     """The scores of a program's answers for its labels. Raises `TooLarge`."""
     queries = label_queries(program)
-    found = trace(program, {}, queries, guard=guard, round_limit=max_rounds)
-    own = labels(program, mentioned(program, queries))
-    told = told_of(found, own)
-    return scores(found, own, told)
+    inference = trace(program, {}, queries, guard=guard, round_limit=max_rounds)
+    labelled = labels(program, mentioned(program, queries))
+    return scores(inference, labelled, labelled_bounds(inference, labelled))

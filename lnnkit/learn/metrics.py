@@ -17,37 +17,37 @@ _BINS = 10  # bins of the expected calibration error, as is usual (Guo et al. 20
 _LEAST = 1e-15  # truths are clipped for the logarithm
 
 
-def scores(found: RecordedInference, own: Labels, told: LabelledBounds, which: Tensor | None = None) -> Scores:
+def scores(inference: RecordedInference, labels: Labels, bounds: LabelledBounds, which: Tensor | None = None) -> Scores:
     """The scores of a fixpoint for its labels, or for the labels with the indices ``which``."""
     predicates: dict[str, Score] = {}
     numbers: dict[str, NumberScore] = {}
-    for name, mine in _by_name(own, which):
-        bounds, wanted = _bounds(told, mine), _bounds(own, mine)
-        if any_set(own.numeric.index_select(0, mine)):
-            numbers[name] = number_score(bounds, wanted)
+    for name, mine in _by_name(labels, which):
+        ends, wanted = _bounds(bounds, mine), _bounds(labels, mine)
+        if any_set(labels.numeric.index_select(0, mine)):
+            numbers[name] = number_score(ends, wanted)
         else:
-            predicates[name] = score(bounds, wanted, truth_of(found, name, *bounds), truth_of(found, name, *wanted))
-    arrested, state = found.fixpoint.progress.arrested, found.fixpoint.state
-    return Scores(predicates, state.crossings + sum(len(each.rows) for each in arrested), numbers)
+            predicates[name] = score(ends, wanted, truth_of(inference, name, *ends), truth_of(inference, name, *wanted))
+    progress, state = inference.fixpoint.progress, inference.fixpoint.state
+    return Scores(predicates, state.crossings + sum(len(arrested.rows) for arrested in progress.arrested), numbers)
 
 
-def accuracy(found: RecordedInference, own: Labels, told: LabelledBounds, which: Tensor) -> float | None:
+def accuracy(inference: RecordedInference, labels: Labels, bounds: LabelledBounds, which: Tensor) -> float | None:
     """The accuracy that `scores` have for the labels with the indices ``which``; None if all are of numbers."""
     right, total = 0.0, 0
-    for name, mine in _by_name(own, which):
-        if not any_set(own.numeric.index_select(0, mine)):
-            true, wanted = (truth_of(found, name, *_bounds(each, mine)) > 0.5 for each in (told, own))
+    for name, mine in _by_name(labels, which):
+        if not any_set(labels.numeric.index_select(0, mine)):
+            true, wanted = (truth_of(inference, name, *_bounds(of, mine)) > 0.5 for of in (bounds, labels))
             right += float((true == wanted).double().mean()) * len(mine)
             total += len(mine)
     return right / total if total else None
 
 
-def _by_name(own: Labels, which: Tensor | None) -> Iterator[tuple[str, Tensor]]:
+def _by_name(labels: Labels, which: Tensor | None) -> Iterator[tuple[str, Tensor]]:
     """The predicates and numbers that have labels, with the indices of these."""
-    chosen = torch.full((len(own),), which is None)
+    chosen = torch.full((len(labels),), which is None)
     if which is not None:
         chosen[which] = True
-    for name, mine, _ in own.by_name():
+    for name, mine, _ in labels.by_name():
         mine = mine[chosen.index_select(0, mine)]
         if len(mine):
             yield name, mine
@@ -57,20 +57,20 @@ def _bounds(of: Labels | LabelledBounds, which: Tensor) -> tuple[Tensor, Tensor]
     return of.lower.index_select(0, which), of.upper.index_select(0, which)
 
 
-def truths(found: RecordedInference, own: Labels, told: LabelledBounds) -> Tensor:
+def truths(inference: RecordedInference, labels: Labels, bounds: LabelledBounds) -> Tensor:
     """(n,) the truth of each label's atom as a single number, from its bounds."""
-    result = torch.zeros(len(own), dtype=torch.float64)
-    for name, mine, _ in own.by_name():
-        result[mine] = truth_of(found, name, told.lower[mine], told.upper[mine])
-    return result
+    truth = torch.zeros(len(labels), dtype=torch.float64)
+    for name, mine, _ in labels.by_name():
+        truth[mine] = truth_of(inference, name, bounds.lower[mine], bounds.upper[mine])
+    return truth
 
 
-def truth_of(found: RecordedInference, name: str, lower: Tensor, upper: Tensor) -> Tensor:
+def truth_of(inference: RecordedInference, name: str, lower: Tensor, upper: Tensor) -> Tensor:
     """The truth of a predicate's atoms as single numbers, from their bounds."""
-    relevance, table = found.fixpoint.plan.relevance, found.fixpoint.grounding.atoms.tables[name]
-    told = tuple((name, side) in relevance.produced for side in ("lower", "upper"))
-    if table.default == (0.0, 1.0) and told[0] != told[1]:
-        return (lower if told[0] else upper).clamp(0.0, 1.0)
+    relevance, table = inference.fixpoint.plan.relevance, inference.fixpoint.grounding.atoms.tables[name]
+    produced = tuple((name, side) in relevance.produced for side in ("lower", "upper"))
+    if table.default == (0.0, 1.0) and produced[0] != produced[1]:
+        return (lower if produced[0] else upper).clamp(0.0, 1.0)
     return ((lower + upper) / 2).clamp(0.0, 1.0)
 
 

@@ -60,7 +60,7 @@ class LearnedComparison:
     @property
     def relation(self) -> tuple[str, ...]:
         """The three parameters of a register's readout, or none."""
-        named = tuple(each for each in self.weights if isinstance(each, str))
+        named = tuple(weight for weight in self.weights if isinstance(weight, str))
         return named if len(named) == 3 else ()
 
     def started(self, known: Set[str]) -> bool:
@@ -78,7 +78,7 @@ class LearnedComparison:
 
     def _inputs(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> list[Interval]:
         rows = len(numbers[0].lower) if numbers else 1
-        given = [Interval(*map(_heeding, each)) for each in numbers]
+        given = [Interval(*map(_heeding, interval)) for interval in numbers]
         for name in self.names:
             value = parameters[name]
             value = _heeding(value.expand(rows) if value.dim() == 0 else value)
@@ -90,11 +90,11 @@ class LearnedComparison:
     ) -> Interval:
         """One of its numbers, narrowed by bounds on its truth."""
         inputs = self._inputs(numbers, parameters)
-        found = Comparison(self.left, self.right, self._relation(parameters)).respond(inputs, truth).inputs
-        own = [found[place] for place, which in enumerate(self.order) if which == number]
-        lower, upper = own[0]
-        for each in own[1:]:
-            lower, upper = torch.maximum(lower, each.lower), torch.minimum(upper, each.upper)
+        narrowed = Comparison(self.left, self.right, self._relation(parameters)).respond(inputs, truth).inputs
+        intervals = [narrowed[place] for place, which in enumerate(self.order) if which == number]
+        lower, upper = intervals[0]
+        for interval in intervals[1:]:
+            lower, upper = torch.maximum(lower, interval.lower), torch.minimum(upper, interval.upper)
         return Interval(lower, upper)
 
     def _relation(self, parameters: Mapping[str, Tensor]) -> Comparator:
@@ -102,7 +102,7 @@ class LearnedComparison:
         scale = _number(self.scale, parameters)
         if self.sign != "<?>":
             return Fixed(cast("Sign", self.sign), scale)
-        plus, zero, bias = (_number(each, parameters) for each in self.weights)
+        plus, zero, bias = (_number(weight, parameters) for weight in self.weights)
         return Learned(plus, zero, bias, scale)
 
     def difference(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor]) -> Interval:
@@ -125,13 +125,13 @@ class LearnedComparison:
             return torch.sigmoid(high if side else low)
         if self.sign in ("<", "<="):
             return torch.sigmoid(-low if side else -high)
-        ends = [self._curve(each, parameters) for each in (low, high)]
+        ends = [self._curve(end, parameters) for end in (low, high)]
         turn = self._turn(parameters)
         inside = (low < turn) & (turn < high)
         peak = self._curve(turn.expand(low.shape), parameters)
         best = torch.maximum if side else torch.minimum
-        found = best(*ends)
-        return torch.where(inside, best(found, peak), found)
+        extreme = best(*ends)
+        return torch.where(inside, best(extreme, peak), extreme)
 
     def _curve(self, x: Tensor, parameters: Mapping[str, Tensor]) -> Tensor:
         t = x.tanh()
@@ -144,7 +144,7 @@ class LearnedComparison:
         """The extremum of the curve, in units of the scale."""
         if self.sign != "<?>":
             return torch.zeros((), dtype=torch.float64)
-        plus, zero, _ = (_number(each, parameters) for each in self.weights)
+        plus, zero, _ = (_number(weight, parameters) for weight in self.weights)
         at = plus / (4 * zero) if zero else 2.0
         return torch.atanh(torch.tensor(at, dtype=torch.float64)) if abs(at) < 1 else torch.tensor(torch.inf).double()
 
@@ -171,9 +171,9 @@ def _heeding(values: Tensor) -> Tensor:
     """The values, with a backward pass that drops gradients that are not finite."""
     if not values.requires_grad:
         return values
-    own = values.view_as(values)
-    own.register_hook(lambda gradient: gradient.nan_to_num(0.0, 0.0, 0.0))
-    return own
+    view = values.view_as(values)
+    view.register_hook(lambda gradient: gradient.nan_to_num(0.0, 0.0, 0.0))
+    return view
 
 
 def learned_comparison(
@@ -185,7 +185,7 @@ def learned_comparison(
         return None
     opened, parameters, units = opened_terms(graph, node, among)
     arguments = tuple(range(len(data["sorts"])))
-    found, atoms = comparison(opened, node, arguments)
+    sides, atoms = comparison(opened, node, arguments)
     plain, numbers = comparison(graph, node, arguments)
     order, names = [], []
     for name, passed in atoms:
@@ -206,25 +206,25 @@ def learned_comparison(
         names_of = tuple(name if name in among else None for name in names_of)
         weights = tuple(name or value for name, value in zip(names_of, given, strict=True))
     sign = relation.sign if isinstance(relation, Fixed) else "<?>"
-    return LearnedComparison(found.left, found.right, sign, scale, weights, tuple(names), tuple(order), units, moved)
+    return LearnedComparison(sides.left, sides.right, sign, scale, weights, tuple(names), tuple(order), units, moved)
 
 
 def opened_comparisons(
     lifted: LiftedGraph, grounding: Grounding, history: Trail, among: Collection[str], supplied: Collection[str]
 ) -> dict[int, LearnedComparison]:
-    """By batch, the comparisons with parameters ``among``, and those of numbers that rest on ``supplied`` ones."""
-    formulas = {
-        number: batch.formula for number, batch in enumerate(grounding.shapes) if batch.formula.auxiliary is not None
-    }
+    """By shape, the comparisons with parameters ``among``, and those of numbers that rest on ``supplied`` ones."""
+    shapes = enumerate(grounding.shapes)
+    formulas = {number: shape.formula for number, shape in shapes if shape.formula.auxiliary is not None}
     formulas = {number: formula for number, formula in formulas.items() if formula.compares}
     moved = _resting(formulas, history.setting_leaves, supplied) if supplied else frozenset[str]()
-    found: dict[int, LearnedComparison] = {}
+    comparisons: dict[int, LearnedComparison] = {}
     for number, formula in formulas.items():
         assert formula.auxiliary is not None
-        own = learned_comparison(lifted.graph, formula.auxiliary, among, moved=not moved.isdisjoint(_numbers(formula)))
-        if own is not None:
-            found[number] = own
-    return found
+        rests = not moved.isdisjoint(_numbers(formula))
+        learned = learned_comparison(lifted.graph, formula.auxiliary, among, moved=rests)
+        if learned is not None:
+            comparisons[number] = learned
+    return comparisons
 
 
 def _numbers(formula: Formula) -> set[str]:
@@ -233,16 +233,16 @@ def _numbers(formula: Formula) -> set[str]:
 
 
 def _resting(
-    formulas: Mapping[int, Formula], tellers: Set[tuple[int, int]], supplied: Collection[str]
+    formulas: Mapping[int, Formula], setting: Set[tuple[int, int]], supplied: Collection[str]
 ) -> frozenset[str]:
     """The numbers ``supplied``, and those derived from them by comparisons."""
-    told = {
-        number: {formula.neurons[leaf].source for batch, leaf in tellers if batch == number and leaf >= 0}
+    heads = {
+        number: {formula.neurons[leaf].source for shape, leaf in setting if shape == number and leaf >= 0}
         for number, formula in formulas.items()
     }
-    found = set(supplied)
+    numbers = set(supplied)
     while True:
-        more = {name for number in formulas if _numbers(formulas[number]) & found for name in told[number]} - found
+        more = {name for number in formulas if _numbers(formulas[number]) & numbers for name in heads[number]} - numbers
         if not more:
-            return frozenset(found)
-        found |= more
+            return frozenset(numbers)
+        numbers |= more

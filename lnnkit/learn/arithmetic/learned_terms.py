@@ -29,7 +29,7 @@ class LearnedUnit:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(each for each in self.weights if isinstance(each, str))
+        return tuple(weight for weight in self.weights if isinstance(weight, str))
 
 
 def opened_terms(
@@ -88,7 +88,7 @@ def _open(graph: NeuronGraph, node: str, unit: LearnedUnit, *, plain: bool) -> d
     """Rewrite a unit's node as an operation over new nodes; returns the parameters of the new numbers."""
     parameters: dict[str, str] = {}
     sorts = graph.nodes[node]["sorts"]
-    own = tuple(range(len(sorts)))
+    positions = tuple(range(len(sorts)))
 
     def weight(place: int, value: float | str) -> _Operand:
         name = f"{node}/{place}" if isinstance(value, str) else f"{node}={value!r}"
@@ -102,7 +102,7 @@ def _open(graph: NeuronGraph, node: str, unit: LearnedUnit, *, plain: bool) -> d
     def operation(name: str, kind: str, *operands: _Operand) -> _Operand:
         graph.add_node(f"{node}/{name}", kind=kind, sorts=sorts)
         graph.operands[f"{node}/{name}"].extend(operands)
-        return f"{node}/{name}", {"arguments": own}
+        return f"{node}/{name}", {"arguments": positions}
 
     weights = [weight(place, value) for place, value in enumerate(unit.weights)]
     operands = [(operand, {"arguments": edge["arguments"]}) for operand, edge in graph.operands[node]]

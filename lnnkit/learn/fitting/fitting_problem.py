@@ -18,7 +18,7 @@ from lnnkit.join.instances.grounding import Guard
 from lnnkit.learn.arithmetic.learned_comparisons import Softness
 from lnnkit.learn.fitting.label_batches import LabelBatch, batches, crossings, targets
 from lnnkit.learn.fitting.objective import Objective, Targets, decay
-from lnnkit.learn.labels import LabelledBounds, Labels, Split, labels, split, told_of
+from lnnkit.learn.labels import LabelledBounds, Labels, Split, labelled_bounds, labels, split
 from lnnkit.learn.metrics import accuracy, scores, truths
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
@@ -198,7 +198,7 @@ class Fitting:
     def infer(self, values: Tensor, constraints: Constraints, softness: float = 0.0) -> Inferred:
         """The fixpoint and its loss; the replays of it are softened (see `trace`)."""
         inference = self.trace(values, softness)
-        bounds = told_of(inference, self.labels)
+        bounds = labelled_bounds(inference, self.labels)
         train, held = (
             torch.cat([bounds.lower[which], bounds.upper[which]]) for which in (self.split.train, self.split.validation)
         )
