@@ -83,20 +83,20 @@ class Explainer:
 
     def why_not(self, predicate: str, arguments: Sequence[str], side: int, goal: float, added: Added) -> WhyNot:
         """What could move one side of an atom's bounds to ``goal``; ``added`` infers with additional facts."""
-        found = self._lacking.why_not(predicate, arguments, side, self._bounds(predicate, arguments), goal, added)
-        return replace(found, ways=[self._because(way) for way in found.ways])
+        why = self._lacking.why_not(predicate, arguments, side, self._bounds(predicate, arguments), goal, added)
+        return replace(why, ways=[self._because(way) for way in why.ways])
 
     def _because(self, way: Way) -> Way:
         """The way, with the facts that rule premises out by rules."""
         missing: list[Missing] = []
-        for each in way.missing:
-            key = ground_key(each.formula)
-            if each.through is not None:
-                each = replace(each, through=self._because(each.through))
-            elif key is not None and each.against is not None and not each.unlisted and not way.free:
+        for premise in way.missing:
+            key = ground_key(premise.formula)
+            if premise.through is not None:
+                premise = replace(premise, through=self._because(premise.through))
+            elif key is not None and premise.against is not None and not premise.unlisted and not way.free:
                 proof = self.prove(*key)
-                each = replace(each, because=proof.facts(proof.lower if each.side == "upper" else proof.upper))
-            missing.append(each)
+                premise = replace(premise, because=proof.facts(proof.lower if premise.side == "upper" else proof.upper))
+            missing.append(premise)
         return replace(way, missing=missing)
 
     def conflicts(self, inconsistent: Inconsistent, most: int, fits: Fits) -> list[Conflict]:
@@ -141,16 +141,16 @@ def _prove_formula(prover: Prover, run: Run, lifted: LiftedGraph, root: Root) ->
     conclusion = as_expression(whole, {}, names, logic=lifted.program.logic)
     positive, negated = below_negations(lifted.graph, root.reference)
     atomic = lifted.graph.nodes[positive.node]["kind"] == "predicate"
-    heard = [positive] if atomic else subsuming_neurons(lifted, run.grounding.domain, positive)
+    references = [positive] if atomic else subsuming_neurons(lifted, run.grounding.domain, positive)
     related = comparing(lifted, run.grounding.domain, positive)
-    told = _ProgramBounds(prover, run.plan.observers, _below_negations(conclusion), heard, related)
+    known = _ProgramBounds(prover, run.plan.observers, _below_negations(conclusion), references, related)
     steps = Steps()
     ends: list[int] = []
     for side in (0, 1):
         reads = prover.upward_reads(view, (), side, END)
         value = float(view.upward(view.values([reads]))[formula.top][side][0])
-        own, own_value = (1 - side, 1 - value) if negated else (side, value)
-        stronger = told.more(steps, own, own_value)
+        inner, inner_value = (1 - side, 1 - value) if negated else (side, value)
+        stronger = known.more(steps, inner, inner_value)
         if stronger is None:
             premises = prover.premises(steps, formula, prover.upward_needed(view, reads, side, value))
             if isinstance(conclusion, ast.Atom) and len(premises) == 1:  # a unit that passes a number through
@@ -180,13 +180,13 @@ class _ProgramBounds:
     prover: Prover
     observers: Mapping[str, str]
     conclusion: ast.Expression
-    heard: Sequence[Reference]
+    references: Sequence[Reference]
     related: Related
 
     def more(self, steps: Steps, side: int, value: float) -> tuple[int, float] | None:
         """The step with a tighter bound than ``value`` on a side, and that bound; None if there is none."""
         tightest = min if side else max
-        readings = [self._reading(each, side, crossed=True) for each in self.heard]
+        readings = [self._reading(reference, side, crossed=True) for reference in self.references]
         said = [reading for reading in readings if reading.source is not None]
         best = tightest(said, key=lambda reading: reading.value, default=None)
         bound = value if best is None else tightest(value, best.value)
@@ -201,14 +201,14 @@ class _ProgramBounds:
         """The bound implied by one or two other comparisons: those that exclude all signs of the difference but the
         ones that make the comparison true (or false). A comparison that is not false is true, and vice versa."""
         said = [
-            (EVERY - each.signs if end == 0 else each.signs, each.reference, end, reading)
-            for each in self.related.comparisons
+            (EVERY - comparison.signs if end == 0 else comparison.signs, comparison.reference, end, reading)
+            for comparison in self.related.comparisons
             for end in (0, 1)
-            if (reading := self._reading(each.reference, end, crossed=False)).source is not None
+            if (reading := self._reading(comparison.reference, end, crossed=False)).source is not None
         ]
         excluded = self.related.signs if side else EVERY - self.related.signs
-        degrees = {reference for _, reference, _, _ in said if sum(each[1] == reference for each in said) > 1}
-        plain = [each for each in said if each[1] not in degrees]
+        degrees = {reference for _, reference, _, _ in said if sum(other[1] == reference for other in said) > 1}
+        plain = [claim for claim in said if claim[1] not in degrees]
         for some in (*itertools.combinations(said, 1), *itertools.combinations(plain, 2)):
             if not excluded <= frozenset[int]().union(*(signs for signs, *_ in some)):
                 continue

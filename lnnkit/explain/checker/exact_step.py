@@ -100,11 +100,11 @@ class SolverEncoding:
 
     def least(self, values: Sequence[Z3]) -> Z3:
         """The minimum of some truths; 1 of none."""
-        return reduce(lambda found, each: self.z3.If(each < found, each, found), values, self.number(1.0))
+        return reduce(lambda least, value: self.z3.If(value < least, value, least), values, self.number(1.0))
 
     def greatest(self, values: Sequence[Z3]) -> Z3:
         """The maximum of some truths; 0 of none."""
-        return reduce(lambda found, each: self.z3.If(each > found, each, found), values, self.number(0.0))
+        return reduce(lambda greatest, value: self.z3.If(value > greatest, value, greatest), values, self.number(0.0))
 
     def clamp(self, value: Z3) -> Z3:
         """A value clamped to [0, 1]."""
@@ -197,17 +197,17 @@ class SolverEncoding:
         if math.prod(map(len, members)) > _ROWS:
             raise TooMany
         rows = [self.truth(filled(form.operands[0], row)) for row in itertools.product(*members)]
-        found = self.least(rows) if form.kind == "forall" else self.greatest(rows)
+        truth = self.least(rows) if form.kind == "forall" else self.greatest(rows)
         if not any(sort in self._program.sorts and self._program.sorts[sort].open for sort in sorts):
-            return found
+            return truth
         others = self.unknown()  # Unnamed individuals are possible.
-        self.said.append(others <= found if form.kind == "forall" else others >= found)
+        self.said.append(others <= truth if form.kind == "forall" else others >= truth)
         return others
 
     def _connective(self, kind: str, logic: str, w: list[Fraction], b: Fraction, x: list[Z3]) -> Z3:
         match kind:
             case "or":
-                return 1 - self._connective("and", logic, w, b, [1 - each for each in x])
+                return 1 - self._connective("and", logic, w, b, [1 - truth for truth in x])
             case "iff":
                 ways = [self._connective("implies", logic, w[::s], b, x[::s]) for s in (1, -1)]
                 return self.least(ways)
@@ -224,14 +224,14 @@ class SolverEncoding:
 
     def _lukasiewicz(self, kind: str, w: list[Fraction], b: Fraction, x: list[Z3]) -> Z3:
         if kind == "and":
-            lost = [self.number(v) * (1 - each) for v, each in zip(w, x, strict=True)]
+            lost = [self.number(v) * (1 - truth) for v, truth in zip(w, x, strict=True)]
             return self.clamp(self.number(b) - self.z3.Sum(lost))
         return self.clamp(self.number(1 - b) + self.number(w[0]) * (1 - x[0]) + self.number(w[1]) * x[1])
 
     def _godel(self, kind: str, w: list[Fraction], b: Fraction, x: list[Z3]) -> Z3:
         if kind == "and":
-            each = [self.number(b) - self.number(v) * (1 - own) for v, own in zip(w, x, strict=True)]
-            return self.clamp(self.least([self.number(b), *each]))
+            weighted = [self.number(b) - self.number(v) * (1 - truth) for v, truth in zip(w, x, strict=True)]
+            return self.clamp(self.least([self.number(b), *weighted]))
         low = self.clamp(self.number(b) - self.number(w[0]) * (1 - x[0]))
         high = self.clamp(1 - self.number(w[1]) * (1 - x[1]))
         return self.z3.If(low <= high, self.number(1.0), self.clamp(high + self.number(1 - b)))
@@ -239,7 +239,7 @@ class SolverEncoding:
     def _product(self, kind: str, w: list[Fraction], b: Fraction, x: list[Z3]) -> Z3:
         if b != 1 or any(v.denominator != 1 or not 0 <= v <= _POWER for v in w):
             return self.unknown()
-        powers = [self._power(each, int(v)) for v, each in zip(w, x, strict=True)]
+        powers = [self._power(truth, int(v)) for v, truth in zip(w, x, strict=True)]
         if kind == "and":
             return self.z3.Product(powers) if len(powers) > 1 else powers[0]
         bottom, top = powers
@@ -276,10 +276,10 @@ def objection(
         goal = encoding.truth(target)
         for form, box in stated.items():
             encoding.said += encoding.within(encoding.truth(form), box)
-        for each in completed:  # the least truth for which its rules hold, where this is supported
-            needs = [_need(encoding, rule, lower) for rule, lower in each.instances]
+        for definition in completed:  # the least truth for which its rules hold, where this is supported
+            needs = [_need(encoding, rule, lower) for rule, lower in definition.instances]
             known = not any(need is None for need in needs)
-            encoding.said += [encoding.truth(each.atom) == encoding.greatest(needs)] if known else []
+            encoding.said += [encoding.truth(definition.atom) == encoding.greatest(needs)] if known else []
     except TooMany:
         return "a quantifier has too many rows to try"
     solver: Z3 = encoding.z3.Solver(ctx=encoding.context)
@@ -287,10 +287,10 @@ def objection(
     solver.add(encoding.said)
     limit, slack = encoding.number(bound), encoding.number(_EPS)
     solver.add(goal < limit - slack if side == "lower" else goal > limit + slack)
-    found = str(solver.check())
-    if found == "unsat":
+    status = str(solver.check())
+    if status == "unsat":
         return None
-    return "a world of its premises has another truth" if found == "sat" else "the solver could not tell in time"
+    return "a world of its premises has another truth" if status == "sat" else "the solver could not tell in time"
 
 
 def _need(encoding: SolverEncoding, rule: Form, lower: float) -> Z3 | None:

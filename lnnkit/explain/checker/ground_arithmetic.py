@@ -28,7 +28,7 @@ def arithmetic(formula: ast.Expression) -> tuple[Comparison | Term, Sequence[ast
     """A comparison of two terms, or a term, and the distinct number atoms that it reads, in order: a unit omits
     operands of weight 0."""
     written = _Written()
-    made = [written.term(each) for each in (formula.operands if isinstance(formula, ast.Comparison) else (formula,))]
+    made = [written.term(side) for side in (formula.operands if isinstance(formula, ast.Comparison) else (formula,))]
     used = list(dict.fromkeys(step.index for term in made for step in term.steps if isinstance(step, Number)))
     places, atoms = {index: place for place, index in enumerate(used)}, [written.atoms[index] for index in used]
     first, *other = (_renumbered(term, places) for term in made)
@@ -98,8 +98,8 @@ def _text(term: Term) -> str:
                 built.append(f"{step.operation}({', '.join(built[place] for place in step.operands)})")
             case Apply(operation=str()):
                 first, *rest = (built[place] for place in step.operands)
-                for each in rest:
-                    first = f"({first} {step.operation} {each})"
+                for operand in rest:
+                    first = f"({first} {step.operation} {operand})"
                 built.append(first)
             case Apply():
                 built.append(f"{step.operation!r}({', '.join(built[place] for place in step.operands)})")

@@ -81,7 +81,7 @@ def form_of(
         case SameEntity():
             return Form("same", terms=(term(formula.left), term(formula.right)))
         case ast.Comparison(operands=(left, right), operators=("=",)) if all(
-            _is_entity(each, numbers) for each in (left, right)
+            _is_entity(side, numbers) for side in (left, right)
         ):
             return Form("same", terms=(_entity(left, term), _entity(right, term)))
         case ast.Atom():
@@ -105,8 +105,8 @@ def form_of(
             operands = children(formula)
             given = {attribute.key: attribute.value for attribute in formula.attributes}
             weights = tuple(_number(o.weight) if isinstance(o, ast.Weighted) else 1.0 for o in operands)
-            kind, own = type(formula).__name__.lower(), str(given.get("logic", logic))
-            return Form(kind, own, (), tuple(map(below, operands)), weights, _number(given.get("bias", 1.0)))
+            kind, logic_name = type(formula).__name__.lower(), str(given.get("logic", logic))
+            return Form(kind, logic_name, (), tuple(map(below, operands)), weights, _number(given.get("bias", 1.0)))
     raise ValueError(f"no form for {type(formula).__name__}")
 
 
@@ -114,7 +114,7 @@ def _calculated(kind: str, made: Comparison | Arithmetic, numbers: tuple[Form, .
     """Arithmetic over distinct ``numbers``: different variables may denote the same entities."""
     once = list(dict.fromkeys(numbers))
     if len(once) < len(numbers):
-        made = renumbered(made, {index: once.index(each) for index, each in enumerate(numbers)})
+        made = renumbered(made, {index: once.index(number) for index, number in enumerate(numbers)})
     return Form(kind, text(made), (), tuple(once), arithmetic=made)
 
 
@@ -163,24 +163,24 @@ def _replaced(form: Form, put: Callable[[GroundTerm, int], GroundTerm], around: 
 
 def free_sorts(form: Form, predicates: Mapping[str, Predicate]) -> dict[str, str]:
     """The sort of each free variable, from its positions."""
-    found: dict[str, str] = {}
+    inferred: dict[str, str] = {}
     for leaf, _ in _leaves(form):
         sorts = predicates[leaf.name].sorts if leaf.kind == "atom" else (ENTITY,) * len(leaf.terms)
         for one, sort in zip(leaf.terms, sorts, strict=True):
-            if isinstance(one, Free) and found.get(one.name, ENTITY) == ENTITY:
-                found[one.name] = sort
-    return found
+            if isinstance(one, Free) and inferred.get(one.name, ENTITY) == ENTITY:
+                inferred[one.name] = sort
+    return inferred
 
 
 def bound_sorts(quantifier: Form, predicates: Mapping[str, Predicate]) -> list[str]:
     """The sorts of the variables that a quantifier binds."""
-    found = [ENTITY] * quantifier.count
+    sorts = [ENTITY] * quantifier.count
     for leaf, between in _leaves(quantifier.operands[0]):
         if leaf.kind == "atom":
             for one, sort in zip(leaf.terms, predicates[leaf.name].sorts, strict=True):
                 if isinstance(one, Slot) and one.between == between and sort != ENTITY:
-                    found[one.place] = sort
-    return found
+                    sorts[one.place] = sort
+    return sorts
 
 
 def quantifiers(form: Form) -> Iterator[Form]:
@@ -239,11 +239,11 @@ def covers(pattern: Form, form: Form) -> bool:
         own_head = one.kind, one.name, one.weights, one.bias, one.count
         if own_head != (other.kind, other.name, other.weights, other.bias, other.count):
             return False
-        for own, term in zip(one.terms, other.terms, strict=True):
-            if isinstance(own, Free):
-                if seen.setdefault(own, term) != term:
+        for expected, term in zip(one.terms, other.terms, strict=True):
+            if isinstance(expected, Free):
+                if seen.setdefault(expected, term) != term:
                     return False
-            elif own != term:
+            elif expected != term:
                 return False
         return all(fits(a, b) for a, b in zip(one.operands, other.operands, strict=True))
 
@@ -255,10 +255,10 @@ def covers(pattern: Form, form: Form) -> bool:
 def _covers_calculated(pattern: Form, form: Form) -> bool:
     """The same where variables of the pattern are replaced by entities that it names: arithmetic lists equal numbers
     once."""
-    own, theirs = list(leaves(pattern)), list(leaves(form))
-    free = list(dict.fromkeys(term for leaf in own for term in leaf.terms if isinstance(term, Free)))
-    entities = list(dict.fromkeys(term for leaf in theirs for term in leaf.terms if isinstance(term, str)))
-    if len(own) <= len(theirs) or len(entities) ** len(free) > _TRIED:
+    of_pattern, of_form = list(leaves(pattern)), list(leaves(form))
+    free = list(dict.fromkeys(term for leaf in of_pattern for term in leaf.terms if isinstance(term, Free)))
+    entities = list(dict.fromkeys(term for leaf in of_form for term in leaf.terms if isinstance(term, str)))
+    if len(of_pattern) <= len(of_form) or len(entities) ** len(free) > _TRIED:
         return False
     return any(
         about(pattern, dict(zip(free, some, strict=True))) == form

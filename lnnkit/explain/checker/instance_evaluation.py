@@ -85,10 +85,10 @@ class Tree:
             box = boxes[index]
             if node.form.kind not in ("not", "compare"):
                 box = informative(box, self._made(node, values))
-            found = self._left(node, box, boxes)
-            empty = empty or bool(found.empty)
-            for operand, own in zip(node.operands, found.operands, strict=True):
-                boxes[operand] = own
+            inverse = self._left(node, box, boxes)
+            empty = empty or bool(inverse.empty)
+            for operand, bounds in zip(node.operands, inverse.operands, strict=True):
+                boxes[operand] = bounds
         return boxes, empty
 
     def least_conjunct(self, values: Sequence[Bounds], truth: float, head: int) -> float:
@@ -104,11 +104,11 @@ class Tree:
             if node.form.kind == "and":
                 boxes[index] = self._made(node, boxes)
             else:
-                concluded = any(self.nodes[each].form.kind == "atom" for each in self._below(index))
+                concluded = any(self.nodes[part].form.kind == "atom" for part in self._below(index))
                 boxes[index] = self._reach(index) if concluded else values[index]
-        found = self._left(top, self._box(truth, 1.0), boxes)
-        empty = bool(found.empty)
-        boxes[consequent] = found.operands[1]
+        inverse = self._left(top, self._box(truth, 1.0), boxes)
+        empty = bool(inverse.empty)
+        boxes[consequent] = inverse.operands[1]
         for index in order:
             node = self.nodes[index]
             if node.form.kind == "and":
@@ -145,11 +145,11 @@ class Tree:
 
     def _below(self, start: int) -> set[int]:
         """A node and all nodes below it."""
-        found, stack = set[int](), [start]
+        below, stack = set[int](), [start]
         while stack:
-            found.add(index := stack.pop())
+            below.add(index := stack.pop())
             stack += self.nodes[index].operands
-        return found
+        return below
 
     def _reach(self, index: int) -> Bounds:
         """The bounds of a part of a consequent with its atoms, equalities and quantifiers unknown."""
@@ -194,14 +194,14 @@ class Tree:
             case "compare":
                 assert isinstance(form.arithmetic, Comparison)
                 inputs = [Interval(*operand) for operand in operands]
-                found = form.arithmetic.narrow(inputs, form.arithmetic.truth(inputs), Interval(*box))
-                return Inverse(tuple(Bounds(*each) for each in found.inputs), found.empty)
+                left = form.arithmetic.narrow(inputs, form.arithmetic.truth(inputs), Interval(*box))
+                return Inverse(tuple(Bounds(*interval) for interval in left.inputs), left.empty)
             case "forall" | "exists":
                 inverse = forall_inverse if form.kind == "forall" else exists_inverse
-                found = inverse(box, *self._rows(node, operands), 1)
-                lower, upper = found.operands[0]
+                left = inverse(box, *self._rows(node, operands), 1)
+                lower, upper = left.operands[0]
                 boxes = (Bounds(lower[place, None], upper[place, None]) for place in range(len(operands)))
-                return Inverse(tuple(boxes), found.empty)
+                return Inverse(tuple(boxes), left.empty)
             case "xor":
                 return logic_named(form.name).down("iff", complement(box), operands, form.weights, form.bias)
         return logic_named(form.name).down(form.kind, box, operands, form.weights, form.bias)

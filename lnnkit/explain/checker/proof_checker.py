@@ -36,14 +36,14 @@ _Others = tuple[tuple[str, str], ...] | None  # sorts, and a name for any of the
 
 def faults(proof: Proof, world: ProofWorld) -> list[str]:
     """The faults of a proof; empty if it holds."""
-    found: list[str] = []
+    problems: list[str] = []
     for step in proof.steps:
         problem = fault(step, proof, world)
         if problem is not None:
-            found.append(f"{step.atom} {step.side} {step.bound:g}: {problem}")
+            problems.append(f"{step.atom} {step.side} {step.bound:g}: {problem}")
     if _circular(proof):
-        found.append("steps rest on each other in a circle")
-    return found
+        problems.append("steps rest on each other in a circle")
+    return problems
 
 
 def fault(step: Step, proof: Proof, world: ProofWorld) -> str | None:
@@ -109,11 +109,11 @@ def _closed(step: Step, world: ProofWorld) -> None:
 def _stated(step: Step, world: ProofWorld) -> None:
     assert step.statement is not None
     demand(world.states(step.statement), "the program has no such statement")
-    own, truth = world.instance(step.statement, step.bindings), truth_of(step.statement, world.starts)
+    form, truth = world.instance(step.statement, step.bindings), truth_of(step.statement, world.starts)
     said = world.form(step.conclusion)
-    while own.kind == "not" and said.kind != "not":
-        own, truth = own.operands[0], (1 - truth[1], 1 - truth[0])
-    demand(covers(own, said), "the statement says something else")
+    while form.kind == "not" and said.kind != "not":
+        form, truth = form.operands[0], (1 - truth[1], 1 - truth[0])
+    demand(covers(form, said), "the statement says something else")
     demand(_within(step, world, truth), "the statement does not give that truth")
 
 
@@ -142,9 +142,9 @@ class _Premises:
 
     def read(self, form: Form) -> Box:
         """The bounds of a formula from the premises."""
-        found = self.exact.get(form)
-        if found is not None:
-            return found
+        exact = self.exact.get(form)
+        if exact is not None:
+            return exact
         for pattern, box, excepted, of_unnamed in self._blanket:
             alike = pattern.name == form.name or pattern.arithmetic is not None  # a formula whose text may be shorter
             if pattern.kind == form.kind and alike and covers(pattern, form):
@@ -223,13 +223,13 @@ def _choices(
         members = world.sorts[own_sort]
         name = ENTITY if len(members) == len(world.sorts[ENTITY]) else own_sort  # a sort may have all entities
         met = [other for sort, other in others or () if name in (sort, ENTITY)]
-        own = [(entity, False) for entity in members if entity in named]
-        if len(own) + sum(other.endswith(f" {name}") for other in met) < len(members):
+        candidates = [(entity, False) for entity in members if entity in named]
+        if len(candidates) + sum(other.endswith(f" {name}") for other in met) < len(members):
             met.append(f"{OTHER}{depth} {place} {name}")
             others = None if others is None else (*others, (name, met[-1]))
-        own += [(other, False) for other in met]
-        own += [(entity, True) for entity in world.unnamed(own_sort, f"{depth} {place}")]
-        choices.append(own)
+        candidates += [(other, False) for other in met]
+        candidates += [(entity, True) for entity in world.unnamed(own_sort, f"{depth} {place}")]
+        choices.append(candidates)
     return choices, others
 
 
@@ -269,15 +269,15 @@ class _StepInstance:
         whole too, since omission only weakens.
         """
         low, high = self._truth
-        found = self._boxes(self._tree, self._truth, self._places)
-        if not found:
+        boxes = self._boxes(self._tree, self._truth, self._places)
+        if not boxes:
             for truth in ((low, 1.0), (0.0, high)):
-                found += self._boxes(self._tree, truth, self._places)
+                boxes += self._boxes(self._tree, truth, self._places)
             for place in self._places:
                 for part in self._tree.parts(place):
-                    found += self._boxes(replace(self._tree, unknown=part), self._truth, [place])
-        demand(bool(found), "the premises contradict the instance")
-        return max(low for low, _ in found), min(high for _, high in found)
+                    boxes += self._boxes(replace(self._tree, unknown=part), self._truth, [place])
+        demand(bool(boxes), "the premises contradict the instance")
+        return max(low for low, _ in boxes), min(high for _, high in boxes)
 
     def _boxes(self, tree: Tree, truth: Box, places: Sequence[int]) -> list[Box]:
         """The bounds of some nodes after one pass; none if parts of the instance contradict each other."""
@@ -293,7 +293,7 @@ def _exact(step: Step, proof: Proof, world: ProofWorld) -> None:
     premises = _Premises(step, proof, world)
     stated = {form: box for form, box in premises.exact.items() if form.kind != "atom"}
     completed = [defined(world.form(atom), world) for atom in step.completes]
-    named = all(statement in step.rules for each in completed for statement in each.statements)
+    named = all(statement in step.rules for atom in completed for statement in atom.statements)
     demand(named, "not all rules that complete its atoms are named")
 
     encoding = SolverEncoding(world.program, world.sorts, premises.read, crisp=step.crisp)
@@ -305,7 +305,7 @@ def defined(atom: Form, world: ProofWorld) -> CompletedAtom:
     """A completed atom with the instances of all its rules. Raises `InvalidStep` if the rules do not determine it."""
     given = world.origins.of(atom.name, atom.entities)
     demand(world.derived(atom.name) and not world.lacks(atom) and not given, f"no rule completes {atom.name}")
-    found: dict[tuple[Form, float], None] = {}
+    instances: dict[tuple[Form, float], None] = {}
     statements: list[Assertion] = []
     for rule in world.rules(atom.name):
         sorts = free_sorts(rule.whole, world.program.predicates)
@@ -315,8 +315,8 @@ def defined(atom: Form, world: ProofWorld) -> CompletedAtom:
         lower = truth_of(rule.statement, world.starts)[0]
         statements.append(rule.statement)
         for bindings in rule.unified(atom, world):
-            found[world.instance(rule.statement, bindings), lower] = None
-    return CompletedAtom(atom, statements, list(found))
+            instances[world.instance(rule.statement, bindings), lower] = None
+    return CompletedAtom(atom, statements, list(instances))
 
 
 # --- completed predicates ---------------------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ def _circular(proof: Proof) -> bool:
     """Whether steps depend on themselves, other than by completing predicates together."""
     import networkx as nx  # 60 CPU milliseconds, so only where proofs are checked
 
-    graph = nx.DiGraph((number, each.step) for number, step in enumerate(proof.steps) for each in step.premises)
+    graph = nx.DiGraph((number, premise.step) for number, step in enumerate(proof.steps) for premise in step.premises)
     alone = [number for number in graph if not graph.has_edge(number, number)]
     circles = [part for part in nx.strongly_connected_components(graph) if len(part) > 1 or not part <= {*alone}]
     return any(proof.steps[number].reason != "completed" for part in circles for number in part)

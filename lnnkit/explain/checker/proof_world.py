@@ -42,8 +42,8 @@ class RuleConjunct:
         """The assignments of its free variables that unify its conjunct with an atom. Unnamed individuals are beside
         it, and if ``of_unnamed`` in it too."""
         bound: dict[str, str] = {}
-        for own, term in zip(self.conjunct.terms, form.terms, strict=True):
-            if isinstance(own, Free) and isinstance(term, str) and bound.setdefault(own.name, term) != term:
+        for pattern, term in zip(self.conjunct.terms, form.terms, strict=True):
+            if isinstance(pattern, Free) and isinstance(term, str) and bound.setdefault(pattern.name, term) != term:
                 return
         sorts = free_sorts(self.whole, world.program.predicates)
         if any(entity not in world.sorts[sorts[name]] for name, entity in bound.items()):
@@ -75,7 +75,7 @@ class ProofWorld:
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
-        return frozenset(name for name, each in self.program.predicates.items() if each.numeric)
+        return frozenset(name for name, predicate in self.program.predicates.items() if predicate.numeric)
 
     def form(self, formula: ast.Expression) -> Form:
         """The form of a formula in a step."""
@@ -87,8 +87,8 @@ class ProofWorld:
 
     def unnamed(self, sort: str, place: str) -> list[str]:
         """An unnamed individual at some place, if there may be any in the sort."""
-        found = self.program.sorts.get(sort)
-        return [f"{OTHER}?{place}"] if found is not None and found.open else []
+        declared = self.program.sorts.get(sort)
+        return [f"{OTHER}?{place}"] if declared is not None and declared.open else []
 
     def states(self, statement: Assertion) -> bool:
         """Whether a statement is one of the program's; laws of comparisons hold in any program."""
@@ -100,13 +100,13 @@ class ProofWorld:
 
     @cached_property
     def _rules(self) -> Mapping[str, Sequence[RuleConjunct]]:
-        found: dict[str, list[RuleConjunct]] = {}
+        rules: dict[str, list[RuleConjunct]] = {}
         for statement in self.program.assertions:
             whole = self.instance(statement, {})
             for conjunct in consequents(whole):
                 if conjunct.kind == "atom":
-                    found.setdefault(conjunct.name, []).append(RuleConjunct(statement, whole, conjunct))
-        return found
+                    rules.setdefault(conjunct.name, []).append(RuleConjunct(statement, whole, conjunct))
+        return rules
 
     def rules(self, predicate: str) -> Sequence[RuleConjunct]:
         """The statements that conclude atoms of a predicate, once for each."""

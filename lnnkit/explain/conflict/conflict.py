@@ -67,8 +67,9 @@ class Conflict:
         """For each member of the minimal conflict the least weakening that resolves it, cheapest first."""
         least, ranges = self.minimal(), partial(known_range, self._world.program)
         members = least.members if least.is_minimal else ()
-        found = (repair(members, member, self._inconsistent, ranges) for member in members)
-        ranked = sorted((with_others(each, self._world.origins.of) for each in found), key=lambda each: each.cost)
+        repairs = (repair(members, member, self._inconsistent, ranges) for member in members)
+        complete = (with_others(weakened, self._world.origins.of) for weakened in repairs)
+        ranked = sorted(complete, key=lambda weakened: weakened.cost)
         return Listing(ranked, ["repair", "cost", "trust", "fact or rule", "at"], Repair.cells)
 
     def as_dict(self) -> dict[str, object]:
@@ -96,7 +97,7 @@ class Conflict:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        members = [each.parts for each in self.members]
+        members = [member.parts for member in self.members]
         return tables(Table(str(self.contradiction), ["fact or rule", "at"], members, len(members)))
 
 
@@ -112,10 +113,10 @@ def conflicts(
     """At most ``most`` conflicts whose contradictions fit: those of arrested atoms and shared formulas first, then
     those of instances. ``ticks`` has the tick at which each instance was arrested."""
     pairs = islice((pair for pair in _proofs(fixpoint, ticks, prover) if fits(pair[0])), most)
-    explained = ((told, proof, Explanation(proof, _world=lambda: world)) for told, proof in pairs)
+    explained = ((contradiction, proof, Explanation(proof, _world=lambda: world)) for contradiction, proof in pairs)
     return [
-        Conflict(told, explanation, _members(proof, world.program), inconsistent, world)
-        for told, proof, explanation in explained
+        Conflict(contradiction, explanation, _members(proof, world.program), inconsistent, world)
+        for contradiction, proof, explanation in explained
     ]
 
 
@@ -141,16 +142,14 @@ def _proofs(fixpoint: Run, ticks: Sequence[int], prover: Prover) -> Iterator[tup
             if statement is None or statement.kind == "law":
                 yield Contradiction("neuron", proof.atom, None, None, lower, upper), proof
             else:
-                span = statement.span
-                told = Contradiction(
-                    statement.kind, proof.atom, statement.name, span.line, lower, upper, span.source.path
-                )
-                yield told, proof
+                span, name = statement.span, statement.name
+                parts = statement.kind, proof.atom, name, span.line, lower, upper, span.source.path
+                yield Contradiction(*parts), proof
 
 
-def _repeated(run: Run, batch: int, rows: Array) -> Iterator[int]:
+def _repeated(run: Run, shape: int, rows: Array) -> Iterator[int]:
     """The places of the instances that say the same as an earlier one."""
-    for formula, mine, ids in run.grounding.assignments(batch, rows):
+    for formula, mine, ids in run.grounding.assignments(shape, rows):
         assert formula.root is not None
         first = first_of_each(unfold(run.plan.lifted, formula.root, through_shared=True), ids)
         if first is not None:
@@ -165,8 +164,8 @@ def _members(proof: Proof, program: CheckedProgram) -> tuple[ConflictMember, ...
     for step in proof.steps:
         if step.given is not None and (key := ground_key(step.conclusion)) is not None:
             facts[*key, step.given] = StatedFact(*key, step.given, program.predicates[key[0]].numeric)
-        own = step.statement.given if isinstance(step.statement, Law) else (step.statement,)
-        rules |= {id(each): StatedRule(each) for each in own if each is not None}
+        statements = step.statement.given if isinstance(step.statement, Law) else (step.statement,)
+        rules |= {id(statement): StatedRule(statement) for statement in statements if statement is not None}
     listed = sorted(facts.values(), key=lambda fact: (fact.given.file, fact.given.row, fact.given.text))
     stated = sorted(rules.values(), key=lambda rule: (rule.statement.span.source.path, rule.statement.span.start))
     return (*listed, *stated)

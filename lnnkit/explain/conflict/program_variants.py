@@ -45,7 +45,7 @@ def with_facts(program: CheckedProgram, origins: FactSources, facts: Sequence[Fa
 def tightens(origins: FactSources, fact: Fact) -> bool:
     """Whether a fact implies all of the program's facts about its atom."""
     said = origins.of(fact.predicate, fact.arguments)
-    return all(fact.lower >= each.lower and fact.upper <= each.upper for each in said)
+    return all(fact.lower >= other.lower and fact.upper <= other.upper for other in said)
 
 
 def without_rows(table: FactTable, rows: set[int]) -> FactTable:
@@ -64,14 +64,14 @@ def alone(program: CheckedProgram, members: Sequence[ConflictMember], loose: Loo
     """The program of these facts and statements only, one of them weakened. Its other facts are kept without bounds,
     since they introduce entities."""
     completed = frozenset[str]().union(*program.strata)
-    own = {(member.predicate, member.arguments) for member in members if isinstance(member, StatedFact)}
+    atoms = {(member.predicate, member.arguments) for member in members if isinstance(member, StatedFact)}
     facts: list[Fact] = [
         replace(fact, lower=0.0, upper=0.0 if program.predicates[fact.predicate].closed else 1.0)
         for fact in program.facts
         if fact.arguments
         and not program.predicates[fact.predicate].numeric
         and fact.predicate not in completed
-        and (fact.predicate, fact.arguments) not in own
+        and (fact.predicate, fact.arguments) not in atoms
     ]
 
     def bounds(member: ConflictMember) -> tuple[float, float]:
@@ -102,36 +102,36 @@ def alone(program: CheckedProgram, members: Sequence[ConflictMember], loose: Loo
 
 def without(program: CheckedProgram, members: Sequence[ConflictMember]) -> CheckedProgram:
     """The program without some facts and statements; the entities that the facts name stay known."""
-    facts = [each for each in members if isinstance(each, StatedFact)]
-    places = {(each.predicate, each.arguments, each.given.file, each.given.row) for each in facts}
-    rules = {id(each.statement) for each in members if isinstance(each, StatedRule)}
+    facts = [member for member in members if isinstance(member, StatedFact)]
+    places = {(member.predicate, member.arguments, member.given.file, member.given.row) for member in facts}
+    rules = {id(member.statement) for member in members if isinstance(member, StatedRule)}
     origins = FactSources(program)
 
     def silent(fact: Fact) -> Fact:
         if (fact.predicate, fact.arguments, fact.span.source.path, fact.span.line) not in places:
             return fact
-        own = program.predicates[fact.predicate]
-        lower, upper = (-math.inf, math.inf) if own.numeric else (0.0, 0.0 if own.closed else 1.0)
+        predicate = program.predicates[fact.predicate]
+        lower, upper = (-math.inf, math.inf) if predicate.numeric else (0.0, 0.0 if predicate.closed else 1.0)
         return replace(fact, lower=lower, upper=upper)
 
     def rows(number: int, table: FactTable) -> set[int]:
-        own = [each for each in facts if (each.predicate, each.given.file) == (table.predicate, table.source)]
+        given = [member for member in facts if (member.predicate, member.given.file) == (table.predicate, table.source)]
         return {
             place
-            for each in own
-            for place in origins.rows(number, each.predicate, each.arguments)
-            if int(table.rows[place]) == each.given.row
+            for member in given
+            for place in origins.rows(number, member.predicate, member.arguments)
+            if int(table.rows[place]) == member.given.row
         }
 
     return replace(
         program,
         facts=tuple(map(silent, program.facts)),
         tables=tuple(without_rows(table, rows(n, table)) for n, table in enumerate(program.tables)),
-        assertions=tuple(each for each in program.assertions if id(each) not in rules),
+        assertions=tuple(statement for statement in program.assertions if id(statement) not in rules),
     )
 
 
 def names_in(formula: ast.Expression | SameEntity) -> frozenset[str]:
     """The predicates and numbers of a formula."""
-    found = nodes(cast("ast.Expression", formula))  # equalities of entities have no operands
-    return frozenset(node.name for node in found if isinstance(node, ast.Atom))
+    parts = nodes(cast("ast.Expression", formula))  # equalities of entities have no operands
+    return frozenset(node.name for node in parts if isinstance(node, ast.Atom))

@@ -36,7 +36,7 @@ class RepairSet:
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit explain --minimal --format json`` prints."""
-        members = [dict(zip(("text", "place"), each.parts, strict=True)) for each in self.members]
+        members = [dict(zip(("text", "place"), member.parts, strict=True)) for member in self.members]
         return {"about": self.about, "count": self.count, "members": members, "cost": self.cost, "left": self.left}
 
     def cells(self) -> list[str]:
@@ -47,14 +47,14 @@ class RepairSet:
         many = f"{self.count:,} contradictions" if self.count > 1 else "1 contradiction"
         rest = f"; {self.left:,} are left" if self.left else ""
         head = f"{many} of {self.about}: leave out, at a cost of {format_bound(self.cost)}{rest}"
-        return "\n".join([head, *(f"  {each}" for each in self.members)])
+        return "\n".join([head, *(f"  {member}" for member in self.members)])
 
 
-def kind_of(found: Contradiction) -> ContradictionKind:
+def kind_of(contradiction: Contradiction) -> ContradictionKind:
     """What contradictions of one kind have in common: the statement, or the predicate."""
-    if found.line is not None:
-        return found.kind, found.rule or "", f"{found.file}:{found.line}"
-    return found.kind, found.atom.partition("(")[0] if found.kind == "atom" else ""
+    if contradiction.line is not None:
+        return contradiction.kind, contradiction.rule or "", f"{contradiction.file}:{contradiction.line}"
+    return contradiction.kind, contradiction.atom.partition("(")[0] if contradiction.kind == "atom" else ""
 
 
 def repair_set(program: CheckedProgram, kind: ContradictionKind, count: int, find: Find) -> RepairSet:
@@ -64,7 +64,7 @@ def repair_set(program: CheckedProgram, kind: ContradictionKind, count: int, fin
     chosen: tuple[ConflictMember, ...] = ()
     left: Sequence[Conflict] = find(program, kind)
     for _ in range(_ROUNDS):
-        met += [each.minimal().members for each in left]
+        met += [conflict.minimal().members for conflict in left]
         chosen = smallest(met)
         left = find(without(program, chosen), kind)
         if not left:
@@ -83,18 +83,18 @@ def cost(member: ConflictMember) -> float:
 def smallest(sets: Sequence[Collection[ConflictMember]]) -> tuple[ConflictMember, ...]:
     """The cheapest members of which each set has one; at equal cost those with the fewest rules, then the fewest, then
     the first. Sets that share no member are looked at apart."""
-    every = {_place(each): each for some in sets for each in some}
-    members = sorted(every.values(), key=lambda each: (cost(each), _place(each)))
-    number = {_place(each): n for n, each in enumerate(members)}
+    every = {_place(member): member for some in sets for member in some}
+    members = sorted(every.values(), key=lambda member: (cost(member), _place(member)))
+    number = {_place(member): n for n, member in enumerate(members)}
     apart: list[list[frozenset[int]]] = []
     for some in sets:
-        own = frozenset(number[_place(each)] for each in some)
-        linked = [group for group in apart if any(own & other for other in group)]
-        apart = [group for group in apart if group not in linked] + [[own, *(s for group in linked for s in group)]]
-    rules = [isinstance(each, StatedRule) for each in members]
-    costs = [cost(each) for each in members]
-    found = [members[n] for group in apart for n in _Search(group, costs, rules).best]
-    return tuple(sorted(found, key=_place))
+        numbers = frozenset(number[_place(member)] for member in some)
+        linked = [group for group in apart if any(numbers & other for other in group)]
+        apart = [group for group in apart if group not in linked] + [[numbers, *(s for group in linked for s in group)]]
+    rules = [isinstance(member, StatedRule) for member in members]
+    costs = [cost(member) for member in members]
+    chosen = [members[n] for group in apart for n in _Search(group, costs, rules).best]
+    return tuple(sorted(chosen, key=_place))
 
 
 class _Search:
@@ -116,7 +116,7 @@ class _Search:
         some = min(sets, key=len, default=frozenset[int]())
         for n in sorted(some):
             earlier = {other for other in some if other < n}  # those are tried without it
-            self._branch([each - earlier for each in sets if n not in each], (*chosen, n))
+            self._branch([rest - earlier for rest in sets if n not in rest], (*chosen, n))
 
     def _greedy(self, sets: Sequence[frozenset[int]]) -> Iterator[int]:
         while sets:

@@ -103,13 +103,13 @@ class Repair:
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit explain --minimal --format json`` prints; an infinite end is null."""
-        found: dict[str, object] = {
+        fields: dict[str, object] = {
             "member": str(self.member),
             "lower": finite(self.lower),
             "upper": finite(self.upper),
         }
-        found |= {"cost": self.cost, "trust": self.trust}
-        return found | {"others": [f"{each.file}:{each.row}" for each in self.others]} if self.others else found
+        fields |= {"cost": self.cost, "trust": self.trust}
+        return fields | {"others": [f"{fact.file}:{fact.row}" for fact in self.others]} if self.others else fields
 
     def __str__(self) -> str:
         trust = "" if self.trust == 1 else f" (trust {format_bound(self.trust)})"
@@ -128,20 +128,20 @@ class Repair:
 
     @property
     def _and(self) -> str:
-        return "".join(f", and {each.file}:{each.row}" for each in self.others)
+        return "".join(f", and {fact.file}:{fact.row}" for fact in self.others)
 
 
-def with_others(found: Repair, stated: Callable[[str, Sequence[str]], Sequence[GivenFact]]) -> Repair:
+def with_others(loose: Repair, stated: Callable[[str, Sequence[str]], Sequence[GivenFact]]) -> Repair:
     """A repair of a fact, with the other facts ``stated`` about its atom that have to be weakened too."""
-    if not isinstance(found.member, StatedFact):
-        return found
-    own = found.member.given
+    if not isinstance(loose.member, StatedFact):
+        return loose
+    given = loose.member.given
     others = tuple(
-        each
-        for each in stated(found.member.predicate, found.member.arguments)
-        if each != own and ((own.lower > found.lower < each.lower) or (own.upper < found.upper > each.upper))
+        other
+        for other in stated(loose.member.predicate, loose.member.arguments)
+        if other != given and ((given.lower > loose.lower < other.lower) or (given.upper < loose.upper > other.upper))
     )
-    return replace(found, others=others)
+    return replace(loose, others=others)
 
 
 def repair(
@@ -168,8 +168,8 @@ def repair(
     let_out = _let_out(lower, upper, amount)
     if inconsistent(members, Loosened(member, *let_out), thoroughly=True):
         let_out = 0.0, 1.0
-    found = Repair(member, *let_out, DEARER[kind] * max(lower - let_out[0], let_out[1] - upper))
-    return replace(found, cost=found.cost * found.trust)
+    weakened = Repair(member, *let_out, DEARER[kind] * max(lower - let_out[0], let_out[1] - upper))
+    return replace(weakened, cost=weakened.cost * weakened.trust)
 
 
 def _bisected(low: float, high: float, contradicts: Callable[[float], bool], size: Callable[[float], float]) -> float:
@@ -190,13 +190,13 @@ def _of_number(
 ) -> Repair:
     """A number is widened on one side, by the least distance; if neither side suffices, it is removed. To widen it by
     its ``known`` range, or farther, costs as much as to remove it."""
-    own = bounds_of(member)
-    found: list[Repair] = []
+    bounds = bounds_of(member)
+    repairs: list[Repair] = []
     for side, sign in ((0, -1.0), (1, 1.0)):
-        end = own[side]
+        end = bounds[side]
 
         def reaching(far: float, side: int = side) -> Loosened:
-            return Loosened(member, *((far, own[1]) if side == 0 else (own[0], far)))
+            return Loosened(member, *((far, bounds[1]) if side == 0 else (bounds[0], far)))
 
         if not math.isfinite(end) or inconsistent(members, reaching(sign * math.inf)):
             continue
@@ -204,8 +204,8 @@ def _of_number(
         if far is not None and not inconsistent(members, reaching(far), thoroughly=True):
             let_out = reaching(far)
             # The cost is a distance until it is scaled below
-            found.append(Repair(member, let_out.lower, let_out.upper, abs(far - end)))
-    nearest = min(found, key=lambda each: each.cost, default=Repair(member, -math.inf, math.inf, math.inf))
+            repairs.append(Repair(member, let_out.lower, let_out.upper, abs(far - end)))
+    nearest = min(repairs, key=lambda weakened: weakened.cost, default=Repair(member, -math.inf, math.inf, math.inf))
     return replace(nearest, cost=min(1.0, nearest.cost / known) * nearest.trust)
 
 
@@ -229,7 +229,7 @@ def _nearest(end: float, sign: float, contradicts: Callable[[float], bool]) -> f
 def known_range(program: CheckedProgram, number: str) -> float:
     """The width of the hull of all finite ends that facts and tables state of a number. Where they state one value
     alone, its magnitude; 1 where that is 0 too."""
-    stated = [each for fact in program.facts if fact.predicate == number for each in (fact.lower, fact.upper)]
+    stated = [end for fact in program.facts if fact.predicate == number for end in (fact.lower, fact.upper)]
     ends = [end for end in stated if math.isfinite(end)]
     for table in program.tables:
         if table.predicate == number:

@@ -90,7 +90,7 @@ class MissingPremises:
             for leaf in formula.leaves
             if formula.neurons[leaf].source == predicate and (leaf in formula.heads or not closed)
             for way in self._ways(formula, leaf, arguments, side, bound, limit)
-            if all(each.atom != atom for each in way.missing)
+            if all(premise.atom != atom for premise in way.missing)
         ]
         further = _FEW if len(self._grounding.atoms) > _LARGE else _MANY  # each takes one inference
         shown, more = chosen([*followed(near, atom, self._deriving)], side, bound, added, further)
@@ -124,23 +124,23 @@ class MissingPremises:
         bindings = self._views.unified(formula, leaf, [index[argument] for argument in arguments])
         if bindings is None or formula.neurons[leaf].block:
             return
-        for found in self._nearest(formula, leaf, side, bindings, {})[:most]:
-            yield from self._by_instance(self._instance(formula, leaf, arguments, side, found), side, bound, goal)
+        for extended in self._nearest(formula, leaf, side, bindings, {})[:most]:
+            yield from self._by_instance(self._instance(formula, leaf, arguments, side, extended), side, bound, goal)
 
     def _instance(
         self, formula: Formula, leaf: int, arguments: Sequence[str], side: int, bindings: Mapping[int, int]
     ) -> ExaminedInstance:
         """One instance, without the rows of quantifiers that do not matter."""
         free = frozenset(formula.blocks[0].variables) - set(bindings)
-        own = self._row(formula.neurons[leaf].source, arguments)
+        row = self._row(formula.neurons[leaf].source, arguments)
         view = self._views.whole(formula, {**bindings, **dict.fromkeys(free, self._grounding.domain.generic)}, free)
         known: dict[int, Argument] = {v: self._wording.names[entity] for v, entity in bindings.items()}
-        instance = ExaminedInstance(view, leaf, own, known, free)
+        instance = ExaminedInstance(view, leaf, row, known, free)
         return unsettled(instance, _raised(formula, self._ends(formula, leaf, side)))
 
     def _ends(self, formula: Formula, leaf: int, side: int) -> list[tuple[int, int]]:
         """The other leaves, each with its side, by which a formula moves one side of a leaf."""
-        return [(each.leaf, int(each.end == "upper")) for each in Polarity(formula).reads(leaf, SIDES[side])]
+        return [(read.leaf, int(read.end == "upper")) for read in Polarity(formula).reads(leaf, SIDES[side])]
 
     def _nearest(
         self,
@@ -154,22 +154,22 @@ class MissingPremises:
         predicate would bind take the entities for which its rules are nearest."""
         neurons = formula.neurons
         outer = [
-            (each, end) for each, end in self._ends(formula, leaf, side) if each != leaf and not neurons[each].block
+            (atom, end) for atom, end in self._ends(formula, leaf, side) if atom != leaf and not neurons[atom].block
         ]
-        literals = [Literal(neurons[each].source, neurons[each].arguments, SIDES[end]) for each, end in outer]
-        derived = [each for each, end in outer if end == 0 and self._derived(neurons[each].source)]
-        found: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
+        literals = [Literal(neurons[atom].source, neurons[atom].arguments, SIDES[end]) for atom, end in outer]
+        derived = [atom for atom, end in outer if end == 0 and self._derived(neurons[atom].source)]
+        instances: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
         for one in nearest(self._grounding, formula, literals, bindings)[:_LOOKED_AT]:
-            filled = [{**one, **more} for each in derived for more in self._filling(formula, each, one, met)]
-            found |= {tuple(sorted(each.items())): each for each in filled or [one]}
-        return list(found.values())
+            filled = [{**one, **more} for atom in derived for more in self._filling(formula, atom, one, met)]
+            instances |= {tuple(sorted(fill.items())): fill for fill in filled or [one]}
+        return list(instances.values())
 
     def _filling(
         self, formula: Formula, leaf: int, bindings: Mapping[int, int], met: dict[AtomPattern, list[EntityRow]]
     ) -> Iterator[dict[int, int]]:
         """Entities for the unbound variables of a derived atom. ``met`` has the rows of the patterns asked so far."""
         neuron, index = formula.neurons[leaf], self._grounding.domain.index
-        terms = [index[each] if isinstance(each, str) else bindings.get(each) for each in neuron.arguments]
+        terms = [index[term] if isinstance(term, str) else bindings.get(term) for term in neuron.arguments]
         pattern = neuron.source, tuple(terms)
         if None not in terms:
             return
@@ -182,7 +182,7 @@ class MissingPremises:
                     [index[a] if isinstance(a, str) else one.get(a) for a in rule.neurons[head].arguments]
                     for one in instances
                 ]
-                met[pattern] += [tuple(each for each in row if each is not None) for row in rows if None not in row]
+                met[pattern] += [tuple(term for term in row if term is not None) for row in rows if None not in row]
         for row in met.get(pattern, []):
             if (fit := self._views.unified(formula, leaf, row)) is not None:
                 yield fit
@@ -193,7 +193,7 @@ class MissingPremises:
 
     def _heads(self, source: str) -> list[tuple[Formula, int]]:
         """The formulas that define a predicate, each with its head."""
-        return [(each, leaf) for each in self._formulas for leaf in each.heads if each.neurons[leaf].source == source]
+        return [(rule, leaf) for rule in self._formulas for leaf in rule.heads if rule.neurons[leaf].source == source]
 
     def _by_instance(self, instance: ExaminedInstance, side: int, bound: float, goal: float) -> Iterator[Way]:
         """The nearest way, and those through other rows of its quantifiers."""
@@ -205,10 +205,10 @@ class MissingPremises:
                 return
             least = attempt.least(reach, self._eps)
             yield self._way(instance, reach, least)
-            inner = {id(each) for each, _ in least if neurons[each.leaf].block}
+            inner = {id(premise) for premise, _ in least if neurons[premise.leaf].block}
             if not inner:
                 return
-            attempt = replace(attempt, wanted=[each for each in attempt.wanted if id(each) not in inner])
+            attempt = replace(attempt, wanted=[premise for premise in attempt.wanted if id(premise) not in inner])
 
     def _attempt(self, instance: ExaminedInstance, side: int, goal: float) -> PremiseImprovement:
         """The way by one instance. If an equivalence reads both ends of an operand, use the one that leads further; use
@@ -221,7 +221,7 @@ class MissingPremises:
 
         def through(nearest: int | None) -> PremiseImprovement:
             wanted = (self._premises.wanted(instance, reads, some, nearest) for some in _one_end_each(ends))
-            return max((replace(none, wanted=each) for each in wanted), key=tightness)
+            return max((replace(none, wanted=premises) for premises in wanted), key=tightness)
 
         near = through(_NEAREST)
         far_enough = not instance.view.has_rows or tightness(near) >= _signed(goal, side)
@@ -233,8 +233,8 @@ class MissingPremises:
         names = formula.root.variables
         said = {names[v]: str(entity) for v, entity in instance.known.items() if v < len(names)}
         written = sorted(least, key=lambda pair: pair[0].leaf)
-        missing = [self._missing(formula, each, needed) for each, needed in written]
-        mentioned = {v for each, _ in least for v in formula.neurons[each.leaf].arguments}
+        missing = [self._missing(formula, premise, needed) for premise, needed in written]
+        mentioned = {v for premise, _ in least for v in formula.neurons[premise.leaf].arguments}
         free = tuple(names[v] for v in sorted(instance.free) if v < len(names) and v in mentioned)
         heads = instance.target in formula.heads
         return Way(formula.root.origin, said, reach, missing, free, concludes=heads)
@@ -248,7 +248,7 @@ class MissingPremises:
         row = self._row(source, about)
         unlisted = excluded and bool(self._premises.unlisted(source, wanted.side, np.array([row]))[0])
         data = self._run.plan.lifted.graph.nodes.get(source, {})
-        entities = [each for each in about if isinstance(each, str)]
+        entities = [argument for argument in about if isinstance(argument, str)]
         numbers: tuple[str, ...] = ()
         if data.get("kind") == COMPARISON and len(entities) == len(about):
             numbers = known_numbers(self._run, source, entities)
@@ -273,24 +273,24 @@ class MissingPremises:
 
     def _row(self, table: str, about: Sequence[Argument]) -> int:
         """The row of an atom; -1 where it has none of its own."""
-        own, index = self._grounding.atoms.tables[table], self._grounding.domain.index
-        if not all(isinstance(each, str) and each in index for each in about):
+        relation, index = self._grounding.atoms.tables[table], self._grounding.domain.index
+        if not all(isinstance(argument, str) and argument in index for argument in about):
             return -1
-        ids = [np.array([index[str(each)]], np.int32) for each in about]
-        return int(own.tuples.find(ids, 1)[0])
+        ids = [np.array([index[str(argument)]], np.int32) for argument in about]
+        return int(relation.tuples.find(ids, 1)[0])
 
 
 def _raised(formula: Formula, ends: Sequence[tuple[int, int]]) -> dict[int, bool]:
     """The inner blocks whose quantifiers these ends move one way, and whether up."""
-    found: dict[int, bool] = {}
+    raised: dict[int, bool] = {}
     polarity = Polarity(formula)
     for neuron in formula.neurons:
         if neuron.inner > 0:
             signs = polarity.signs_beneath(neuron.operands[0])
             moves = {(side == 0) == (signs[leaf] > 0) if signs[leaf] else None for leaf, side in ends if leaf in signs}
             if len(moves) == 1 and None not in moves:
-                found[neuron.inner] = bool(moves.pop())
-    return found
+                raised[neuron.inner] = bool(moves.pop())
+    return raised
 
 
 def _one_end_each(ends: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:

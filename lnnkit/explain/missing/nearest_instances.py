@@ -29,12 +29,12 @@ def nearest(
     another by turns. Unbound variables are left out."""
     # The others are satisfied by all bindings or by none
     generators = [
-        each for each in literals if not _informs(grounding, each) and variables(each.arguments) - {*bindings}
+        atom for atom in literals if not _informs(grounding, atom) and variables(atom.arguments) - {*bindings}
     ]
-    found: dict[tuple[tuple[int, int], ...], None] = {}
+    extended: dict[tuple[tuple[int, int], ...], None] = {}
     subsets = 0
     for left_out in range(len(generators)):
-        if len(found) >= _ENOUGH and left_out > 1:
+        if len(extended) >= _ENOUGH and left_out > 1:
             break
         held: list[list[tuple[tuple[int, int], ...]]] = []
         for kept in itertools.combinations(generators, len(generators) - left_out):
@@ -44,8 +44,8 @@ def nearest(
             joined = _joined(grounding, formula, kept, bindings)
             held.append([tuple(sorted({**bindings, **one}.items())) for one in joined])
         turns = [one for turn in itertools.zip_longest(*held) for one in turn if one is not None]
-        found |= dict.fromkeys(sorted(turns, key=len, reverse=True))
-    return [dict(items) for items in found] or [dict(bindings)]
+        extended |= dict.fromkeys(sorted(turns, key=len, reverse=True))
+    return [dict(items) for items in extended] or [dict(bindings)]
 
 
 def _informs(grounding: Grounding, literal: Literal) -> bool:
@@ -58,16 +58,16 @@ def _joined(
     grounding: Grounding, formula: Formula, literals: tuple[Literal, ...], bindings: Mapping[int, int]
 ) -> list[dict[int, int]]:
     """The first bindings that satisfy all literals, beyond ``bindings``."""
-    named = dict.fromkeys(argument for each in literals for argument in each.arguments)
+    named = dict.fromkeys(argument for literal in literals for argument in literal.arguments)
     wanted = [argument for argument in named if isinstance(argument, int) and argument not in bindings]
     free = replace(formula, blocks=(Block(-1, tuple(wanted), ()),))
     joins = Joins(free, grounding.atoms, grounding.domain, lambda _formula, _count: None, -1, None)
     ids = {variable: np.array([entity], np.int32) for variable, entity in bindings.items()}
     start = Bindings(1, NOTHING.bind(frozenset(ids)), ids)
-    found: list[dict[int, int]] = []
+    extended: list[dict[int, int]] = []
     for part in joins.joined(start, joins.step(start.known, literals), Path(0)):
         columns = [part.column(variable)[:_MOST].tolist() for variable in wanted]
-        found += [dict(zip(wanted, row, strict=True)) for row in zip(*columns, strict=True)]
-        if len(found) >= _MOST:
+        extended += [dict(zip(wanted, row, strict=True)) for row in zip(*columns, strict=True)]
+        if len(extended) >= _MOST:
             break
-    return found[:_MOST]
+    return extended[:_MOST]

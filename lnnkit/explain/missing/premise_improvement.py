@@ -72,19 +72,19 @@ class PremiseImprovement:
         def holds(some: Sequence[ImprovablePremise]) -> bool:
             return any(enough(value) for some_of in ([1.0], self._degrees) for value in self._at_once(some, some_of))
 
-        alone = next(([each] for each in self.wanted[:_ALONE] if holds([each])), None)
+        alone = next(([premise] for premise in self.wanted[:_ALONE] if holds([premise])), None)
         needed = minimal(self.wanted, holds) if alone is None else alone
         if self._wholly(needed, enough):
-            return [(each, 1.0 - each.side) for each in needed]
+            return [(premise, 1.0 - premise.side) for premise in needed]
         got = self._at_once(needed, self._degrees)
         first = next((i for i, value in enumerate(got) if enough(value)), len(got) - 1)
         below = self._degrees[max(first - 1, 0)]
         every = _refined(below, self._degrees[first], lambda degrees: map(enough, self._at_once(needed, degrees)))
         met = np.full(len(needed), every)
         if len(needed) > _SINGLY:
-            return [(each, each.at(degree)) for each, degree in zip(needed, met.tolist(), strict=True)]
-        found: list[tuple[ImprovablePremise, float]] = []
-        for number, each in enumerate(needed):
+            return [(premise, premise.at(degree)) for premise, degree in zip(needed, met.tolist(), strict=True)]
+        improved: list[tuple[ImprovablePremise, float]] = []
+        for number, premise in enumerate(needed):
 
             def one_of(degrees: Sequence[float], number: int = number) -> list[bool]:
                 ways = np.tile(met, (len(degrees), 1))
@@ -92,13 +92,13 @@ class PremiseImprovement:
                 return [enough(value) for value in self._says(needed, ways)]
 
             high = _refined(0.0, float(met[number]), one_of)
-            least = round(each.at(high), 4)  # a rounded number, if it suffices
-            degree = (least - each.now) / ((1.0 - each.side) - each.now)
+            least = round(premise.at(high), 4)  # a rounded number, if it suffices
+            degree = (least - premise.now) / ((1.0 - premise.side) - premise.now)
             if not 0 <= degree <= 1 or not one_of([degree])[0]:
-                least, degree = each.at(high), high
+                least, degree = premise.at(high), high
             met[number] = degree
-            found.append((each, least))
-        return found
+            improved.append((premise, least))
+        return improved
 
     def _wholly(self, needed: Sequence[ImprovablePremise], enough: Callable[[float], bool]) -> bool:
         """Whether all are needed, each at full truth: the case of crisp truths, and the cheapest to test."""
@@ -111,12 +111,12 @@ class PremiseImprovement:
     @cached_property
     def _degrees(self) -> list[float]:
         """The degrees to try: an even grid, and those at which a premise passes another's value."""
-        if any(length > _LARGE for length in self.view.found.lengths):
+        if any(length > _LARGE for length in self.view.instances.lengths):
             return np.linspace(0.0, 1.0, _COARSE).tolist()
         values = {value for read in self.reads for value in (read.reading.value, 1 - read.reading.value)}
         at = {
-            (value - each.now) / ((1.0 - each.side) - each.now)
-            for each in self.wanted
+            (value - premise.now) / ((1.0 - premise.side) - premise.now)
+            for premise in self.wanted
             for value in sorted(values)[:_GRID]
         }
         even = np.linspace(0.0, 1.0, _GRID).tolist()
@@ -130,13 +130,13 @@ class PremiseImprovement:
     def _says(self, met: Sequence[ImprovablePremise], ways: np.ndarray) -> list[float]:
         """What it proposes in each of several ``ways`` (n, k): the degrees to which the premises are improved; nothing
         where the instance would be unsatisfiable."""
-        found: list[float] = []
+        proposed: list[float] = []
         step = max(1, _CELLS // (1 + sum(map(len, self.view.rows.values()))))
         for start in range(0, len(ways), step):
             values = self._improved(met, ways[start : start + step])
             said, bad = self.view.says(values, self.leaf, 0, self.side), self.view.contradictory(values)
-            found += np.where(bad, float(self.side), said).tolist()
-        return found
+            proposed += np.where(bad, float(self.side), said).tolist()
+        return proposed
 
     @cached_property
     def _values(self) -> dict[int, Bounds]:
@@ -145,21 +145,21 @@ class PremiseImprovement:
 
     def _improved(self, met: Sequence[ImprovablePremise], ways: np.ndarray) -> dict[int, Bounds]:
         """The leaf values with the premises improved; the other bound of each is relaxed."""
-        found = {leaf: Bounds(*(np.tile(end, (len(ways), 1)) for end in own)) for leaf, own in self._values.items()}
+        values = {leaf: Bounds(*(np.tile(end, (len(ways), 1)) for end in ends)) for leaf, ends in self._values.items()}
         if not met:
-            return found
-        now, goal = np.array([each.now for each in met]), np.array([1.0 - each.side for each in met])
+            return values
+        now, goal = np.array([premise.now for premise in met]), np.array([1.0 - premise.side for premise in met])
         bounds = now + ways * (goal - now)
         improved: dict[tuple[int, int], list[tuple[int, int]]] = {}
-        for number, each in enumerate(met):
-            for leaf, places in each.alike.items():
-                improved.setdefault((leaf, each.side), []).extend((place, number) for place in places)
+        for number, premise in enumerate(met):
+            for leaf, places in premise.alike.items():
+                improved.setdefault((leaf, premise.side), []).extend((place, number) for place in places)
         at = {key: np.array(pairs).T for key, pairs in improved.items()}
         for (leaf, _), (places, _) in at.items():
-            found[leaf].lower[:, places], found[leaf].upper[:, places] = 0.0, 1.0
+            values[leaf].lower[:, places], values[leaf].upper[:, places] = 0.0, 1.0
         for (leaf, side), (places, numbers) in at.items():
-            found[leaf][side][:, places] = bounds[:, numbers]
-        return found
+            values[leaf][side][:, places] = bounds[:, numbers]
+        return values
 
 
 def _refined(low: float, high: float, enough: Callable[[Sequence[float]], Iterable[bool]]) -> float:

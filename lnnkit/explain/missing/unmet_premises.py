@@ -29,19 +29,19 @@ _APART = 1e-3  # and the distance of a premise from its goal, at most this, stay
 
 @dataclass(frozen=True)
 class ExaminedInstance:
-    """A ``view`` of a formula, examined for what it proposes to a ``target`` leaf, whose atom has row ``own`` (-1:
+    """A ``view`` of a formula, examined for what it proposes to a ``target`` leaf, whose atom is in ``row`` (-1:
     none); ``known`` are the entities of its bound variables, the others are ``free``."""
 
     view: InstanceView
     target: int
-    own: int
+    row: int
     known: Mapping[int, Argument]
     free: frozenset[int]
 
     def of_target(self, leaf: int) -> np.ndarray:
         """Which rows of a leaf are the target's atom."""
-        tables, rows = self.view.found.tables, self.view.rows[leaf]
-        return (rows == self.own) & (self.own >= 0 and tables[leaf] is tables[self.target])
+        tables, rows = self.view.instances.tables, self.view.rows[leaf]
+        return (rows == self.row) & (self.row >= 0 and tables[leaf] is tables[self.target])
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +76,17 @@ class UnmetPremises:
     def reads(self, instance: ExaminedInstance) -> list[EndRead]:
         """All that the instance reads at the fixpoint, except the target atom itself."""
         view = instance.view
-        found: list[EndRead] = []
+        reads: list[EndRead] = []
         for leaf in view.formula.leaves:
             if leaf == instance.target:
                 continue
-            found += self._uninferred(instance, leaf)
+            reads += self._uninferred(instance, leaf)
             for read in (r for side in (0, 1) for r in self._views.reads(view, leaf, side, END, instance.known)):
-                own = instance.of_target(leaf)
-                places = tuple(place for place in read.places if not own[place])
+                target = instance.of_target(leaf)
+                places = tuple(place for place in read.places if not target[place])
                 if places:
-                    found.append(replace(read, places=places))
-        return found
+                    reads.append(replace(read, places=places))
+        return reads
 
     def wanted(
         self, instance: ExaminedInstance, reads: Sequence[EndRead], ends: Sequence[tuple[int, int]], nearest: int | None
@@ -97,21 +97,21 @@ class UnmetPremises:
         neurons = view.formula.neurons
         aims = [(leaf, side) for leaf, side in ends if leaf != instance.target and not neurons[leaf].numeric]
         unmet = [self._unmet(instance, reads, *aim) for aim in aims]
-        costs = {number: np.zeros(length) for number, length in enumerate(view.found.lengths) if number}
-        for each in unmet:
-            block = neurons[each.leaf].block
+        costs = {number: np.zeros(length) for number, length in enumerate(view.instances.lengths) if number}
+        for improvable in unmet:
+            block = neurons[improvable.leaf].block
             if block:
-                apart = _APART * each.gap / (1 + each.gap)
-                np.add.at(costs[block], each.places, 1.0 + _EXCLUDED * each.excluded + apart)
+                apart = _APART * improvable.gap / (1 + improvable.gap)
+                np.add.at(costs[block], improvable.places, 1.0 + _EXCLUDED * improvable.excluded + apart)
         for number in costs.keys() - {block.parent for block in view.formula.blocks}:
             costs[number][costs[number] == 0] = np.inf  # nothing to improve there
         ranks = row_ranks(view, costs)
-        found: list[tuple[tuple[int, bool], ImprovablePremise]] = []
-        for each in unmet:
-            block = neurons[each.leaf].block
-            rank = ranks[block - 1] if block else np.zeros(len(view.rows[each.leaf]), np.int64)
-            found += self._premises(instance, each, rank, nearest)
-        return [premise for _, premise in sorted(found, key=lambda pair: pair[0])]
+        premises: list[tuple[tuple[int, bool], ImprovablePremise]] = []
+        for improvable in unmet:
+            block = neurons[improvable.leaf].block
+            rank = ranks[block - 1] if block else np.zeros(len(view.rows[improvable.leaf]), np.int64)
+            premises += self._premises(instance, improvable, rank, nearest)
+        return [premise for _, premise in sorted(premises, key=lambda pair: pair[0])]
 
     def _unmet(self, instance: ExaminedInstance, reads: Sequence[EndRead], leaf: int, side: int) -> _Unmet:
         view, rows = instance.view, instance.view.rows[leaf]
@@ -131,7 +131,7 @@ class UnmetPremises:
         self, instance: ExaminedInstance, unmet: _Unmet, rank: np.ndarray, nearest: int | None
     ) -> Iterator[tuple[tuple[int, bool], ImprovablePremise]]:
         view, leaf, side = instance.view, unmet.leaf, unmet.side
-        crossed = {*view.found.tables[leaf].crossed.rows.values.tolist()}
+        crossed = {*view.instances.tables[leaf].crossed.rows.values.tolist()}
         alone = view.formula.neurons[leaf].arguments
         grouped: dict[object, list[int]] = {}
         for number, place in enumerate(unmet.places.tolist()):
@@ -172,14 +172,14 @@ class UnmetPremises:
         """A comparison at each place; None if the leaf is none, or has variables."""
         view = instance.view
         kind = self._run.plan.lifted.graph.nodes.get(view.table(leaf), {}).get("kind")
-        if kind != COMPARISON or any(each in instance.free for each in view.formula.neurons[leaf].arguments):
+        if kind != COMPARISON or any(argument in instance.free for argument in view.formula.neurons[leaf].arguments):
             return None
-        return compared(self._run, view.table(leaf), view.found.arguments(leaf, self._grounding.domain))
+        return compared(self._run, view.table(leaf), view.instances.arguments(leaf, self._grounding.domain))
 
     def _named(self, instance: ExaminedInstance, leaf: int, place: int) -> dict[int, Argument]:
         """The entities of the variables at a leaf, including quantified ones."""
-        own = self._views.named(instance.view, leaf, place) if instance.view.formula.neurons[leaf].block else {}
-        return {**instance.known, **own}
+        quantified = self._views.named(instance.view, leaf, place) if instance.view.formula.neurons[leaf].block else {}
+        return {**instance.known, **quantified}
 
     def _alike(
         self, instance: ExaminedInstance, leaf: int, places: tuple[int, ...], named: Mapping[int, Argument]
@@ -187,16 +187,16 @@ class UnmetPremises:
         """The places at which the atom of a leaf is read: these, and those of other leaves of its table."""
         view, index = instance.view, self._grounding.domain.index
         formula = view.formula
-        found = {leaf: places}
-        own = self._wording.pattern(formula, leaf, named)
+        alike = {leaf: places}
+        pattern = self._wording.pattern(formula, leaf, named)
         source = formula.neurons[leaf].source
-        for other in formula.leaves if all(isinstance(each, str) for each in own) else ():
+        for other in formula.leaves if all(isinstance(argument, str) for argument in pattern) else ():
             if other not in (leaf, instance.target) and formula.neurons[other].source == source:
-                columns = zip(view.found.arguments(other, self._grounding.domain), own, strict=True)
+                columns = zip(view.instances.arguments(other, self._grounding.domain), pattern, strict=True)
                 fits = [column == index[str(wanted)] for column, wanted in columns]
                 same = np.flatnonzero(np.all([np.ones(len(view.rows[other]), bool), *fits], axis=0))
-                found |= {other: tuple(same.tolist())} if len(same) else {}
-        return found
+                alike |= {other: tuple(same.tolist())} if len(same) else {}
+        return alike
 
 
 def unsettled(instance: ExaminedInstance, raised: Mapping[int, bool]) -> ExaminedInstance:
@@ -204,16 +204,16 @@ def unsettled(instance: ExaminedInstance, raised: Mapping[int, bool]) -> Examine
     is ``raised`` is true, or that of an ``exists`` that is lowered is false. ``raised`` says so by block, where either
     is the aim. One row of each quantifier stays, and those that read the target."""
     view = instance.view
-    formula, found = view.formula, view.found
+    formula, instances = view.formula, view.instances
     if not view.has_rows:
         return instance
-    known = {leaf: found.tables[leaf].read(rows) for leaf, rows in view.rows.items()}
+    known = {leaf: instances.tables[leaf].read(rows) for leaf, rows in view.rows.items()}
     bodies = view.bodies({leaf: Bounds(*(end[None] for end in bounds)) for leaf, bounds in known.items()})
-    rows, ids, lengths, groupings = dict(view.rows), [found.ids[0]], [1], list[Grouping | None]([None])
+    rows, ids, lengths, groupings = dict(view.rows), [instances.ids[0]], [1], list[Grouping | None]([None])
     quantifiers = {neuron.inner: neuron for neuron in formula.neurons if neuron.inner > 0}
     kept = [np.ones(1, bool)]  # for each block, which of its rows stay; a block comes after those around it
     for number in range(1, len(formula.blocks)):
-        grouping, above = found.groupings[number], kept[formula.blocks[number].parent]
+        grouping, above = instances.groupings[number], kept[formula.blocks[number].parent]
         assert grouping is not None
         mine = [leaf for leaf in rows if leaf >= 0 and formula.neurons[leaf].block == number]
         stays = above[grouping.group]
@@ -228,11 +228,11 @@ def unsettled(instance: ExaminedInstance, raised: Mapping[int, bool]) -> Examine
         parent = (np.cumsum(above) - 1)[grouping.group[stays]]
         flags = grouping.virtual[stays], grouping.stranger[stays]
         groupings.append(Grouping(parent, int(above.sum()), None, *flags))
-        ids.append({variable: column[stays] for variable, column in found.ids[number].items()})
+        ids.append({variable: column[stays] for variable, column in instances.ids[number].items()})
         lengths.append(int(stays.sum()))
         rows.update((leaf, rows[leaf][stays]) for leaf in mine)
-    kept_rows = replace(found, ids=tuple(ids), lengths=tuple(lengths), rows=rows, groupings=tuple(groupings))
-    return replace(instance, view=replace(view, found=kept_rows))
+    kept_rows = replace(instances, ids=tuple(ids), lengths=tuple(lengths), rows=rows, groupings=tuple(groupings))
+    return replace(instance, view=replace(view, instances=kept_rows))
 
 
 def row_ranks(view: InstanceView, costs: Mapping[int, np.ndarray]) -> list[np.ndarray]:
@@ -246,16 +246,16 @@ def row_ranks(view: InstanceView, costs: Mapping[int, np.ndarray]) -> list[np.nd
             best = np.full(len(total[parent]), np.inf)
             np.minimum.at(best, view.parents(number), total[number])
             total[parent] += np.where(np.isfinite(best), best, 0.0)
-    found: list[np.ndarray] = []
+    ranks: list[np.ndarray] = []
     for number in range(1, len(blocks)):
-        own = view.parents(number)
-        order = np.lexsort((np.arange(len(own)), total[number], own))
-        start = np.searchsorted(own[order], own[order], "left")
+        parents = view.parents(number)
+        order = np.lexsort((np.arange(len(parents)), total[number], parents))
+        start = np.searchsorted(parents[order], parents[order], "left")
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order)) - start
         above = blocks[number].parent
-        found.append(rank if not above else np.maximum(rank, found[above - 1][own]))
-    return found
+        ranks.append(rank if not above else np.maximum(rank, ranks[above - 1][parents]))
+    return ranks
 
 
 def compared(run: Run, node: str, columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -281,19 +281,19 @@ def compared(run: Run, node: str, columns: Sequence[np.ndarray]) -> tuple[np.nda
 def known_numbers(run: Run, node: str, arguments: Sequence[str]) -> tuple[str, ...]:
     """The known bounds of each number in a comparison about these entities, as text."""
     _, numbers = comparison(run.plan.lifted.graph, node, tuple(arguments))
-    found: list[str] = []
+    known: list[str] = []
     for name, entities in numbers:
         texts = list(map(str, entities))
         ids = [np.array([run.grounding.domain.index[text]]) for text in texts]
         low, high = (float(end[0]) for end in _ends(run, name, ids, 1))
         atom = format_expression(ground_atom(name, texts))
         if low == -np.inf and high == np.inf:
-            found.append(f"{atom} is unknown")
+            known.append(f"{atom} is unknown")
         elif low == high:
-            found.append(f"{atom} is {format_bound(low)}")
+            known.append(f"{atom} is {format_bound(low)}")
         else:
-            found.append(f"{atom} is in [{format_bound(low)}, {format_bound(high)}]")
-    return tuple(dict.fromkeys(found))
+            known.append(f"{atom} is in [{format_bound(low)}, {format_bound(high)}]")
+    return tuple(dict.fromkeys(known))
 
 
 def _ends(run: Run, name: str, ids: Sequence[np.ndarray], length: int) -> list[np.ndarray]:

@@ -39,10 +39,10 @@ Deriving = Callable[[Missing], Sequence[Way]]
 Added = Callable[[Way], "Came | None"]  # None if inference would exceed its budget
 
 
-def chosen(found: Sequence[Way], side: int, bound: float, added: Added, seconds: int) -> tuple[list[Way], int]:
+def chosen(ways: Sequence[Way], side: int, bound: float, added: Added, seconds: int) -> tuple[list[Way], int]:
     """The nearest way of each statement, then the nearest of the others, at most ``seconds``, and the number of those
     left out. If a statement's nearest way is ruled out, its nearest one that is not takes its place."""
-    ordered = _unique(sorted(found, key=lambda way: (effort(way), way.depth)))
+    ordered = _unique(sorted(ways, key=lambda way: (effort(way), way.depth)))
     every = len(ordered)
     ordered = _once(ordered)
     first = _one_each(ordered)
@@ -59,15 +59,15 @@ def chosen(found: Sequence[Way], side: int, bound: float, added: Added, seconds:
 def effort(way: Way) -> tuple[object, ...]:
     """The sort key: the number of missing premises, then the number that known bounds deny, by default or by facts."""
     lacking = way.lacking
-    denied = sum(each.against is not None or each.contradictory for each in lacking)
-    unlisted = sum(each.unlisted for each in lacking)
-    lack = sum(each.lack for each in lacking)
-    gap = sum(each.gap for each in lacking)
+    denied = sum(premise.against is not None or premise.contradictory for premise in lacking)
+    unlisted = sum(premise.unlisted for premise in lacking)
+    lack = sum(premise.lack for premise in lacking)
+    gap = sum(premise.gap for premise in lacking)
     return (len(lacking), denied, unlisted, not way.concludes, lack, gap, way.blocked, way.statement.span.start)
 
 
 def _excluded(way: Way) -> bool:
-    return any(each.excluded for each in way.lacking)
+    return any(premise.excluded for premise in way.lacking)
 
 
 def _unique(ways: Sequence[Way]) -> list[Way]:
@@ -80,10 +80,10 @@ def _once(ways: Sequence[Way]) -> list[Way]:
     one out; through rules that derive premises, only the nearest that lacks atoms of some predicates."""
     kept: list[tuple[Way, Set[object]]] = []
     for way in ways:
-        lacks = {_atom(each) for each in way.lacking}
-        alike = {(each.predicate or each.atom, each.side) for each in way.lacking} if way.depth else set()
+        lacks = {_atom(premise) for premise in way.lacking}
+        alike = {(premise.predicate or premise.atom, premise.side) for premise in way.lacking} if way.depth else set()
         if not any(one.statement is way.statement and core <= lacks | alike for one, core in kept):
-            kept.append((way, {_atom(each) for each in way.lacking if each.excluded} or alike or lacks))
+            kept.append((way, {_atom(premise) for premise in way.lacking if premise.excluded} or alike or lacks))
     return [way for way, _ in kept]
 
 
@@ -97,15 +97,15 @@ def _one_each(ways: Sequence[Way]) -> list[Way]:
 
 def _first(ways: Sequence[Way], key: Callable[[Way], object]) -> list[Way]:
     """The first way of each key."""
-    found: dict[object, Way] = {}
+    first: dict[object, Way] = {}
     for way in ways:
-        found.setdefault(key(way), way)
-    return list(found.values())
+        first.setdefault(key(way), way)
+    return list(first.values())
 
 
 def _tried(way: Way, side: int, bound: float, added: Added) -> Way:
     """The way with the bounds that inference gives."""
-    if any(each.contradictory for each in way.lacking):
+    if any(premise.contradictory for premise in way.lacking):
         return replace(way, blocked=True)
     came = added(way)
     if came is None or came.reaches(way, side):
@@ -126,7 +126,7 @@ def followed(ways: Sequence[Way], atom: str, deriving: Deriving) -> Iterator[Way
     made, ended, waiting = 0, False, list[Way]()
     while queue:
         _, _, way = heappop(queue)
-        premise = next((each for each in way.lacking if each.underived), None)
+        premise = next((need for need in way.lacking if need.underived), None)
         if premise is None:
             ended = True
             yield way
@@ -146,19 +146,19 @@ def followed(ways: Sequence[Way], atom: str, deriving: Deriving) -> Iterator[Way
 def _through(way: Way, premise: Missing, choices: Sequence[Way], path: frozenset[str]) -> list[Way]:
     """The way with each of the choices for a premise, wherever it occurs, that needs no atom on the ``path`` to it; if
     there is none, a fact must supply the premise."""
-    found = [way]
-    for place, each in enumerate(way.missing):
-        if each.through is not None:
-            inner = [replace(each, through=one) for one in _through(each.through, premise, choices, path | {each.atom})]
-        elif (each.atom, each.needed) == (premise.atom, premise.needed):
-            ahead = path | {each.atom}
+    ways = [way]
+    for place, need in enumerate(way.missing):
+        if need.through is not None:
+            inner = [replace(need, through=one) for one in _through(need.through, premise, choices, path | {need.atom})]
+        elif (need.atom, need.needed) == (premise.atom, premise.needed):
+            ahead = path | {need.atom}
             fit = [one for one in choices if not any(other.atom in ahead for other in one.missing)]
-            inner = [replace(each, through=one) for one in fit] or [replace(each, underived=False)]
+            inner = [replace(need, through=one) for one in fit] or [replace(need, underived=False)]
         else:
             continue
-        found = [
+        ways = [
             replace(one, missing=[*one.missing[:place], made, *one.missing[place + 1 :]])
-            for one in found
+            for one in ways
             for made in inner
         ]
-    return found
+    return ways

@@ -66,11 +66,11 @@ class Missing:
         return self.formula.name if isinstance(self.formula, ast.Atom) else None
 
     def as_dict(self) -> dict[str, object]:
-        found: dict[str, object] = {"atom": self.atom, "side": self.side, "now": self.now, "needed": self.needed}
-        found |= {"lack": self.lack, "against": self.against, "contradictory": self.contradictory}
-        found |= {"unlisted": self.unlisted, "never_false": self.never_false, "numbers": list(self.numbers)}
+        fields: dict[str, object] = {"atom": self.atom, "side": self.side, "now": self.now, "needed": self.needed}
+        fields |= {"lack": self.lack, "against": self.against, "contradictory": self.contradictory}
+        fields |= {"unlisted": self.unlisted, "never_false": self.never_false, "numbers": list(self.numbers)}
         through = None if self.through is None else self.through.proposal()
-        return found | {"because": list(self.because), "through": through}
+        return fields | {"because": list(self.because), "through": through}
 
     def tree(self, free: Sequence[str], relation: Mapping[str, str], shown: set[object]) -> Iterator[TreeLine]:
         """The premise, and beneath it what a rule that would derive it lacks; what is ``shown`` already is referred
@@ -80,13 +80,13 @@ class Missing:
             return
         claim = f"{self.atom} {relation[self.side]} {format_bound(self.needed)}"
         inner = self.through
-        key = (claim, *(line for each in inner.missing for line in each.tree(inner.free, relation, set())))
+        key = (claim, *(line for premise in inner.missing for line in premise.tree(inner.free, relation, set())))
         if key in shown:
             yield TreeLine("leaf", claim, "as above", side=self.side)
             return
         shown.add(key)
         yield TreeLine("open", claim, f"by {inner.heading}", inner.statement.text, self.side, unfolded=True)
-        yield from (line for each in inner.missing for line in each.tree(inner.free, relation, shown))
+        yield from (line for premise in inner.missing for line in premise.tree(inner.free, relation, shown))
         yield TreeLine("close")
 
     def parts(self, free: Sequence[str], relation: Mapping[str, str]) -> tuple[str, str]:
@@ -141,22 +141,22 @@ class Way:
     @property
     def lacking(self) -> tuple[Missing, ...]:
         """What is missing in the end: instead of what rules would derive, what these lack."""
-        found: dict[tuple[str, str], Missing] = {}
-        for each in self.missing:
-            for one in (each,) if each.through is None else each.through.lacking:
-                known = found.setdefault((one.atom, one.side), one)
-                found[one.atom, one.side] = max(known, one, key=lambda each: each.lack)
-        return tuple(found.values())
+        lacking: dict[tuple[str, str], Missing] = {}
+        for premise in self.missing:
+            for one in (premise,) if premise.through is None else premise.through.lacking:
+                known = lacking.setdefault((one.atom, one.side), one)
+                lacking[one.atom, one.side] = max(known, one, key=lambda premise: premise.lack)
+        return tuple(lacking.values())
 
     @property
     def depth(self) -> int:
         """The number of rules that derive premises, one for another."""
-        return max((1 + each.through.depth for each in self.missing if each.through is not None), default=0)
+        return max((1 + premise.through.depth for premise in self.missing if premise.through is not None), default=0)
 
     @property
     def unbound(self) -> tuple[str, ...]:
         """The free variables of this way, and of the rules that its premises need."""
-        inner = [each.through.unbound for each in self.missing if each.through is not None]
+        inner = [premise.through.unbound for premise in self.missing if premise.through is not None]
         return tuple(dict.fromkeys((*self.free, *chain.from_iterable(inner))))
 
     @property
@@ -187,7 +187,7 @@ class Way:
             "bindings": dict(self.bindings),
             "free": list(self.free),
             "gives": self.gives,
-            "missing": [each.as_dict() for each in self.missing],
+            "missing": [premise.as_dict() for premise in self.missing],
         }
 
     def as_dict(self) -> dict[str, object]:
@@ -213,7 +213,7 @@ class Way:
         yield TreeLine("close")
 
     def _premises(self, relation: Mapping[str, str], shown: set[object]) -> Iterator[TreeLine]:
-        yield from (line for each in self.missing for line in each.tree(self.free, relation, shown))
+        yield from (line for premise in self.missing for line in premise.tree(self.free, relation, shown))
 
     def _would(self, relation: str) -> str:
         gives = f"{relation} {format_bound(self.gives)}"
@@ -222,7 +222,7 @@ class Way:
     def _but(self) -> Iterator[str]:
         if self.meets is not None:
             yield f"but that would contradict what is known: {self.meets}"
-        elif self.blocked and not any(each.excluded for each in self.lacking):
+        elif self.blocked and not any(premise.excluded for premise in self.lacking):
             yield "but adding that alone is not enough: it also changes other premises of the rule"
 
 
@@ -243,9 +243,9 @@ class WhyNot:
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit explain --why-not --format json`` prints."""
-        found: dict[str, object] = {"atom": self.atom, "side": self.side, "bound": finite(self.bound)}
-        found |= {"goal": self.goal, "against": self.against, "ways": [way.as_dict() for way in self.ways]}
-        return found | {"more": self.more}
+        fields: dict[str, object] = {"atom": self.atom, "side": self.side, "bound": finite(self.bound)}
+        fields |= {"goal": self.goal, "against": self.against, "ways": [way.as_dict() for way in self.ways]}
+        return fields | {"more": self.more}
 
     def lines(self) -> Iterator[str]:
         yield " ".join(self._title(RELATION))
@@ -276,9 +276,9 @@ class WhyNot:
         """The statements, each with its ways below it; the nearest way of each is unfolded."""
         shown: set[object] = set()
         for statement in {id(way.statement): way.statement for way in self.ways}.values():
-            own = [way for way in self.ways if way.statement is statement]
-            yield TreeLine("open", *own[0].called, statement.text, unfolded=True)
-            for number, way in enumerate(own):
+            ways = [way for way in self.ways if way.statement is statement]
+            yield TreeLine("open", *ways[0].called, statement.text, unfolded=True)
+            for number, way in enumerate(ways):
                 yield from way.tree(self.side, shown, unfolded=number == 0)
             yield TreeLine("close")
 
@@ -301,6 +301,6 @@ class WhyNot:
         return [f"it is {other} {format_bound(self.against)}: a statement that concludes more would contradict that"]
 
     def _below(self) -> list[str]:
-        never = {each.predicate: None for way in self.ways for each in way.lacking if each.never_false}
+        never = {premise.predicate: None for way in self.ways for premise in way.lacking if premise.never_false}
         said = [f"nothing makes `{name}` false: if its facts are complete, declare it `closed`" for name in never]
         return [*said, f"and {self.more:,} more"] if self.more else said

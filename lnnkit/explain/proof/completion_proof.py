@@ -60,11 +60,11 @@ class CompletionProofs:
 
     def held(self, source: Completed) -> Held:
         """Why no rule derives more than ``source.value``."""
-        found, index = Held(), self.grounding.domain.index
-        entities = [index[each] if isinstance(each, str) else None for each in source.arguments]
-        own = self.history.completions[source.completion]
+        held, index = Held(), self.grounding.domain.index
+        entities = [index[argument] if isinstance(argument, str) else None for argument in source.arguments]
+        completion = self.history.completions[source.completion]
         for predicates, members in self.run.strata:
-            if predicates != own.predicates:
+            if predicates != completion.predicates:
                 continue
             for member in members:
                 formula = self.grounding.members[member].formula
@@ -73,8 +73,8 @@ class CompletionProofs:
                         continue
                     bindings = self.views.unified(formula, head, entities)
                     if bindings is not None:
-                        _InstanceSearch(self, formula, head, source, own.stop, found).run(bindings)
-        return found
+                        _InstanceSearch(self, formula, head, source, completion.stop, held).run(bindings)
+        return held
 
     def excepted(self, table: str, completion: int) -> frozenset[tuple[str, ...]]:
         """The atoms of a completed predicate that facts list, or that became true to some degree: the exceptions of a
@@ -86,11 +86,11 @@ class CompletionProofs:
         """The exceptions as columns of ids."""
         key = table, completion
         if key not in self._exceptions:
-            own = self.history.completions[completion]
+            ticks = self.history.completions[completion]
             relation = self.grounding.atoms.tables[table]
             rows = np.arange(len(relation))
             numbers = self.wording.numbers.of(relation, rows)
-            kept = np.isin(numbers, self.history.rising(own.start, own.stop, tolerance(self.run.state.dtype)))
+            kept = np.isin(numbers, self.history.rising(ticks.start, ticks.stop, tolerance(self.run.state.dtype)))
             kept |= relation.flags("given").take(rows)
             self._exceptions[key] = [column[kept] for column in relation.tuples.columns]
         return self._exceptions[key]
@@ -100,20 +100,20 @@ class _InstanceSearch:
     """Searches the instances of one rule with one head."""
 
     def __init__(
-        self, rules: CompletionProofs, formula: Formula, head: int, source: Completed, tick: int, found: Held
+        self, rules: CompletionProofs, formula: Formula, head: int, source: Completed, tick: int, held: Held
     ) -> None:
         self._rules = rules
         self._formula = formula
         self._head = head
         self._source = source
         self._tick = tick
-        self._found = found
+        self._held = held
         self._leaves = [leaf for leaf in formula.leaves if leaf not in formula.heads]
         self._blanket = any(not isinstance(argument, str) for argument in source.arguments)
 
     def run(self, bindings: Mapping[int, int]) -> None:
-        self._found.looked += 1
-        if not self._found.all_seen or (self._blanket and self._has_row(bindings)):
+        self._held.looked += 1
+        if not self._held.all_seen or (self._blanket and self._has_row(bindings)):
             return
         view, reads = self._look(bindings)
         if self._hold(view, [reads])[0]:
@@ -122,7 +122,7 @@ class _InstanceSearch:
         free = [v for v in self._formula.blocks[0].variables if v not in bindings]
         # The engine's readings do not limit it: report what is missing rather than hide it from the checker.
         if not free:
-            self._found.reads += [(self._formula, read) for read in reads]
+            self._held.reads += [(self._formula, read) for read in reads]
             return
         generators: list[tuple[Sequence[Mapping[int, int]], EndRead]] = []
         for leaf in self._leaves:
@@ -142,7 +142,7 @@ class _InstanceSearch:
             for entity in [*domain.sorts[sort].tolist(), *[domain.stranger] * (sort in domain.open_sorts)]:
                 self.run({**bindings, variable: entity})
             return
-        matching, read = min(generators, key=lambda each: len(each[0]))
+        matching, read = min(generators, key=lambda pair: len(pair[0]))
         self._keep(view, [*reads, read])
         for more in matching:
             self.run({**bindings, **more})
@@ -171,7 +171,7 @@ class _InstanceSearch:
     def _keep(self, view: InstanceView, reads: Sequence[EndRead]) -> None:
         every = for_every_entity(self._rules.grounding, reads, lambda ways: self._hold(view, ways))
         kept = minimal_at_once(reads, every)
-        self._found.reads += [(self._formula, read) for read in kept]
+        self._held.reads += [(self._formula, read) for read in kept]
 
     def _default(self, leaf: int, side: int, bindings: Mapping[int, int]) -> Reading:
         """The reading of a leaf for atoms that have no row."""
@@ -222,7 +222,7 @@ class _InstanceSearch:
 def for_every_entity(grounding: Grounding, reads: Sequence[EndRead], enough: Enough) -> Enough:
     """As ``enough``, which tests several subsets of ``reads``, but true only if the reason holds for every entity to
     which the defaults among them apply."""
-    blankets = sorted({each for each in map(_blanket, reads) if each and _excepts(grounding, each)}, key=repr)
+    blankets = sorted({atom for atom in map(_blanket, reads) if atom and _excepts(grounding, atom)}, key=repr)
     most = len(blankets) if len(blankets) <= _ALL else 2
     parts = [frozenset(some) for size in range(1, most + 1) for some in itertools.combinations(blankets, size)]
     if not parts:
@@ -231,8 +231,8 @@ def for_every_entity(grounding: Grounding, reads: Sequence[EndRead], enough: Eno
     lost = [frozenset[_BlanketAtom](), *(part for part, holds in zip(parts, bearable, strict=True) if holds)]
 
     def every(ways: Sequence[Sequence[EndRead]]) -> list[bool]:
-        found = enough([_without(way, part) for way in ways for part in lost])
-        return [all(found[start : start + len(lost)]) for start in range(0, len(found), len(lost))]
+        suffices = enough([_without(way, part) for way in ways for part in lost])
+        return [all(suffices[start : start + len(lost)]) for start in range(0, len(suffices), len(lost))]
 
     return every
 
@@ -240,7 +240,7 @@ def for_every_entity(grounding: Grounding, reads: Sequence[EndRead], enough: Eno
 def _blanket(read: EndRead) -> _BlanketAtom | None:
     match read.reading.source:
         case Unlisted(table, arguments) | Completed(table, arguments):
-            return None if all(isinstance(each, str) for each in arguments) else (read.leaf, table, arguments)
+            return None if all(isinstance(argument, str) for argument in arguments) else (read.leaf, table, arguments)
         case _:
             return None
 
@@ -252,9 +252,9 @@ def _without(reads: Sequence[EndRead], lost: frozenset[_BlanketAtom]) -> list[En
 def _excepts(grounding: Grounding, blanket: _BlanketAtom) -> bool:
     """Whether the table has atoms that match the universal conclusion and may have tighter bounds."""
     _, table, arguments = blanket
-    own = grounding.atoms.tables[table].tuples
-    fits = np.ones(len(own), bool)
-    for column, argument in zip(own.columns, arguments, strict=True):
+    tuples = grounding.atoms.tables[table].tuples
+    fits = np.ones(len(tuples), bool)
+    for column, argument in zip(tuples.columns, arguments, strict=True):
         if isinstance(argument, str):
             fits &= column == grounding.domain.index[argument]
     return bool(fits.any())

@@ -100,7 +100,7 @@ def _nested(proof: Proof, depth: int | None) -> dict[str, object]:
         met.add(number)
         if deep:
             more.append(node := claim)
-        node |= ({"id": number} if deep or number in repeated else {}) | _own(step)
+        node |= ({"id": number} if deep or number in repeated else {}) | _step_fields(step)
         if step.given is None:
             premises: list[dict[str, object]] = []
             omitted = {"omitted": len(step.premises)} if step.premises and not visit.opens else {}
@@ -108,27 +108,27 @@ def _nested(proof: Proof, depth: int | None) -> dict[str, object]:
             around += [premises] if visit.opens else []
     if len(ends) == 1:
         ends.append({key: ends[0][key] for key in ("atom", "side", "bound")} | {"ref": proof.upper})
-    found: dict[str, object] = {"atom": proof.atom, "lower": ends[0], "upper": ends[1]}
-    return found | {"more": more} if more else found
+    fields: dict[str, object] = {"atom": proof.atom, "lower": ends[0], "upper": ends[1]}
+    return fields | {"more": more} if more else fields
 
 
-def _own(step: Step) -> dict[str, object]:
+def _step_fields(step: Step) -> dict[str, object]:
     """The fields of a node that concern its step alone."""
     if step.given is not None:
         given = step.given
         return {"reason": "fact", "fact": given.text, "file": given.file, "row": given.row, "trust": given.trust}
-    found: dict[str, object] = {"reason": step.reason, "rule": None, "text": None, "file": None, "line": None}
+    entry: dict[str, object] = {"reason": step.reason, "rule": None, "text": None, "file": None, "line": None}
     if step.statement is not None:
         span = step.statement.span
-        found |= {"rule": step.statement.name, "text": step.statement.text, "file": span.source.path, "line": span.line}
+        entry |= {"rule": step.statement.name, "text": step.statement.text, "file": span.source.path, "line": span.line}
     if not step.all_seen:
-        found["all_seen"] = False
+        entry["all_seen"] = False
     if step.reason == "exact":
-        found["completed"] = [format_expression(atom) for atom in step.completes]
-        found["rules"] = [
+        entry["completed"] = [format_expression(atom) for atom in step.completes]
+        entry["rules"] = [
             {"text": rule.text, "file": rule.span.source.path, "line": rule.span.line} for rule in step.rules
         ]
-    return found | {"bindings": dict(step.bindings)}
+    return entry | {"bindings": dict(step.bindings)}
 
 
 def fragment(explanation: ProofData, depth: int | None = None) -> Markup:
@@ -164,7 +164,7 @@ def proof_graph(explanation: ProofData, depth: int | None = None) -> Drawing:
     steps, levels = explanation.steps, dict.fromkeys(explanation.proof.ends, 0)
     queue = list(levels)
     for number in queue:
-        fresh = [each.step for each in steps[number].premises if each.step not in levels]
+        fresh = [premise.step for premise in steps[number].premises if premise.step not in levels]
         if depth is None or levels[number] < depth:
             levels |= dict.fromkeys(fresh, levels[number] + 1)
             queue += dict.fromkeys(fresh)

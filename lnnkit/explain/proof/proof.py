@@ -137,13 +137,13 @@ class Proof:
 
     def reachable(self, *tops: int) -> list[int]:
         """The steps on which some depend, and those."""
-        met, stack, found = set(tops), list(tops), list[int]()
+        met, stack, order = set(tops), list(tops), list[int]()
         while stack:
-            found.append(stack.pop())
-            below = dict.fromkeys(each.step for each in self.steps[found[-1]].premises if each.step not in met)
+            order.append(stack.pop())
+            below = dict.fromkeys(premise.step for premise in self.steps[order[-1]].premises if premise.step not in met)
             met.update(below)
             stack += reversed(below)
-        return found
+        return order
 
     def repeated(self) -> set[int]:
         """The steps that are used several times, by others or as an end."""
@@ -154,4 +154,4 @@ class Proof:
     def facts(self, top: int) -> tuple[str, ...]:
         """The facts that a step rests on through statements; none if it is a fact."""
         given = (self.steps[number].given for number in self.reachable(top) if number != top)
-        return tuple(dict.fromkeys(each.text.removeprefix("fact ") for each in given if each is not None))
+        return tuple(dict.fromkeys(fact.text.removeprefix("fact ") for fact in given if fact is not None))

@@ -97,7 +97,7 @@ def lines(explanation: ProofData, depth: int | None = None) -> Iterator[ProofLin
             marks[visit.number] = len(marks) + 1
             reason += f"  ({marks[visit.number]})"
         yield ProofLine(rails, claimed(step, visit.weight), reason)
-        used |= {id(each): each for each in (step.statement, *step.rules) if each is not None and id(each) not in used}
+        used |= {id(rule): rule for rule in (step.statement, *step.rules) if rule is not None and id(rule) not in used}
     if used:
         yield ProofLine()
         yield ProofLine(conclusion="by")
@@ -118,7 +118,7 @@ def left_out(step: Step) -> str:
 
 def set_apart(formula: ast.Expression, text: str) -> str:
     """The text of a formula; comparisons in parentheses, so that their operator is not taken for that of the bound."""
-    return f"({text})" if any(isinstance(each, ast.Comparison) for each in nodes(formula)) else text
+    return f"({text})" if any(isinstance(node, ast.Comparison) for node in nodes(formula)) else text
 
 
 def because(step: Step) -> str:

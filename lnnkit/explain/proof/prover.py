@@ -95,17 +95,17 @@ class Prover:
 
     def reading(self, table: str, arguments: Sequence[str], side: int, *, crossed: bool = True) -> Reading:
         """One bound of an atom or of a shared formula; where its bounds have ``crossed``, the one that did."""
-        own, index = self._grounding.atoms.tables[table], self._grounding.domain.index
-        local = own.tuples.find([np.array([index[text]], np.int32) for text in arguments], 1)
+        relation, index = self._grounding.atoms.tables[table], self._grounding.domain.index
+        local = relation.tuples.find([np.array([index[text]], np.int32) for text in arguments], 1)
         if local[0] < 0:
             return self.readings.unlisted(table, arguments, side)
-        row = int(self.wording.numbers.of(own, local)[0])
+        row = int(self.wording.numbers.of(relation, local)[0])
         arrested = crossed and bool((self.wording.numbers.crossed == row).any())
         return self.readings.crossed(row, side) if arrested else self.readings.of(row, side)
 
-    def prove_contradiction(self, batch: int, row: int, tick: int) -> Proof:
+    def prove_contradiction(self, shape: int, row: int, tick: int) -> Proof:
         """The proof that an instance arrested at ``tick`` is unsatisfiable."""
-        view, _ = self.views.of(batch, AUXILIARY, row)
+        view, _ = self.views.of(shape, AUXILIARY, row)
         formula = view.formula
         leaves = (*formula.leaves, *((AUXILIARY,) if formula.auxiliary is not None else ()))
         reads = [read for leaf in leaves for side in (0, 1) for read in self.views.reads(view, leaf, side, tick)]
@@ -159,7 +159,7 @@ class Prover:
         if event.kind is Kind.INITIAL:
             return self._initial(steps, *self.readings.about(event.row), event.side, event.value, event.tick)
         assert event.kind is Kind.SENT, event
-        view, place = self.views.of(event.batch, event.leaf, event.instance)
+        view, place = self.views.of(event.shape, event.leaf, event.instance)
         kept = self._necessary(event, view, place, self._reads(event, view))
         formula, stated = view.formula, _statement(view.formula)
         reason = "neuron" if stated is None else "statement"
@@ -213,10 +213,10 @@ class Prover:
         every = for_every_entity(self._grounding, reads, enough)
         return minimal(reads, lambda some: every([some])[0])
 
-    def _reached(self, found: Array, side: int, value: float) -> list[bool]:
+    def _reached(self, bounds: Array, side: int, value: float) -> list[bool]:
         """Whether recomputed bounds reach a value, up to a tolerance relative to the magnitude of numbers."""
         slack = self._eps * max(1.0, abs(value))
-        return (found <= value + slack if side else found >= value - slack).tolist()
+        return (bounds <= value + slack if side else bounds >= value - slack).tolist()
 
     # --- what an instance read --------------------------------------------------------------------------------------
 
@@ -224,8 +224,8 @@ class Prover:
         """All informative reads of an instance for an event; without ``every_end``, only the ends that can matter given
         the polarity of the leaves."""
         formula = view.formula
-        found: list[EndRead] = []
-        every, leaves = dict(self._grounding.reads(event.batch, event.leaf, event.side)), (*formula.leaves, AUXILIARY)
+        reads: list[EndRead] = []
+        every, leaves = dict(self._grounding.reads(event.shape, event.leaf, event.side)), (*formula.leaves, AUXILIARY)
         # the other rows of its quantifier; and of a shared neuron its own bounds
         both = [event.leaf] if formula.block_of(event.leaf) and formula.neurons[event.leaf].kind == LEAF else []
         for leaf in (*both, *([AUXILIARY] if formula.auxiliary is not None else ())):
@@ -235,20 +235,20 @@ class Prover:
             every = {leaf: (0, 1) for leaf in leaves if leaf in view.rows}
         for leaf, sides in every.items():
             if leaf in formula.heads:  # which its rule reads if facts give it bounds
-                given = view.found.tables[leaf].flags("given").take(view.rows[leaf])[0]
+                given = view.instances.tables[leaf].flags("given").take(view.rows[leaf])[0]
                 if view.completes or not given:
                     continue
             for side in sides:
-                found += self.views.reads(view, leaf, side, event.tick)
-        return found
+                reads += self.views.reads(view, leaf, side, event.tick)
+        return reads
 
     def _necessary(self, event: Event, view: InstanceView, place: int, reads: Sequence[EndRead]) -> list[EndRead]:
         """A minimal sufficient subset of an instance's reads; earlier ones are preferred."""
         key: object = None
         if not view.has_rows:
             same = tuple(int(rows[0]) for leaf, rows in view.rows.items() if view.formula.neurons[leaf].kind != LEAF)
-            shown = tuple((each.leaf, each.side, each.reading.value) for each in reads)
-            key = (event.batch, event.leaf, event.side, event.value, shown, same)
+            shown = tuple((read.leaf, read.side, read.reading.value) for read in reads)
+            key = (event.shape, event.leaf, event.side, event.value, shown, same)
             if key in self._needed:
                 return [reads[position] for position in self._needed[key]]
 
@@ -258,13 +258,13 @@ class Prover:
             return self._reached(view.says(view.values(ways), *target), event.side, event.value)
 
         every = for_every_entity(self._grounding, reads, said) if view.has_rows else said
-        kept = {id(each) for each in minimal_at_once(sorted(reads, key=_age), every)}
+        kept = {id(read) for read in minimal_at_once(sorted(reads, key=_age), every)}
         if len(kept) == len(reads) and not said([reads])[0]:
             # In Goedel logic an implication that is less than true fixes its consequent from both sides.
             wider = self._reads(event, view, every_end=True)
             if len(wider) > len(reads):
                 return self._necessary(event, view, place, wider)
-        positions = tuple(position for position, each in enumerate(reads) if id(each) in kept)
+        positions = tuple(position for position, read in enumerate(reads) if id(read) in kept)
         if key is not None:
             self._needed[key] = positions
         return [reads[position] for position in positions]
@@ -291,12 +291,12 @@ def _statement(formula: Formula) -> Assertion | None:
 
 def _premises(steps: Steps, reads: Sequence[tuple[Formula, EndRead]]) -> list[Premise]:
     """The premises for what formulas read, each once."""
-    found: dict[int, Premise] = {}
+    premises: dict[int, Premise] = {}
     for formula, read in reads:
         assert read.reading.source is not None
         number = steps.number(read.reading.source)
-        found.setdefault(number, Premise(number, weight_of(formula, read.leaf)))
-    return list(found.values())
+        premises.setdefault(number, Premise(number, weight_of(formula, read.leaf)))
+    return list(premises.values())
 
 
 def _age(read: EndRead) -> int:
@@ -317,8 +317,8 @@ def weight_of(formula: Formula, leaf: int) -> float:
 
 def _stated_bindings(root: Root, reference: Reference, arguments: Sequence[Argument]) -> Mapping[str, str]:
     """The entities of a statement's variables, from those of the formula that it states."""
-    found: dict[str, str] = {}
-    for argument, own in zip(arguments, reference.arguments, strict=True):
-        if isinstance(own, int) and isinstance(argument, str):
-            found[root.variables[own]] = argument
-    return found
+    bindings: dict[str, str] = {}
+    for argument, variable in zip(arguments, reference.arguments, strict=True):
+        if isinstance(variable, int) and isinstance(argument, str):
+            bindings[root.variables[variable]] = argument
+    return bindings

@@ -54,16 +54,16 @@ def minimal_at_once(items: Sequence[T], enough: Callable[[Sequence[Sequence[T]]]
     for start in range(0, len(items), _AT_ONCE):
         some = items[start : start + _AT_ONCE]
         without = [[*items[: start + place], *items[start + place + 1 :]] for place in range(len(some))]
-        for each, droppable in zip(some, enough(without), strict=True):
-            (rest if droppable else kept).append(each)
+        for item, droppable in zip(some, enough(without), strict=True):
+            (rest if droppable else kept).append(item)
     while rest:
         least = _shortest(kept, rest, enough)
         if not least:
             break
         kept.append(rest[least - 1])
         rest = rest[: least - 1]
-    found = {id(item) for item in kept}
-    return [item for item in items if id(item) in found]
+    ids = {id(item) for item in kept}
+    return [item for item in items if id(item) in ids]
 
 
 def _shortest(kept: Sequence[T], rest: Sequence[T], enough: Callable[[Sequence[Sequence[T]]], Sequence[bool]]) -> int:

@@ -23,7 +23,7 @@ END = 2**31 - 1  # a tick after all others
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """``row``'s ``side`` (0 lower, 1 upper) got ``value``, proposed by ``instance`` of ``batch`` to ``leaf`` from
+    """``row``'s ``side`` (0 lower, 1 upper) got ``value``, proposed by ``instance`` of ``shape`` to ``leaf`` from
     bounds read before ``tick``."""
 
     number: int
@@ -32,7 +32,7 @@ class Event:
     side: int
     value: float
     tick: int
-    batch: int
+    shape: int
     leaf: int
     instance: int
 
@@ -58,7 +58,7 @@ class BoundHistory:
         numbers = self._numbers(row, side)
         limit = len(self._row)
         if tick != END:
-            chunk = bisect_left(self._chunks, tick, key=lambda each: each[0])
+            chunk = bisect_left(self._chunks, tick, key=lambda chunk: chunk[0])
             limit = self._start[chunk] if chunk < len(self._start) else limit
         place = int(np.searchsorted(numbers, limit))
         return self._event(int(numbers[place - 1])) if place else None
@@ -79,7 +79,7 @@ class BoundHistory:
 
     def rising(self, start: int, stop: int, least: float) -> np.ndarray:
         """The rows whose upper end rose above ``least`` from tick ``start`` to before ``stop``."""
-        low, high = (bisect_left(self._chunks, tick, key=lambda each: each[0]) for tick in (start, stop))
+        low, high = (bisect_left(self._chunks, tick, key=lambda chunk: chunk[0]) for tick in (start, stop))
         ends = [*self._start, len(self._row)]
         numbers = [np.arange(ends[c], ends[c + 1]) for c in range(low, high) if self._chunks[c][2] == 1]
         every = np.concatenate(numbers) if numbers else np.empty(0, np.int64)
@@ -98,9 +98,9 @@ class BoundHistory:
 
     def _event(self, number: int) -> Event:
         chunk = bisect_right(self._start, number) - 1
-        tick, kind, side, batch, leaf = self._chunks[chunk]
+        tick, kind, side, shape, leaf = self._chunks[chunk]
         row, value, instance = self._row[number], self._value[number], self._instance[number]
-        return Event(number, Kind(kind), int(row), side, float(value), tick, batch, leaf, int(instance))
+        return Event(number, Kind(kind), int(row), side, float(value), tick, shape, leaf, int(instance))
 
 
 def _chunks(events: Events) -> list[tuple[int, int, int, int, int]]:
@@ -172,26 +172,26 @@ class BoundSources:
         event = self._timeline.restored(self._timeline.at(row, side, tick))
         if event is not None:
             source = Listed(row, side) if event.kind is Kind.STATED else self._source(event)
-            return self._told(event.value, side, source, self._wording.table(row))
+            return self._read(event.value, side, source, self._wording.table(row))
         if self.is_given(row):
-            return self._told(self.fact(row, side).end(side), side, Listed(row, side), self._wording.table(row))
+            return self._read(self.fact(row, side).end(side), side, Listed(row, side), self._wording.table(row))
         return self.unlisted(*self.about(row), side, tick)
 
     def unlisted(
         self, table: str, arguments: Sequence[Argument], side: int, tick: int = END, *, unnamed: bool = False
     ) -> Reading:
         """The bound of an atom that is not materialised, or of an atom with variables, which may be ``unnamed``."""
-        own = self._run.grounding.atoms.tables[table]
-        if unnamed and own.unnamed[side] != own.default[side]:
-            return self._told(own.unnamed[side], side, Unlisted(table, tuple(arguments), side, unnamed=True), table)
-        value = own.default[side]
+        atoms = self._run.grounding.atoms.tables[table]
+        if unnamed and atoms.unnamed[side] != atoms.default[side]:
+            return self._read(atoms.unnamed[side], side, Unlisted(table, tuple(arguments), side, unnamed=True), table)
+        value = atoms.default[side]
         derived = table in self._run.plan.lifted.closed_derived
-        if side == 1 and derived and not (arguments and self._run.grounding.domain.lacks(own.sorts, arguments)):
+        if side == 1 and derived and not (arguments and self._run.grounding.domain.lacks(atoms.sorts, arguments)):
             for number in reversed(range(len(self._timeline.completions))):
-                each = self._timeline.completions[number]
-                if table in each.predicates and each.stop <= tick:
-                    return self._told(value, side, Completed(table, tuple(arguments), number, value), table)
-        return self._told(value, side, Unlisted(table, tuple(arguments), side), table)
+                completion = self._timeline.completions[number]
+                if table in completion.predicates and completion.stop <= tick:
+                    return self._read(value, side, Completed(table, tuple(arguments), number, value), table)
+        return self._read(value, side, Unlisted(table, tuple(arguments), side), table)
 
     def about(self, row: int) -> tuple[str, tuple[str, ...]]:
         """The table and the entities of a row."""
@@ -200,11 +200,11 @@ class BoundSources:
 
     def _source(self, event: Event) -> BoundSource:
         """An event, or, for the upper end of a completed atom, its completion: no single instance lowers it."""
-        batches = self._run.grounding.shapes
-        completes = event.batch >= 0 and batches[event.batch].completes
+        shapes = self._run.grounding.shapes
+        completes = event.shape >= 0 and shapes[event.shape].completes
         if event.side == 1 and (completes or event.kind is Kind.RESTARTED):
-            for number, each in enumerate(self._timeline.completions):
-                if each.start <= event.tick < each.stop:
+            for number, completion in enumerate(self._timeline.completions):
+                if completion.start <= event.tick < completion.stop:
                     return Completed(*self.about(event.row), number, event.value)
         return Sent(event)
 
@@ -230,7 +230,7 @@ class BoundSources:
             self._facts[row] = self._origins.of(*self.about(row))
         return max(self._facts[row], key=lambda fact: (-fact.upper if side else fact.lower, fact.trust))
 
-    def _told(self, value: float, side: int, source: BoundSource, table: str) -> Reading:
+    def _read(self, value: float, side: int, source: BoundSource, table: str) -> Reading:
         """A reading; bounds that neurons read as unknown need no source."""
         if self._wording.is_number(table):
             return Reading(value, None if math.isinf(value) else source)

@@ -47,13 +47,13 @@ class FactSources:
 
     def rows(self, table: int, predicate: str, arguments: Sequence[str]) -> list[int]:
         """The positions in one of the program's tables of the facts about an atom."""
-        own = self._every[table]
-        return own.rows(arguments) if own.facts.predicate == predicate else []
+        lookup = self._every[table]
+        return lookup.rows(arguments) if lookup.facts.predicate == predicate else []
 
     def entities(self, predicate: str) -> set[str]:
         """All entities that facts of a predicate mention."""
-        found = {text for name, arguments in self._stated if name == predicate for text in arguments}
-        return found.union(*(table.facts.names for table in self._tables.get(predicate, ())))
+        entities = {text for name, arguments in self._stated if name == predicate for text in arguments}
+        return entities.union(*(table.facts.names for table in self._tables.get(predicate, ())))
 
 
 @dataclass
@@ -109,7 +109,7 @@ def ground_key(formula: object) -> tuple[str, tuple[str, ...]] | None:
     """The predicate and the entities of an atom; None of any other formula, and of an atom with variables."""
     if not isinstance(formula, ast.Atom):
         return None
-    texts = tuple(each.text for each in formula.arguments if isinstance(each, ast.Constant))
+    texts = tuple(argument.text for argument in formula.arguments if isinstance(argument, ast.Constant))
     return (formula.name, texts) if len(texts) == len(formula.arguments) else None
 
 

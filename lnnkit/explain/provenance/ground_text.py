@@ -73,12 +73,12 @@ class GroundText:
         """The arguments of a leaf or of the formula's own neuron; variables that are not ``known`` stay variables."""
         assert formula.root is not None
         named = {**dict(enumerate(formula.root.variables)), **names_within(formula)}
-        own = formula.blocks[0].variables if leaf == AUXILIARY else formula.neurons[leaf].arguments
+        arguments = formula.blocks[0].variables if leaf == AUXILIARY else formula.neurons[leaf].arguments
         return tuple(
             argument
             if isinstance(argument, str)
             else known.get(argument) or ast.Variable(named.get(argument, f"X{argument}"))
-            for argument in own
+            for argument in arguments
         )
 
     def _unfolded(self, root: Root, neuron: str | None) -> tuple[Formula, Mapping[int, str]]:

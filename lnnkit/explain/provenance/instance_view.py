@@ -38,20 +38,20 @@ class EndRead:
 
 @dataclass(frozen=True)
 class InstanceView:
-    """The only instance in ``found``. ``completes``: it completes a closed predicate. Its responses are worked out for
+    """The only one of ``instances``. ``completes``: it completes a closed predicate. Its responses are worked out for
     several variants of what it reads at once."""
 
-    found: Instances
+    instances: Instances
     completes: bool = False
 
     @property
     def formula(self) -> Formula:
-        return self.found.formula
+        return self.instances.formula
 
     @property
     def rows(self) -> Mapping[int, Array]:
         """The atom rows of each leaf, one for each row of the leaf's block."""
-        return self.found.rows
+        return self.instances.rows
 
     @cached_property
     def bindings(self) -> Mapping[int, int]:
@@ -65,11 +65,11 @@ class InstanceView:
 
     def entities(self, block: int, place: int) -> dict[int, int]:
         """The entities of a block's variables in one of its rows."""
-        return {variable: int(column[place]) for variable, column in self.found.ids[block].items()}
+        return {variable: int(column[place]) for variable, column in self.instances.ids[block].items()}
 
     def parents(self, block: int) -> Array:
         """The row around each row of an inner block."""
-        grouping = self.found.groupings[block]
+        grouping = self.instances.groupings[block]
         assert grouping is not None
         return grouping.group
 
@@ -82,24 +82,24 @@ class InstanceView:
 
     def values(self, ways: Sequence[Sequence[EndRead]]) -> dict[int, Bounds]:
         """The leaf values for each of several sets of reads: bounds that are not among them are unknown."""
-        found: dict[int, Bounds] = {}
+        values: dict[int, Bounds] = {}
         for leaf, rows in self.rows.items():
             neuron = None if leaf == AUXILIARY else self.formula.neurons[leaf]
             silent = (-math.inf, math.inf) if neuron and neuron.numeric else (0.0, 1.0)
             lower, upper = (np.full((len(ways), len(rows)), end, dtype=np.float64) for end in silent)
             if neuron and neuron.kind == "same":
                 lower[:], upper[:] = rows == TRUE, (rows == TRUE) | (rows == UNKNOWN)
-            found[leaf] = Bounds(lower, upper)
+            values[leaf] = Bounds(lower, upper)
         for number, way in enumerate(ways):
             for read in way:
-                found[read.leaf][read.side][number, list(read.places)] = read.reading.value
-        return found
+                values[read.leaf][read.side][number, list(read.places)] = read.reading.value
+        return values
 
     def says(self, read: Values, leaf: int, place: int, side: int) -> Array:
         """(variants,) what the instance proposes for one side of the row at ``place`` of ``leaf``."""
         reader, groupings = self._variants(read)
-        found = leaf_bound(self.formula, reader, groupings, leaf, side, completes=self.completes)
-        return found.reshape(_count(read), -1)[:, place]
+        proposed = leaf_bound(self.formula, reader, groupings, leaf, side, completes=self.completes)
+        return proposed.reshape(_count(read), -1)[:, place]
 
     def upward(self, read: Values) -> list[Bounds]:
         """The upward bounds of all neurons; (variants,) of the whole formula."""
@@ -128,19 +128,19 @@ class InstanceView:
 
     def _variants(self, read: Values) -> tuple[Callable[[int], Bounds], tuple[Grouping | None, ...]]:
         """A reader of the rows of all variants, one after another, and their groupings."""
-        count, found = _count(read), self.found
+        count, instances = _count(read), self.instances
 
         def reader(index: int) -> Bounds:
             if index in read:
                 return Bounds(*(end.flatten() for end in read[index]))
-            length = count * found.length(self.formula.block_of(index))
+            length = count * instances.length(self.formula.block_of(index))
             return constant(self.formula, index, length, np.dtype(np.float64))
 
         groupings: list[Grouping | None] = []
-        for grouping in found.groupings:
+        for grouping in instances.groupings:
             if grouping is not None:
                 group = (np.arange(count)[:, None] * grouping.groups + grouping.group).reshape(-1)
-                flags = (np.tile(each, count) for each in (grouping.virtual, grouping.stranger))
+                flags = (np.tile(flag, count) for flag in (grouping.virtual, grouping.stranger))
                 grouping = Grouping(group, count * grouping.groups, None, *flags)
             groupings.append(grouping)
         return reader, tuple(groupings)
@@ -160,22 +160,22 @@ class InstanceViews:
 
     def of(self, number: int, leaf: int, instance: int) -> tuple[InstanceView, int]:
         """The instance of row ``instance`` of the block of ``leaf``, and the position of that row in it."""
-        batch = self._grounding.shapes[number]
-        block = batch.formula.block_of(leaf)
-        top = int(batch.tops(block, np.array([instance]))[0])
-        own = batch.blocks[0]
-        member = self._grounding.members[batch.members[int(own.member[top])]]
+        shape = self._grounding.shapes[number]
+        block = shape.formula.block_of(leaf)
+        top = int(shape.tops(block, np.array([instance]))[0])
+        outer = shape.blocks[0]
+        member = self._grounding.members[shape.members[int(outer.member[top])]]
         if isinstance(member, DeltaRule):
             entities = self._grounding.variables(number, member, np.array([top]))
             ids = dict(zip(member.formula.blocks[0].variables, entities, strict=True))
-            rows = {index: column.values[top : top + 1] for index, column in own.columns.items()}
+            rows = {index: column.values[top : top + 1] for index, column in outer.columns.items()}
             tables = {index: member.table_of(index) for index in rows}
-            return InstanceView(_of_one_row(member.formula.original, ids, rows, tables), batch.completes), 0
-        found, place = member.assembled(own.local[top : top + 1]), 0
+            return InstanceView(_of_one_row(member.formula.original, ids, rows, tables), shape.completes), 0
+        instances, place = member.assembled(outer.local[top : top + 1]), 0
         if block:
-            entities = member.entities(block, batch.blocks[block].local[instance : instance + 1])
-            place = int(found.place(block, np.zeros(1, np.int64), entities)[0])
-        return InstanceView(found, batch.completes), place
+            entities = member.entities(block, shape.blocks[block].local[instance : instance + 1])
+            place = int(instances.place(block, np.zeros(1, np.int64), entities)[0])
+        return InstanceView(instances, shape.completes), place
 
     def whole(self, formula: Formula, bindings: Mapping[int, int], free: Set[int] = frozenset()) -> InstanceView:
         """The instance for these entities of the formula's free variables (a reserved id stands for any entity), with a
@@ -184,34 +184,34 @@ class InstanceViews:
         every = Needs((), {block: (frozenset(),) for block in range(1, len(formula.blocks))})
         assembler = Assembler(formula, every, self._grounding.atoms, domain, lambda _formula, _count: None, {})
         ids = [np.array([bindings[variable]], np.int32) for variable in formula.blocks[0].variables]
-        found = assembler.of(ids, 1, apart=True)
+        instances = assembler.of(ids, 1, apart=True)
         for index, neuron in enumerate(formula.neurons):
             if neuron.kind == "same" and neuron.arguments[0] != neuron.arguments[1]:
-                one, other = found.arguments(index, domain)
+                one, other = instances.arguments(index, domain)
                 unsure = (one >= domain.generic) & (other >= domain.generic)
-                found.rows[index][unsure | any(argument in free for argument in neuron.arguments)] = UNKNOWN
-        return InstanceView(found)
+                instances.rows[index][unsure | any(argument in free for argument in neuron.arguments)] = UNKNOWN
+        return InstanceView(instances)
 
     def reads(
         self, view: InstanceView, leaf: int, side: int, tick: int, known: Mapping[int, Argument] | None = None
     ) -> list[EndRead]:
         """The informative reads of a leaf, without repetition over the rows of quantifiers. An atom without a row is
         about the ``known`` entities, and any others (default: those at its place, as far as they have names)."""
-        found: list[EndRead] = []
+        reads: list[EndRead] = []
         if not len(view.rows[leaf]):  # a quantifier over an empty sort
-            return found
+            return reads
         table = view.table(leaf)
-        own = self._grounding.atoms.tables[table]
+        relation = self._grounding.atoms.tables[table]
         rows, inverse = np.unique(view.rows[leaf], return_inverse=True)
         order = np.argsort(inverse, kind="stable")
         ends = np.cumsum(np.bincount(inverse, minlength=len(rows)))
         for row, places in zip(rows.tolist(), np.split(order, ends[:-1]), strict=True):
             unnamed = row == UNNAMED
             if row >= 0 or row == UNKNOWN:
-                number = int(self._wording.numbers.of(own, np.array([row]))[0])
-                reading = Reading(own.unknown[side], None) if row < 0 else self._sources.of(number, side, tick)
+                number = int(self._wording.numbers.of(relation, np.array([row]))[0])
+                reading = Reading(relation.unknown[side], None) if row < 0 else self._sources.of(number, side, tick)
                 if reading.source is not None:
-                    found.append(EndRead(leaf, tuple(places.tolist()), side, reading))
+                    reads.append(EndRead(leaf, tuple(places.tolist()), side, reading))
             elif self._sources.unlisted(table, (), side, tick, unnamed=unnamed).source is not None:
                 alike: dict[tuple[Argument, ...], list[int]] = {}
                 for place in places.tolist():
@@ -219,8 +219,8 @@ class InstanceViews:
                     alike.setdefault(self._wording.pattern(view.formula, leaf, entities), []).append(place)
                 for about, mine in alike.items():
                     reading = self._sources.unlisted(table, about, side, tick, unnamed=unnamed)
-                    found.append(EndRead(leaf, tuple(mine), side, reading))
-        return found
+                    reads.append(EndRead(leaf, tuple(mine), side, reading))
+        return reads
 
     def unified(self, formula: Formula, leaf: int, entities: Sequence[int | None]) -> dict[int, int] | None:
         """The bindings under which a leaf is about these entities, where they are known; None if there are none."""
