@@ -50,7 +50,7 @@ class Theory:
         return [
             replace(finding, severity="error")
             for finding in self.checked.unevaluated
-            if self.learner is None or not self.learner.tells(finding)
+            if self.learner is None or not self.learner.settles(finding)
         ]
 
     def settles(self, finding: Diagnostic) -> bool:

@@ -65,7 +65,7 @@ class Learner:
         """Whether each parameter has a value."""
         return len(self.module.current()) == len(self.module.names)
 
-    def tells(self, untrained: Diagnostic) -> bool:
+    def settles(self, untrained: Diagnostic) -> bool:
         """Whether the parameter that a finding reports as untrained has a value now."""
         span = untrained.span
         if span is None:

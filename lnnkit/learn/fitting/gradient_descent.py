@@ -139,7 +139,7 @@ class _GradientDescent:
                 self._best, since = Best(measure, total, values), 0 if gains else since
                 self._kept = len(self._history)
                 self._modules = [copy.deepcopy(binding.module.state_dict()) for binding in fitting.bindings]
-            if not self._tell(restart, epoch, inferred, values):
+            if not self._report(restart, epoch, inferred, values):
                 return "interrupted"
             if epoch >= settings.epochs:
                 return "epochs"
@@ -232,7 +232,7 @@ class _GradientDescent:
             others = sum(terms.values())
         return total + others
 
-    def _tell(self, restart: int, epoch: int, inferred: Inferred, values: Tensor) -> bool:
+    def _report(self, restart: int, epoch: int, inferred: Inferred, values: Tensor) -> bool:
         self._before = self._before or self._fitting.standing(inferred)
         losses, accuracy = inferred.losses, self._fitting.accuracies(inferred)[inferred.losses.validation is not None]
         named = self._fitting.named(values)

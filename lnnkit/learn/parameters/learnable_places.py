@@ -84,11 +84,11 @@ def ranges(formula: ast.Expression) -> dict[str, Range]:
     for node in nodes(formula):
         shapes = shapes_of(node) if isinstance(node, ast.Unit) else {}
         for attribute in node.attributes if isinstance(node, ast.Unit | ast.Comparison) else ():
-            for item in in_value(attribute.value):
-                if item.name is not None and attribute.key in shapes:
-                    limits[item.name] = shapes[attribute.key].low, shapes[attribute.key].high
-                elif item.name is not None and attribute.key == "scale":
-                    limits[item.name] = _SHARPEST * (item.initial or _TINY), math.inf
+            for learnable in in_value(attribute.value):
+                if learnable.name is not None and attribute.key in shapes:
+                    limits[learnable.name] = shapes[attribute.key].low, shapes[attribute.key].high
+                elif learnable.name is not None and attribute.key == "scale":
+                    limits[learnable.name] = _SHARPEST * (learnable.initial or _TINY), math.inf
     return limits
 
 

@@ -120,7 +120,7 @@ def parametrised(
     (`rule_names`) of the rules that learn; the ``?`` of other rules keep their values everywhere."""
     names, spans = rule_names(program), chains(file)
     untrained = [assertion for place, assertion in enumerate(program.assertions) if names[place] not in trained]
-    fixed = {item.name for assertion in untrained for item in in_assertion(assertion)}
+    fixed = {learnable.name for assertion in untrained for learnable in in_assertion(assertion)}
     learned: dict[str, LearnedParameter] = {}
     assertions: list[Assertion] = []
     limits: dict[str, Range] = {}
@@ -213,7 +213,7 @@ class ProgramModule(nn.Module):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(each.name for each in self.parameters_of_program)
+        return tuple(parameter.name for parameter in self.parameters_of_program)
 
     def vector(self) -> Tensor:
         """All values, in the order of ``names``; differentiable."""
