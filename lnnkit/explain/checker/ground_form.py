@@ -236,8 +236,8 @@ def covers(pattern: Form, form: Form) -> bool:
     seen: dict[GroundTerm, GroundTerm] = {}
 
     def fits(one: Form, other: Form) -> bool:
-        own_head = one.kind, one.name, one.weights, one.bias, one.count
-        if own_head != (other.kind, other.name, other.weights, other.bias, other.count):
+        head = one.kind, one.name, one.weights, one.bias, one.count
+        if head != (other.kind, other.name, other.weights, other.bias, other.count):
             return False
         for expected, term in zip(one.terms, other.terms, strict=True):
             if isinstance(expected, Free):

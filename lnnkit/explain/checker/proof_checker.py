@@ -219,16 +219,16 @@ def _choices(
     """The entities for each variable of a quantifier, and whether each may be missing; and the ``others`` that those
     of its body may equal, with its own. Those of one sort differ from each other."""
     choices: list[list[tuple[str, bool]]] = []
-    for place, own_sort in enumerate(bound_sorts(quantifier, world.program.predicates)):
-        members = world.sorts[own_sort]
-        name = ENTITY if len(members) == len(world.sorts[ENTITY]) else own_sort  # a sort may have all entities
+    for place, sort_name in enumerate(bound_sorts(quantifier, world.program.predicates)):
+        members = world.sorts[sort_name]
+        name = ENTITY if len(members) == len(world.sorts[ENTITY]) else sort_name  # a sort may have all entities
         met = [other for sort, other in others or () if name in (sort, ENTITY)]
         candidates = [(entity, False) for entity in members if entity in named]
         if len(candidates) + sum(other.endswith(f" {name}") for other in met) < len(members):
             met.append(f"{OTHER}{depth} {place} {name}")
             others = None if others is None else (*others, (name, met[-1]))
         candidates += [(other, False) for other in met]
-        candidates += [(entity, True) for entity in world.unnamed(own_sort, f"{depth} {place}")]
+        candidates += [(entity, True) for entity in world.unnamed(sort_name, f"{depth} {place}")]
         choices.append(candidates)
     return choices, others
 
@@ -333,8 +333,8 @@ def _completed(
     for rule in world.rules(form.name):
         lower = truth_of(rule.statement, world.starts)[0]
         for bindings in rule.unified(form, world, of_unnamed=of_unnamed):
-            own_terms = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
-            asked = Form("atom", form.name, tuple(own_terms))
+            terms = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
+            asked = Form("atom", form.name, tuple(terms))
             if not covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
                 continue
             tree = premises.tree(world.instance(rule.statement, bindings), asked)

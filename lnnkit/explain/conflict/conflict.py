@@ -149,11 +149,11 @@ def _proofs(fixpoint: Run, ticks: Sequence[int], prover: Prover) -> Iterator[tup
 
 def _repeated(run: Run, shape: int, rows: Array) -> Iterator[int]:
     """The places of the instances that say the same as an earlier one."""
-    for formula, mine, ids in run.grounding.assignments(shape, rows):
+    for formula, places, ids in run.grounding.assignments(shape, rows):
         assert formula.root is not None
         first = first_of_each(unfold(run.plan.lifted, formula.root, through_shared=True), ids)
         if first is not None:
-            yield from set(mine.tolist()) - set(mine.take(first).tolist())
+            yield from set(places.tolist()) - set(places.take(first).tolist())
 
 
 def _members(proof: Proof, program: CheckedProgram) -> tuple[ConflictMember, ...]:

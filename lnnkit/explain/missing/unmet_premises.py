@@ -144,14 +144,14 @@ class UnmetPremises:
                 key = tuple(a if isinstance(a, str) else str(named.get(a, a)) for a in alone)
             grouped.setdefault(key, []).append(number)
         for numbers in grouped.values():
-            mine = tuple(int(unmet.places[number]) for number in numbers)
+            places = tuple(int(unmet.places[number]) for number in numbers)
             first = numbers[0]
-            named = self._named(instance, leaf, mine[0])
-            alike = self._alike(instance, leaf, mine, named)
+            named = self._named(instance, leaf, places[0])
+            alike = self._alike(instance, leaf, places, named)
             now, other = float(unmet.ends[side][first]), float(unmet.ends[1 - side][first])
-            arrested = int(view.rows[leaf][mine[0]]) in crossed
-            premise = ImprovablePremise(leaf, mine, named, alike, side, now, other, arrested, float(unmet.gap[first]))
-            yield (min(int(rank[place]) for place in mine), bool(unmet.excluded[first])), premise
+            arrested = int(view.rows[leaf][places[0]]) in crossed
+            premise = ImprovablePremise(leaf, places, named, alike, side, now, other, arrested, float(unmet.gap[first]))
+            yield (min(int(rank[place]) for place in places), bool(unmet.excluded[first])), premise
 
     def unlisted(self, table: str, side: int, rows: np.ndarray) -> np.ndarray:
         """A mask of the atoms of a closed predicate that are false only by default: no fact lists them."""
@@ -215,12 +215,12 @@ def unsettled(instance: ExaminedInstance, raised: Mapping[int, bool]) -> Examine
     for number in range(1, len(formula.blocks)):
         grouping, above = instances.groupings[number], kept[formula.blocks[number].parent]
         assert grouping is not None
-        mine = [leaf for leaf in rows if leaf >= 0 and formula.neurons[leaf].block == number]
+        leaves = [leaf for leaf in rows if leaf >= 0 and formula.neurons[leaf].block == number]
         stays = above[grouping.group]
         if (up := raised.get(number)) is not None and up == quantifiers[number].least:
             lower, upper = (end[0] for end in bodies[number])
             open_ = lower < 1 if up else upper > 0
-            for leaf in mine:
+            for leaf in leaves:
                 open_ |= instance.of_target(leaf)
             open_[np.unique(grouping.group, return_index=True)[1]] = True
             stays &= open_
@@ -230,7 +230,7 @@ def unsettled(instance: ExaminedInstance, raised: Mapping[int, bool]) -> Examine
         groupings.append(Grouping(parent, int(above.sum()), None, *flags))
         ids.append({variable: column[stays] for variable, column in instances.ids[number].items()})
         lengths.append(int(stays.sum()))
-        rows.update((leaf, rows[leaf][stays]) for leaf in mine)
+        rows.update((leaf, rows[leaf][stays]) for leaf in leaves)
     kept_rows = replace(instances, ids=tuple(ids), lengths=tuple(lengths), rows=rows, groupings=tuple(groupings))
     return replace(instance, view=replace(view, instances=kept_rows))
 
