@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.arithmetic import epidemics, equations
-from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.laws import KINDS, Law, feynman, random_law
 
 LAW = Law("kinetic", "1/2*m*(v**2+u**2) - sqrt(m)/abs(u)", ("m", "v", "u"), ((1, 5), (1, 5), (1, 5)))
@@ -48,7 +48,7 @@ def test_constants_are_exact_only_if_they_hold_on_wider_ranges() -> None:
 @pytest.mark.slow
 def test_a_monomial_is_found_with_noise() -> None:
     noisy = equations.SETTINGS[1]
-    (outcome,) = equations.solve("random monomial", noisy, "FormulaRegressor", RuleShape(1, 1))
+    (outcome,) = equations.solve("random monomial", noisy, "FormulaRegressor", Batch(1, 1))
     assert outcome.solved and outcome.found
 
 

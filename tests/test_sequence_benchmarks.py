@@ -12,7 +12,7 @@ import torch
 from scipy.integrate import solve_ivp
 from torch import Tensor
 
-from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.portfolio.search import search
 from benchmarks.arithmetic.regression import Regression
 from benchmarks.arithmetic.sequences import counting, flows, fsir, numerals, recurrent, simple_powers
@@ -68,7 +68,7 @@ def test_memories_by_a_loop() -> None:
 
 @pytest.mark.parametrize("task", at_length([*recurrent.regressions()], plain=3), ids=lambda task: task.op)
 def test_arithmetic_over_time_is_found_and_goes_on(task: Regression) -> None:
-    (found,) = recurrent.solve(task, RuleShape(0, 1), tested=5)
+    (found,) = recurrent.solve(task, Batch(0, 1), tested=5)
     assert found.solved
     assert found.sparsity == 0
     assert found.scores["outside"] < 1e-9
@@ -96,7 +96,7 @@ def test_the_bound_over_time_is_that_of_sums() -> None:
 @pytest.mark.parametrize("model", recurrent.MODELS)
 def test_models_are_trained_through_time(model: str) -> None:
     (task, *_) = recurrent.regressions()
-    found = recurrent.reproduce(task, model, RuleShape(0, 2), steps=2, tested=2)
+    found = recurrent.reproduce(task, model, Batch(0, 2), steps=2, tested=2)
     assert [(each.steps, each.solved) for each in found] == [(2, False)] * 2
 
 
@@ -136,7 +136,7 @@ def test_a_split_has_every_word_and_no_number_twice() -> None:
 
 
 def test_unseen_numerals_are_read() -> None:
-    (found,) = numerals.solve(RuleShape(0, 1))
+    (found,) = numerals.solve(Batch(0, 1))
     assert (found.error, found.scores) == (0, {"learned": 0, "validated": 0})
     said = dict(each.split(": ") for each in found.found.split("; "))
     assert said["hundred"] == "times 100"
@@ -146,7 +146,7 @@ def test_unseen_numerals_are_read() -> None:
 
 @pytest.mark.parametrize("model", numerals.MODELS)
 def test_published_models_of_numerals_run(model: str) -> None:
-    found = numerals.reproduce(model, RuleShape(0, 2), steps=2)
+    found = numerals.reproduce(model, Batch(0, 2), steps=2)
     assert [(each.steps, each.solved) for each in found] == [(2, False)] * 2
 
 
@@ -327,12 +327,12 @@ def test_a_power_that_is_simple_is_made_so() -> None:
 
 @pytest.mark.slow
 def test_the_equations_are_found_from_thirty_days() -> None:
-    (found,) = fsir.solve(fsir.SETTINGS[2], "RealNPU", RuleShape(0, 1))
+    (found,) = fsir.solve(fsir.SETTINGS[2], "RealNPU", Batch(0, 1))
     assert found.solved
 
 
 def test_the_published_recipe_of_equations_runs() -> None:
-    found = fsir.reproduce(fsir.SETTINGS[2], "NPU", RuleShape(0, 2), steps=2)
+    found = fsir.reproduce(fsir.SETTINGS[2], "NPU", Batch(0, 2), steps=2)
     assert [(each.steps, each.planned, each.solved) for each in found] == [(2, 3000, False)] * 2
 
 
@@ -374,6 +374,6 @@ def test_whole_weights_take_their_scale_to_the_network() -> None:
 def test_digits_are_learned_through_time(task: counting.Task, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     short = counting.Task(task.op, task.short, (3, 4))
     monkeypatch.setattr(counting, "IMAGES", 20)  # runs of a paper take hours
-    (found,) = counting.solve(short, RuleShape(0, 1), model=model, steps=2)
+    (found,) = counting.solve(short, Batch(0, 1), model=model, steps=2)
     assert found.steps == 2
     assert set(found.scores) == {"true 3", "taught 3", "true 4", "taught 4"}

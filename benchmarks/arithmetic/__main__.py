@@ -20,7 +20,7 @@ from pathlib import Path
 # Before torch is imported: the matrices are small, and CPU seconds of one thread can be compared.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.equations import SECONDS
 from benchmarks.arithmetic.jobs import TASKS, Job, jobs
 from benchmarks.arithmetic.outcome import Outcome, Row, row
@@ -71,7 +71,7 @@ def _outcomes(job: Job, seeds: int, store: Store, watch: Callable[[float], None]
         share(0.0)
         done = store.get(job.cell, first, count)
         if done is None:
-            done = job.solve(RuleShape(first, count, share, store.state(job.cell, first, count)))
+            done = job.solve(Batch(first, count, share, store.state(job.cell, first, count)))
             store.put(job.cell, first, done)
         found += done
     return found

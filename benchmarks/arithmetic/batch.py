@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class RuleShape:
+class Batch:
     """``count`` seeds from ``first`` on. ``watch`` is told, now and then, which share of them is done; ``state`` is
     where a long run keeps what it needs to go on after an interruption, if anywhere."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.outcome import Outcome
 from lnnkit.discovery.expression import evaluate
 from lnnkit.discovery.formula_search import FormulaSearch, discover
@@ -67,7 +67,7 @@ def forecast(past: np.ndarray, ahead: int, seed: int) -> tuple[np.ndarray, str]:
     return np.array(found), " ; ".join(formula_text(term, NAMES) for term in terms)
 
 
-def solve(country: str, batch: RuleShape) -> list[Outcome]:
+def solve(country: str, batch: Batch) -> list[Outcome]:
     """A seed is solved where the forecast's mean error is below that of persistence; ``error`` is the ratio of both."""
     days = weekly(_series()[country])
     outcomes: list[Outcome] = []

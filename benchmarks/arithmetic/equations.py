@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.laws import KINDS, Law, feynman, random_law
 from benchmarks.arithmetic.outcome import Outcome
 from lnnkit.discovery.expression import evaluate
@@ -99,7 +99,7 @@ def judged(predict: Predictor, law: Law, setting: Setting, seed: int) -> tuple[f
     return float(np.max(np.abs(found - wanted) / size)), 1 - float(np.mean((found - wanted) ** 2) / wanted.var())
 
 
-def solve(op: str, setting: Setting, model: str, batch: RuleShape, *, seconds: float = SECONDS) -> list[Outcome]:
+def solve(op: str, setting: Setting, model: str, batch: Batch, *, seconds: float = SECONDS) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for number in range(batch.count):
         seed = batch.first + number

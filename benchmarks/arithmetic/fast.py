@@ -6,7 +6,7 @@ import time
 
 import torch
 
-from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.portfolio.search import search
 from benchmarks.arithmetic.regression import Regression, seeded
@@ -15,7 +15,7 @@ EXAMPLES, TESTED = 1024, 10_000
 """Rows to learn from, one fixed set for each seed, and rows to test on."""
 
 
-def solve(task: Regression, batch: RuleShape, examples: int = EXAMPLES, tested: int = TESTED) -> list[Outcome]:
+def solve(task: Regression, batch: Batch, examples: int = EXAMPLES, tested: int = TESTED) -> list[Outcome]:
     began = time.process_time()
     count, generator = batch.count, seeded(task.task, task.op, task.setting, batch.first)
     masks = task.subsets.masks(count, task.features, generator)

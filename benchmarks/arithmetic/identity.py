@@ -14,7 +14,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import seeded
 from benchmarks.arithmetic.samples import Uniform, span
@@ -60,7 +60,7 @@ class Perceptrons(nn.Module):
         return x
 
 
-def solve(model: str, batch: RuleShape, *, steps: int | None) -> list[Outcome]:
+def solve(model: str, batch: Batch, *, steps: int | None) -> list[Outcome]:
     began = time.process_time()
     count, generator = batch.count, seeded("identity", model, batch.first)
     network = _network(model, count, generator)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal, get_args
 
 from benchmarks.arithmetic import epidemics, equations, fast, heim, identity, madsen, nsr, paper, single, static
-from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.outcome import Cell, Outcome
 from benchmarks.arithmetic.regression import Regression
 from benchmarks.arithmetic.sequences import numerals, recurrent
@@ -27,7 +27,7 @@ class Job:
     """A cell, and what runs a batch of its seeds."""
 
     cell: Cell
-    solve: Callable[[RuleShape], list[Outcome]]
+    solve: Callable[[Batch], list[Outcome]]
 
 
 def jobs(task: Task, mode: Mode, steps: int | None, seconds: float = equations.SECONDS) -> Iterator[Job]:
@@ -124,6 +124,6 @@ def _counting(mode: Mode, steps: int | None) -> Iterator[Job]:
             yield Job(replace(cell, model=model), partial(counting.solve, task, model=model, steps=steps))
 
 
-def _fast(task: Regression, batch: RuleShape) -> list[Outcome]:
+def _fast(task: Regression, batch: Batch) -> list[Outcome]:
     outcomes = fast.solve(task, batch)
     return static.scored(task, outcomes) if task.task == "static" else outcomes

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import l1_loss
 
-from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.learned_relations import learn_relations
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import seeded
@@ -56,7 +56,7 @@ def testing_pairs(relation: str, exponent: int, generator: torch.Generator) -> T
     return torch.cat([pairs, mirrored]).double()
 
 
-def solve(relation: RelationName, company: int, batch: RuleShape) -> list[Outcome]:
+def solve(relation: RelationName, company: int, batch: Batch) -> list[Outcome]:
     """The fast mode, with ``company`` further operands that do not matter."""
     began = time.process_time()
     count, generator = batch.count, seeded("nsr", relation, company, batch.first)
@@ -82,7 +82,7 @@ def solve(relation: RelationName, company: int, batch: RuleShape) -> list[Outcom
     ]
 
 
-def reproduce(relation: RelationName, company: int, batch: RuleShape, *, steps: int | None) -> list[Outcome]:
+def reproduce(relation: RelationName, company: int, batch: Batch, *, steps: int | None) -> list[Outcome]:
     """The paper's recipe: Xavier starts, sharpness 1, the mean absolute error, Adam, double precision."""
     began = time.process_time()
     count, generator = batch.count, seeded("nsr, paper", relation, company, batch.first)

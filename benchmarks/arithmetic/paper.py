@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from benchmarks.arithmetic.batch import RuleShape, keep, kept
+from benchmarks.arithmetic.batch import Batch, keep, kept
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import Regression, seeded
 from benchmarks.arithmetic.samples import Samples
@@ -151,7 +151,7 @@ class Training:
             }
 
 
-def reproduce(task: Regression, recipe: Recipe, batch: RuleShape, *, steps: int | None) -> list[Outcome]:
+def reproduce(task: Regression, recipe: Recipe, batch: Batch, *, steps: int | None) -> list[Outcome]:
     """Fresh rows at every step; every `LOGGED` steps validation inside and a test outside. A seed counts as solved
     where the test is below the bound at the best validation; its steps are those at the first test below it."""
     began = time.process_time()

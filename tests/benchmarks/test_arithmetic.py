@@ -13,7 +13,7 @@ import torch
 
 from benchmarks.arithmetic import equations, fast, heim, identity, madsen, nsr, paper, single, static
 from benchmarks.arithmetic.__main__ import main
-from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.jobs import TASKS, jobs
 from benchmarks.arithmetic.outcome import Cell, Outcome, quantile, row, wilson
 from benchmarks.arithmetic.regression import Regression, Subsets, seeded
@@ -143,7 +143,7 @@ def test_the_fast_mode_solves_each_operation(module: ModuleType) -> None:
     tasks = {(each.op, each.features): each for each in module.regressions()}
     for task in tasks.values():
         count, examples = (1, 1024) if task.features > 10 else (2, 256)
-        outcomes = fast.solve(task, RuleShape(0, count), examples=examples, tested=500)
+        outcomes = fast.solve(task, Batch(0, count), examples=examples, tested=500)
         if module is static:
             outcomes = static.scored(task, outcomes)
             assert all(max(each.scores.values()) < 0.1 for each in outcomes)
@@ -153,14 +153,14 @@ def test_the_fast_mode_solves_each_operation(module: ModuleType) -> None:
 
 @pytest.mark.parametrize("relation", at_length(["=", ">="], plain=0))
 def test_the_fast_mode_learns_relations(relation: nsr.RelationName) -> None:
-    (found,) = nsr.solve(relation, 1, RuleShape(0, 1))
+    (found,) = nsr.solve(relation, 1, Batch(0, 1))
     assert found.solved
     assert set(found.scores.values()) == {1.0}
 
 
 def test_outcomes_do_not_depend_on_what_ran_before() -> None:
     task = regression(madsen, "mul", "4")
-    first, again = (fast.solve(task, RuleShape(5, 2), examples=128, tested=50) for _ in range(2))
+    first, again = (fast.solve(task, Batch(5, 2), examples=128, tested=50) for _ in range(2))
     assert [(each.steps, each.error, each.found) for each in first] == [
         (each.steps, each.error, each.found) for each in again
     ]
@@ -173,7 +173,7 @@ def test_outcomes_do_not_depend_on_what_ran_before() -> None:
 def test_the_published_unit_solves_its_easy_case() -> None:
     task = regression(single, "mul", "[1, 2]")
     recipe = dict(paper.recipes(task))["NMU"]
-    outcomes = paper.reproduce(task, recipe, RuleShape(0, 3), steps=3000)
+    outcomes = paper.reproduce(task, recipe, Batch(0, 3), steps=3000)
     assert [each.solved for each in outcomes] == [True] * 3
     assert all(1000 <= each.steps <= 3000 for each in outcomes)
 
@@ -185,19 +185,19 @@ def test_every_recipe_runs() -> None:
             for name, recipe in paper.recipes(task):
                 if (name, task.features) not in seen:
                     seen.add((name, task.features))
-                    (found,) = paper.reproduce(task, recipe, RuleShape(0, 1), steps=3)
+                    (found,) = paper.reproduce(task, recipe, Batch(0, 1), steps=3)
                     assert found.planned > found.steps == 3
     assert {name for name, _ in seen} == {"NAU", "NAC", "NMU", "NALU", "iNALU", "NPU", "RealNPU"}
 
 
 def test_perceptrons_do_not_extrapolate_and_accumulators_do() -> None:
-    bounded, accumulator = (identity.solve(model, RuleShape(0, 2), steps=600) for model in ("tanh", "NAU"))
+    bounded, accumulator = (identity.solve(model, Batch(0, 2), steps=600) for model in ("tanh", "NAU"))
     assert all(each.scores["inside"] < 1 < 3 < each.scores["outside"] for each in bounded)
     assert all(each.solved for each in accumulator)
 
 
 def test_the_published_recipe_of_comparisons_runs() -> None:
-    found = nsr.reproduce(">", 0, RuleShape(0, 2), steps=30)
+    found = nsr.reproduce(">", 0, Batch(0, 2), steps=30)
     assert [(each.steps, each.planned) for each in found] == [(30, 50_000)] * 2
 
 
@@ -216,7 +216,7 @@ def test_a_run_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     solved: list[int] = []
     original = fast.solve
 
-    def counted(task: Regression, batch: RuleShape) -> list[Outcome]:
+    def counted(task: Regression, batch: Batch) -> list[Outcome]:
         solved.append(batch.first)
         return original(task, batch)
 
@@ -243,8 +243,8 @@ def test_training_is_taken_up_where_it_stopped(tmp_path: Path, monkeypatch: pyte
         if share > 0.5:
             raise Interrupted
 
-    (whole, *_) = paper.reproduce(task, recipe, RuleShape(0, 2), steps=60)
-    batch = RuleShape(0, 2, interrupt, tmp_path / "state.npz")
+    (whole, *_) = paper.reproduce(task, recipe, Batch(0, 2), steps=60)
+    batch = Batch(0, 2, interrupt, tmp_path / "state.npz")
     with pytest.raises(Interrupted):
         paper.reproduce(task, recipe, batch, steps=60)
     calls = 0
@@ -256,7 +256,7 @@ def test_training_is_taken_up_where_it_stopped(tmp_path: Path, monkeypatch: pyte
         step(*arguments)
 
     monkeypatch.setattr(paper, "_step", counted)  # what is run again shows in no result
-    (again, *_) = paper.reproduce(task, recipe, RuleShape(0, 2, state=batch.state), steps=60)
+    (again, *_) = paper.reproduce(task, recipe, Batch(0, 2, state=batch.state), steps=60)
     assert calls == 40
     assert (again.error, again.sparsity, again.scores) == (whole.error, whole.sparsity, whole.scores)
 

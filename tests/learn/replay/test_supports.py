@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from lnnkit.learn.fitting.label_batches import SoftEnds, supports
+from lnnkit.learn.replay.neural_predicates import bound_replay
 from tests.learn.replaying import learning
 
 TEXT = """
@@ -27,7 +28,7 @@ def test_all_supports_of_an_atom_are_found() -> None:
     numbers = found.replayer.numbers
     rows = torch.from_numpy(numbers.of(numbers.atoms.tables["B"], np.arange(1)))
     events, owner = supports(found, rows).of(rows)
-    replay = found.replayer.replay(events, torch.full_like(events, -1))
+    replay = bound_replay(found.replayer.replay(events, torch.full_like(events, -1)), [])
     theta = program.vector(program.starts).requires_grad_()
     values = replay.bounds(theta)
     assert owner.tolist() == [0, 0, 0]
