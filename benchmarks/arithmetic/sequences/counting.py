@@ -32,7 +32,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import seeded
 from benchmarks.arithmetic.sequences.networks import LSTM, Dense
@@ -194,7 +194,7 @@ def _over_time(task: Task, model: str, generator: torch.Generator) -> nn.Module:
     return Recurrent(cell, outputs, start=1.0 if task.op == "mul" else 0.0)
 
 
-def train(task: Task, model: Model, shown: Images, steps: int, generator: torch.Generator, batch: RuleShape) -> None:
+def train(task: Task, model: Model, shown: Images, steps: int, generator: torch.Generator, batch: Batch) -> None:
     """Adam on fresh sequences, the error in deviations of the targets. From the middle on the unit's penalty rises, and
     that of what a weight below 1 would let the network hide (Madsen and Johansen's R_z)."""
     rows = IMAGES // task.short
@@ -343,7 +343,7 @@ def _tested(task: Task) -> Images:
     return images().part(len(images().digits) - HELD_BACK, len(images().digits)).of(task)
 
 
-def solve(task: Task, batch: RuleShape, *, model: str = "unit", steps: int | None = None) -> list[Outcome]:
+def solve(task: Task, batch: Batch, *, model: str = "unit", steps: int | None = None) -> list[Outcome]:
     """``model`` is what keeps the result; ``unit`` is that of the operation."""
     outcomes: list[Outcome] = []
     planned = STEPS if model == "unit" else PAPER_STEPS

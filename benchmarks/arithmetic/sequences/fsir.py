@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from torchdiffeq import odeint
 
-from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import seeded
 from benchmarks.arithmetic.sequences.flows import Flow, Law, Shape, Table, discover
@@ -70,7 +70,7 @@ def table(setting: Setting, generator: torch.Generator) -> Table:
     return Table(times, states + setting.noise * states.std(0) * scatter)
 
 
-def solve(setting: Setting, model: str, batch: RuleShape) -> list[Outcome]:
+def solve(setting: Setting, model: str, batch: Batch) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for number in range(batch.count):
         began = time.process_time()
@@ -94,7 +94,7 @@ def solve(setting: Setting, model: str, batch: RuleShape) -> list[Outcome]:
     return outcomes
 
 
-def reproduce(setting: Setting, model: str, batch: RuleShape, *, steps: int | None) -> list[Outcome]:
+def reproduce(setting: Setting, model: str, batch: Batch, *, steps: int | None) -> list[Outcome]:
     began = time.process_time()
     count, generator = batch.count, seeded("fsir", "paper", setting.name, model, batch.first)
     observed = table(setting, generator)

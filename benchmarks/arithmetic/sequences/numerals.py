@@ -20,7 +20,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import seeded
 from benchmarks.arithmetic.sequences.networks import LSTM, Dense
@@ -211,7 +211,7 @@ def _sparser(reading: Reading, parameters: Tensor, loss: float) -> tuple[Tensor,
     return parameters, free, steps
 
 
-def solve(batch: RuleShape) -> list[Outcome]:
+def solve(batch: Batch) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for number in range(batch.count):
         began = time.process_time()
@@ -264,7 +264,7 @@ class Published(nn.Module):
         return self.above(self.below(read))[..., 0]
 
 
-def reproduce(model: str, batch: RuleShape, *, steps: int | None) -> list[Outcome]:
+def reproduce(model: str, batch: Batch, *, steps: int | None) -> list[Outcome]:
     """Adam on all numerals at once; the weights of the best validation are tested. The linear layer's output is in
     hundreds, or it could not leave the range of its start."""
     began = time.process_time()

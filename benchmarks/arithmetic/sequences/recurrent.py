@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.arithmetic import madsen
-from benchmarks.arithmetic.batch import RuleShape
+from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.portfolio.search import search
 from benchmarks.arithmetic.regression import Regression, Subsets, seeded
@@ -103,7 +103,7 @@ def names(features: int = FEATURES) -> list[str]:
 
 
 @torch.no_grad()  # whole weights have no use for gradients
-def solve(task: Regression, batch: RuleShape, tested: int = TESTED) -> list[Outcome]:
+def solve(task: Regression, batch: Batch, tested: int = TESTED) -> list[Outcome]:
     began = time.process_time()
     count, generator = batch.count, seeded(task.task, task.op, task.setting, batch.first)
     masks = task.subsets.masks(count, FEATURES, generator)
@@ -135,9 +135,7 @@ def solve(task: Regression, batch: RuleShape, tested: int = TESTED) -> list[Outc
     return outcomes
 
 
-def reproduce(
-    task: Regression, model: str, batch: RuleShape, *, steps: int | None, tested: int = TESTED
-) -> list[Outcome]:
+def reproduce(task: Regression, model: str, batch: Batch, *, steps: int | None, tested: int = TESTED) -> list[Outcome]:
     """Adam on fresh sequences; the targets of networks without arithmetic are measured in their standard deviations,
     from their mean on."""
     began = time.process_time()
