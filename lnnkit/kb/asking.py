@@ -90,10 +90,9 @@ def program_answers(session: Session, alpha: float) -> list[Answers]:
 def _read(session: Session, rested: Rested, query: Query, place: int | None, alpha: float) -> Answers:
     """The answers at a fixpoint to a query, which is that of this ``place`` among the fixpoint's own if it is one. They
     have a warning if inference stopped before its end."""
-    computing, warnings = session.computing, list[Diagnostic]()
-    if rested.outcome.status == "interrupted":
-        summary = rested.outcome.summary
-        warnings.append(Diagnostic("interrupted", summary, "infer again to let it finish", severity="warning"))
+    computing, outcome, warnings = session.computing, rested.outcome, list[Diagnostic]()
+    if outcome.status == "interrupted":
+        warnings.append(Diagnostic("interrupted", outcome.summary, "infer again to let it finish", severity="warning"))
     if rested.columns is not None and place is not None:
         rows = rested.columns.answers[place]
     else:

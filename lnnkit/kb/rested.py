@@ -42,8 +42,7 @@ class Rested:
     """A fixpoint, the ``names`` of its entities, the ``program`` that it belongs to, and its ``outcome``: how it ended.
 
     If the program's queries were answered in ``columns``, ``fixpoint`` is inferred on first use. It is ``narrow``
-    if some predicates are completed only as far as its queries need them, and ``consistent`` if it is known to have no
-    contradiction.
+    if some predicates are completed only as far as its queries need them, ``consistent`` if it has no contradiction.
     """
 
     def __init__(
@@ -156,17 +155,15 @@ def inferred(
 
 def rested(fixpoint: Run, names: Names, program: CheckedProgram) -> Rested:
     """A fixpoint of the engine."""
-    progress = fixpoint.progress
     outcome = Outcome(
-        progress.status.value,
-        progress.rounds,
+        fixpoint.progress.status.value,
+        fixpoint.progress.rounds,
         contradictions(fixpoint, names),
         creeping(fixpoint),
         atoms=len(fixpoint.grounding.atoms),
         unfinished=tuple(sorted(fixpoint.unfinished)),
     )
-    consistent = not outcome.contradictions and not fixpoint.state.crossed
-    return Rested(names, program, outcome, fixpoint, consistent=consistent)
+    return Rested(names, program, outcome, fixpoint, consistent=not (outcome.contradictions or fixpoint.state.crossed))
 
 
 def gone_on(
