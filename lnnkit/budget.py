@@ -34,7 +34,7 @@ class Budget:
     free: Callable[[], int] = int
     least: int = 0
     # How many instances there is room for in any case, without asking how much memory is free
-    _room: dict[tuple[int, Use], tuple[Formula, int]] = field(default_factory=dict)
+    _room: dict[tuple[int, Use], tuple[Formula, int]] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def memory(self) -> int:

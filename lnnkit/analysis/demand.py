@@ -15,6 +15,7 @@ from typing import NamedTuple
 from lnnkit.analysis.needs import Literal, Needs, variables
 from lnnkit.formula.unfolding import Formula
 
+ENTERED = "listed"  # the column of the relation of demanded tuples
 Atom = tuple[str, tuple[int | str, ...]]
 Bound = dict[str, tuple[int, ...]]  # by predicate: the places that are bound wherever it is needed
 

@@ -13,7 +13,7 @@ from lnnkit.check.walk import nodes
 from lnnkit.engine.bounds_state import Contested
 from lnnkit.engine.contested import contested
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.planning.compiling import neuron_root
+from lnnkit.engine.planning.compiling import whole_neuron
 from lnnkit.engine.start.impossible_comparisons import everywhere
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import NUMBER
@@ -105,7 +105,7 @@ def _of_neurons(run: Run) -> Iterator[NamedAtoms]:
         if table.name in observed or _is_atom(run, table.name):
             continue
         rows = table.crossed.rows.values
-        whole = unfold(run.plan.lifted, neuron_root(run.plan.lifted, table.name), through_shared=True)
+        whole = whole_neuron(run.plan.lifted, table.name)
         yield from _named(run, whole, [column.take(rows) for column in table.tuples.columns], len(rows))
 
 

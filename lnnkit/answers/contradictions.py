@@ -13,7 +13,7 @@ import numpy as np
 from lnnkit.check.program import Assertion
 from lnnkit.check.walk import transform
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.planning.compiling import neuron_root
+from lnnkit.engine.planning.compiling import whole_neuron
 from lnnkit.engine.start.impossible_comparisons import everywhere
 from lnnkit.formula.as_syntax import as_expression, as_text
 from lnnkit.formula.unfolding import Formula, unfold
@@ -175,7 +175,7 @@ def _atoms(run: Run) -> Iterator[_Group]:
         if kind in ("predicate", NUMBER):
             yield _Group((0, table.name), partial(list[Array], columns), bounds, _atom(table.name, kind == NUMBER))
         else:
-            whole = unfold(run.plan.lifted, neuron_root(run.plan.lifted, table.name), through_shared=True)
+            whole = whole_neuron(run.plan.lifted, table.name)
             yield _Group((0, as_text(whole, {})), partial(list[Array], columns), bounds, _neuron(whole))
 
 

@@ -8,9 +8,9 @@ from lnnkit.analysis.needs import EQUAL, Literal
 from lnnkit.analysis.relevance import ALL, LISTED, SIDES, Relevance
 from lnnkit.check.program import Assertion
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.planning.compiling import neuron_root
+from lnnkit.engine.planning.compiling import whole_neuron
 from lnnkit.formula.as_syntax import canonical_text
-from lnnkit.formula.unfolding import Formula, unfold
+from lnnkit.formula.unfolding import Formula
 from lnnkit.graph.lifted import NUMBER, LiftedGraph
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.join_plan import Entered, JoinStep, Reads, Recorder
@@ -109,7 +109,7 @@ def _name(lifted: LiftedGraph, table: str) -> str:
     """A predicate's name, or the text of a shared formula."""
     if lifted.graph.nodes[table]["kind"] in ("predicate", NUMBER):
         return table
-    return f"[{canonical_text(unfold(lifted, neuron_root(lifted, table), through_shared=True))}]"
+    return f"[{canonical_text(whole_neuron(lifted, table))}]"
 
 
 def table_plans(run: Run) -> tuple[TablePlan, ...]:

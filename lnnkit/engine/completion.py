@@ -18,7 +18,7 @@ from lnnkit.arrays import any_set
 from lnnkit.engine.bounds_state import State, distinct, no_rows
 from lnnkit.engine.inference_run import Run, Status
 from lnnkit.engine.moves import Delta, Rows, note
-from lnnkit.engine.planning.compiling import unstated_bounds
+from lnnkit.engine.planning.compiling import unstated_bounds, whole_neuron
 from lnnkit.engine.response.group_response import GroupResponse
 from lnnkit.engine.response.respond import Read, Response, completing, on_device
 from lnnkit.engine.response.response_table import ResponseTable
@@ -83,7 +83,7 @@ def open_up(run: Run, predicates: Iterable[str]) -> None:
             for side, value in enumerate(defaults[node]):
                 state.put(table, side, rows, value, Kind.INITIAL)
     analyses = plan.analyses.over(defaults)
-    unstated = {node: unstated_bounds(lifted, analyses, node) for node in shared}
+    unstated = {node: unstated_bounds(analyses, whole_neuron(lifted, node)) for node in shared}
     schemas = {name: schema._replace(default=defaults[name]) for name, schema in plan.schemas.items()}
     run.plan = replace(plan, schemas=schemas, analyses=analyses, shared=plan.shared._replace(unstated=unstated))
     for name in (*names, *shared):

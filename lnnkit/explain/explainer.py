@@ -4,12 +4,12 @@ Results about the history are cached for later questions."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
-from lnnkit.answers.contested_marks import Marks, marked
+from lnnkit.answers.contested_marks import Marks
 from lnnkit.answers.query_rows import answer
 from lnnkit.arrays import any_set
 from lnnkit.check.program import CheckedProgram, Query
@@ -37,17 +37,18 @@ from lnnkit.graph.match import Related, below_negations
 from lnnkit.join.instances.grounding import unlimited
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
-from lnnkit.trail.events import Trail
 
 
 class Explainer:
-    """Explains the bounds of a ``fixpoint`` with a ``history``; ``names`` has the text of each entity id."""
+    """Explains the bounds of a ``fixpoint`` by its history; ``names`` has the text of each entity id, ``marks`` gives
+    what makes answers contested."""
 
-    def __init__(self, fixpoint: Run, history: Trail, names: Names, program: CheckedProgram) -> None:
+    def __init__(self, fixpoint: Run, names: Names, program: CheckedProgram, marks: Callable[[], Marks | None]) -> None:
         self._fixpoint = fixpoint
-        self._history = history
+        self._history = fixpoint.state.trail
         self._names = names
         self._program = program
+        self._marks = marks
 
     def root(self, query: Query) -> tuple[LiftedGraph, Root]:
         """The query in the graph."""
@@ -68,7 +69,7 @@ class Explainer:
             proof = self._prover.prove(reference.node, arguments)
         else:
             proof = _prove_formula(self._prover, self._fixpoint, lifted, root)
-        marks = self._marks  # it rests on a contradiction, or is about an atom of one
+        marks = self._marks()  # it rests on a contradiction, or is about an atom of one
         contested = marks and any_set(answer(self._fixpoint, marks, lifted, root, guard=unlimited).contested)
         return Explanation(proof, alpha, bool(contested), numeric, _world=lambda: self.world)
 
@@ -106,10 +107,6 @@ class Explainer:
     def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
         """The proof of an atom's bounds."""
         return self._prover.prove(predicate, arguments)
-
-    @cached_property
-    def _marks(self) -> Marks | None:
-        return marked(self._fixpoint)
 
     @cached_property
     def world(self) -> ProofWorld:

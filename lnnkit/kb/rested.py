@@ -85,11 +85,10 @@ class Rested:
         """The explainer of this fixpoint. Raises `Error` if nothing was recorded."""
         from lnnkit.explain.explainer import Explainer
 
-        history = self.fixpoint.state.trail
-        if not history.has_values:
+        if not self.fixpoint.state.trail.has_values:
             message = "inference ran without recording, so its bounds cannot be explained"
             raise Error([Diagnostic("not-recorded", message, "infer again, without `record=False`")])
-        return Explainer(self.fixpoint, history, self.names, self.program)
+        return Explainer(self.fixpoint, self.names, self.program, lambda: self.marks)
 
 
 def inferred(

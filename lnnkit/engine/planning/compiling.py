@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from lnnkit.analysis.demand import Bound, Demand, bound_atom, demand
+from lnnkit.analysis.demand import ENTERED, Bound, Demand, bound_atom, demand
 from lnnkit.analysis.needs import Literal, Need, Needs, minimal_needs
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide, sides
 from lnnkit.analysis.shared_demand import restricted, wanted
@@ -19,12 +19,13 @@ from lnnkit.engine.planning.asked import (
     consequents,
     informed_sides,
     positive_queries,
+    query_atoms,
     query_needs,
     reading,
     subsuming_neurons,
     subsuming_relations,
 )
-from lnnkit.engine.planning.inference_plan import Outline, Plan, PlannedRule, SharedNeurons
+from lnnkit.engine.planning.inference_plan import Demands, Outline, Plan, PlannedRule, SharedNeurons
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.prenex import prenexed
 from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, unfold
@@ -37,7 +38,6 @@ from lnnkit.store.layout import Domain, predicate_schemas
 from lnnkit.store.relations import Schema
 
 Completing = tuple[Formula, Needs]
-_ENTERED = "listed"  # the column of the relation of demanded tuples
 
 
 def neuron_root(lifted: LiftedGraph, node: str) -> Root:
@@ -49,12 +49,17 @@ def neuron_root(lifted: LiftedGraph, node: str) -> Root:
     return Root(reference, names, data["sorts"], data["lower"], data["upper"], lifted.statements[0].origin)
 
 
+def whole_neuron(lifted: LiftedGraph, node: str) -> Formula:
+    """A neuron as a formula over atoms, unfolded through the shared neurons beneath it."""
+    return unfold(lifted, neuron_root(lifted, node), through_shared=True)
+
+
 def outlined(lifted: LiftedGraph, world: Domain, empty: frozenset[str], known: Known | None = None) -> Outline:
     """The relations and formulas of a program in a ``world`` of entities, with ``empty`` sorts; ``known`` caches
     analyses."""
     schemas = predicate_schemas(lifted)
     defaults = {name: schema.default for name, schema in schemas.items()}
-    unnamed = {name: (each.unnamed, each.sorts) for name, each in schemas.items() if each.unnamed is not None}
+    unnamed = {name: (schema.unnamed, schema.sorts) for name, schema in schemas.items() if schema.unnamed is not None}
     analyses = Analyses(defaults, unnamed, empty, world.open_sorts, known or Known())
     for name in false_of_unnamed(lifted, analyses):
         schemas[name] = schemas[name]._replace(unnamed=None)
@@ -64,10 +69,9 @@ def outlined(lifted: LiftedGraph, world: Domain, empty: frozenset[str], known: K
     return Outline(lifted, schemas, analyses, shared, observers, readings)
 
 
-def unstated_bounds(lifted: LiftedGraph, analyses: Analyses, node: str) -> tuple[float, float]:
-    """What the defaults of a shared neuron's operands make it, without any statement about it."""
-    bare = unfold(lifted, neuron_root(lifted, node), through_shared=True)
-    plain = analyses.of(bare, stated=False).upward.default_values(bare.top)
+def unstated_bounds(analyses: Analyses, whole: Formula) -> tuple[float, float]:
+    """What the defaults of its atoms make a ``whole_neuron``, without any statement about it."""
+    plain = analyses.of(whole, stated=False).upward.default_values(whole.top)
     return min(low for low, _ in plain), max(high for _, high in plain)
 
 
@@ -81,13 +85,13 @@ def _shared_neurons(lifted: LiftedGraph, analyses: Analyses, schemas: dict[str, 
         if not data["shared"]:
             continue
         root = neuron_root(lifted, node)
-        unstated[node] = unstated_bounds(lifted, analyses, node)
+        whole = whole_neuron(lifted, node)
+        unstated[node] = unstated_bounds(analyses, whole)
         analyses.defaults[node] = (0.0, 1.0)
         if root.lower > root.upper + tolerance(DOUBLE):
             impossible.append(node)
         else:
-            text = canonical_text(unfold(lifted, root, through_shared=True))
-            formula = replace(unfold(lifted, root, auxiliary=node), key=text)
+            formula = replace(unfold(lifted, root, auxiliary=node), key=canonical_text(whole))
             values = analyses.of(formula).upward.default_values(formula.top)
             lower = max(min(low for low, _ in values), root.lower)
             upper = min(max(high for _, high in values), root.upper)
@@ -132,22 +136,25 @@ def compiled(outline: Outline, world: Domain, profile: Profile, *, narrow: bool 
     atoms, names = asked(lifted, world)
     stated = {(name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES} | profile.sides
     said, given = informed_sides(outline)
-    listed = profile.listed | {each.node for each in atoms}
-    heads = {side for each in outline.readings for side in consequents(each.formula)}
+    listed = profile.listed | {atom.node for atom in atoms}
+    heads = {side for seen in outline.readings for side in consequents(seen.formula)}
     relevance = decide(outline.readings, stated | said, given, profile.given | assumable, listed, names, heads)
     sizes = {sort: len(ids) for sort, ids in world.sorts.items()}
     plan = Plan(**vars(outline), relevance=relevance, sizes=sizes, asked=tuple(atoms))
     moving = relevance.derived.union((name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES)
-    readings = [_by_rows(plan, each, moving) for each in outline.readings]
-    strata = [[_completing(plan, formula) for formula in own] for own in of_strata(lifted, outline.analyses)]
-    completing = [each for own in strata for each in own]
+    readings = [_by_rows(plan, seen, moving) for seen in outline.readings]
+    strata = [[_completing(plan, formula) for formula in formulas] for formulas in of_strata(lifted, outline.analyses)]
+    completing = [rule for stratum in strata for rule in stratum]
     needs, partly = _needs(plan, world, readings, completing)
-    rules = tuple(_rule(plan, each, own) for each, own in zip(readings, needs, strict=True))
+    rules = tuple(_rule(plan, seen, needed) for seen, needed in zip(readings, needs, strict=True))
     demanded = _demand(plan, world, profile, readings, completing) if narrow else None
     demands = {} if demanded is None else _demands(demanded.bound, outline.schemas)
     completions = [
-        (names, tuple(_completion(plan, formula, _joined(formula, each, demands), names) for formula, each in own))
-        for names, own in zip(lifted.program.strata, strata, strict=True)
+        (
+            names,
+            tuple(_completion(plan, names, demands, *defining) for defining in stratum),
+        )
+        for names, stratum in zip(lifted.program.strata, strata, strict=True)
     ]
     partly |= {predicate for predicate, _ in demands.values()}
     return replace(plan, rules=rules, strata=tuple(completions), partly_known=partly, demand=demanded, demands=demands)
@@ -159,10 +166,10 @@ def _by_rows(plan: Plan, seen: Reading, moving: Collection[Side]) -> Reading:
     flat = None if seen.observed else prenexed(seen.formula, seen.analysis.polarity.signs)
     if flat is None:
         return seen
-    own = Reading(flat, plan.analyses.of(flat))
-    if flat.auxiliary is not None and _of_groups(plan.relevance, own, moving):
+    moved = Reading(flat, plan.analyses.of(flat))
+    if flat.auxiliary is not None and _of_groups(plan.relevance, moved, moving):
         return seen
-    return own if _binds(plan.finder(flat, own).inference(), flat) else seen
+    return moved if _binds(plan.finder(flat, moved).inference(), flat) else seen
 
 
 def _of_groups(relevance: Relevance, seen: Reading, moving: Collection[Side]) -> bool:
@@ -171,7 +178,7 @@ def _of_groups(relevance: Relevance, seen: Reading, moving: Collection[Side]) ->
     name, polarity = str(seen.formula.auxiliary), seen.analysis.polarity
     given, passed = ("upper", "lower") if seen.formula.reads_own[0] else ("lower", "upper")
     reads = polarity.ends(polarity.signs, upper=passed == "upper")
-    falls = any((seen.table(each.leaf), side) in moving for each in reads for side in sides(each.end))
+    falls = any((seen.table(read.leaf), side) in moving for read in reads for side in sides(read.end))
     return (name, given) in relevance.foreign or (falls and bool(relevance.mode(name, passed)))
 
 
@@ -201,27 +208,27 @@ def _needs(
     statement asserts, is evaluated only where another formula or a query may use it; laws of order pass on what is
     known anyway."""
     graph, partly = plan.lifted.graph, set[str]()
-    found = [plan.finder(each.formula, each).inference() for each in readings]
-    places = {each.formula.auxiliary: place for place, each in enumerate(readings)}
-    shared = [places[each.auxiliary] for each in reversed(plan.shared.formulas) if len(each.blocks) == 1]
+    needs = [plan.finder(seen.formula, seen).inference() for seen in readings]
+    places = {seen.formula.auxiliary: place for place, seen in enumerate(readings)}
+    shared = [places[formula.auxiliary] for formula in reversed(plan.shared.formulas) if len(formula.blocks) == 1]
     if not shared:
-        return found, frozenset()
+        return needs, frozenset()
     readers = [*completing]
     for root in positive_queries(plan.lifted):
         formula = unfold(plan.lifted, root, world=world)
         if root.variables or len(formula.blocks) > 1:  # else all that it reads is listed
-            heard = subsuming_relations(plan, world, plan.lifted, root.reference)
+            subsuming = subsuming_relations(plan, world, plan.lifted, root.reference)
             related = comparing(plan.lifted, world, root.reference)
-            readers.append((formula, query_needs(plan, world, plan.lifted, root, heard, related)))
+            readers.append((formula, query_needs(plan, world, plan.lifted, root, subsuming, related)))
     by_source: dict[str, list[Completing]] = {}
 
     def read(reader: Completing) -> None:
         for source in {reader[0].neurons[leaf].source for leaf in reader[0].leaves}:
             by_source.setdefault(source, []).append(reader)
 
-    for place, each in enumerate(readings):
-        if (each.formula.auxiliary is None or len(each.formula.original.blocks) > 1) and not each.formula.is_law:
-            read((each.formula, found[place]))
+    for place, seen in enumerate(readings):
+        if (seen.formula.auxiliary is None or len(seen.formula.original.blocks) > 1) and not seen.formula.is_law:
+            read((seen.formula, needs[place]))
     for reader in readers:
         read(reader)
     tables = {*plan.observers.values()}
@@ -233,10 +240,10 @@ def _needs(
         if not _matters_anyway(plan, formula, alone):
             needed = wanted(formula, by_source.get(str(formula.auxiliary), ()), tables)
             if needed is not None:
-                found[place] = restricted(found[place], formula, needed)
+                needs[place] = restricted(needs[place], formula, needed)
                 partly.add(str(formula.auxiliary))
-        read((formula, found[place]))
-    return found, frozenset(partly)
+        read((formula, needs[place]))
+    return needs, frozenset(partly)
 
 
 def _matters_anyway(plan: Plan, formula: Formula, alone: set[str]) -> bool:
@@ -257,10 +264,10 @@ def _rule(plan: Plan, seen: Reading, needs: Needs) -> PlannedRule:
     return PlannedRule(seen.formula, seen.analysis, needs, leaf_modes(seen.formula, plan.relevance.mode), observers)
 
 
-def _completion(plan: Plan, formula: Formula, needs: Needs, stratum: frozenset[str]) -> PlannedRule:
-    """A defining statement as a rule of its stratum."""
+def _completion(plan: Plan, stratum: frozenset[str], demands: Demands, formula: Formula, needs: Needs) -> PlannedRule:
+    """A defining statement as a rule of its stratum, for the heads that are demanded."""
     modes = leaf_modes(formula, lambda _name, _side: 0)
-    return PlannedRule(formula, plan.analyses.of(formula), needs, modes, {}, stratum)
+    return PlannedRule(formula, plan.analyses.of(formula), _joined(formula, needs, demands), modes, {}, stratum)
 
 
 # --- demand -----------------------------------------------------------------------------------------------------------
@@ -275,24 +282,19 @@ def _demand(
     derived = lifted.closed_derived
     stated = derived & profile.given
     whole, moving = set(stated), set(derived)
-    for each in readings:
-        heads = {each.formula.neurons[leaf].source for leaf in each.formula.heads}
+    for seen in readings:
+        heads = {seen.formula.neurons[leaf].source for leaf in seen.formula.heads}
         if not heads or heads & stated:  # else it proposes nothing: downward, a head is read as only facts give it
-            whole |= sources(each.formula)
-            sides = {(each.table(send.leaf), send.side) for send in each.analysis.sends}
+            whole |= sources(seen.formula)
+            sides = {(seen.table(send.leaf), send.side) for send in seen.analysis.sends}
             moving |= {name for name, _ in sides & plan.relevance.derived}
-    atoms: list[tuple[str, tuple[int | str, ...]]] = []
-    for root in positive_queries(lifted):
-        formula = unfold(lifted, root, world=world)
-        for leaf in formula.leaves:
-            neuron = formula.neurons[leaf]
-            if not world.lacks(lifted.graph.nodes[neuron.source]["sorts"], neuron.arguments):
-                atoms.append((neuron.source, neuron.arguments))
+    atoms = [atom for root in positive_queries(lifted) for atom in query_atoms(lifted, world, root)]
+    atoms = [atom for atom in atoms if not world.lacks(lifted.graph.nodes[atom.node]["sorts"], atom.arguments)]
     still = {name for name, data in lifted.graph.nodes.items() if data["kind"] == "predicate"} - moving
     return demand(defining, whole & derived, atoms, still)
 
 
-def _demands(bound: Bound, taken: Collection[str]) -> dict[str, tuple[str, tuple[int, ...]]]:
+def _demands(bound: Bound, taken: Collection[str]) -> Demands:
     """A reserved name for the demand of each bound predicate, with that and its bound places."""
     demands: dict[str, tuple[str, tuple[int, ...]]] = {}
     for predicate, places in bound.items():
@@ -303,13 +305,13 @@ def _demands(bound: Bound, taken: Collection[str]) -> dict[str, tuple[str, tuple
     return demands
 
 
-def _joined(formula: Formula, needs: Needs, demands: Mapping[str, tuple[str, tuple[int, ...]]]) -> Needs:
+def _joined(formula: Formula, needs: Needs, demands: Demands) -> Needs:
     """A defining formula's needs for the heads that are demanded."""
     names, bound = {predicate: name for name, (predicate, _) in demands.items()}, dict(demands.values())
     heads = [(neuron.source, neuron.arguments) for neuron in (formula.neurons[leaf] for leaf in sorted(formula.heads))]
     if len(formula.blocks) > 1 or not bound or not all(name in bound for name, _ in heads):
         return needs
-    wanted = [Literal(names[head[0]], bound_atom(head, bound)[1], _ENTERED) for head in heads]
+    wanted = [Literal(names[head[0]], bound_atom(head, bound)[1], ENTERED) for head in heads]
     return replace(
-        needs, rows=minimal_needs(Need(need.block, need.literals | {each}) for need in needs.rows for each in wanted)
+        needs, rows=minimal_needs(Need(need.block, need.literals | {head}) for need in needs.rows for head in wanted)
     )

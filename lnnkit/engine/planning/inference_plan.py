@@ -1,4 +1,4 @@
-"""A plan: a program compiled for its questions and a profile of its facts. It has no facts, and serves many runs."""
+"""A plan: a program compiled for its questions and a profile of its facts. It has no facts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from lnnkit.analysis.supports import Analyses, Analysis
 from lnnkit.formula.unfolding import Formula, Modes
 from lnnkit.graph.lifted import LiftedGraph, Reference
 from lnnkit.store.relations import Schema
+
+Demands = Mapping[str, tuple[str, tuple[int, ...]]]  # by relation: the predicate demanded, and the places bound
 
 
 class SharedNeurons(NamedTuple):
@@ -65,7 +67,7 @@ class Plan(Outline):
     strata: tuple[tuple[frozenset[str], tuple[PlannedRule, ...]], ...] = ()
     partly_known: frozenset[str] = frozenset()
     demand: Demand | None = None
-    demands: Mapping[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+    demands: Demands = field(default_factory=dict)
 
     def finder(self, formula: Formula, reading: Reading | None = None) -> NeedFinder:
         """What finds the formula's needs; without a reading, only those that do not depend on what it sends."""

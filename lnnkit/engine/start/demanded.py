@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from lnnkit.analysis.demand import Passing
+from lnnkit.analysis.demand import ENTERED, Passing
 from lnnkit.analysis.needs import Literal
 from lnnkit.engine.planning.inference_plan import Plan
 from lnnkit.join.bindings import Bindings
@@ -16,8 +16,6 @@ from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.store.columns.sorting import distinct_values
 from lnnkit.store.relations import Relation, Schema
-
-_ENTERED = "listed"  # the column of the relation of needed tuples
 
 
 def work_out_demand(plan: Plan, grounding: Grounding) -> None:
@@ -31,7 +29,7 @@ def work_out_demand(plan: Plan, grounding: Grounding) -> None:
         needed[predicate] = atoms.add(Schema(name, tuple(sorts[place] for place in places), (0.0, 0.0)))
     for predicate, entities in plan.demand.asked:
         ids = [np.array([index[text]], np.int32) for text in entities]
-        needed[predicate].enlist("listed", atoms.materialise(needed[predicate], ids, 1))
+        needed[predicate].enlist(ENTERED, atoms.materialise(needed[predicate], ids, 1))
     joins = [_Joined(grounding, passing, needed) for passing in plan.demand.passings]
     moved = True
     while moved:
@@ -44,7 +42,7 @@ class _Joined:
 
     def __init__(self, grounding: Grounding, passing: Passing, needed: Mapping[str, Relation]) -> None:
         head = passing.head
-        self._head = None if head is None else Literal(needed[head[0]].name, head[1], _ENTERED)
+        self._head = None if head is None else Literal(needed[head[0]].name, head[1], ENTERED)
         self._literals = passing.literals
         self._read: int | None = None
         names = {*(() if head is None else head[1]), *(a for literal in passing.literals for a in literal.arguments)}
@@ -63,7 +61,7 @@ class _Joined:
         for bindings in self._bindings():
             columns = self._target.tuples(bindings.column, bindings.length)
             rows = self._atoms.materialise(self._table, columns, bindings.length)
-            self._table.enlist("listed", distinct_values(rows))
+            self._table.enlist(ENTERED, distinct_values(rows))
         return len(self._table.tuples) > before
 
     def _bindings(self) -> Iterable[Bindings]:
