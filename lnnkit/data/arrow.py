@@ -68,6 +68,20 @@ def filled(texts: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return texts.fill_null(strings([""]).view(texts.type)[0]) if texts.null_count else texts
 
 
+def without(texts: pa.StringArray, gaps: np.ndarray) -> pa.StringArray:
+    """The texts, with nulls where they are ``gaps``."""
+    if not gaps.any():
+        return texts
+    from pyarrow.compute import call_function
+
+    return call_function("if_else", [booleans(gaps), pa.nulls(1, texts.type)[0], texts])
+
+
+def mask(truths: pa.BooleanArray) -> np.ndarray:
+    """The values of a boolean array; False where null."""
+    return (view(truths.cast(pa.uint8()), np.uint8) != 0) & ~nulls(truths)
+
+
 def nulls(array: pa.Array) -> np.ndarray:
     """A mask of the nulls."""
     bitmap = array.buffers()[0]

@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from lnnkit.data.cells.column_pairs import pair_verdict
 from lnnkit.data.cells.conditions import Cells, ConditionResult, verdict
-from lnnkit.data.cells.encode import are_floats
 from lnnkit.data.cells.numbers import Reals, reals_of
 from lnnkit.data.cells.texts import Texts, compacted, reunited, texts_together, without_fractions
+from lnnkit.data.cells.whole import are_floats
 from lnnkit.data.choose import ColumnChoice, ColumnFilter
 from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
 from lnnkit.data.names import Names
@@ -127,18 +127,11 @@ def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[ConditionResult], grid: G
 
 
 def _verdict(grid: Grid, sheet: Sheet, condition: ColumnFilter) -> ConditionResult:
-    def cells(place: int) -> Cells:
-        def texts() -> Texts:
-            return _texts(grid, sheet, [place])[0]
-
-        return Cells(grid.columns[place], sheet.title(place), texts, coded=place in grid.texts)
-
+    cells = Cells(grid.columns[condition.position], sheet.title(condition.position))
     if condition.other is None:
-        return verdict(condition.where, cells(condition.position))
-    both = (condition.position, condition.other)
-    sides = [cells(place) for place in both]
+        return verdict(condition.where, cells)
     return pair_verdict(
-        condition.where.operator, sides, lambda some: _texts(grid, sheet, [both[side] for side in some])
+        condition.where.operator, cells, Cells(grid.columns[condition.other], sheet.title(condition.other))
     )
 
 

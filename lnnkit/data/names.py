@@ -22,18 +22,6 @@ def is_many(count: int) -> bool:
     return count > SMALL
 
 
-def some_of(texts: pa.StringArray, rows: np.ndarray) -> pa.StringArray:
-    """The texts of some rows, given in ascending order."""
-    from lnnkit.data.arrow import numbers, strings
-
-    if len(rows) == len(texts):
-        return texts
-    if is_many(len(texts)):
-        return texts.take(numbers(rows))
-    held = cast("list[str]", texts.to_pylist())
-    return strings([held[row] for row in rows.tolist()])
-
-
 class Names(Sequence[str]):
     """Distinct texts by rank: first ``numbers`` (see `whole`), ascending by value, then ``texts`` that are not whole
     numbers, ascending by code point; each as Python objects, or as numpy and Arrow arrays. Equal to any sequence of the
@@ -150,8 +138,17 @@ class Names(Sequence[str]):
         """The names that a mask selects."""
         import numpy as np
 
+        from lnnkit.data.arrow import numbers, strings
+
         count = len(self.numbers)
-        texts = some_of(self.texts_in_arrow, np.flatnonzero(used[count:]))
+        rows = np.flatnonzero(used[count:])
+        if len(rows) == len(self.texts):
+            texts = self.texts
+        elif is_many(len(self.texts)):
+            texts = self.texts_in_arrow.take(numbers(rows))
+        else:
+            held = self.texts if isinstance(self.texts, tuple) else cast("list[str]", self.texts.to_pylist())
+            texts = strings([held[row] for row in rows.tolist()])
         return Names(texts, self.numbers_in_numpy[used[:count]])
 
     def _one(self, place: int) -> str:

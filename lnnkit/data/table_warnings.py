@@ -88,9 +88,10 @@ def _header_is_row(sheet: Sheet, choice: ColumnChoice, keys: Sequence[Texts]) ->
         return True
     if any(sheet.names[test.position] in test.where.values for test in choice.where):
         return True
-    return bool(keys) and all(
-        bool(texts.equal(sheet.names[position]).any()) for texts, position in zip(keys, choice.keys, strict=True)
-    )
+    places = [texts.names.find(sheet.names[position]) for texts, position in zip(keys, choice.keys, strict=True)]
+    if not keys or None in places:
+        return False
+    return all(bool((texts.codes == place).any()) for texts, place in zip(keys, places, strict=True))
 
 
 _TITLES = frozenset(

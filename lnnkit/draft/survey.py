@@ -14,10 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from lnnkit.data.cells.encode import whole_floats
 from lnnkit.data.cells.marks import with_points, without_marks
 from lnnkit.data.cells.numbers import reals_of
 from lnnkit.data.cells.texts import texts_of, without_fractions
+from lnnkit.data.cells.whole import whole_floats
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, decimal_comma

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import lnnkit
 from lnnkit.data.cells import whole
-from lnnkit.data.cells.whole import all_whole, coded, drawn, united
+from lnnkit.data.cells.whole import all_whole, drawn, united
 from lnnkit.data.entities import Entities, intern
 from lnnkit.data.names import Names
 from lnnkit.data.tell import told_table
@@ -79,7 +79,9 @@ def test_numbers_are_numbered_by_value(several: list[list[int]]) -> None:
             assert [[int(found[place]) for place in each] for each in places] == several
     for column in ([5, 3, 4, 5], [9, 2**31 - 1, -(2**31), 9], [-7, 2, 900, 2**31 - 1]):
         codes = np.array(column, np.int32)
-        assert coded([codes], [codes]).tolist() == sorted(set(column))  # in place
+        distinct, (places,) = united([codes])
+        assert distinct.tolist() == sorted(set(column))
+        assert places is codes  # in place
         assert codes.tolist() == [sorted(set(column)).index(number) for number in column]
 
 

@@ -16,10 +16,10 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, nulls, one, text_buffers, view
+from lnnkit.data.arrow import Column, mask, nulls, one, strings, view
 from lnnkit.data.cells import date_cells
 from lnnkit.data.cells.numbers import Reals, reals_of
-from lnnkit.data.cells.texts import Texts
+from lnnkit.data.cells.text_values import TextValues, text_values
 from lnnkit.data.names import is_many
 from lnnkit.data.numerals import NUMERAL, TRUTHS, UNSAID, meant
 from lnnkit.data.source import DataFault, Unreadable
@@ -78,15 +78,13 @@ def _any(several: Sequence[ConditionResult]) -> ConditionResult:
 
 
 class Cells:
-    """The cells of one column, as those of another or values of a statement are compared with them. ``texts`` are the
-    cells as entities, computed on demand, or computed already (``coded``)."""
+    """The cells of one column, as those of another or values of a statement are compared with them."""
 
-    def __init__(self, column: Column, title: str, texts: Callable[[], Texts], coded: bool) -> None:
+    def __init__(self, column: Column, title: str) -> None:
         assert not isinstance(column, list)  # values from Python have no `where`
         self.column, self.title = column, title
-        coded_type = pa.types.is_dictionary(column.type)
-        self.kind = cast("pa.DictionaryType", column.type).value_type if coded_type else column.type
-        self.texts, self._has_texts = texts, coded
+        coded = pa.types.is_dictionary(column.type)
+        self.kind = cast("pa.DictionaryType", column.type).value_type if coded else column.type
         types = pa.types
         self.numeric = types.is_integer(self.kind) or types.is_floating(self.kind) or types.is_decimal(self.kind)
         self.dated = types.is_date(self.kind) or types.is_timestamp(self.kind)
@@ -99,23 +97,20 @@ class Cells:
         return one(self.column.cast(self.kind))
 
     @cached_property
+    def texts(self) -> TextValues:
+        """The cells as texts."""
+        return text_values(self.column, self.title).cleaned()
+
+    @cached_property
     def dates(self) -> date_cells.Dates:
         """The cells of a column of days, timestamps or texts as dates."""
-        if self.dated:
-            return date_cells.typed_dates(self.array)
-        stamps = None if self._plain is None else date_cells.as_stamps(self._plain, self.missing)
-        if stamps is not None:
-            return date_cells.typed_dates(stamps)
-        return date_cells.text_dates(self.texts())
+        return date_cells.typed_dates(self.array) if self.dated else date_cells.text_dates(self.texts)
 
     @cached_property
     def missing(self) -> np.ndarray:
         """A mask of empty, null and nan cells."""
-        if self._plain is not None:
-            offsets, _ = text_buffers(self._plain)
-            return nulls(self._plain) | (np.diff(offsets) == 0)
         if self.textual or pa.types.is_null(self.kind):
-            return self.texts().codes < 0
+            return self.texts.by_row(self.texts.empty(), gap=1)
         if not pa.types.is_floating(self.kind):
             return nulls(self.array)
         return nulls(self.array) | np.isnan(view(self.array.cast(pa.float64()), np.float64))
@@ -188,32 +183,27 @@ class Cells:
         return ConditionResult(holds, wrong, fault, f"where {self.title} is neither true nor false")
 
     def _text(self, relation: str, cell: str) -> ConditionResult:
-        from pyarrow.compute import call_function
-
-        kernel = _KERNELS[relation]
         if self.timed:
             try:
-                moment = pa.scalar(cell).cast(self.kind)
+                moment = strings([cell]).cast(self.kind)[0]
             except (pa.ArrowException, ValueError):
                 raise self._unfit(cell, str(self.kind), 'write it as "12:30:00"') from None
-            return self.known(_mask(call_function(kernel, [self.array, moment])) & ~self.missing)
+            return self.known(_compared(self.array, relation, moment) & ~self.missing)
         moment = instant(cell)
         if moment is None and self.dated:
             raise self._unfit(cell, str(self.kind), date_cells.as_date(cell))
         if moment is not None:
             return self._dates(relation, *divmod(moment.nanoseconds, 1000))
-        plain = self._plain
-        if date_cells.is_other_date(cell) and (relation != "=" or date_cells.has_dates(self.texts().names, cell)):
+        texts = self.texts
+        if is_many(len(texts.values)):
+            among = _compared(texts.values, relation, strings([cell])[0])
+        else:
+            among = date_cells.COMPARISONS[relation](np.array(texts.values.to_pylist(), object), cell)
+        if date_cells.is_other_date(cell) and (relation != "=" or (not among.any() and date_cells.has_dates(texts))):
             what = "a date in a form of its own" if formats([cell]) else "which is no day of the calendar"
             message = f"{self.title} is compared with {format_string(cell)}, {what}"
             raise Unreadable("bad-condition", message, date_cells.as_date(cell))
-        if plain is not None:
-            return self.known(_mask(call_function(kernel, [plain, pa.scalar(cell)])) & ~self.missing)
-        texts = self.texts()
-        if relation == "=":
-            return self.known(texts.equal(cell))
-        among = _mask(call_function(kernel, [texts.names.arrow, pa.scalar(cell)]))
-        return self.known(texts.by_name(among))
+        return self.known(texts.by_row(among) & ~self.missing)
 
     def _dates(self, relation: str, micros: int, nanos: int) -> ConditionResult:
         """The verdict of a comparison with an instant. As text, what is no date differs from every date."""
@@ -222,32 +212,16 @@ class Cells:
         wrong = dates.foreign if relation == "=" else ~dates.dated & ~missing
         if not wrong.any():
             return self.known(holds)
-        texts = self.texts()
-        fault_of = date_cells.other_dates(texts.names, self.title)
+        texts = self.texts
+        fault_of = date_cells.other_dates(texts, self.title)
 
         def fault(row: int) -> DataFault:
-            code = int(texts.codes[row])
-            faulty = texts.faults.get(code)
-            return DataFault("bad-date", f"{self.title} {faulty}") if faulty else fault_of(texts.names[code])
+            faulty = texts.faults.get(texts.at(row))
+            return DataFault("bad-date", f"{self.title} {faulty}") if faulty else fault_of(texts.text(row))
 
         return ConditionResult(holds, wrong, fault, f"where {self.title} is not a date as 2024-01-15")
 
     # --- what the column holds ----------------------------------------------------------------------------------
-
-    @cached_property
-    def _plain(self) -> pa.StringArray | None:
-        """A long column of ASCII texts as it is: Arrow's kernels can then compare it without finding its distinct
-        texts. None for any other column."""
-        types = pa.types
-        if (
-            self._has_texts
-            or not is_many(len(self.column))
-            or not (types.is_string(self.column.type) or types.is_binary(self.column.type))
-        ):
-            return None
-        array = cast("pa.StringArray", one(self.column).view(pa.string()))
-        offsets, data = text_buffers(array)
-        return array if int(data[int(offsets[0]) : int(offsets[-1])].max(initial=0)) < 128 else None
 
     def _spells_numbers(self) -> bool:
         reals = reals_of(self.column, self.title, False)
@@ -279,6 +253,8 @@ def _as_number(cell: str) -> str:
     return f"write {cell.strip()} without quotes" if NUMERAL.fullmatch(cell) else "compare it with a number"
 
 
-def _mask(truths: pa.BooleanArray) -> np.ndarray:
-    """The values of a boolean array; False where null."""
-    return (view(truths.cast(pa.uint8()), np.uint8) != 0) & ~nulls(truths)
+def _compared(array: pa.Array, relation: str, value: pa.Scalar) -> np.ndarray:
+    """A mask of the values for which a comparison holds."""
+    from pyarrow.compute import call_function
+
+    return mask(call_function(_KERNELS[relation], [array, value]))

@@ -13,9 +13,9 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import booleans, nulls, view
-from lnnkit.data.cells.texts import Texts
-from lnnkit.data.names import Names, some_of
+from lnnkit.data.arrow import nulls, view, without
+from lnnkit.data.cells.text_values import TextValues
+from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL
 from lnnkit.data.source import DataFault
 from lnnkit.syntax.dates import formats, instant, is_date
@@ -61,34 +61,27 @@ def typed_dates(array: pa.Array) -> Dates:
     return Dates(~nulls(array), none.astype(bool), micros, nanos)
 
 
-def text_dates(texts: Texts) -> Dates:
+def text_dates(texts: TextValues) -> Dates:
     """The rows of a column of texts as dates."""
-    places = texts.used()
-    names = some_of(texts.names.arrow, places)
-    stamps = as_stamps(names, np.zeros(len(places), bool))
+    missing = texts.empty()
+    stamps = _as_stamps(texts.values, missing)
     if stamps is not None:
         dates = typed_dates(stamps)
     else:
-        read = [(name, instant(name)) for name in cast("list[str]", names.to_pylist())]
-        zoned = any(moment is not None and moment.zoned for _, moment in read)
+        texts = texts.distinct()
+        read = [(text, instant(text)) for text in cast("list[str]", texts.values.to_pylist())]
+        used = texts.used()
+        zoned = any(moment is not None and moment.zoned and used[place] for place, (_, moment) in enumerate(read))
         dated = [moment is not None and moment.zoned == zoned for _, moment in read]
-        foreign = [not of and is_date(name) for of, (name, _) in zip(dated, read, strict=True)]
+        foreign = [not of and is_date(text) for of, (text, _) in zip(dated, read, strict=True)]
         moments = [divmod(0 if moment is None else moment.nanoseconds, 1000) for _, moment in read]
         dates = Dates(np.array(dated), np.array(foreign), *np.array(moments, np.int64).reshape(-1, 2).T)
-    rows: list[np.ndarray] = []
-    for values in (dates.dated, dates.foreign, dates.micros, dates.nanos):
-        by_name = np.zeros(len(texts.names), values.dtype)
-        by_name[places] = values
-        rows.append(texts.by_name(by_name))
-    return Dates(*rows)
+    return Dates(*map(texts.by_row, (dates.dated, dates.foreign, dates.micros, dates.nanos)))
 
 
-def as_stamps(texts: pa.StringArray, missing: np.ndarray) -> pa.Array | None:
+def _as_stamps(texts: pa.StringArray, missing: np.ndarray) -> pa.Array | None:
     """Texts that are all dates, with a zone or without one, as timestamps; null where missing. None for others."""
-    from pyarrow.compute import call_function
-
-    if missing.any():
-        texts = call_function("if_else", [booleans(missing), pa.scalar(None, pa.string()), texts])
+    texts = without(texts, missing)
     for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
         try:
             return texts.cast(kind)
@@ -102,13 +95,14 @@ def is_other_date(cell: str) -> bool:
     return instant(cell) is None and (is_date(cell) or (not cell.isdigit() and bool(formats([cell]))))
 
 
-def has_dates(names: Names, cell: str) -> bool:
-    """Whether some names are dates, and the text ``cell`` is none of them."""
-    return names.find(cell) is None and any(instant(name) for name in islice(names, _SAMPLE))
+def has_dates(texts: TextValues) -> bool:
+    """Whether some of the first texts of a column are dates."""
+    sample = texts.distinct().values.slice(0, _SAMPLE)
+    return any(instant(text) for text in cast("list[str]", sample.to_pylist()))
 
 
-def other_dates(names: Names, title: str) -> Callable[[str], DataFault]:
-    """What is wrong with a text among ``names`` that was to be a date."""
+def other_dates(texts: TextValues, title: str) -> Callable[[str], DataFault]:
+    """What is wrong with one of the texts of a column that was to be a date."""
     forms: list[list[str]] = []  # those of the column, looked for once
 
     def fault(text: str) -> DataFault:
@@ -116,6 +110,7 @@ def other_dates(names: Names, title: str) -> Callable[[str], DataFault]:
             hint = "a time with a zone and one without do not compare: write `Z` behind a time in UTC"
             return DataFault("bad-date", f"{title} is {text!r}, without the time zone that others have", hint)
         if not forms:
+            names = Names.of(text for text in cast("list[str]", texts.distinct().values.to_pylist()) if text)
             forms.append(formats(list(islice((name for name in names if instant(name) is None), _SAMPLE))))
         patterns = forms[0] or formats([text])
         if not patterns and NUMERAL.fullmatch(text):

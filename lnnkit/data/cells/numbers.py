@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, nulls, one, view
+from lnnkit.data.arrow import Column, nulls, one, view, without
 from lnnkit.data.cells.objects import brief, is_missing, unboxed
-from lnnkit.data.cells.texts import texts_of
+from lnnkit.data.cells.text_values import TextValues, text_values
 from lnnkit.data.cells.whole import EXACT
 from lnnkit.data.names import is_many
 from lnnkit.data.numerals import NUMERAL, TRUTHS
@@ -70,62 +70,57 @@ def _from_arrow(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> Reals:
 
 def _from_texts(column: pa.Array | pa.ChunkedArray, title: str, truth: bool) -> Reals:
     """Many texts in one pass if all are valid; otherwise each distinct one is read once."""
-    many = _from_numerals(column) if is_many(len(column)) else None
-    if many is not None:
-        return many
-    texts = texts_of(column, title)
-    values, right, inexact = map(texts.by_name, _spelled(texts.names.arrow, truth))
-    missing = texts.codes < 0
+    texts = text_values(column, title)
+    many = is_many(len(texts.values))
+    texts = replace(texts, values=one(texts.values).view(pa.string()))
+    read = _from_numerals(texts, truth) if many else None
+    if read is None:
+        texts = (texts.distinct() if many else texts).cleaned()
+        read = _one_by_one(texts, truth)
+    values, missing, wrong, inexact = read
 
     def shown(row: int) -> str:
-        code = int(texts.codes[row])
-        return "text that is not UTF-8" if code in texts.faults else repr(texts.names[code])
+        return "text that is not UTF-8" if texts.at(row) in texts.faults else repr(texts.text(row))
 
-    return Reals(values, missing, ~right & ~missing, shown, inexact)
+    values, wrong, inexact = map(texts.by_row, (values, wrong, inexact))
+    return Reals(values, texts.by_row(missing, gap=1), wrong, shown, inexact)
 
 
-def _from_numerals(column: pa.Array | pa.ChunkedArray) -> Reals | None:
-    """Plain texts that all spell numbers that float64 holds exactly; None if any does not."""
-    if column.null_count or not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
-        return None
-    array = one(column)
+_ByValue = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""``values``, ``missing``, ``wrong`` and ``inexact`` of `Reals`, for each text."""
+
+
+def _from_numerals(texts: TextValues, truth: bool) -> _ByValue | None:
+    """The numbers that texts spell; None if one that is not empty spells none."""
+    missing = texts.empty()
     try:
-        values = view(array.view(pa.string()).cast(pa.float64()), np.float64)
+        values = view(without(texts.values, missing).cast(pa.float64()), np.float64)
     except pa.ArrowInvalid:
         return None
-    if not (np.abs(values) < EXACT).all():
-        return None
-    none = np.zeros(len(values), bool)
-    return Reals(values, none, none, lambda row: repr(array.view(pa.string())[row].as_py()), none)
+    values = np.where(missing, 0.0, values)
+    wrong, inexact = (np.zeros(len(values), bool) for _ in range(2))
+    for place in np.flatnonzero(~(np.abs(values) < EXACT)).tolist():
+        values[place], wrong[place], inexact[place] = _numeral(texts.values[place].as_py(), truth)
+    return values, missing, wrong, inexact
 
 
-def _spelled(texts: pa.StringArray, truth: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The number that each text spells, whether it spells one, and whether it is a whole number that float64 cannot
-    hold."""
-    if is_many(len(texts)):
-        try:
-            values = np.array(view(texts.cast(pa.float64()), np.float64))
-        except pa.ArrowInvalid:
-            pass
-        else:
-            right, inexact = np.isfinite(values), np.zeros(len(values), bool)
-            for code in np.flatnonzero(~right | (np.abs(values) >= EXACT)).tolist():
-                values[code], right[code], inexact[code] = _numeral(texts[code].as_py(), truth)
-            return values, right, inexact
-    parts = [_numeral(text, truth) for text in cast("list[str]", texts.to_pylist())]
-    values, right, inexact = zip(*parts, strict=True) if parts else ((), (), ())
-    return np.array(values, np.float64), np.array(right, bool), np.array(inexact, bool)
+def _one_by_one(texts: TextValues, truth: bool) -> _ByValue:
+    parts = np.array([_numeral(text, truth) for text in texts.values.to_pylist()], np.float64).reshape(-1, 3)
+    values, wrong, inexact = parts[:, 0], parts[:, 1] != 0, parts[:, 2] != 0
+    missing = texts.empty()
+    return values, missing, wrong & ~missing, inexact
 
 
 def _numeral(text: str, truth: bool) -> tuple[float, bool, bool]:
+    """The number that a text spells, whether it spells none, and whether it is a whole one that float64 cannot hold."""
     match = NUMERAL.fullmatch(text)
     if match is None:
         word = TRUTHS.get(text.strip().lower()) if truth else None
-        return word or 0.0, word is not None, False
+        return word or 0.0, word is None, False
     value = float(text)
     finite = abs(value) != float("inf")
     whole = finite and abs(value) >= EXACT and text.strip().lstrip("+-").isdigit()
-    return value, finite or match["inf"] is not None, whole and int(value) != int(text)
+    return value, not finite and match["inf"] is None, whole and int(value) != int(text)
 
 
 def _from_objects(column: list[object], truth: bool) -> Reals:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, concatenated, one, ranked, strings, text_buffers, view
-from lnnkit.data.cells.encode import Piece, cleaned, encoded, renumbered
-from lnnkit.data.cells.whole import ascending, drawn, gapless, united
+from lnnkit.data.arrow import Column, concatenated, one, ranked, text_buffers, view
+from lnnkit.data.cells.objects import alike
+from lnnkit.data.cells.shared_names import distinct_names, shared_names
+from lnnkit.data.cells.text_values import TextValues, composed, right, text_values
+from lnnkit.data.cells.whole import WholeValues, all_whole, integers, united, whole_floats
 from lnnkit.data.column import EntityColumn
-from lnnkit.data.names import Names, is_many, some_of
+from lnnkit.data.names import Names, is_many
 
 _WHOLE_FLOAT = re.compile(r"(0|-?[1-9][0-9]*)\.0+")
 _EXACT_DIGITS = 15  # float64 tells all numbers of so many digits apart
@@ -41,30 +42,9 @@ class Texts:
         mask = self.codes < 0
         return mask | (self.codes >= len(self.names)) if self.faults else mask
 
-    def used(self) -> np.ndarray:
-        """The indices of the names that occur, ascending."""
-        mask = np.zeros(len(self.names) + len(self.faults) + 1, bool)  # the last entry is for -1
-        mask[self.codes] = True
-        return np.flatnonzero(mask[: len(self.names)])
-
-    def by_name(self, values: np.ndarray) -> np.ndarray:
-        """The value of each row's name; 0 or False where there is none."""
-        return np.append(values, np.zeros(len(self.faults) + 1, values.dtype)).take(
-            self.codes
-        )  # the last one is for -1
-
-    def equal(self, text: str) -> np.ndarray:
-        """A mask of the rows that equal ``text``; empty and null cells equal the empty text."""
-        if not text:
-            return self.codes < 0
-        place = self.names.find(text)
-        return np.zeros(len(self.codes), bool) if place is None else self.codes == place
-
 
 def texts_of(column: Column, title: str) -> Texts:
-    """The texts of a column: texts in NFC, integers and integral decimals in decimal notation, booleans as ``true`` and
-    ``false``, days as ``2024-01-15``. Raises ``Unreadable`` for any other type: a float, a time or a decimal fraction
-    has several spellings, so it would become several entities."""
+    """The entities of a column; as `text_values`, in NFC."""
     return texts_together([(column, title)])[0]
 
 
@@ -73,104 +53,121 @@ def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = 
     has the ``known`` names of another table, each once and in order, shares them."""
     if known is not None and len(columns) == 1 and _has_all(columns[0][0], known):
         return [Texts(known.ranks, known, {}, 1)]
-    pieces = [cleaned(piece) for piece in encoded(columns)]
-    sharing = len(columns) if all(piece.used for piece in pieces) else 0
-    placed: dict[int, Texts] = {}
-    for piece, texts in zip(pieces, _united(pieces), strict=True):
-        for place, codes in zip(piece.columns, np.split(texts.codes, len(piece.columns)), strict=True):
-            placed[place] = Texts(codes, texts.names, texts.faults, sharing)
-    return [placed[place] for place in range(len(columns))]
+    numbers, spelled = dict[int, WholeValues](), dict[int, TextValues]()
+    for place, (column, title) in enumerate(columns):
+        column = whole_floats(_in_bulk(column)) if len(column) else []
+        whole = integers(column)
+        texts = text_values(column, title) if whole is None else None
+        if texts is not None and is_many(len(texts.values)) and not texts.faults:
+            whole = None if (values := all_whole(texts.values)) is None else (values, texts.codes)
+        if whole is not None:
+            numbers[place] = whole
+        elif texts is not None:
+            spelled[place] = texts
+    distinct, ranks = united([values for values, _ in numbers.values()])
+    names, faults = Names((), distinct), dict[int, str]()
+    if spelled:
+        names, faults, (front, *rests) = _named(list(spelled.values()), names)
+        ranks = [*(renumbered(rank, front) for rank in ranks), *rests]
+    held = {place: codes for place, (_, codes) in numbers.items()}
+    held |= {place: texts.codes for place, texts in spelled.items()}
+    sharing = len(columns) if all(codes is None for codes in held.values()) else 0
+    read = {
+        place: Texts(rank if codes is None else renumbered(codes, rank), names, faults, sharing)
+        for (place, codes), rank in zip(held.items(), ranks, strict=True)
+    }
+    return [read[place] for place in range(len(columns))]
+
+
+def _named(several: Sequence[TextValues], numbers: Names) -> tuple[Names, dict[int, str], list[np.ndarray]]:
+    """The names of some texts and of ``numbers``, the faults of texts, and the codes of the numbers and, one array
+    after another, of the values."""
+    values = concatenated([texts.values if len(several) == 1 else _bytes(texts.values) for texts in several])
+    starts = np.cumsum([0, *(len(texts.values) for texts in several)])
+    faults = {
+        int(start) + place: fault
+        for start, texts in zip(starts, several, strict=False)
+        for place, fault in texts.faults.items()
+    }
+    ranks = None
+    if is_many(len(values)) and not faults:
+        ranks, values = ranked(values)
+    texts = right(values)
+    ordered = ranks is not None and texts is not None
+    if texts is None:
+        texts, wrong = composed(values)
+        faults |= wrong
+    names, place = distinct_names(texts, ordered=ordered)
+    front = np.empty(0, np.int32)
+    if len(numbers):
+        names, (front, behind) = shared_names([numbers, names])
+        place = renumbered(place, behind)
+    if faults:
+        place[list(faults)] = np.arange(len(names), len(names) + len(faults))
+    codes = place if ranks is None else renumbered(ranks, place)
+    reasons = dict(enumerate(faults.values(), start=len(names)))
+    return names, reasons, [front, *np.split(codes, starts[1:-1])]
+
+
+def _bytes(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    return values if pa.types.is_binary(values.type) else values.cast(pa.binary())
+
+
+def _in_bulk(column: Column) -> Column:
+    if not isinstance(column, list) or not is_many(len(column)):
+        return column
+    array = alike(column)
+    return column if array is None else array
+
+
+def renumbered(codes: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """The new codes (int32) of old ones, by ``place``; -1 stays."""
+    if np.array_equal(place, np.arange(len(place))):
+        return codes
+    return np.append(place, np.int32(-1)).take(codes)
 
 
 def without_fractions(texts: Texts) -> Texts:
     """The texts with ``7.0`` read as ``7``, if each is a whole number in one of these spellings, as those of pandas are
     where a column has gaps; otherwise unchanged."""
     names, count = texts.names, len(texts.names.numbers)
-    spelled = texts.used()
-    spelled = spelled[spelled >= count]
-    if texts.faults or not len(spelled):
+    if not len(names.texts):
         return texts
-    numbers: list[int] = []
+    used = np.zeros(len(names) + len(texts.faults) + 1, bool)  # the last entry is for -1
+    used[texts.codes] = True
+    spelled = np.flatnonzero(used[count:-1]) + count
+    if not len(spelled) or spelled[-1] >= len(names):
+        return texts
+    numbers = list[int]()
     for place in spelled.tolist():
         match = _WHOLE_FLOAT.fullmatch(names[place])
         if match is None or len(match[1]) > _EXACT_DIGITS:
             return texts
         numbers.append(int(match[1]))
-    distinct, places = np.unique(np.array(numbers, np.int64), return_inverse=True)
-    merged, (old, other) = united([names.numbers_in_numpy, distinct])
-    codes = np.full(len(names) + 1, -1, np.int32)  # the last one is for -1
-    codes[:count], codes[spelled] = old, other[places]
-    return Texts(codes.take(texts.codes), Names(strings([]), merged), {})
+    distinct, (ranks,) = united([np.append(names.numbers_in_numpy, np.array(numbers, np.int64))])
+    place = np.full(len(names), -1, np.int32)
+    place[:count], place[spelled] = ranks[:count], ranks[count:]
+    return Texts(renumbered(texts.codes, place), Names((), distinct))
 
 
 def _has_all(column: Column, names: Names) -> bool:
     """Whether a column consists of all whole numbers that are names, in order."""
-    if len(names.texts) or len(column) != len(names) or isinstance(column, list) or column.null_count:
+    if isinstance(column, list) or column.type != pa.int64() or column.null_count or len(names.texts):
         return False
-    if column.type != pa.int64():
-        return False
-    values, numbers = view(one(column), np.int64), names.numbers_in_numpy
-    if not len(values) or not gapless(numbers):
-        return np.array_equal(values, numbers)
-    return bool(values[0] == numbers[0] and values[-1] == numbers[-1]) and ascending(values)  # reads one of the two
+    return np.array_equal(view(one(column), np.int64), names.numbers_in_numpy)
 
 
 def reunited(several: Sequence[Texts]) -> list[Texts]:
     """The same texts, made to share their names."""
     if all(texts.names is several[0].names for texts in several):
         return list(several)
-    return _united([_piece(texts) for texts in several])
-
-
-def _piece(texts: Texts) -> Piece:
-    names, values = texts.names, texts.names.texts_in_arrow
-    if texts.faults:
-        values = concatenated([values, strings([""] * len(texts.faults))])
-    return Piece(texts.codes, values, texts.faults, ordered=not texts.faults, numbers=names.numbers_in_numpy)
-
-
-def _united(pieces: Sequence[Piece]) -> list[Texts]:
-    """The pieces, made to share their names; faulty values come after the names."""
-    shared = pieces[0].numbers
-    if shared is not None and all(piece.numbers is shared and not len(piece.values) for piece in pieces):
-        names = Names(strings([]), shared)
-        return [Texts(piece.codes, names, {}) for piece in pieces]
-    none = np.empty(0, np.int64)
-    arrays = {id(piece.numbers): none if piece.numbers is None else piece.numbers for piece in pieces}
-    values = pieces[0].values
-    if all(piece.ordered and (piece.values is values or piece.values.equals(values)) for piece in pieces):
-        ranks = [np.arange(len(values), dtype=np.int32)] * len(pieces)
-    else:
-        ranks, values = _ranked([piece.values for piece in pieces])
-    spelled, numbers = drawn(values)
-    numbers, (*places, spots) = united([*arrays.values(), numbers])
-    first = dict(zip(arrays, places, strict=True))
-    rest = np.ones(len(values), bool)
-    rest[spelled] = False
-    among = np.cumsum(rest, dtype=np.int32) + np.int32(len(numbers) - 1)
-    among[spelled] = spots
-    values = some_of(values, np.flatnonzero(rest))
-    names = Names(values, numbers)
-    texts: list[Texts] = []
-    for piece, rank in zip(pieces, ranks, strict=True):
-        place = np.concatenate([first[id(piece.numbers)], among.take(rank)])
-        faults = {len(names) + number: fault for number, fault in enumerate(piece.faults.values())}
-        place[list(piece.faults)] = list(faults)
-        same = (place == np.arange(len(place))).all()
-        texts.append(Texts(piece.codes if same else renumbered(piece.codes, place), names, faults))
-    return texts
-
-
-def _ranked(several: Sequence[pa.StringArray]) -> tuple[list[np.ndarray], pa.StringArray]:
-    """For each array the ranks of its texts among all distinct ones, and these, sorted."""
-    sizes = [len(values) for values in several]
-    if is_many(sum(sizes)):
-        codes, distinct = ranked(concatenated(several))
-        return np.split(codes, np.cumsum(sizes)[:-1]), distinct
-    held = [cast("list[str]", values.to_pylist()) for values in several]
-    names = sorted(set[str]().union(*held))
-    index = {name: place for place, name in enumerate(names)}
-    return [np.fromiter(map(index.__getitem__, texts), np.int32, len(texts)) for texts in held], strings(names)
+    names, places = shared_names([texts.names for texts in several])
+    united = list[Texts]()
+    for texts, place in zip(several, places, strict=True):
+        faults = dict(enumerate(texts.faults.values(), start=len(names)))
+        codes = renumbered(texts.codes, np.append(place, np.array(list(faults), np.int32)))
+        united.append(Texts(codes, names, faults))
+    return united
 
 
 def outer_blanks(names: Names) -> np.ndarray:

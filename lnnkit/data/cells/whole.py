@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import numbers, text_buffers, view
-from lnnkit.data.names import is_many
+from lnnkit.data.arrow import Column, booleans, mask, nulls, numbers, one, text_buffers, view
+from lnnkit.data.cells.objects import is_missing
 from lnnkit.data.numerals import WHOLE, whole
 
 EXACT = 2.0**53
@@ -19,7 +20,50 @@ EXACT = 2.0**53
 _SPREAD = 4  # distinct numbers are found by direct addressing if their range is at most this many times their count
 _BLOCK = 1 << 16  # numbers at a time: they fit a processor's cache
 _NINE = ord("9")
-_BEFORE, _BEHIND = ord("-"), ord("9") + 1  # a whole number begins with a byte between these
+
+WholeValues = tuple[np.ndarray, np.ndarray | None]
+"""Whole numbers (int32 or int64), and for each row the index of its number (int32; -1 in a gap); None: row by row."""
+
+
+def integers(column: Column) -> WholeValues | None:
+    """The values of a column of integers that fit 64 bits with a sign; None for any other."""
+    if isinstance(column, list) or not pa.types.is_integer(column.type) or column.type == pa.uint64():
+        return None
+    held = one(column.cast(pa.int64()))
+    values = view(held, np.int64)
+    if not held.null_count:
+        return values, None
+    known = ~nulls(held)
+    codes = np.full(len(held), -1, np.int32)
+    codes[known] = np.arange(np.count_nonzero(known), dtype=np.int32)
+    return values[known], codes
+
+
+def are_floats(column: Column) -> bool:
+    """Whether a column holds floats, or decimals with a fraction, and gaps."""
+    if isinstance(column, list):
+        floats = all(isinstance(value, float) or is_missing(value) for value in column)
+        return floats and any(isinstance(value, float) for value in column)
+    return pa.types.is_floating(column.type) or (pa.types.is_decimal(column.type) and column.type.scale > 0)
+
+
+def whole_floats(column: Column) -> Column:
+    """Floats, or decimals, that are all whole (as pandas writes integers with gaps) as integers, and nan as a gap; any
+    other column unchanged, and so are floats too large to tell whole numbers apart."""
+    if not are_floats(column):
+        return column
+    if isinstance(column, list):
+        values = np.array([np.nan if is_missing(value) else value for value in column], np.float64)
+    else:
+        held = one(column)
+        values = np.where(nulls(held), np.nan, view(held.cast(pa.float64()), np.float64))
+    gaps = np.isnan(values)
+    numbers = np.where(gaps, 0.0, values)
+    if gaps.all() or (np.abs(numbers) >= EXACT).any() or (numbers != np.round(numbers)).any():
+        return column
+    return pa.Array.from_buffers(
+        pa.int64(), len(numbers), [booleans(~gaps).buffers()[1], pa.py_buffer(numbers.astype(np.int64))]
+    )
 
 
 def all_whole(column: pa.Array | pa.ChunkedArray) -> np.ndarray | None:
@@ -75,46 +119,42 @@ def _length(numbers: np.ndarray) -> int:
     return length
 
 
-def coded(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndarray:
-    """The distinct numbers of several arrays, ascending (int64). The rank of each number is written to ``codes``
-    (int32), one array for each, which may share memory with the numbers."""
+def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The distinct numbers of several arrays, ascending (int64), and for each array the ranks (int32) of its numbers.
+    Arrays of int32 are overwritten with theirs: a large column is not copied."""
+    ranks = [array if array.dtype == np.int32 else np.empty(len(array), np.int32) for array in several]
     filled = [array for array in several if len(array)]
     if not filled:
-        return np.empty(0, np.int64)
-    if ascending(filled[0]) and all(np.array_equal(array, filled[0]) for array in filled[1:]):
+        return np.empty(0, np.int64), ranks
+    if _ascending(filled[0]) and all(np.array_equal(array, filled[0]) for array in filled[1:]):
         distinct = filled[0].astype(np.int64)
-        for out in codes:
+        for out in ranks:
             out[:] = np.arange(len(out), dtype=np.int32)
-        return distinct
+        return distinct, ranks
     low, high = min(int(array.min()) for array in filled), max(int(array.max()) for array in filled)
     if high - low > _SPREAD * sum(map(len, filled)):
-        return _by_hashing(several, codes)
+        return _by_hashing(several, ranks), ranks
     seen = np.zeros(high - low + 1, bool)
     for array in filled:
         for start in range(0, len(array), _BLOCK):
             seen[np.subtract(array[start : start + _BLOCK], low, dtype=np.int64)] = True
     place = None if seen.all() else np.cumsum(seen, dtype=np.int32) - np.int32(1)
-    for array, out in zip(several, codes, strict=True):
+    for array, out in zip(several, ranks, strict=True):
         for start in range(0, len(array), _BLOCK):
             above = np.subtract(array[start : start + _BLOCK], low, dtype=np.int64)
             out[start : start + _BLOCK] = above if place is None else place.take(above)
-    return np.flatnonzero(seen) + low
+    return np.flatnonzero(seen) + low, ranks
 
 
-def gapless(numbers: np.ndarray) -> bool:
-    """Whether ascending distinct numbers, at least one, are all from the least to the greatest."""
-    return int(numbers[-1]) - int(numbers[0]) == len(numbers) - 1
-
-
-def ascending(numbers: np.ndarray) -> bool:
+def _ascending(numbers: np.ndarray) -> bool:
     """Whether each number is greater than the one before it, as keys in the order of their table are."""
     front, behind = numbers[:-1], numbers[1:]
     starts = range(0, len(front), _BLOCK)
     return all((front[start : start + _BLOCK] < behind[start : start + _BLOCK]).all() for start in starts)
 
 
-def _by_hashing(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> np.ndarray:
-    """As `coded`, for numbers that are far apart."""
+def _by_hashing(several: Sequence[np.ndarray], ranks: Sequence[np.ndarray]) -> np.ndarray:
+    """As `united`, for numbers that are far apart."""
     together = np.concatenate([array.astype(np.int64, copy=False) for array in several])
     hashed = cast("pa.DictionaryArray", numbers(together, np.int64).dictionary_encode())
     distinct = view(hashed.dictionary, np.int64)
@@ -122,54 +162,26 @@ def _by_hashing(several: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> n
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     indices, start = view(hashed.indices, np.int32), 0
-    for out in codes:
+    for out in ranks:
         place.take(indices[start : start + len(out)], out=out, mode="clip")  # needs no buffer
         start += len(out)
     return distinct.take(order)
 
 
-def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The distinct numbers of several arrays, ascending, and for each array the ranks (int32) of its own."""
-    places = [np.empty(len(array), np.int32) for array in several]
-    return coded(several, places), places
-
-
 def drawn(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
     """The indices of the whole numbers among distinct texts in ascending order (in the order of their values), and the
     values, ascending."""
-    low, high = (_bisected(texts, byte) for byte in (_BEFORE, _BEHIND))
-    places, numbers = _whole_among(texts.slice(low, high - low)) if high > low else (np.empty(0, np.int64),) * 2
+    from pyarrow.compute import MatchSubstringOptions, call_function
+
+    # a whole number begins with a byte from `-` to `9`
+    low, high = (bisect_left(range(len(texts)), mark, key=lambda place: texts[place].as_py()) for mark in "-:")
+    among = texts.slice(low, high - low)
+    alike = call_function("match_substring_regex", [among], MatchSubstringOptions(f"^(?:{WHOLE.pattern})$"))
+    places, held = np.flatnonzero(mask(alike)) + low, among.filter(alike)
+    numbers = all_whole(held)
+    if numbers is None:  # some have too many digits
+        read = [whole(text) for text in cast("list[str]", held.to_pylist())]
+        places = places[[number is not None for number in read]]
+        numbers = np.array([number for number in read if number is not None], np.int64)
     order = np.argsort(numbers)
-    return places.take(order) + low, numbers.take(order)
-
-
-def _bisected(texts: pa.StringArray, byte: int) -> int:
-    """The number of ascending texts that begin with a lesser byte."""
-    offsets, data = text_buffers(texts)
-    low, high = 0, len(texts)
-    while low < high:
-        middle = (low + high) // 2
-        start = int(offsets[middle])
-        if start == int(offsets[middle + 1]) or data[start] < byte:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-def _whole_among(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
-    """The indices of the texts that are whole numbers, and the numbers."""
-    places = np.arange(len(texts))
-    if is_many(len(texts)):
-        numbers = all_whole(texts)
-        if numbers is None:
-            from pyarrow.compute import MatchSubstringOptions, call_function
-
-            alike = call_function("match_substring_regex", [texts], MatchSubstringOptions(f"^(?:{WHOLE.pattern})$"))
-            places, texts = np.flatnonzero(alike), texts.filter(alike)
-            numbers = all_whole(texts)
-        if numbers is not None:
-            return places, numbers.astype(np.int64)
-    read = [whole(text) for text in cast("list[str]", texts.to_pylist())]
-    right = np.array([number is not None for number in read], bool)
-    return places[right], np.array([number for number in read if number is not None], np.int64)
+    return places.take(order), numbers.take(order).astype(np.int64)
