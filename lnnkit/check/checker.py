@@ -6,9 +6,9 @@ A query, or facts, are checked against a program that is checked already: on the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -21,11 +21,11 @@ from lnnkit.check.negations import negations, strata, stratify
 from lnnkit.check.predicates import declarations, predicates
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, Predicate, Query, SameEntity, Sort
 from lnnkit.check.symbols import Entry, Formula, Symbols, ends, fact, gather, stated_fact
-from lnnkit.check.unknown_functions import among, stated, substituted, unknown_functions
+from lnnkit.check.unknown_functions import stated, substituted, unknown_functions
 from lnnkit.check.values import terms, truth_of, values
 from lnnkit.check.variables import resolve_predicates, rules, sorts, variable_sorts, variables
-from lnnkit.check.walk import Scope, nodes, transform
-from lnnkit.check.weights import units, weights
+from lnnkit.check.walk import Scope, conjunction, free_variables, transform, visits
+from lnnkit.check.weights import weights
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
 from lnnkit.syntax.printer import format_expression
@@ -33,10 +33,10 @@ from lnnkit.syntax.rewrite import balanced
 from lnnkit.syntax.span import QUERY, Source, Span
 
 if TYPE_CHECKING:
-    from lnnkit.data.table import FactTable
+    pass
 
 
-CheckPass = Callable[[Symbols], list[Diagnostic]]
+CheckPass = Callable[[Symbols], Iterable[Diagnostic]]
 
 PASSES: tuple[CheckPass, ...] = (
     declarations,
@@ -49,7 +49,6 @@ PASSES: tuple[CheckPass, ...] = (
     kinds,
     values,
     weights,
-    units,
     terms,
     learnables,
     unknown_functions,
@@ -61,45 +60,34 @@ PASSES: tuple[CheckPass, ...] = (
 
 
 def check(
-    program: ast.Program,
-    base: Path,
-    *,
-    read_data: bool = True,
-    extra: Sequence[FactTable] = (),
-    streamed: str | None = None,
+    program: ast.Program, base: Path, *, read_data: bool = True, streamed: str | None = None
 ) -> tuple[CheckedProgram | None, list[Diagnostic]]:
     """Check a parsed program whose paths are relative to ``base``.
 
-    ``extra`` are tables that the program does not name (``kb.tell``); they supply their predicates and come after the
-    program's own. The checked program is None if there is an error. Findings are ordered by file and position.
-    Statements that did not parse are not in ``program``, but its source still has them: names that they mention are not
-    reported as unknown. Without ``read_data`` no data file is opened, and what depends on its contents (entities, the
-    arity of a predicate that only a ``load`` mentions) is not checked. Nor are the tables of predicates with an
-    argument of the sort that is ``streamed``: their rows come later.
+    The checked program is None if there is an error. Findings are ordered by file and position. Statements that did not
+    parse are not in ``program``, but its source still has them: names that they mention are not reported as unknown.
+    Without ``read_data`` no data file is opened, and what depends on its contents (entities, the arity of a predicate
+    that only a ``load`` mentions) is not checked. Nor are the tables of predicates with an argument of the sort that is
+    ``streamed``: their rows come later.
     """
     merged = merge(program, base)
-    symbols = gather(merged.entries, extra=extra)
+    symbols = gather(merged.entries)
     complete = not merged.left_out.intersection(READING)
     symbols = replace(symbols, left_out=frozenset(merged.left_out), whole=merged.whole, complete=complete)
-    if streamed is not None and not _of_sort(symbols, streamed):
-        symbols, problems = unread(symbols), [unknown_sort(streamed, resolve_predicates(unread(symbols)))]
+    before = {} if streamed is None else resolve_predicates(unread(symbols))
+    later = {name for name, predicate in before.items() if streamed in predicate.sorts}
+    if streamed is not None and not later:
+        symbols, problems = unread(symbols), [unknown_sort(streamed, before)]
     elif read_data:
-        symbols, problems = read_tables(symbols, _of_sort(symbols, streamed))
+        symbols, problems = read_tables(symbols, later)
     else:
         symbols, problems = unread(symbols), []
     symbols = replace(symbols, resolved=resolve_predicates(symbols))
     findings = [*merged.diagnostics, *problems, *run(PASSES, symbols)]
-    findings = ordered(findings, [node.span.source.path for node in (program, *symbols.statements())])
+    statements = (entry.statement for entry in symbols.entries)
+    findings = ordered(findings, [node.span.source.path for node in (program, *statements)])
     failed = any(finding.severity == "error" for finding in findings)
-    return None if failed else assemble(symbols, logic_of(program.statements)), findings
-
-
-def _of_sort(symbols: Symbols, sort: str | None) -> frozenset[str]:
-    """The predicates and numbers with an argument of a sort."""
-    if sort is None:
-        return frozenset()
-    resolved = resolve_predicates(unread(symbols))
-    return frozenset(name for name, predicate in resolved.items() if sort in predicate.sorts)
+    return None if failed else assemble(symbols, logic_of(program.statements), findings), findings
 
 
 def unknown_sort(name: str, predicates: Mapping[str, Predicate]) -> Diagnostic:
@@ -185,11 +173,9 @@ def check_query(
 
 def _learned(checked: CheckedProgram) -> dict[str, float | None]:
     """The names of the program's learnable values, with their initial values."""
-    starts: dict[str, float | None] = {}
-    for item in (learnable for assertion in checked.assertions for learnable in in_assertion(assertion)):
-        if item.name is not None and (item.initial is not None or item.name not in starts):
-            starts[item.name] = None if item.initial is None else float(item.initial)
-    return starts
+    items = [item for assertion in checked.assertions for item in in_assertion(assertion)]
+    starts = {item.name: float(item.initial) for item in items if item.name is not None and item.initial is not None}
+    return {item.name: None for item in items if item.name is not None} | starts
 
 
 def check_facts(
@@ -212,38 +198,35 @@ def check_facts(
 # --- the checked program ----------------------------------------------------------------------------------------------
 
 
-def assemble(symbols: Symbols, logic: ast.LogicName) -> CheckedProgram:
+def assemble(symbols: Symbols, logic: ast.LogicName, findings: Sequence[Diagnostic]) -> CheckedProgram:
     predicates = dict(symbols.resolved)
-    facts = [fact(statement) for kind, statement in symbols.stated() if kind == "fact"]
-    labels = [fact(statement) for kind, statement in symbols.stated() if kind == "label"]
+    facts = [fact(statement) for statement in symbols.statements(ast.FactStatement)]
     assertions: list[Assertion] = []
     starts = starting_values(symbols)
     for formula in symbols.formulas:
-        if formula.kind != "query":
-            stated = stated_fact(formula)
-            if stated is None:
-                assertions.append(_assertion(formula, symbols, starts, predicates))
-            else:
-                facts.append(stated)
+        if (stated := stated_fact(formula)) is not None:
+            facts.append(stated)
+        elif formula.kind != "query":
+            assertions.append(_assertion(formula, symbols, starts, predicates))
     return CheckedProgram(
         predicates=predicates,
         sorts=_sorts(symbols, predicates),
         assertions=tuple(assertions),
         facts=tuple(facts),
-        tables=(*symbols.tables, *symbols.extra),
-        labels=tuple(labels),
+        tables=symbols.tables,
+        labels=tuple(fact(statement) for statement in symbols.statements(ast.LabelStatement)),
         label_tables=symbols.label_tables,
         queries=tuple(query(formula, symbols, starts) for formula in symbols.formulas if formula.kind == "query"),
         strata=stratify(symbols)[0],
         logic=logic,
-        unevaluated=tuple(finding for finding in untrained(symbols) if finding.code in UNEVALUATED),
+        unevaluated=tuple(finding for finding in findings if finding.code in UNEVALUATED),
         suspects=suspects(symbols.formulas),
     )
 
 
 def _sorts(symbols: Symbols, predicates: Mapping[str, Predicate]) -> dict[str, Sort]:
-    stated = (statement for statement in symbols.statements() if isinstance(statement, ast.SortStatement))
-    sorts = {ENTITY: Sort(ENTITY)} | {statement.name: Sort(statement.name, statement.open) for statement in stated}
+    stated = {item.name: Sort(item.name, item.open) for item in symbols.statements(ast.SortStatement)}
+    sorts = {ENTITY: Sort(ENTITY)} | stated
     used = dict.fromkeys(sort for predicate in predicates.values() for sort in predicate.sorts)
     return sorts | {sort: Sort(sort) for sort in used if sort not in sorts}
 
@@ -257,12 +240,13 @@ def _assertion(
     lower, upper = ends(statement.bounds)
     resolved = _resolved(formula, symbols, starts)
     unknown = None
-    if functions := among(formula):
-        standing = _standing(formula, functions[0], symbols, predicates)
-        unknown = stated(resolved, functions[0], standing, functions[0].name or f"?{functions[0].span.start}")
-        resolved = substituted(resolved, functions[0], standing)
-    logic = formula.entry.logic
-    return Assertion(formula.kind, statement.name, resolved, lower, upper, logic, statement.span, unknown=unknown)
+    if function := next(formula.nodes(ast.UnknownFunction), None):
+        standing = _standing(formula, function, symbols, predicates)
+        unknown = stated(resolved, function, standing, function.name or f"?{function.span.start}")
+        resolved = substituted(resolved, function, standing)
+    return Assertion(
+        formula.kind, statement.name, resolved, lower, upper, formula.logic, statement.span, unknown=unknown
+    )
 
 
 def _standing(
@@ -270,24 +254,16 @@ def _standing(
 ) -> ast.Atom:
     """A number with a new name, over the variables in a function's terms. Each statement has its own, so that values of
     the function in one statement do not trigger another."""
-    named = {node.name for operand in function.operands for node in _variables(operand)}
+    named = {name for operand in function.operands for name in free_variables(visits(operand))}
     sorts: dict[str, str] = {}
     for (name, _), sort in variable_sorts(formula, symbols.resolved).items():
         if name in named:
             sorts.setdefault(name, sort)
     shown = format_expression(function)
-    name, number = shown, 1
-    while name in predicates:
-        number += 1
-        name = f"{shown} ({number})"
+    names = chain([shown], (f"{shown} ({number})" for number in count(2)))
+    name = next(name for name in names if name not in predicates)
     predicates[name] = Predicate(name, tuple(sorts.values()), numeric=True, span=function.span)
     return ast.Atom(name, tuple(ast.Variable(variable, span=function.span) for variable in sorts), span=function.span)
-
-
-def _variables(term: ast.Expression) -> Iterator[ast.Variable]:
-    for node in nodes(term):
-        if isinstance(node, ast.Atom):
-            yield from (argument for argument in node.arguments if isinstance(argument, ast.Variable))
 
 
 def query(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> Query:
@@ -295,7 +271,7 @@ def query(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> Qu
     span = formula.statement.span
     numeric = is_numeric(formula.root, symbols, {})
     text = re.sub(r"^\s*query\s+", "", span.text).strip()
-    return Query(_resolved(formula, symbols, starts), text, formula.entry.logic, span, numeric)
+    return Query(_resolved(formula, symbols, starts), text, formula.logic, span, numeric)
 
 
 def _resolved(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> ast.Expression:
@@ -314,28 +290,28 @@ def _resolved(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -
         scope = scopes[id(node)]
         if scope is None:
             return _links(node, starts)
+        parts: list[ast.Expression] = []
         arguments = [_argument(operand, scope, symbols) for operand in node.operands]
-        parts = [
-            _same(left, right, operator == "=", node.span)
-            for operator, (left, right) in zip(node.operators, pairwise(arguments), strict=True)
-        ]
-        return parts[0] if len(parts) == 1 else ast.And(tuple(parts), span=node.span)
+        for operator, (left, right) in zip(node.operators, pairwise(arguments), strict=True):
+            same = cast("ast.Expression", SameEntity(left, right, span=node.span))  # stands wherever a formula does
+            parts.append(same if operator == "=" else ast.Not(same, span=node.span))
+        return conjunction(parts, node.span)
 
     return transform(formula.root, change)
 
 
-def _links(chain: ast.Comparison, starts: Mapping[str, float]) -> ast.Expression:
+def _links(chained: ast.Comparison, starts: Mapping[str, float]) -> ast.Expression:
     """A chain of number comparisons as the conjunction of its links, each with the attributes of the chain. A link
     between constants is replaced by true or false."""
     links: list[ast.Expression] = []
-    for operator, (left, right) in zip(chain.operators, pairwise(chain.operands), strict=True):
-        span = Span(chain.span.source, left.span.start, right.span.end)
-        if len(chain.operators) == 1 or not balanced(span.text):  # a span leaves out an operand's own parentheses
-            span = chain.span
-        link = replace(chain, operands=(left, right), operators=(operator,), span=span)
+    for operator, (left, right) in zip(chained.operators, pairwise(chained.operands), strict=True):
+        span = Span(chained.span.source, left.span.start, right.span.end)
+        if len(chained.operators) == 1 or not balanced(span.text):  # a span leaves out an operand's own parentheses
+            span = chained.span
+        link = replace(chained, operands=(left, right), operators=(operator,), span=span)
         truth = truth_of(link, starts)
         links.append(link if truth is None else ast.Truth(truth, span=span))
-    return links[0] if len(links) == 1 else ast.And(tuple(links), span=chain.span)
+    return conjunction(links, chained.span)
 
 
 def _argument(operand: ast.Expression, scope: Scope, symbols: Symbols) -> ast.Argument:
@@ -345,8 +321,3 @@ def _argument(operand: ast.Expression, scope: Scope, symbols: Symbols) -> ast.Ar
     if symbols.bare_kind(operand, scope) == "variable":
         return ast.Variable(operand.name, span=operand.span)
     return ast.Constant(operand.name, span=operand.span)
-
-
-def _same(left: ast.Argument, right: ast.Argument, positive: bool, span: Span) -> ast.Expression:
-    same = cast("ast.Expression", SameEntity(left, right, span=span))  # stands wherever a formula does
-    return same if positive else ast.Not(same, span=span)

@@ -20,7 +20,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
-from lnnkit.check.findings import MOST, OneEdit, error, nearest, warning, without_numbers
+from lnnkit.check.findings import MOST, SEARCHES, OneEdit, error, nearest, warning, without_numbers
 from lnnkit.check.program import ENTITY, CheckedProgram, SameEntity
 from lnnkit.check.symbols import Formula, Mention, Symbols
 from lnnkit.check.walk import nodes
@@ -35,15 +35,14 @@ if TYPE_CHECKING:
 
 _FEW = 8  # names that are looked up one by one: 1 µs a name and table where Arrow's kernel takes 20 a table
 _CONVENTIONAL = re.compile(r"\w\d*'*")  # X, X1: a variable by anyone's convention
-SEARCHES = 40
 _LONGER = 6  # letters; shorter words are often near each other: `house`, `horse`
 
 
-def entities(symbols: Symbols) -> list[Diagnostic]:
+def entities(symbols: Symbols) -> Iterator[Diagnostic]:
     named = {mention.name for formula in symbols.formulas for mention in constants(formula)}
     unknown = {name for name in named - known(symbols, named) if not symbols.doubtful(name)}
     concluded = {mention.name for formula in symbols.formulas for mention in _concluded(formula)}
-    findings = clashes(suspects(symbols.formulas), symbols.texts, _named(symbols))
+    yield from clashes(suspects(symbols.formulas), symbols.texts, _named(symbols))
     alike = _but_for_case(unknown - concluded, concluded, ()) | _but_for_case(unknown, symbols.texts, _named(symbols))
     seen: set[str] = set()
     for formula in symbols.formulas:
@@ -55,15 +54,19 @@ def entities(symbols: Symbols) -> list[Diagnostic]:
             if len(name) == 1 and capitalised(name) is not None and not mention.quoted:
                 if name not in letters:
                     letters.add(name)
-                    findings.append(_one_letter(mention, symbols.complete))
+                    message = f"`{name}` is read as an entity, but no fact or table mentions it"
+                    quoted = f"quote an entity of that name: {format_string(name)}"
+                    make = error if symbols.complete else warning
+                    hint = f"a variable starts upper-case: `{name.upper()}`; {quoted}"
+                    yield make("lower-case-variable", mention.span, message, hint)
             elif formula.kind != "query" and symbols.complete and name not in seen:
                 seen.add(name)
                 others = set() if name in concluded else concluded
                 near = alike.get(name) or (near_entity(name, symbols, others) if len(seen) <= SEARCHES else None)
-                slip = near is not None and _slip(name, near)
-                if slip or (not mention.quoted and (near or name not in concluded)):
-                    findings.append(_misspelt(mention, near, slip))
-    return findings
+                if near is not None and _slip(name, near):
+                    yield _unknown(mention, near, "An entity that is new needs a fact or a row that names it")
+                elif not mention.quoted and (near or name not in concluded):
+                    yield _unknown(mention, near, f"Quote an entity that is new: {format_string(name)}")
 
 
 def namesakes(symbols: Symbols, variables: Iterable[str]) -> set[str]:
@@ -82,7 +85,7 @@ def clashes(suspects: Collection[Span], texts: Collection[str], tables: Sequence
 def constants(formula: Formula) -> Iterator[Mention]:
     """The constants of a formula, except names that a quantifier elsewhere in the statement binds: those are reported
     as variables."""
-    bound = {v.name for visit in formula.visits if isinstance(visit.node, ast.Quantifier) for v in visit.node.variables}
+    bound = {variable.name for node in formula.nodes(ast.Forall, ast.Exists) for variable in node.variables}
     return (item for item in formula.mentions if not item.variable and (item.quoted or item.name not in bound))
 
 
@@ -119,33 +122,23 @@ def variable_like_entity(variable: Span, entity: str, make: Callable[..., Diagno
     return make("variable-like-entity", variable, message, hint)
 
 
-def _one_letter(mention: Mention, complete: bool) -> Diagnostic:
-    name = mention.name
-    message = f"`{name}` is read as an entity, but no fact or table mentions it"
-    hint = f"a variable starts upper-case: `{name.upper()}`; quote an entity of that name: {format_string(name)}"
-    make = error if complete else warning
-    return make("lower-case-variable", mention.span, message, hint)
-
-
-def _misspelt(mention: Mention, near: str | None, slip: bool) -> Diagnostic:
-    name = mention.name
-    message = f"no fact or table mentions the entity `{name}`"
-    hint = meant(mention, near)
-    new = f"Quote an entity that is new: {format_string(name)}"
-    hint += "An entity that is new needs a fact or a row that names it" if slip else new
-    return warning("unknown-entity", mention.span, message, hint)
-
-
-def meant(mention: Mention, near: str | None) -> str:
-    """The beginning of a hint: the entity or the variable that a name may be meant for."""
+def _unknown(
+    mention: Mention, near: str | None, otherwise: str, make: Callable[..., Diagnostic] = warning
+) -> Diagnostic:
+    """The finding about a name that no fact has: the entity or the variable that it may be meant for, and what to do
+    ``otherwise``."""
     capital = None if mention.quoted else capitalised(mention.name)
     hint = f"did you mean `{written(near)}`? " if near else ""
-    return hint + (f"A variable starts upper-case: `{capital}`. " if capital else "")
+    hint += f"A variable starts upper-case: `{capital}`. " if capital else ""
+    message = f"no fact or table mentions the entity `{mention.name}`"
+    return make("unknown-entity", mention.span, message, hint + otherwise)
 
 
 def near_entity(name: str, symbols: Symbols, others: Collection[str] = ()) -> str | None:
-    """The entity of the program, or of ``others``, that a name is probably a misspelling of."""
-    return nearest(name, _names(symbols).union(others))
+    """The entity of the program, or of ``others``, that a name is probably a misspelling of. Very large tables are left
+    out, since the search would be noticeable."""
+    lists = [names for names in (symbols.texts, *_named(symbols)) if len(names) <= MOST]
+    return nearest(name, {other for names in (*lists, others) for other in names})
 
 
 def _slip(name: str, near: str) -> bool:
@@ -195,7 +188,7 @@ def _but_for_case(names: Iterable[str], texts: Collection[str], tables: Sequence
 
 
 def _named(symbols: Symbols) -> list[Names]:
-    return [table.names for table in (*symbols.tables, *symbols.label_tables, *symbols.extra)]
+    return [table.names for table in (*symbols.tables, *symbols.label_tables)]
 
 
 def _matches(tables: Sequence[Names], names: Collection[str], lower: bool = False) -> Iterable[str]:
@@ -220,64 +213,43 @@ def _matches(tables: Sequence[Names], names: Collection[str], lower: bool = Fals
         yield from texts.filter(mask).to_pylist()
 
 
-def _names(symbols: Symbols) -> set[str]:
-    """The entities among which similar names are sought; those of very large tables are left out, since the search
-    would be noticeable."""
-    names = set(symbols.texts) if len(symbols.texts) <= MOST else set()
-    for held in _named(symbols):
-        if len(held) <= MOST:
-            names.update(held)
-    return names
-
-
 _SortMember = tuple[str, str]  # a sort, and an entity
 
 
-def asked(symbols: Symbols, severity: Severity = "warning") -> list[Diagnostic]:
+def asked(symbols: Symbols, severity: Severity = "warning") -> Iterator[Diagnostic]:
     """Findings of this ``severity``; those about the program's own queries are always warnings."""
-    if not symbols.complete:
-        return []
-    formulas = [formula for formula in symbols.formulas if formula.kind == "query"]
+    formulas = [formula for formula in symbols.formulas if formula.kind == "query" and symbols.complete]
     mentions = [mention for formula in formulas for mention in constants(formula)]
     names = {mention.name for mention in mentions if not symbols.doubtful(mention.name)}
     sorted_ = {(_sort(mention, symbols), mention.name) for mention in mentions if mention.name in names}
     members = _members(symbols, {pair for pair in sorted_ if pair[0] != ENTITY})
-    stated = known(symbols, names) | (names & {text for _, _, text in _stated(symbols)})
-    findings: list[Diagnostic] = []
-    seen: set[_SortMember] = set()
+    stated = known(symbols, names) | (names & {text for _, _, text in _stated(symbols)}) if names else set()
+    seen, searches = set[_SortMember](), 0
     for mention in mentions:
         member = ENTITY if mention.name not in stated else _sort(mention, symbols), mention.name
-        if mention.name in names and member not in seen:
-            seen.add(member)
-            if mention.name not in stated:
-                findings.append(_unknown(mention, symbols, severity, search=len(findings) < SEARCHES))
-            elif member[0] != ENTITY and member not in members:
-                message = f"no fact, table or rule has `{mention.name}` as an argument of sort `{member[0]}`"
-                hint = "so the answer has default bounds; declare the predicates whose arguments have that sort"
-                hint += f": `predicate P({member[0]})`"
-                findings.append(warning("entity-of-another-sort", mention.span, message, hint))
-    return findings
+        if mention.name not in names or member in seen:
+            continue
+        seen.add(member)
+        if mention.name not in stated:
+            near, searches = near_entity(mention.name, symbols) if searches < SEARCHES else None, searches + 1
+            # entities of the program's own queries were reported when it was checked
+            queries = () if symbols.program is None else symbols.program.queries
+            before = {text for query in queries for _, _, text in _in_formula(query.formula)}
+            if severity == "error" and mention.name not in before:
+                what = "A question is about entities that a fact, table or rule of the program names"
+                yield _unknown(mention, near, what, error)
+            else:
+                yield _unknown(mention, near, "An entity that nothing else names has default bounds")
+        elif member[0] != ENTITY and member not in members:
+            message = f"no fact, table or rule has `{mention.name}` as an argument of sort `{member[0]}`"
+            hint = "so the answer has default bounds; declare the predicates whose arguments have that sort"
+            yield warning("entity-of-another-sort", mention.span, message, f"{hint}: `predicate P({member[0]})`")
 
 
 def _sort(mention: Mention, symbols: Symbols) -> str:
     """The sort of an argument's place; ``entity`` for an operand of a comparison."""
-    predicate = None if mention.atom is None else symbols.resolved.get(mention.atom.name)
-    if predicate is None or mention.position >= predicate.arity:
-        return ENTITY
-    return predicate.sorts[mention.position]
-
-
-def _unknown(mention: Mention, symbols: Symbols, severity: Severity, *, search: bool) -> Diagnostic:
-    hint = meant(mention, near_entity(mention.name, symbols) if search else None)
-    message = f"no fact or table mentions the entity `{mention.name}`"
-    # entities of the program's own queries were reported when it was checked
-    queries = () if symbols.program is None else symbols.program.queries
-    before = {text for query in queries for _, _, text in _in_formula(query.formula)}
-    if severity == "error" and mention.name not in before:
-        hint += "A question is about entities that a fact, table or rule of the program names"
-        return error("unknown-entity", mention.span, message, hint)
-    hint += "An entity that nothing else names has default bounds"
-    return warning("unknown-entity", mention.span, message, hint)
+    sorts = symbols.resolved[mention.atom.name].sorts if mention.atom and mention.atom.name in symbols.resolved else ()
+    return sorts[mention.position] if mention.position < len(sorts) else ENTITY
 
 
 # --- what the program has ---------------------------------------------------------------------------------------------
@@ -326,7 +298,7 @@ def _members(symbols: Symbols, wanted: set[_SortMember]) -> set[_SortMember]:
         predicate = symbols.resolved.get(name or "")
         if predicate is not None and place < predicate.arity:
             members |= wanted & {(predicate.sorts[place], text)}
-    for table in (*symbols.tables, *symbols.label_tables, *symbols.extra):
+    for table in (*symbols.tables, *symbols.label_tables):
         sorts = symbols.resolved[table.predicate].sorts if table.predicate in symbols.resolved else ()
         for sort, column in zip(sorts, table.columns, strict=False):
             missing = {text for other, text in wanted if other == sort and (sort, text) not in members}

@@ -71,6 +71,7 @@ def signature(name: str, arity: int | None) -> str:
 
 CUTOFF = 0.7  # difflib's ratio: one wrong letter in four
 _DIGITS = re.compile(r"\d+")
+SEARCHES = 40  # findings whose name is compared with all names; later ones at most with names one edit away
 MOST = 2_000  # names that are compared letter by letter; beyond, only those that begin alike
 
 

@@ -35,18 +35,13 @@ from lnnkit.syntax.span import Span
 ExpressionKind = Literal["number", "truth", "entity", "unknown"]
 
 
-def kinds(symbols: Symbols) -> list[Diagnostic]:
-    return [finding for formula in symbols.formulas for finding in _formula(formula, symbols)]
-
-
-def _formula(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
+def kinds(symbols: Symbols) -> Iterator[Diagnostic]:
     silenced: set[int] = set()  # nodes below a finding
-    for visit in formula.visits:
-        node = visit.node
-        if visit.parent is not None and id(visit.parent) in silenced:
+    for formula, visit in symbols.visits():
+        node, finding = visit.node, None
+        if id(visit.parent) in silenced:
             silenced.add(id(node))
             continue
-        finding = None
         if visit.role != "comparand":
             finding = (_as_term if visit.role == "term" else _as_formula)(visit, symbols)
         if finding is None and isinstance(node, ast.Comparison):
@@ -80,32 +75,40 @@ def compares_numbers(visit: Visit, symbols: Symbols) -> bool:
 
 
 def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
-    node = visit.node
+    node, span = visit.node, visit.node.span
     match node:
         case ast.Entity():
-            message = f"the string {node.span.text} is an entity, which is neither true nor false"
-            return error("entity-as-formula", node.span, message, "write an atom about it: `P(" + node.span.text + ")`")
+            message = f"the string {span.text} is an entity, which is neither true nor false"
+            return error("entity-as-formula", span, message, f"write an atom about it: `P({span.text})`")
+        case ast.Number() | ast.Learnable() if visit.role == "query":
+            message = f"`{span.text}` is a constant, which cannot be queried"
+            return error("number-as-formula", span, message, "query a number of an entity: `query age(X)`")
         case ast.Number() | ast.Learnable():
-            return _bare_number(node, visit)
+            truth = span.text if isinstance(node, ast.Number) and 0 <= node.value <= 1 else "0.8"
+            hint = f"a weight is written `P(X)@{span.text}`, the truth of a statement `in [{truth}, 1]` at its end"
+            return _not_a_formula(span, span.text, hint)
+        case ast.Arithmetic("^", ast.Atom() as base, ast.Number() as exponent) if not may_be_numeric(
+            base, symbols, visit.scope
+        ):  # in other languages `P(X)^2` weighs a rule
+            message = f"`^` is the power of numbers, but the base of `{_short(node)}` is not a number"
+            hint = "an operand's weight is `@2`, a statement's truth `in [0.8, 1]`"
+            return error("truth-as-number", span, message, f"leave out `^{_short(exponent)}`; {hint}")
+        case ast.Negate() if span.source.text[span.start - 1 : span.start + 1] == "|-":  # parsed as `P(X) | -Q(X)`
+            turnstile = Span(span.source, span.start - 1, span.start + 1)
+            return error("broken-arrow", turnstile, "`|-` is not an operator", "write `->`")
         case ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit() | ast.UnknownFunction():
-            if (exponent := _exponent(node, symbols, visit)) is not None:
-                message = f"`^` is the power of numbers, but the base of `{_short(node)}` is not a number"
-                weight = "an operand's weight is `@2`, a statement's truth `in [0.8, 1]`"
-                return error("truth-as-number", node.span, message, f"leave out `^{_short(exponent)}`; {weight}")
-            if (turnstile := _turnstile(node)) is not None:
-                return turnstile
-            truths = [leaf for leaf in nodes(node) if isinstance(leaf, ast.Atom) and _is_truth(leaf, visit, symbols)]
-            if truths:
-                return _arithmetic_on_truth(node, truths[0])
-            if visit.role == "query":
-                return None
-            message = f"`{_short(node)}` is a number, and a formula is true or false"
-            return error("number-as-formula", node.span, message, _comparing(node, visit))
+            atoms = (leaf for leaf in nodes(node) if isinstance(leaf, ast.Atom))
+            if truth := next((atom for atom in atoms if _is_truth(atom, visit, symbols)), None):
+                return _arithmetic_on_truth(node, truth)
+            return None if visit.role == "query" else _not_a_formula(span, _short(node), _comparing(node, visit))
         case ast.Atom() if node.name in symbols.numbers and visit.role == "formula" and node.name not in visit.scope:
-            message = f"`{node.name}` is a number, and a formula is true or false"
-            return error("number-as-formula", name_span(node), message, _comparing(node, visit))
+            return _not_a_formula(name_span(node), node.name, _comparing(node, visit))
         case _:
             return None
+
+
+def _not_a_formula(span: Span, number: str, hint: str) -> Diagnostic:
+    return error("number-as-formula", span, f"`{number}` is a number, and a formula is true or false", hint)
 
 
 def _comparing(node: ast.Expression, visit: Visit) -> str:
@@ -121,25 +124,6 @@ def _comparing(node: ast.Expression, visit: Visit) -> str:
     return f"compare it: `{_short(node)} > 0`"
 
 
-def _turnstile(node: ast.Expression) -> Diagnostic | None:
-    """A finding for `P(X) |- Q(X)`, which is `P(X) | -Q(X)`."""
-    source, start = node.span.source, node.span.start
-    if not isinstance(node, ast.Negate) or source.text[start - 1 : start + 1] != "|-":
-        return None
-    return error("broken-arrow", Span(source, start - 1, start + 1), "`|-` is not an operator", "write `->`")
-
-
-def _bare_number(node: ast.Number | ast.Learnable, visit: Visit) -> Diagnostic:
-    text = node.span.text
-    if visit.role == "query":
-        message = f"`{text}` is a constant, which cannot be queried"
-        return error("number-as-formula", node.span, message, "query a number of an entity: `query age(X)`")
-    message = f"`{text}` is a number, and a formula is true or false"
-    truth = text if isinstance(node, ast.Number) and 0 <= node.value <= 1 else "0.8"
-    hint = f"a weight is written `P(X)@{text}`, the truth of a statement `in [{truth}, 1]` at its end"
-    return error("number-as-formula", node.span, message, hint)
-
-
 _WORDS = {
     "^": "`^` is the power of numbers; write `&` for and",
     "*": "a weight is written `P(X)@0.8`; write `&` for and",
@@ -147,15 +131,6 @@ _WORDS = {
     "-": "`-` subtracts numbers; write `~` for not",
     "/": "`/` divides numbers",
 }
-
-
-def _exponent(node: ast.Expression, symbols: Symbols, visit: Visit) -> ast.Number | None:
-    """The exponent of a power whose base is not a number, as in `P(X)^2`. It is not a connective here; in other
-    languages it weighs a rule."""
-    if not isinstance(node, ast.Arithmetic) or node.operator != "^" or not isinstance(node.right, ast.Number):
-        return None
-    base = node.left
-    return node.right if isinstance(base, ast.Atom) and not may_be_numeric(base, symbols, visit.scope) else None
 
 
 def _arithmetic_on_truth(node: ast.Expression, atom: ast.Atom) -> Diagnostic:
@@ -179,10 +154,7 @@ def _weights(node: ast.Expression) -> str | None:
                 terms.append(f"{_short(atom)}@{weight.span.text}")
             case _:
                 return None
-    if len(terms) < 2:
-        return None
-    weighted = " & ".join(terms)
-    return f"weights follow their operands: write `({weighted})`"
+    return f"weights follow their operands: write `({' & '.join(terms)})`" if len(terms) > 1 else None
 
 
 # --- where a number is asked for ------------------------------------------------------------------------------------
@@ -226,18 +198,17 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
         hint = f"put spaces around the minus: `{atom.name.replace('-', ' - ')}`"
     else:
         near = nearest(atom.name, symbols.numbers)
-        meant = format_predicate(near) if near else None
-        hint = did_you_mean(meant, f"declare it: `number {_signature(atom)}`")
+        hint = did_you_mean(near and format_predicate(near), f"declare it: `number {_signature(atom)}`")
     return error("unknown-number", name_span(atom), message, hint)
 
 
 def _truth_as_number(node: ast.Expression) -> Diagnostic:
+    shown, span, hint = _short(node), node.span, "bounds are written `in [l, u]` after a statement"
     if isinstance(node, ast.Atom):
-        message = f"`{node.name}` is true or false to a degree, not a number to compare or calculate with"
-        hint = f"bounds are written `in [l, u]` after a statement; a number is declared: `number {_signature(node)}`"
-        return error("truth-as-number", name_span(node), message, hint)
-    message = f"`{_short(node)}` is true or false to a degree, not a number to compare or calculate with"
-    return error("truth-as-number", node.span, message, "bounds are written `in [l, u]` after a statement")
+        shown, span = node.name, name_span(node)
+        hint += f"; a number is declared: `number {_signature(node)}`"
+    message = f"`{shown}` is true or false to a degree, not a number to compare or calculate with"
+    return error("truth-as-number", span, message, hint)
 
 
 # --- comparisons ----------------------------------------------------------------------------------------------------
@@ -252,13 +223,9 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
             left, right = (_short(operand) for operand in node.operands[:2])
             message = f"`{left}` and `{right}` are formulas, and `{node.operators[0]}` compares numbers or entities"
             return error("proposition-equality", node.span, message, f"for {word} write `{left} {sign} {right}`")
-        asked = _truth_in_words(node) or _attribute(node)
-        if asked is None and formula.kind == "query":
-            asked = _asked_truth(node)
-        head = node.operands[0]
-        if asked is None and isinstance(head, ast.Atom):
-            asked = _truth_of_rule(node, head, visit, formula)
-        return asked or _truth_as_number(node.operands[kinds.index("truth")])
+        finding = _truth_in_words(node) or _attribute(node)
+        finding = finding or _asked_truth(node, formula) or _truth_of_rule(node, node.operands[0], visit, formula)
+        return finding or _truth_as_number(node.operands[kinds.index("truth")])
     for operand, kind in zip(node.operands, kinds, strict=True):
         if kind == "unknown" and isinstance(operand, ast.Atom):
             finding = _truth_of_rule(node, operand, visit, formula)
@@ -287,14 +254,15 @@ def _attribute(node: ast.Comparison) -> Diagnostic | None:
             return None
 
 
-def _asked_truth(node: ast.Comparison) -> Diagnostic | None:
+def _asked_truth(node: ast.Comparison, formula: Formula) -> Diagnostic | None:
     """A finding for `query Cough(X) >= 0.5`."""
-    atom, value = node.operands[0], node.operands[-1]
-    if not isinstance(atom, ast.Atom) or not isinstance(value, ast.Number) or len(node.operands) != 2:
-        return None
-    message = f"`{atom.name}` has a degree of truth, which a query asks for but cannot compare"
-    hint = f"ask for `{_short(atom)}`: its answers have bounds; `--only true,likely_true` leaves out the others"
-    return error("truth-as-number", name_span(atom), message, hint)
+    match node.operands:
+        case (ast.Atom() as atom, ast.Number()) if formula.kind == "query":
+            message = f"`{atom.name}` has a degree of truth, which a query asks for but cannot compare"
+            hint = f"ask for `{_short(atom)}`: its answers have bounds; `--only true,likely_true` leaves out the others"
+            return error("truth-as-number", name_span(atom), message, hint)
+        case _:
+            return None
 
 
 def _truth_in_words(node: ast.Comparison) -> Diagnostic | None:
@@ -311,19 +279,20 @@ def _truth_in_words(node: ast.Comparison) -> Diagnostic | None:
             return None
 
 
-def _truth_of_rule(node: ast.Comparison, head: ast.Atom, visit: Visit, formula: Formula) -> Diagnostic | None:
+def _truth_of_rule(node: ast.Comparison, head: ast.Expression, visit: Visit, formula: Formula) -> Diagnostic | None:
     """A finding for `rule A -> B = 0.8`, which gives the truth of a rule in the way of a fact, and for `B >= 0.8`."""
-    last, operator = node.operands[-1], node.operators[0]
     if formula.kind == "query" or not isinstance(visit.parent, ast.Implies) or node is not visit.parent.consequent:
         return None
-    if len(node.operands) != 2 or node.operands[0] is not head or operator == "!=":
-        return None
-    if not isinstance(last, ast.Learnable) and not (isinstance(last, ast.Number) and 0 <= last.value <= 1):
-        return None
-    span = Span(node.span.source, head.span.end, node.span.end)
-    bounds = f"[0, {last.span.text}]" if operator.startswith("<") else f"[{last.span.text}, 1]"
-    hint = f"write `in {bounds}`; if `{head.name}` is a number, declare `number {_signature(head)}`"
-    return error("truth-of-rule", span, f"the truth of a {formula.kind} is written `in [l, u]`", hint)
+    match node:
+        case ast.Comparison((ast.Atom() as atom, ast.Learnable() | ast.Number() as last), (operator,)):
+            if atom is not head or operator == "!=" or (isinstance(last, ast.Number) and not 0 <= last.value <= 1):
+                return None
+            span = Span(node.span.source, atom.span.end, node.span.end)
+            bounds = f"[0, {last.span.text}]" if operator.startswith("<") else f"[{last.span.text}, 1]"
+            hint = f"write `in {bounds}`; if `{atom.name}` is a number, declare `number {_signature(atom)}`"
+            return error("truth-of-rule", span, f"the truth of a {formula.kind} is written `in [l, u]`", hint)
+        case _:
+            return None
 
 
 def _kind(node: ast.Expression, visit: Visit, symbols: Symbols) -> ExpressionKind:
@@ -384,8 +353,8 @@ def _holder(entity: ast.Expression, formula: Formula) -> ast.Atom | None:
     """The atom that holds a variable in its last place, such as `age(X, A)` in languages where numbers are
     arguments."""
     held = isinstance(entity, ast.Atom) and not entity.arguments and ast.Variable(entity.name)
-    atoms = (visit.node for visit in formula.visits if isinstance(visit.node, ast.Atom))
-    return next((atom for atom in atoms if len(atom.arguments) > 1 and atom.arguments[-1] == held), None)
+    atoms = (atom for atom in formula.nodes(ast.Atom) if len(atom.arguments) > 1)
+    return next((atom for atom in atoms if atom.arguments[-1] == held), None)
 
 
 def _signature(atom: ast.Atom) -> str:

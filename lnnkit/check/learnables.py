@@ -26,15 +26,46 @@ _ELSE = {
 }
 
 
-def learnables(symbols: Symbols) -> list[Diagnostic]:
-    return [*_in_facts(symbols), *_in_formulas(symbols), *_initials(symbols)]
+def learnables(symbols: Symbols) -> Iterator[Diagnostic]:
+    for kind, statement in symbols.stated():
+        for item in among(statement.bounds.written if statement.bounds else ()):
+            yield _misplaced(item, f"`{item.span.text}` is learnable, but a {kind} must be given")
+    named = {item.name for formula in symbols.formulas if formula.kind == "rule" for item in in_formula(formula)}
+    named |= symbols.learned.keys()
+    items = [(formula, item) for formula in symbols.formulas for item in in_formula(formula)]
+    for formula, item in items:
+        if formula.kind == "axiom":
+            message = f"`{item.span.text}` is learnable, but an axiom is never trained"
+            yield _misplaced(item, message, "write a number, or `rule` for `axiom`")
+        elif formula.kind == "query" and (item.name is None or item.name not in named):
+            message = f"`{item.span.text}` is a new learnable value, but a query learns nothing"
+            yield _misplaced(item, message, _asked(formula.root, item))
+    started = (item for _, item in items if item.name is not None and item.initial is not None)
+    for before, item in repeated(started, lambda item: item.name):
+        if before.initial != item.initial:
+            where = place(before.span, item.span)
+            message = f"`?{item.name}` starts at {item.initial:g} here, and at {before.initial:g} on {where}"
+            hint = "the same name is the same parameter: give its initial value once, or use two names"
+            yield error("conflicting-initial", item.span, message, hint)
+
+
+def _misplaced(item: ast.Learnable, message: str, hint: str = "") -> Diagnostic:
+    return error("misplaced-learnable", item.span, message, hint or "write a number; only rules have learnable values")
+
+
+def _asked(root: ast.Expression, item: ast.Learnable) -> str:
+    """What to write for a learnable value in a query; `age(X) = ?` asks for the number."""
+    match root:
+        case ast.Comparison(operands=(ast.Atom() as atom, other), operators=("=",)) if other is item:
+            return f"to ask for the number write `query {atom.span.text}`"
+        case _:
+            return "write a number, or the name of a learnable value of a rule"
 
 
 def in_formula(formula: Formula) -> Iterator[ast.Learnable]:
     """Every ``?`` of a statement: terms, weights, attributes and bounds."""
     yield from among(visit.node for visit in formula.visits)
-    bounds = getattr(formula.statement, "bounds", None)
-    yield from among(() if bounds is None else bounds.written)
+    yield from among(() if formula.bounds is None else formula.bounds.written)
 
 
 def starting_values(symbols: Symbols) -> dict[str, float]:
@@ -73,83 +104,30 @@ def in_value(value: ast.Value | ast.ValueList | str) -> Iterator[ast.Learnable]:
         yield from (learnable for item in value.items for learnable in in_value(item))
 
 
-def _in_facts(symbols: Symbols) -> Iterator[Diagnostic]:
-    for kind, statement in symbols.stated():
-        for item in among(statement.bounds.written if statement.bounds else ()):
-            yield _misplaced(item, f"`{item.span.text}` is learnable, but a {kind} must be given")
-
-
-def _misplaced(item: ast.Learnable, message: str, hint: str = "") -> Diagnostic:
-    return error("misplaced-learnable", item.span, message, hint or "write a number; only rules have learnable values")
-
-
-def _in_formulas(symbols: Symbols) -> Iterator[Diagnostic]:
-    named = {item.name for formula in symbols.formulas if formula.kind == "rule" for item in in_formula(formula)}
-    named |= symbols.learned.keys()
-    for formula in symbols.formulas:
-        for item in in_formula(formula):
-            if formula.kind == "axiom":
-                message = f"`{item.span.text}` is learnable, but an axiom is never trained"
-                yield _misplaced(item, message, "write a number, or `rule` for `axiom`")
-            elif formula.kind == "query" and (item.name is None or item.name not in named):
-                message = f"`{item.span.text}` is a new learnable value, but a query learns nothing"
-                yield _misplaced(item, message, _asked(formula.root, item))
-
-
-def _asked(root: ast.Expression, item: ast.Learnable) -> str:
-    """What to write for a learnable value in a query; `age(X) = ?` asks for the number."""
-    match root:
-        case ast.Comparison(operands=(ast.Atom() as atom, other), operators=("=",)) if other is item:
-            return f"to ask for the number write `query {atom.span.text}`"
-        case _:
-            return "write a number, or the name of a learnable value of a rule"
-
-
-def _initials(symbols: Symbols) -> Iterator[Diagnostic]:
-    items = (item for formula in symbols.formulas for item in in_formula(formula))
-    started = (item for item in items if item.name is not None and item.initial is not None)
-    for before, item in repeated(started, lambda item: item.name):
-        if before.initial != item.initial:
-            where = place(before.span, item.span)
-            message = f"`?{item.name}` starts at {item.initial:g} here, and at {before.initial:g} on {where}"
-            hint = "the same name is the same parameter: give its initial value once, or use two names"
-            yield error("conflicting-initial", item.span, message, hint)
-
-
-def untrained(symbols: Symbols) -> list[Diagnostic]:
+def untrained(symbols: Symbols) -> Iterator[Diagnostic]:
     """Findings about learnable values without an initial value. Weights, biases and truths start at 1 by default;
     everything else needs one."""
-    started = frozenset(starting_values(symbols))
-    return [finding for formula in symbols.formulas for finding in _formula(formula, started)]
-
-
-def _formula(formula: Formula, started: frozenset[str]) -> Iterator[Diagnostic]:
-    for visit in formula.visits:
-        node = visit.node
+    started = starting_values(symbols).keys()
+    for formula, visit in symbols.visits():
+        node, items = visit.node, list[ast.Learnable]()
         if isinstance(node, ast.Learnable) and visit.role in ("term", "comparand"):
-            yield from _unstarted(node, started)
+            items = [node]
         elif isinstance(node, ast.Unit | ast.Comparison):
-            for attribute in node.attributes:
-                for item in in_value(attribute.value):
-                    yield from _unstarted(item, started)
+            items = [item for attribute in node.attributes for item in in_value(attribute.value)]
             yield from _unlearned(node, formula.kind)
-
-
-def _unstarted(item: ast.Learnable, started: frozenset[str]) -> Iterator[Diagnostic]:
-    if item.initial is None and item.name not in started:
-        text = item.span.text
-        message = f"`{text}` has no value before it is trained"
-        hint = f"give it an initial value, `{text}{'' if item.name is None else '='}1`, or train the program"
-        yield warning("untrained", item.span, message, hint)
+        for item in items:
+            if item.initial is None and item.name not in started:
+                text = item.span.text
+                message = f"`{text}` has no value before it is trained"
+                hint = f"give it an initial value, `{text}{'' if item.name is None else '='}1`, or train the program"
+                yield warning("untrained", item.span, message, hint)
 
 
 def _unlearned(node: ast.Unit | ast.Comparison, kind: str) -> Iterator[Diagnostic]:
-    given = {attribute.key for attribute in node.attributes}
-    shapes = shapes_of(node)
-    missing = [key for key, shape in shapes.items() if shape.needed and key not in given]
+    missing = lacking(node)
     if not missing:
         return
-    count = shapes[missing[0]].count
+    count = shapes_of(node)[missing[0]].count
     example = f"{missing[0]}: " + ("0.5" if count is None else f"[{', '.join(['1'] * (count or len(node.operands)))}]")
     if isinstance(node, ast.Unit):
         message = f"the unit `{node.name}` has no `{missing[0]}` before it is trained"
@@ -159,6 +137,12 @@ def _unlearned(node: ast.Unit | ast.Comparison, kind: str) -> Iterator[Diagnosti
         message = "`<?>` has no weights before it is trained"
         hint = f"give its weights, `({node.span.text}){{{example}}}`, {_ELSE[kind]}"
         yield warning("untrained-relation", node.span, message, hint)
+
+
+def lacking(node: ast.Unit | ast.Comparison) -> list[str]:
+    """The attributes without which a unit or relation has no value, and which are not given."""
+    given = {attribute.key for attribute in node.attributes}
+    return [key for key, shape in shapes_of(node).items() if shape.needed and key not in given]
 
 
 def settled(

@@ -43,13 +43,12 @@ def merge(program: ast.Program, base: Path) -> Merged:
     merged = Merged()
     path = Path(program.span.source.path)
     known = [candidate.resolve() for candidate in (path, base / path.name) if path.name and candidate.is_file()]
-    trail = [(known[0] if known else path, path.name or str(path))]
-    seen = set(known)
-    _merge(program, base, trail, seen, merged)
+    _merge(program, base, {known[0] if known else path: path.name or str(path)}, set(known), merged)
     return merged
 
 
-def _merge(program: ast.Program, base: Path, trail: list[tuple[Path, str]], seen: set[Path], merged: Merged) -> None:
+def _merge(program: ast.Program, base: Path, trail: dict[Path, str], seen: set[Path], merged: Merged) -> None:
+    """Add a file's statements; ``trail`` has the names of the files that import it, ``seen`` all that were imported."""
     logic = logic_of(program.statements)
     merged.left_out |= left_out(program)
     for statement in program.statements:
@@ -58,47 +57,40 @@ def _merge(program: ast.Program, base: Path, trail: list[tuple[Path, str]], seen
             continue
         path = base / statement.path
         identity = path.resolve()
-        names = [name for file, name in trail]
-        cycle = next((index for index, (file, _) in enumerate(trail) if file == identity), None)
-        if cycle is not None:
-            circle = " -> ".join([*names[cycle:], path.name])
+        if identity in trail:
+            circle = " -> ".join([*list(trail.values())[list(trail).index(identity) :], path.name])
+            message = f"these files import each other: {circle}"
             hint = "take one of these imports out, or move what both need into a third file"
-            merged.diagnostics.append(
-                error("import-cycle", statement.span, f"these files import each other: {circle}", hint)
-            )
+            merged.diagnostics.append(error("import-cycle", statement.span, message, hint))
         elif identity not in seen:
             seen.add(identity)
-            imported = _read(statement, path, merged.diagnostics)
-            if imported is not None:
-                _merge(imported, path.parent, [*trail, (identity, path.name)], seen, merged)
-            else:
+            imported = _read(statement, path)
+            if isinstance(imported, Diagnostic):
+                merged.diagnostics.append(imported)
                 merged.whole = False
+            else:
+                merged.diagnostics += imported[1]
+                _merge(imported[0], path.parent, {**trail, identity: path.name}, seen, merged)
 
 
-def _read(statement: ast.ImportStatement, path: Path, diagnostics: list[Diagnostic]) -> ast.Program | None:
+def _read(statement: ast.ImportStatement, path: Path) -> tuple[ast.Program, list[Diagnostic]] | Diagnostic:
+    """The file with its syntax errors, or why it cannot be read."""
     from lnnkit.syntax.parse import parse  # lark is loaded only by programs that import others
 
-    span = statement.span
+    span, code = statement.span, "import-unreadable"
     if is_table(path) and path.is_file():
         hint = f"read it instead: `load P from {format_string(statement.path)}`"
-        diagnostics.append(error("table-as-program", span, f"`{path}` is a table, not a program", hint))
-        return None
+        return error("table-as-program", span, f"`{path}` is a table, not a program", hint)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return parse(path.read_text(encoding="utf-8-sig"), str(path))
     except FileNotFoundError:
         hint = nearest_file(path if path.suffix else path.with_suffix(".lnn"))
-        diagnostics.append(error("import-not-found", span, f"there is no file `{path}` to import", hint))
+        return error("import-not-found", span, f"there is no file `{path}` to import", hint)
     except UnicodeDecodeError as fault:
-        message = f"`{path}` is not UTF-8 text (byte {fault.start})"
-        diagnostics.append(error("import-unreadable", span, message, "save it as UTF-8"))
+        return error(code, span, f"`{path}` is not UTF-8 text (byte {fault.start})", "save it as UTF-8")
     except OSError as fault:
         message = f"`{path}` cannot be read: {fault.strerror or fault}"
-        diagnostics.append(error("import-unreadable", span, message, "name a .lnn file that can be read"))
-    else:
-        program, findings = parse(text, str(path))
-        diagnostics.extend(findings)
-        return program
-    return None
+        return error(code, span, message, "name a .lnn file that can be read")
 
 
 def left_out(program: ast.Program) -> set[str]:
@@ -137,9 +129,8 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
 
     tables: list[FactTable] = []
     labels: list[FactTable] = []
-    diagnostics: list[Diagnostic] = []
-    arities: dict[str, int] = dict(symbols.arities)
-    complete = symbols.complete
+    diagnostics: dict[Diagnostic, Diagnostic] = {}  # those about a file are given once, however many statements read it
+    arities, complete = dict(symbols.arities), symbols.complete
     sheets = Sheets(key_of(statement.table, base) for statement, base in wanted)
     for statement, base in wanted:
         name, table = statement.name, statement.table
@@ -153,20 +144,13 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
             gaps = "refused"
         numeric, negated = name in symbols.numbers, statement.negated
         facts, findings = read_table(name, arity, numeric, table, base, statement.span, sheets, negated, gaps=gaps)
-        diagnostics.extend(findings)
+        for finding in findings:
+            diagnostics.setdefault(finding if finding.file is None else replace(finding, span=None), finding)
         complete = complete and not any(finding.severity == "error" for finding in findings)
         if facts is not None:
             (tables if isinstance(statement, ast.LoadStatement) else labels).append(facts)
     read = replace(symbols, tables=tuple(tables), label_tables=tuple(labels), complete=complete, arities=arities)
-    return read, _distinct(diagnostics)
-
-
-def _distinct(findings: list[Diagnostic]) -> list[Diagnostic]:
-    """The findings about a file, each once, however many statements read the file."""
-    kept: dict[Diagnostic, Diagnostic] = {}
-    for finding in findings:
-        kept.setdefault(finding if finding.file is None else replace(finding, span=None), finding)
-    return list(kept.values())
+    return read, list(diagnostics.values())
 
 
 def _width(table: ast.Table, base: Path, sheets: Sheets) -> int:
@@ -183,7 +167,7 @@ def _width(table: ast.Table, base: Path, sheets: Sheets) -> int:
 
 def unread(symbols: Symbols) -> Symbols:
     """The program without opening its files; their contents count as unknown."""
-    loads = [statement for statement in symbols.statements() if isinstance(statement, ast.TableStatement)]
+    loads = list(symbols.statements(ast.LoadStatement, ast.LabelTableStatement))
     arities = {load.name: len(load.table.read) for load in loads if load.table.read is not None}
     return replace(symbols, complete=symbols.complete and not loads, arities=arities)
 
@@ -199,33 +183,33 @@ _SPELLINGS: tuple[tuple[str, Callable[[str], str], str], ...] = (
 )
 
 
-def unjoined(symbols: Symbols) -> list[Diagnostic]:
-    warnings: dict[tuple[str, str], Diagnostic] = {}
+def unjoined(symbols: Symbols) -> Iterator[Diagnostic]:
+    warned: set[tuple[object, object]] = set()
     used: dict[int, _Used] = {}
     for pair in _pairs(symbols):
         sources = pair[0][0].source, pair[1][0].source
-        if sources in warnings:
+        if sources in warned:
             continue
         for table, place in pair:
             if id(table.columns[place]) not in used:
                 used[id(table.columns[place])] = _Used(table, place)
         one, other = (used[id(table.columns[place])] for table, place in pair)
-        if not one.shares(other) and (warned := _warning(one, other)):
-            warnings[sources] = warned
-    return list(warnings.values())
+        if not one.shares(other) and (warning := _warning(one, other)):
+            warned.add(sources)
+            yield warning
 
 
 def _pairs(symbols: Symbols) -> Iterator[tuple[tuple[FactTable, int], tuple[FactTable, int]]]:
     """Columns of tables with one declared sort, or with a variable of one statement in both."""
     tables: dict[str, list[FactTable]] = {}
-    for table in (*symbols.tables, *symbols.extra):
+    for table in symbols.tables:
         tables.setdefault(table.predicate, []).append(table)
     groups: dict[object, dict[tuple[str, int], None]] = {}
     for name in tables:
         for place, sort in enumerate(symbols.resolved[name].sorts):
             if sort != ENTITY:
                 groups.setdefault(sort, {})[name, place] = None
-    for number, formula in enumerate(symbols.formulas):
+    for number, formula in enumerate(symbols.formulas if tables else ()):
         for variable, mentions in grouped(formula.mentions).items():
             for mention in mentions:
                 if mention.atom is not None and mention.atom.name in tables:

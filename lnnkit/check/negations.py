@@ -15,15 +15,14 @@ closed derived predicate of the antecedent, with the polarity that it has there;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from lnnkit.check.findings import error, name_span, warning
 from lnnkit.check.predicates import supplied
-from lnnkit.check.program import ENTITY, Predicate
+from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import Formula, Symbols, ends, fact, stated_fact
-from lnnkit.check.variables import resolve_predicates
-from lnnkit.check.walk import children, nodes, signed, strip_foralls, unweighted
+from lnnkit.check.walk import children, nodes, signed, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression, format_predicate, format_statement
@@ -40,13 +39,12 @@ def _not_completed(symbols: Symbols) -> Iterator[Diagnostic]:
     """Warnings for equivalences that seem to define a closed predicate which nothing else makes true: it stays
     false."""
     given = {name for name, uses in symbols.uses.items() if any(use.how in ("fact", "load") for use in uses)}
-    given |= {table.predicate for table in symbols.extra}
     given |= {fact.predicate for formula in symbols.formulas if (fact := stated_fact(formula)) is not None}
     roots = [_implication(formula) for formula in symbols.formulas if formula.kind != "query"]
     given |= {atom.name for root in roots if root is not None for atom in defined(root.consequent)}
     empty = {name for name, declared in symbols.declared.items() if declared.closed} - given
     for formula in symbols.formulas if empty else ():
-        root = strip_foralls(formula.root)
+        root = formula.matrix
         if formula.kind == "query" or not isinstance(root, ast.Iff):
             continue
         sides = unweighted(root.left), unweighted(root.right)
@@ -92,9 +90,7 @@ def stratify(symbols: Symbols) -> tuple[tuple[frozenset[str], ...], list[Diagnos
 
 
 def _implication(formula: Formula) -> ast.Implies | None:
-    bounds = getattr(formula.statement, "bounds", None)
-    upper = 1 if bounds is None else bounds.upper.value if isinstance(bounds.upper, ast.Number) else None
-    root = strip_foralls(formula.root) if upper == 1 else formula.root
+    root = formula.matrix if ends(formula.bounds)[1] == 1 else formula.root
     return root if isinstance(root, ast.Implies) else None
 
 
@@ -132,7 +128,7 @@ def _cycle(path: list[str], edges: Edges) -> Diagnostic:
     return error("negative-cycle", name_span(steps[0][0]), message, hint)
 
 
-_BoundedFormula = tuple[ast.Expression, ast.Learnable | float, ast.Learnable | float]
+SignedFormula = tuple[ast.Expression, list[int]]  # a formula, +1 if it may be stated to be true, -1 if to be false
 SignedPredicate = tuple[str, int]  # a predicate, and +1 for its lower bound (it may be true), -1 for its upper (false)
 
 
@@ -190,17 +186,16 @@ def _never(symbols: Symbols) -> list[Diagnostic]:
     for formula, atom in suspects:
         if (atom.name, -1) not in reached and not _speaks(formula, reached):
             silent.setdefault(atom.name, {}).setdefault(id(formula), (formula, atom))
-    declared = resolve_predicates(symbols) if silent else {}
-    return [_never_false(*next(iter(denials.values())), len(denials) - 1, declared) for denials in silent.values()]
+    return [_never_false(*next(iter(denials.values())), len(denials) - 1, symbols) for denials in silent.values()]
 
 
-def _never_false(formula: Formula, atom: ast.Atom, others: int, declared: Mapping[str, Predicate]) -> Diagnostic:
+def _never_false(formula: Formula, atom: ast.Atom, others: int, symbols: Symbols) -> Diagnostic:
     """The warning at the first statement that negates it; ``others`` is the number of further statements that do."""
     what = "so the query is true of nothing" if formula.kind == "query" else f"so the {formula.kind} derives nothing"
     if others:
         what += f"; {others:,} more statements negate it" if others > 1 else "; one more statement negates it"
     message = f"nothing can make `~{atom.span.text}` true: no fact, table or rule makes `{atom.name}` false, {what}"
-    sorts = declared[atom.name].sorts
+    sorts = symbols.resolved[atom.name].sorts
     shape = format_statement(ast.PredicateStatement(atom.name, sorts, True, span=atom.span))
     hint = f"if its list is complete, declare it `closed`: `{shape}`; else say where it is false: `fact ~...`"
     return warning("never-false", name_span(atom), message, hint)
@@ -222,7 +217,7 @@ def _denied(formula: Formula, symbols: Symbols) -> Iterator[ast.Atom]:
 
 
 def _body(formula: Formula) -> ast.Expression | None:
-    root = unweighted(strip_foralls(formula.root))
+    root = unweighted(formula.matrix)
     if formula.kind == "query":
         while isinstance(root, ast.Exists):
             root = root.body
@@ -235,7 +230,7 @@ def _speaks(formula: Formula, reached: set[SignedPredicate]) -> bool:
     body = _body(formula)
     if body is not None and _may(body, 1, reached):
         return True
-    return formula.kind == "axiom" and any(True for _ in _proposed(*_asserted(formula), reached))
+    return formula.kind == "axiom" and bool(_proposed(_asserted(formula.root, *ends(formula.bounds)), reached))
 
 
 # --- what is given ----------------------------------------------------------------------------------------------------
@@ -250,15 +245,14 @@ def _given(symbols: Symbols) -> set[SignedPredicate]:
 
     facts = [] if symbols.program is None else list(symbols.program.facts)
     facts += [stated for formula in symbols.formulas if (stated := stated_fact(formula)) is not None]
-    for statement in symbols.statements():
-        if isinstance(statement, ast.FactStatement) and statement.atom.name not in symbols.numbers:
-            bounds = () if statement.bounds is None else statement.bounds.written
-            facts += [] if any(isinstance(end, ast.Learnable) for end in bounds) else [fact(statement)]
-        elif isinstance(statement, ast.LoadStatement) and not symbols.complete:
-            reached.update(((statement.name, 1), (statement.name, -1)))  # not read, so anything may be in it
+    for statement in symbols.statements(ast.FactStatement):
+        if statement.atom.name not in symbols.numbers and all(isinstance(end, float) for end in ends(statement.bounds)):
+            facts.append(fact(statement))
     for given in facts:
         give(given.predicate, given.lower, given.upper)
-    for table in (*symbols.tables, *symbols.extra):
+    for statement in symbols.statements(ast.LoadStatement) if not symbols.complete else ():
+        reached.update(((statement.name, 1), (statement.name, -1)))  # not read, so anything may be in it
+    for table in symbols.tables:
         if len(table):
             give(table.predicate, float(table.lower.max()), float(table.upper.min()))
     return reached
@@ -267,46 +261,39 @@ def _given(symbols: Symbols) -> set[SignedPredicate]:
 # --- what follows -----------------------------------------------------------------------------------------------------
 
 
-def _stated(symbols: Symbols) -> Iterator[_BoundedFormula]:
-    """The rules and axioms (also those of the program that a query is about), with the bounds of their truth."""
+def _stated(symbols: Symbols) -> Iterator[SignedFormula]:
+    """The rules and axioms, also those of the program that a query is about."""
     for formula in symbols.formulas:
         if formula.kind != "query":
-            yield _asserted(formula)
+            yield _asserted(formula.root, *ends(formula.bounds))
     for assertion in () if symbols.program is None else symbols.program.assertions:
-        lower, upper = (_number(end) for end in (assertion.lower, assertion.upper))
-        yield cast(ast.Expression, assertion.formula), lower, upper
+        yield _asserted(cast(ast.Expression, assertion.formula), assertion.lower, assertion.upper)
 
 
-def _asserted(formula: Formula) -> _BoundedFormula:
-    return formula.root, *ends(getattr(formula.statement, "bounds", None))
+def _asserted(root: ast.Expression, lower: ast.Value | float, upper: ast.Value | float) -> SignedFormula:
+    low, high = (end.value if isinstance(end, ast.Number) else end for end in (lower, upper))
+    true, false = isinstance(low, ast.Learnable) or low > 0, isinstance(high, ast.Learnable) or high < 1
+    return root, [1] * true + [-1] * false
 
 
-def _number(end: ast.Value | float) -> ast.Learnable | float:
-    return float(end.value) if isinstance(end, ast.Number) else end
-
-
-def _close(reached: set[SignedPredicate], statements: Sequence[_BoundedFormula]) -> None:
+def _close(reached: set[SignedPredicate], statements: Sequence[SignedFormula]) -> None:
     """Add all sides that statements may propose, until nothing changes."""
     readers: dict[str, list[int]] = {}
-    for place, (root, _, _) in enumerate(statements):
+    for place, (root, _) in enumerate(statements):
         for name in {node.name for node in nodes(root) if isinstance(node, ast.Atom)}:
             readers.setdefault(name, []).append(place)
     due = dict.fromkeys(range(len(statements)))
     while due:
         place = next(iter(due))
         del due[place]
-        for side in set(_proposed(*statements[place], reached)) - reached:
+        for side in _proposed(statements[place], reached) - reached:
             reached.add(side)
             due.update(dict.fromkeys(readers.get(side[0], ())))
 
 
-def _proposed(
-    root: ast.Expression, lower: ast.Learnable | float, upper: ast.Learnable | float, reached: set[SignedPredicate]
-) -> Iterator[SignedPredicate]:
-    if not isinstance(lower, float) or lower > 0:
-        yield from _down(root, 1, reached)
-    if not isinstance(upper, float) or upper < 1:
-        yield from _down(root, -1, reached)
+def _proposed(statement: SignedFormula, reached: set[SignedPredicate]) -> set[SignedPredicate]:
+    root, signs = statement
+    return {side for sign in signs for side in _down(root, sign, reached)}
 
 
 def _loose(node: ast.Expression) -> bool:
@@ -314,62 +301,49 @@ def _loose(node: ast.Expression) -> bool:
     return bool(getattr(node, "attributes", ())) or any(isinstance(child, ast.Weighted) for child in children(node))
 
 
+def _parts(node: ast.Expression, sign: int) -> tuple[list[tuple[ast.Expression, int]], bool]:
+    """The operands of a formula with the sign that each has where the formula is true (+1) or false (-1), and whether
+    all have it there, not just one."""
+    match node:
+        case ast.Not():
+            return [(node.operand, -sign)], True
+        case ast.And() | ast.Or():
+            return [(operand, sign) for operand in node.operands], (sign > 0) == isinstance(node, ast.And)
+        case ast.Implies():
+            return [(node.antecedent, -sign), (node.consequent, sign)], sign < 0
+        case ast.Weighted() | ast.Forall() | ast.Exists():
+            return [(children(node)[0], sign)], True
+        case _:
+            return [], True
+
+
 def _may(node: ast.Expression, sign: int, reached: set[SignedPredicate]) -> bool:
     """Whether a formula may become true (+1) or false (-1), at least to some degree."""
-    match node:
-        case ast.Atom():
-            return (node.name, sign) in reached
-        case ast.Not():
-            return _may(node.operand, -sign, reached)
-        case ast.Weighted() | ast.Forall() | ast.Exists():
-            return _may(children(node)[0], sign, reached)
-        case ast.And() | ast.Or():
-            every = all if (sign > 0) == isinstance(node, ast.And) and not _loose(node) else any
-            return every(_may(operand, sign, reached) for operand in node.operands)
-        case ast.Implies():
-            sides = (_may(node.antecedent, -sign, reached), _may(node.consequent, sign, reached))
-            return any(sides) if sign > 0 or _loose(node) else all(sides)
-        case ast.Iff() | ast.Xor():
-            return all(any(_may(child, either, reached) for either in (1, -1)) for child in children(node))
-        case _:
-            return True
+    if isinstance(node, ast.Atom):
+        return (node.name, sign) in reached
+    if isinstance(node, ast.Iff | ast.Xor):
+        return all(any(_may(child, either, reached) for either in (1, -1)) for child in children(node))
+    parts, together = _parts(node, sign)
+    every = all if together and not _loose(node) else any
+    return not parts or every(_may(operand, one, reached) for operand, one in parts)
 
 
 def _down(node: ast.Expression, sign: int, reached: set[SignedPredicate]) -> Iterator[SignedPredicate]:
     """The sides of atoms that a formula may propose if it is true (+1) or false (-1)."""
-    match node:
-        case ast.Atom():
-            yield node.name, sign
-        case ast.Not():
-            yield from _down(node.operand, -sign, reached)
-        case ast.Weighted() | ast.Forall() | ast.Exists():
-            yield from _down(children(node)[0], sign, reached)
-        case ast.And() | ast.Or():
-            alone = (sign > 0) == isinstance(node, ast.And)
-            yield from _operands([(operand, sign) for operand in node.operands], alone or _loose(node), reached)
-        case ast.Implies():
-            sides = [(node.antecedent, -sign), (node.consequent, sign)]
-            yield from _operands(sides, sign < 0 or _loose(node), reached)
-        case ast.Iff() | ast.Xor():
-            left, right = children(node)
-            alike = (sign > 0) == isinstance(node, ast.Iff)
-            for one, other in ((left, right), (right, left)):
-                for either in (1, -1):
-                    if _may(other, either, reached):
-                        yield from _down(one, either if alike else -either, reached)
-                    if _loose(node):
-                        yield from _down(one, either, reached)
-        case _:
-            pass
-
-
-def _operands(
-    sides: Iterable[tuple[ast.Expression, int]], alone: bool, reached: set[SignedPredicate]
-) -> Iterator[SignedPredicate]:
-    """The sides that reach operands: each operand ``alone``, or only the one that remains when all others are
-    excluded."""
-    sides = list(sides)
-    failing = [_may(operand, -sign, reached) for operand, sign in sides]
-    for place, (operand, sign) in enumerate(sides):
-        if alone or all(fails for other, fails in enumerate(failing) if other != place):
-            yield from _down(operand, sign, reached)
+    if isinstance(node, ast.Atom):
+        yield node.name, sign
+    elif isinstance(node, ast.Iff | ast.Xor):
+        left, right = children(node)
+        alike = (sign > 0) == isinstance(node, ast.Iff)
+        for one, other in ((left, right), (right, left)):
+            for either in (1, -1):
+                if _may(other, either, reached):
+                    yield from _down(one, either if alike else -either, reached)
+                if _loose(node):
+                    yield from _down(one, either, reached)
+    else:
+        parts, together = _parts(node, sign)
+        failing = [_may(operand, -one, reached) for operand, one in parts]
+        for place, (operand, one) in enumerate(parts):  # each, or only the one that remains when all others fail
+            if together or _loose(node) or all(failing[:place] + failing[place + 1 :]):
+                yield from _down(operand, one, reached)

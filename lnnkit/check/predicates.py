@@ -22,6 +22,7 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 
 from lnnkit.check.findings import (
+    SEARCHES,
     OneEdit,
     did_you_mean,
     error,
@@ -38,8 +39,8 @@ from lnnkit.check.symbols import Formula, Symbols, SymbolUse
 from lnnkit.check.walk import nodes, strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.identifiers import TEXTS_UNSEARCHED, is_name, is_text_function
-from lnnkit.syntax.printer import format_predicate, format_statement, format_string
+from lnnkit.syntax.identifiers import TEXTS_UNSEARCHED, is_text_function
+from lnnkit.syntax.printer import format_expression, format_predicate, format_statement
 from lnnkit.syntax.span import Span
 
 _KEEP = "keep one of the two"
@@ -51,8 +52,7 @@ def declarations(symbols: Symbols) -> list[Diagnostic]:
 
 
 def _names(symbols: Symbols) -> Iterator[Diagnostic]:
-    declared = (statement for statement in symbols.statements() if isinstance(statement, ast.Declaration))
-    for before, statement in repeated(declared, lambda statement: statement.name):
+    for before, statement in repeated(symbols.declarations(), lambda statement: statement.name):
         name, span = statement.name, find(statement.span, statement.name, len("number"))
         if before != statement:
             where = f"on {place(before.span, span)}: `{format_statement(before)}`, here `{format_statement(statement)}`"
@@ -62,7 +62,7 @@ def _names(symbols: Symbols) -> Iterator[Diagnostic]:
 
 
 def _logics(symbols: Symbols) -> Iterator[Diagnostic]:
-    logics = (statement for statement in symbols.statements() if isinstance(statement, ast.LogicStatement))
+    logics = symbols.statements(ast.LogicStatement)
     for before, statement in repeated(logics, lambda statement: statement.span.source.path):
         if before.logic != statement.logic:
             since = f"this file's logic is {before.logic} since line {before.span.line}"
@@ -80,7 +80,7 @@ def _again(before: ast.Statement, span: Span, said: str) -> Iterator[Diagnostic]
 
 def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
     """Warnings for sorts that are named once and resemble another; sorts need no declaration."""
-    stated = [statement for statement in symbols.statements() if isinstance(statement, ast.SortStatement)]
+    stated = list(symbols.statements(ast.SortStatement))
     for before, statement in repeated(stated, lambda statement: statement.name):
         sort = f"sort `{statement.name}`"
         if before.open != statement.open:
@@ -91,7 +91,7 @@ def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
             yield from _again(before, statement.span, f"{sort} is already declared")
     first = {statement.name: statement for statement in reversed(stated)}
     used: defaultdict[str, list[ast.Declaration]] = defaultdict(list)
-    for statement in (statement for statement in symbols.statements() if isinstance(statement, ast.Declaration)):
+    for statement in symbols.declarations():
         for sort in statement.sorts:
             used[sort].append(statement)
     known = set(first) | {ENTITY} | {sort for sort, places in used.items() if len(places) > 1}
@@ -110,21 +110,15 @@ def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
 def _variables(symbols: Symbols) -> Iterator[Diagnostic]:
     """`predicate Likes(X, Y)` would declare two sorts, named X and Y, so that the one who likes and the one who is
     liked could never be the same."""
-    stated = {statement.name for statement in symbols.statements() if isinstance(statement, ast.SortStatement)}
-    for statement in (statement for statement in symbols.statements() if isinstance(statement, ast.Declaration)):
+    stated = {statement.name for statement in symbols.statements(ast.SortStatement)}
+    for statement in symbols.declarations():
         letters = [sort for sort in statement.sorts if _VARIABLE.fullmatch(sort) and sort not in stated]
         if letters:
-            span = find(statement.span, letters[0], len("number") + 1 + len(statement.name))
-            sorts = tuple(ENTITY if sort in letters else sort for sort in statement.sorts)
-            meant = format_statement(replace(statement, sorts=sorts))
-            one = letters[0]
+            one, span = letters[0], find(statement.span, letters[0], len("number") + 1 + len(statement.name))
+            meant = replace(statement, sorts=tuple(ENTITY if sort in letters else sort for sort in statement.sorts))
             message = f"`{one}` is a sort here, and looks like a variable: a declaration names sorts of arguments"
-            hint = f"write `{meant}`, or a kind of thing such as `person`; if the sort is meant, add `sort {one}`"
-            yield warning("variable-like-sort", span, message, hint)
-
-
-# Up to this many findings are compared with all names; later ones, in linear time, with names one edit away
-SEARCHES = 40
+            instead = f"write `{format_statement(meant)}`, or a kind of thing such as `person`"
+            yield warning("variable-like-sort", span, message, f"{instead}; if the sort is meant, add `sort {one}`")
 
 
 def predicates(symbols: Symbols) -> list[Diagnostic]:
@@ -145,24 +139,24 @@ def heads(formula: ast.Expression) -> Iterator[ast.Atom]:
 
 def supplied(symbols: Symbols) -> tuple[set[str], set[str]]:
     """The names that something supplies, and those among them that only axioms supply."""
-    sure = set(symbols.declared) | {table.predicate for table in symbols.extra}
+    sure = set(symbols.declared)
     sure |= {name for name, uses in symbols.uses.items() if any(use.how in ("fact", "load") for use in uses)}
     axioms: set[str] = set()
     for formula in symbols.formulas:
         if formula.kind == "rule":
             sure.update(atom.name for atom in heads(formula.root))
         elif formula.kind == "axiom":
-            axioms.update(_truths(formula))
+            axioms |= _truths(formula)
     axioms &= symbols.uses.keys()  # a free variable used as a formula is not a predicate
     return sure | axioms, axioms - sure
 
 
-def _truths(formula: Formula) -> Iterator[str]:
+def _truths(formula: Formula) -> set[str]:
     """The names that are used as formulas, without variables used as formulas by mistake."""
-    for visit in formula.visits:
-        node = visit.node
-        if isinstance(node, ast.Atom) and visit.role == "formula" and (node.arguments or node.name not in visit.scope):
-            yield node.name
+    atoms = ((visit.node, visit.scope) for visit in formula.visits if visit.role == "formula")
+    return {
+        atom.name for atom, scope in atoms if isinstance(atom, ast.Atom) and (atom.arguments or atom.name not in scope)
+    }
 
 
 def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
@@ -183,33 +177,31 @@ def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
         looked = known if searches <= SEARCHES else alike.of(name) if alike is not None and name in known else set()
         fitting = (None, use.arity)
         candidates = {other for other in looked & arities.keys() if use.arity is None or arities[other] in fitting}
-        if name not in known:
-            near = nearest(name, candidates)
-            if near is None and is_text_function(name):
-                hint = f"{TEXTS_UNSEARCHED}; else declare it: `predicate {signature(name, use.arity)}`"
-                yield error("text-function", use.span, f"`{name}` is not a function of the language", hint)
-                continue
-            meant = format_predicate(near) if near else None
-            more = f" ({len(truths)} places)" if len(truths) > 1 else ""
-            message = f"nothing supplies `{name}`{more}: it has no fact, table or rule, and is not declared"
-            hint = did_you_mean(meant, f"declare it, if it is intended: `predicate {signature(name, use.arity)}`")
-            yield error("unknown-predicate", use.span, message, hint)
+        declare = f"`predicate {signature(name, use.arity)}`"
+        if name in known:
+            # Names that differ only in case are reported separately, those that differ only in a number not at all.
+            different = {other for other in candidates if forms[other] != forms[name]} - beside.get(name, set())
+            near = nearest(name, different, 0.85)
+            if near and (near not in beside or order[near] < order[name]):  # of two that occur once, the later
+                message = f"`{name}` occurs only here; `{near}` occurs elsewhere"
+                hint = f"if `{format_predicate(near)}` is meant, correct it; else declare {declare}"
+                yield warning("near-miss-predicate", use.span, message, hint)
             continue
-        # Names that differ only in case are reported separately, those that differ only in a number not at all.
-        different = {other for other in candidates if forms[other] != forms[name]} - beside.get(name, set())
-        if near := nearest(name, different, 0.85):
-            if near in beside and order[near] > order[name]:
-                continue  # of two names that occur once, the later is reported
-            message = f"`{name}` occurs only here; `{near}` occurs elsewhere"
-            declare = f"predicate {signature(name, use.arity)}"
-            hint = f"if `{format_predicate(near)}` is meant, correct it; else declare `{declare}`"
-            yield warning("near-miss-predicate", use.span, message, hint)
+        near = nearest(name, candidates)
+        if near is None and is_text_function(name):
+            hint = f"{TEXTS_UNSEARCHED}; else declare it: {declare}"
+            yield error("text-function", use.span, f"`{name}` is not a function of the language", hint)
+            continue
+        more = f" ({len(truths)} places)" if len(truths) > 1 else ""
+        message = f"nothing supplies `{name}`{more}: it has no fact, table or rule, and is not declared"
+        hint = did_you_mean(near and format_predicate(near), f"declare it, if it is intended: {declare}")
+        yield error("unknown-predicate", use.span, message, hint)
 
 
 def _beside(symbols: Symbols, names: Set[str]) -> dict[str, set[str]]:
     """For each name, the predicates of the statements that mention it: two names in one statement are meant to be
     different."""
-    mentioned = [set(_truths(formula)) for formula in symbols.formulas] if names else []
+    mentioned = [_truths(formula) for formula in symbols.formulas] if names else []
     return {name: others for others in mentioned for name in others & names}
 
 
@@ -219,11 +211,10 @@ def _reference(symbols: Symbols, name: str) -> tuple[int | None, SymbolUse | Non
         return symbols.declared[name].arity, None
     uses = [use for use in symbols.uses.get(name, ()) if use.arity is not None]
     if not uses:
-        return next((len(table.columns) for table in symbols.extra if table.predicate == name), None), None
+        return None, None
     counts = Counter(use.arity for use in uses)
-    firm = next((use for use in uses if use.how == "fact"), None)
-    arity = firm.arity if firm else max(counts, key=lambda arity: counts[arity])
-    return arity, next(use for use in uses if use.arity == arity)
+    firm = next((use for use in uses if use.how == "fact"), None) or max(uses, key=lambda use: counts[use.arity])
+    return firm.arity, next(use for use in uses if use.arity == firm.arity)
 
 
 def arity_of(symbols: Symbols, name: str) -> int | None:
@@ -237,11 +228,11 @@ def _arities(symbols: Symbols) -> Iterator[Diagnostic]:
         for use in uses:
             if arity is None or use.arity is None or use.arity == arity:
                 continue
-            span = reference.span if reference else symbols.declared[name].span if name in symbols.declared else None
+            span = reference.span if reference else symbols.declared[name].span
             where = f" ({'as' if reference else 'declared'} on {place(span, use.span)})" if span else ""
             message = f"`{name}` takes {_arguments(arity)}{where}, but has {use.arity or 'none'} here"
             hint = _arity_hint(name, arity, use)
-            if reference is None and arity == 0 and name in symbols.declared:
+            if reference is None and arity == 0:
                 word = "number" if name in symbols.numbers else "predicate"
                 hint = f"declare `{word} {signature(name, use.arity)}`, or {hint}"
             yield error("wrong-arity", use.span, message, hint)
@@ -252,11 +243,11 @@ def _arguments(count: int) -> str:
 
 
 def _arity_hint(name: str, arity: int, use: SymbolUse) -> str:
-    if use.how in ("fact", "label"):
-        return f"write {_arguments(arity)}, or give the other relation a name of its own"
-    variables = ", ".join("XYZUVW"[i] if i < 6 else f"X{i}" for i in range(arity))
-    shape = f"{format_predicate(name)}({variables})" if arity else name if is_name(name) else f"{format_string(name)}()"
-    return f"write `{shape}`, or give the other relation a name of its own"
+    shape = _arguments(arity)
+    if use.how not in ("fact", "label"):
+        variables = tuple(ast.Variable("XYZUVW"[i] if i < 6 else f"X{i}") for i in range(arity))
+        shape = f"`{format_expression(ast.Atom(name, variables))}`"
+    return f"write {shape}, or give the other relation a name of its own"
 
 
 def _case(symbols: Symbols) -> Iterator[Diagnostic]:

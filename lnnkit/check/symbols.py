@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from lnnkit.check.findings import find, name_span
 from lnnkit.check.program import CheckedProgram, Fact, Predicate
-from lnnkit.check.walk import Role, Scope, Visit, free_variables, nodes, proposition, visits
+from lnnkit.check.walk import Scope, Visit, free_variables, nodes, proposition, strip_foralls, visits
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import starts_upper
 from lnnkit.syntax.span import Span
@@ -26,8 +26,7 @@ from lnnkit.syntax.span import Span
 if TYPE_CHECKING:
     from lnnkit.data.table import FactTable
 
-
-BareKind = Literal["number", "truth", "variable", "constant"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,6 @@ class Entry:
 class SymbolUse:
     """One occurrence of a predicate or number. ``arity`` is None if no arguments are written (``load P from``)."""
 
-    name: str
     arity: int | None
     span: Span
     how: Literal["formula", "term", "fact", "label", "load", "labels"]
@@ -64,18 +62,31 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A rule, an axiom or a query with its mentions."""
+    """A rule, an axiom or a query with its mentions; ``logic`` is that of its file."""
 
     kind: Literal["rule", "axiom", "query"]
-    root: ast.Expression
-    entry: Entry
+    statement: ast.FormulaStatement
+    logic: ast.LogicName
     visits: tuple[Visit, ...]
     mentions: tuple[Mention, ...] = ()
 
     @property
-    def statement(self) -> ast.FormulaStatement:
-        assert isinstance(self.entry.statement, ast.FormulaStatement)
-        return self.entry.statement
+    def root(self) -> ast.Expression:
+        return self.statement.formula
+
+    @property
+    def matrix(self) -> ast.Expression:
+        """The formula without its leading ``forall``s."""
+        return strip_foralls(self.statement.formula)
+
+    @property
+    def bounds(self) -> ast.Bounds | None:
+        """What is written after it; a query has none."""
+        return None if isinstance(self.statement, ast.QueryStatement) else self.statement.bounds
+
+    def nodes(self, *kinds: type[T]) -> Iterator[T]:
+        """Its nodes of these kinds, outer before inner."""
+        return (visit.node for visit in self.visits if isinstance(visit.node, kinds))
 
 
 @dataclass(frozen=True)
@@ -85,10 +96,9 @@ class Symbols:
     entries: tuple[Entry, ...]
     declared: Mapping[str, Predicate]
     formulas: tuple[Formula, ...]
-    uses: Mapping[str, tuple[SymbolUse, ...]]
+    uses: Mapping[str, Sequence[SymbolUse]]
     propositions: frozenset[str]
-    texts: frozenset[str]  # the entities that the program text itself makes known
-    extra: tuple[FactTable, ...] = ()  # that the text does not name
+    texts: frozenset[str] = frozenset()  # the entities that the program text itself makes known
     tables: tuple[FactTable, ...] = ()
     label_tables: tuple[FactTable, ...] = ()
     complete: bool = True  # False where a table was not read, so that entities may be missing
@@ -103,34 +113,35 @@ class Symbols:
     def numbers(self) -> frozenset[str]:
         return frozenset(name for name, predicate in self.declared.items() if predicate.numeric)
 
-    def statements(self) -> Iterator[ast.Statement]:
-        return (entry.statement for entry in self.entries)
+    def statements(self, *kinds: type[T]) -> Iterator[T]:
+        """The statements of these kinds."""
+        return (entry.statement for entry in self.entries if isinstance(entry.statement, kinds))
+
+    def declarations(self) -> Iterator[ast.Declaration]:
+        return self.statements(ast.PredicateStatement, ast.NumberStatement)
 
     def stated(self) -> Iterator[tuple[Literal["fact", "label"], ast.AtomStatement]]:
         """The facts and labels of the text."""
-        for statement in self.statements():
-            if isinstance(statement, ast.AtomStatement):
-                yield "fact" if isinstance(statement, ast.FactStatement) else "label", statement
+        for statement in self.statements(ast.FactStatement, ast.LabelStatement):
+            yield "fact" if isinstance(statement, ast.FactStatement) else "label", statement
+
+    def visits(self) -> Iterator[tuple[Formula, Visit]]:
+        """Every node of its formulas."""
+        return ((formula, visit) for formula in self.formulas for visit in formula.visits)
 
     def doubtful(self, name: str) -> bool:
         """Whether a name may be supplied by something that could not be read, so that its absence is not reported."""
         return not self.whole or name in self.left_out
 
-    def bare_kind(self, atom: ast.Atom, scope: Scope) -> BareKind:
-        return bare_kind(atom, scope, self.declared, self.propositions)
-
-
-def bare_kind(
-    atom: ast.Atom, scope: Scope, declared: Mapping[str, Predicate], propositions: frozenset[str]
-) -> BareKind:
-    """The kind of a name without arguments that is an operand of a comparison."""
-    if atom.name in scope:
-        return "variable"
-    if atom.name in declared and declared[atom.name].numeric:
-        return "number"
-    if atom.name in propositions:
-        return "truth"
-    return "variable" if starts_upper(atom.name) else "constant"
+    def bare_kind(self, atom: ast.Atom, scope: Scope) -> Literal["number", "truth", "variable", "constant"]:
+        """The kind of a name without arguments that is an operand of a comparison."""
+        if atom.name in scope:
+            return "variable"
+        if atom.name in self.numbers:
+            return "number"
+        if atom.name in self.propositions:
+            return "truth"
+        return "variable" if starts_upper(atom.name) else "constant"
 
 
 _BELOW_ONE = 1 - 2.0**-53  # the greatest truth below 1
@@ -154,7 +165,7 @@ def stated_fact(formula: Formula) -> Fact | None:
         return None
     if any(isinstance(argument, ast.Variable) for argument in literal.arguments):
         return None
-    return _of(literal, negated, cast(ast.AxiomStatement, formula.statement).bounds, formula.statement.span)
+    return _of(literal, negated, formula.bounds, formula.statement.span)
 
 
 def _of(atom: ast.Atom, negated: bool, bounds: ast.Bounds | None, span: Span) -> Fact | None:
@@ -179,97 +190,72 @@ def ends(bounds: ast.Bounds | None) -> tuple[ast.Learnable | float, ast.Learnabl
     return lower, upper
 
 
-_KINDS: Mapping[type, Literal["rule", "axiom", "query"]] = {
-    ast.RuleStatement: "rule",
-    ast.AxiomStatement: "axiom",
-    ast.QueryStatement: "query",
-}
-
-
-def gather(
-    entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = None, extra: Sequence[FactTable] = ()
-) -> Symbols:
+def gather(entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = None) -> Symbols:
     """Index a program; ``declared`` holds what is already known (the program that a query is about)."""
     declared = dict(declared or {})
     uses: defaultdict[str, list[SymbolUse]] = defaultdict(list)
     formulas: list[Formula] = []
     for entry in entries:
-        statement = entry.statement
-        match statement:
-            case ast.PredicateStatement() | ast.NumberStatement():
-                declared.setdefault(statement.name, declaration(statement))
-            case ast.RuleStatement() | ast.AxiomStatement() | ast.QueryStatement():
-                kind = _KINDS[type(statement)]
-                seen = tuple(visits(statement.formula, "query" if kind == "query" else "formula"))
-                formulas.append(Formula(kind, statement.formula, entry, seen))
-            case ast.FactStatement() | ast.LabelStatement():
+        match entry.statement:
+            case ast.PredicateStatement(name, sorts, closed) as statement:
+                declared.setdefault(name, Predicate(name, sorts, closed, span=statement.span))
+            case ast.NumberStatement(name, sorts) as statement:
+                declared.setdefault(name, Predicate(name, sorts, numeric=True, span=statement.span))
+            case ast.RuleStatement() as statement:
+                formulas.append(Formula("rule", statement, entry.logic, tuple(visits(statement.formula))))
+            case ast.AxiomStatement() as statement:
+                formulas.append(Formula("axiom", statement, entry.logic, tuple(visits(statement.formula))))
+            case ast.QueryStatement() as statement:
+                formulas.append(Formula("query", statement, entry.logic, tuple(visits(statement.formula, "query"))))
+            case ast.FactStatement(atom) | ast.LabelStatement(atom) as statement:
                 how = "fact" if isinstance(statement, ast.FactStatement) else "label"
-                atom = statement.atom
-                uses[atom.name].append(SymbolUse(atom.name, len(atom.arguments), name_span(atom), how))
-            case ast.LoadStatement() | ast.LabelTableStatement():
+                uses[atom.name].append(SymbolUse(len(atom.arguments), name_span(atom), how))
+            case ast.LoadStatement(name) | ast.LabelTableStatement(name) as statement:
                 how = "load" if isinstance(statement, ast.LoadStatement) else "labels"
-                place = find(statement.span, statement.name, len("load"))
-                uses[statement.name].append(SymbolUse(statement.name, None, place, how))
+                uses[name].append(SymbolUse(None, find(statement.span, name, len("load")), how))
             case _:
                 pass
     propositions = _propositions(declared, uses, formulas)
+    symbols = Symbols(tuple(entries), declared, tuple(formulas), uses, propositions)
     for formula in formulas:
         free = set(free_variables(formula.visits))
         for visit in formula.visits:
-            node = visit.node
-            if not isinstance(node, ast.Atom) or (not node.arguments and node.name in free):
+            atom = visit.node
+            if not isinstance(atom, ast.Atom) or (not atom.arguments and atom.name in free):
                 continue
-            use = _use(node, visit.role, visit.scope, declared, propositions)
-            if use is not None:
-                uses[use.name].append(use)
-    formulas = [replace(bare, mentions=tuple(_mentions(bare.visits, declared, propositions))) for bare in formulas]
-    return Symbols(
-        entries=tuple(entries),
-        declared=declared,
-        formulas=tuple(formulas),
-        uses={name: tuple(places) for name, places in uses.items()},
-        propositions=propositions,
-        texts=frozenset(_texts(entries, formulas, extra)),
-        extra=tuple(extra),
-    )
-
-
-def declaration(statement: ast.Declaration) -> Predicate:
-    closed = isinstance(statement, ast.PredicateStatement) and statement.closed
-    numeric = isinstance(statement, ast.NumberStatement)
-    return Predicate(statement.name, statement.sorts, closed, numeric, statement.span)
+            if (use := _use(atom, visit, symbols)) is not None:
+                uses[atom.name].append(use)
+    mentioned = tuple([replace(formula, mentions=tuple(_mentions(formula, symbols))) for formula in formulas])
+    return replace(symbols, uses=dict(uses), formulas=mentioned, texts=frozenset(_texts(entries, mentioned)))
 
 
 def _propositions(
     declared: Mapping[str, Predicate], uses: Mapping[str, Sequence[SymbolUse]], formulas: Sequence[Formula]
 ) -> frozenset[str]:
     """Names that are certainly truth values without arguments, because they occur outside of comparisons."""
-    names = {name for name, predicate in declared.items() if not predicate.numeric and not predicate.sorts}
+    names = {name for name, predicate in declared.items() if not predicate.sorts}
     names |= {name for name, places in uses.items() if any(use.arity == 0 for use in places)}
     for visit in (visit for formula in formulas for visit in formula.visits if visit.role == "formula"):
         atom = proposition(visit)
         if atom is not None and atom.name not in visit.scope:
             names.add(atom.name)
-    return frozenset(names - {name for name, predicate in declared.items() if predicate.numeric})
+    return frozenset(name for name in names if name not in declared or not declared[name].numeric)
 
 
-def _use(
-    atom: ast.Atom, role: Role, scope: Scope, declared: Mapping[str, Predicate], propositions: frozenset[str]
-) -> SymbolUse | None:
+def _use(atom: ast.Atom, visit: Visit, symbols: Symbols) -> SymbolUse | None:
     """The use that an atom makes of its name; None if a bare name is a variable or an entity."""
-    numeric = atom.name in declared and declared[atom.name].numeric
+    numeric, role = atom.name in symbols.numbers, visit.role
     if not atom.arguments:
-        entity = role == "comparand" and bare_kind(atom, scope, declared, propositions) in ("variable", "constant")
-        if atom.name in scope or entity or (role == "term" and not numeric and atom.name not in propositions):
+        entity = role == "comparand" and symbols.bare_kind(atom, visit.scope) in ("variable", "constant")
+        unknown = role == "term" and not numeric and atom.name not in symbols.propositions
+        if atom.name in visit.scope or entity or unknown:
             return None
     how = "term" if numeric or role in ("term", "comparand") else "formula"
-    return SymbolUse(atom.name, len(atom.arguments), name_span(atom), how)
+    return SymbolUse(len(atom.arguments), name_span(atom), how)
 
 
-def _mentions(
-    seen: Sequence[Visit], declared: Mapping[str, Predicate], propositions: frozenset[str]
-) -> Iterator[Mention]:
-    for visit in seen:
+def _mentions(formula: Formula, symbols: Symbols) -> Iterator[Mention]:
+    for visit in formula.visits:
         node, scope = visit.node, visit.scope
         if isinstance(node, ast.Atom):
             for position, argument in enumerate(node.arguments):
@@ -279,26 +265,25 @@ def _mentions(
                 else:
                     yield Mention(argument.text, argument.span, False, argument.quoted, None, node, position)
             if not node.arguments and visit.role == "comparand":
-                kind = bare_kind(node, scope, declared, propositions)
+                kind = symbols.bare_kind(node, scope)
                 if kind in ("variable", "constant"):
                     yield Mention(node.name, node.span, kind == "variable", False, scope.get(node.name))
         elif isinstance(node, ast.Entity) and visit.role == "comparand":
             yield Mention(node.text, node.span, False, True)
 
 
-def _texts(entries: Sequence[Entry], formulas: Sequence[Formula], extra: Sequence[FactTable]) -> Iterator[str]:
+def _texts(entries: Sequence[Entry], formulas: Sequence[Formula]) -> Iterator[str]:
     """Entities come from facts, labels and tables, and from what a rule or axiom states outright (``axiom P(anna)``).
 
     A program that consists of axioms only has no other place to name its entities, so there every axiom introduces its
     own. A single letter never becomes an entity this way: it is more likely a variable in lower case.
     """
-    bare = not extra
+    bare = True
     for entry in entries:
+        if isinstance(entry.statement, ast.AtomStatement | ast.TableStatement):
+            bare = False
         if isinstance(entry.statement, ast.AtomStatement):
-            bare = False
             yield from (item.text for item in entry.statement.atom.arguments if isinstance(item, ast.Constant))
-        elif isinstance(entry.statement, ast.TableStatement):
-            bare = False
     for formula in formulas:
         if formula.kind != "query" and ((bare and formula.kind == "axiom") or _outright(formula)):
             yield from (item.name for item in formula.mentions if not item.variable and len(item.name) > 1)

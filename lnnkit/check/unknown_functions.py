@@ -10,12 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, cast
 
 from lnnkit.check.findings import error, place, repeated, warning
-from lnnkit.check.learnables import in_formula
+from lnnkit.check.learnables import in_formula, lacking
 from lnnkit.check.program import Unknown
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.values import mentions_numbers
-from lnnkit.check.walk import children, nodes, strip_foralls, transform
-from lnnkit.check.weights import shapes_of
+from lnnkit.check.walk import children, conjunction, nodes, strip_foralls, transform
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression as shown
@@ -24,41 +23,37 @@ _CODE = "unknown-function"
 _UNDOING: Mapping[str, Literal["+", "-", "*", "/"]] = {"+": "-", "-": "+", "*": "/", "/": "*"}
 
 
-def unknown_functions(symbols: Symbols) -> list[Diagnostic]:
-    findings: list[Diagnostic] = []
+def unknown_functions(symbols: Symbols) -> Iterator[Diagnostic]:
     named: list[ast.UnknownFunction] = []
     for formula in symbols.formulas:
-        if functions := among(formula):
+        if functions := list(formula.nodes(ast.UnknownFunction)):
             named += [function for function in functions if function.name is not None]
             text = shown(functions[0])
             message = f"`{text}` is unknown before it is trained, so that this {formula.kind} says nothing yet"
             hint = "`lnnkit train` finds its formula where the other side is stated or labelled"
             untrained = warning("untrained-function", functions[0].span, message, hint)
-            findings.append(next(_wrong(formula, functions), untrained))
-    findings += _conflicts(named)
+            yield next(_wrong(formula, functions), untrained)
+    for before, node in repeated(named, lambda function: function.name):
+        if len(before.operands) != len(node.operands):
+            counts = [f"{len(other.operands)} term{'s' * (len(other.operands) > 1)}" for other in (node, before)]
+            message = f"`?{node.name}` has {counts[0]} here, and {counts[1]} on {place(before.span, node.span)}"
+            hint = "the same name is the same function: give it as many terms, or use two names"
+            yield error(_CODE, node.span, message, hint)
     first = {function.name: function for function in reversed(named)}
     items = (item for formula in symbols.formulas for item in in_formula(formula))
     for name, item in {item.name: item for item in items if item.name in first}.items():
         message = f"`?{name}` is a number here, and an unknown function on {place(first[name].span, item.span)}"
-        findings.append(error(_CODE, item.span, message, "give one of them another name"))
-    return findings
-
-
-def among(formula: Formula) -> list[ast.UnknownFunction]:
-    """The unknown functions of a statement, outer before inner."""
-    return [visit.node for visit in formula.visits if isinstance(visit.node, ast.UnknownFunction)]
+        yield error(_CODE, item.span, message, "give one of them another name")
 
 
 def stated(root: ast.Expression, node: ast.UnknownFunction, atom: ast.Atom, key: str) -> Unknown:
     """What the formula ``root`` of a statement without errors states about its unknown function ``node``, which
     ``atom`` replaces during inference."""
     conditions, equation = _equation(root)
-    assert equation is not None
-    left, right = equation.operands
-    target = _undone(left, right, node) or _undone(right, left, node)
+    target = None if equation is None else _solved(equation, node)
     assert target is not None
-    condition = conditions[0] if len(conditions) == 1 else ast.And(tuple(conditions), span=node.span)
-    return Unknown(key, atom, node.operands, target, condition if conditions else None, node.span)
+    condition = conjunction(conditions, node.span) if conditions else None
+    return Unknown(key, atom, node.operands, target, condition, node.span)
 
 
 def substituted(root: ast.Expression, old: ast.Expression, new: ast.Expression) -> ast.Expression:
@@ -92,11 +87,10 @@ def _wrong(formula: Formula, functions: list[ast.UnknownFunction]) -> Iterator[D
         hint = f"state a number that it gives, `rule rate(X) = {text}`; compare that number in another rule"
         yield error(_CODE, node.span, message, hint)
         return
-    if getattr(formula.statement, "bounds", None) is not None:
+    if formula.bounds is not None:
         message = f"`{text}` is found from equations that hold, and this one holds to a degree"
-        yield error(_CODE, formula.statement.bounds.span, message, "leave out the bounds")  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue]  # it has some
-    left, right = equation.operands
-    target = _undone(left, right, node) or _undone(right, left, node)
+        yield error(_CODE, formula.bounds.span, message, "leave out the bounds")
+    target = _solved(equation, node)
     if target is None:
         message = f"what stands around `{text}` cannot be undone: only `+ - * /` and sqrt can"
         hint = "let the function give the whole term, or name the term by a number of its own"
@@ -118,14 +112,8 @@ def _within(formula: Formula, node: ast.UnknownFunction) -> Iterator[Diagnostic]
         if not mentions_numbers(operand):
             message = f"`{shown(operand)}` is a constant, and an unknown function finds its own"
             yield error(_CODE, operand.span, message, "leave it out")
-    learned = [learnable.span for learnable in in_formula(formula)]
-    for visit in formula.visits:
-        part = visit.node
-        if isinstance(part, ast.Unit | ast.Comparison):
-            given = {attribute.key for attribute in part.attributes}
-            if any(shape.needed and key not in given for key, shape in shapes_of(part).items()):
-                learned.append(part.span)
-    for span in learned:
+    learned = [*in_formula(formula), *filter(lacking, formula.nodes(ast.Unit, ast.Comparison))]
+    for span in (item.span for item in learned):
         message = f"`{span.on_one_line}` is learned too, and one equation determines one of them"
         yield error(_CODE, span, message, "write a number, or leave it out: the function has constants of its own")
 
@@ -141,6 +129,12 @@ def _equation(root: ast.Expression) -> tuple[list[ast.Expression], ast.Compariso
         conclusion = conclusion.consequent
     plain = isinstance(conclusion, ast.Comparison) and conclusion.operators == ("=",) and not conclusion.attributes
     return conditions, cast(ast.Comparison, conclusion) if plain else None
+
+
+def _solved(equation: ast.Comparison, node: ast.UnknownFunction) -> ast.Expression | None:
+    """The term that ``node`` equals by an equation."""
+    left, right = equation.operands
+    return _undone(left, right, node) or _undone(right, left, node)
 
 
 def _undone(side: ast.Expression, other: ast.Expression, node: ast.UnknownFunction) -> ast.Expression | None:
@@ -165,12 +159,3 @@ def _undone(side: ast.Expression, other: ast.Expression, node: ast.UnknownFuncti
             case _:
                 return None
     return other
-
-
-def _conflicts(named: list[ast.UnknownFunction]) -> Iterator[Diagnostic]:
-    for before, node in repeated(named, lambda function: function.name):
-        if len(before.operands) != len(node.operands):
-            counts = [f"{len(other.operands)} term{'s' * (len(other.operands) > 1)}" for other in (node, before)]
-            message = f"`?{node.name}` has {counts[0]} here, and {counts[1]} on {place(before.span, node.span)}"
-            hint = "the same name is the same function: give it as many terms, or use two names"
-            yield error(_CODE, node.span, message, hint)

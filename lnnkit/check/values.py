@@ -5,42 +5,44 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from lnnkit.check.findings import error, find, signature, warning
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.walk import children, nodes, strip_foralls
+from lnnkit.check.walk import children, nodes
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
 EXACT = 2**53  # from here on float64 skips whole numbers
 _OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow}
+_ORDERS = {"=": (0,), "!=": (-1, 1), ">": (1,), "<": (-1,), ">=": (0, 1), "<=": (-1, 0)}  # the signs of left - right
 RELATIVE = 1e-9  # relative tolerance of equality, unless both numbers are whole
 
 
-def terms(symbols: Symbols) -> list[Diagnostic]:
-    findings = [finding for formula in symbols.formulas for finding in _formula(formula)]
-    ends = [end for _, stated in symbols.stated() if stated.bounds is not None for end in stated.bounds.written]
-    return [*findings, *(finding for end in ends if isinstance(end, ast.Number) for finding in _inexact(end))]
+def terms(symbols: Symbols) -> Iterator[Diagnostic]:
+    for formula in symbols.formulas:
+        yield from _between(formula)
+        for visit in formula.visits:
+            node = visit.node
+            if isinstance(node, ast.Number) and visit.role in ("term", "comparand"):
+                if not math.isfinite(node.value):
+                    message = f"`{node.span.text}` can only be a bound, not a value"
+                    hint = "every number is finite: leave the comparison out, or compare with a number"
+                    yield error("infinite-number", node.span, message, hint)
+                yield from _inexact(node)
+            elif isinstance(node, ast.Arithmetic | ast.Function):
+                yield from _undefined(node)
+            elif isinstance(node, ast.Comparison):
+                yield from _constant(node)
+    for bounds in (stated.bounds for _, stated in symbols.stated() if stated.bounds is not None):
+        for end in bounds.written:
+            yield from _inexact(end) if isinstance(end, ast.Number) else ()
 
 
-def _formula(formula: Formula) -> Iterator[Diagnostic]:
-    if not isinstance(formula.statement, ast.QueryStatement):
-        yield from _between(formula.statement, strip_foralls(formula.root))
-    for visit in formula.visits:
-        node = visit.node
-        if isinstance(node, ast.Number) and visit.role in ("term", "comparand"):
-            yield from _literal(node)
-        elif isinstance(node, ast.Arithmetic | ast.Function):
-            yield from _undefined(node)
-        elif isinstance(node, ast.Comparison):
-            yield from _constant(node)
-
-
-def _between(statement: ast.RuleOrAxiom, root: ast.Expression) -> Iterator[Diagnostic]:
+def _between(formula: Formula) -> Iterator[Diagnostic]:
     """Findings about crisp comparisons that are stated to be neither true nor false."""
-    bounds = statement.bounds
+    bounds, root = formula.bounds, formula.matrix
     if bounds is None or not isinstance(root, ast.Comparison) or root.attributes or "<?>" in root.operators:
         return
     lower, upper = bounds.lower.start, bounds.upper.start
@@ -67,14 +69,6 @@ def _constant(node: ast.Comparison) -> Iterator[Diagnostic]:
             return
 
 
-def _literal(node: ast.Number) -> Iterator[Diagnostic]:
-    if not math.isfinite(node.value):
-        message = f"`{node.span.text}` can only be a bound, not a value"
-        hint = "every number is finite: leave the comparison out, or compare with a number"
-        yield error("infinite-number", node.span, message, hint)
-    yield from _inexact(node)
-
-
 def _inexact(node: ast.Number) -> Iterator[Diagnostic]:
     value = node.value
     if isinstance(value, int) and abs(value) > EXACT and int(float(value)) != value:
@@ -83,22 +77,19 @@ def _inexact(node: ast.Number) -> Iterator[Diagnostic]:
 
 
 def _undefined(node: ast.Arithmetic | ast.Function) -> Iterator[Diagnostic]:
-    below = children(node)
-    values = [value_of(operand) for operand in below]
-    if isinstance(node, ast.Function):
-        if node.name == "sqrt" and values[0] is not None and values[0] < 0:
+    match node, [value_of(operand) for operand in children(node)]:
+        case ast.Function("sqrt"), [float(under)] if under < 0:
             yield _no_root(node, f"`{node.span.text}` is the root of a negative number")
-        return
-    left, right = values
-    if node.operator == "/" and right == 0:
-        which = "" if isinstance(below[1], ast.Number) else ", which is 0"
-        message = f"nothing can be divided by `{below[1].span.on_one_line}`{which}"
-        yield error("division-by-zero", below[1].span, message, "divide by something else, or compare products instead")
-    elif node.operator == "^" and left == 0 and right is not None and right < 0:
-        message = f"`{node.span.text}` divides by 0"
-        yield error("division-by-zero", node.span, message, "0 has no negative powers")
-    elif node.operator == "^" and left is not None and left < 0 and right is not None and right != math.floor(right):
-        yield _no_root(node, f"`{node.span.text}` is a power of a negative number with an exponent that is not whole")
+        case ast.Arithmetic("/", right=divisor), [_, 0]:
+            which = "" if isinstance(divisor, ast.Number) else ", which is 0"
+            message = f"nothing can be divided by `{divisor.span.on_one_line}`{which}"
+            hint = "divide by something else, or compare products instead"
+            yield error("division-by-zero", divisor.span, message, hint)
+        case ast.Arithmetic("^"), [0, float(power)] if power < 0:
+            yield error("division-by-zero", node.span, f"`{node.span.text}` divides by 0", "0 has no negative powers")
+        case ast.Arithmetic("^"), [float(base), float(power)] if base < 0 and power != math.floor(power):
+            what = "a power of a negative number with an exponent that is not whole"
+            yield _no_root(node, f"`{node.span.text}` is {what}")
 
 
 def _no_root(node: ast.Expression, message: str) -> Diagnostic:
@@ -123,31 +114,23 @@ def _value(node: ast.Expression, below: list[float | None], starts: Mapping[str,
     values = [value for value in below if value is not None]
     if len(values) < len(below):
         return None
-    match node:
-        case ast.Number():
-            value = float(node.value)
-        case ast.Learnable():
-            initial = node.initial if node.initial is not None else starts.get(node.name or "")
-            value = None if initial is None else float(initial)
-        case ast.Negate():
-            value = -values[0]
-        case ast.Function(name="abs"):
-            value = abs(values[0])
-        case ast.Function():
-            value = math.sqrt(values[0]) if values[0] >= 0 else None
-        case ast.Arithmetic():
-            value = _combined(_OPERATIONS[node.operator], *values)
-        case _:
-            value = None
-    return value if value is not None and math.isfinite(value) else None
-
-
-def _combined(operate: Callable[[float, float], object], left: float, right: float) -> float | None:
+    value: object = None
     try:
-        value = operate(left, right)
-    except (OverflowError, ZeroDivisionError):
+        match node:
+            case ast.Number(value):
+                pass
+            case ast.Learnable(name, value):
+                value = starts.get(name or "") if value is None else value
+            case ast.Negate():
+                value = -values[0]
+            case ast.Function(name):
+                value = abs(values[0]) if name == "abs" else math.sqrt(values[0])
+            case ast.Arithmetic(name):
+                value = _OPERATIONS[name](*values)
+    except (OverflowError, ValueError, ZeroDivisionError):
         return None
-    return value if isinstance(value, float) else None  # not the power of a negative number to a fraction
+    # the power of a negative number to a fraction is complex
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def truth_of(comparison: ast.Comparison, starts: Mapping[str, float] | None = None) -> bool | None:
@@ -157,31 +140,22 @@ def truth_of(comparison: ast.Comparison, starts: Mapping[str, float] | None = No
         return None
     whole = left == math.floor(left) and right == math.floor(right)
     equal = left == right if whole else abs(left - right) <= RELATIVE * max(abs(left), abs(right))
-    truths = {
-        "=": equal,
-        "!=": not equal,
-        ">": left > right and not equal,
-        "<": left < right and not equal,
-        ">=": left > right or equal,
-        "<=": left < right or equal,
-    }
-    return truths.get(comparison.operators[0])
+    order = 0 if equal else 1 if left > right else -1
+    return order in _ORDERS[comparison.operators[0]] if comparison.operators[0] in _ORDERS else None
 
 
-def values(symbols: Symbols) -> list[Diagnostic]:
-    findings: list[Diagnostic] = []
+def values(symbols: Symbols) -> Iterator[Diagnostic]:
     for kind, statement in symbols.stated():
         name = statement.atom.name
         if name in symbols.declared or not symbols.doubtful(name):  # it may well be a number
-            findings.extend(_fact(kind, statement, numeric=name in symbols.numbers))
-    for statement in symbols.statements():
-        if isinstance(statement, ast.RuleOrAxiom):
-            findings += [] if statement.bounds is None else _truth(statement.bounds, "")
-        elif isinstance(statement, ast.TableStatement) and statement.negated and statement.name in symbols.numbers:
+            yield from _fact(kind, statement, numeric=name in symbols.numbers)
+    for formula in symbols.formulas:
+        yield from () if formula.bounds is None else _truth(formula.bounds, "")
+    for statement in symbols.statements(ast.LoadStatement, ast.LabelTableStatement):
+        if statement.negated and statement.name in symbols.numbers:
+            span = find(statement.span, statement.name, len("load"))
             message = f"`{statement.name}` is a number, which cannot be negated"
-            named = find(statement.span, statement.name, len("load"))
-            findings.append(error("number-as-formula", named, message, "take the `~` out"))
-    return findings
+            yield error("number-as-formula", span, message, "take the `~` out")
 
 
 def _fact(kind: str, statement: ast.AtomStatement, numeric: bool) -> Iterator[Diagnostic]:

@@ -27,7 +27,7 @@ from lnnkit.check.findings import error, find, place, repeated, warning
 from lnnkit.check.predicates import arity_of, heads
 from lnnkit.check.program import ENTITY, Predicate
 from lnnkit.check.symbols import Formula, Mention, Symbols
-from lnnkit.check.walk import free_variables, measured, positive, proposition, strip_foralls, unweighted, visits
+from lnnkit.check.walk import free_variables, measured, positive, proposition, unweighted, visits
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import NULLS
@@ -36,27 +36,18 @@ from lnnkit.syntax.printer import format_string
 Scoped = tuple[str, int]  # a variable's name, and the identity of its binder (0: free)
 
 
-def sorts(symbols: Symbols) -> list[Diagnostic]:
-    return [finding for formula in symbols.formulas for finding in _clashes(formula, symbols)]
-
-
-def _clashes(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
-    declared = symbols.resolved if formula.kind == "query" else symbols.declared
-    for mentions in grouped(formula.mentions).values():
-        first: tuple[Mention, str] | None = None
-        for mention in mentions:
-            sort = _declared_sort(mention, declared)
-            if sort is None or sort == ENTITY:
-                continue
-            if first is None:
-                first = mention, sort
-            elif sort != first[1]:
-                where = place(first[0].span, mention.span)
-                before = f"{_ordinal(first[0])} on {where}, column {first[0].span.column}"
-                message = f"`{mention.name}` is a {sort} as {_ordinal(mention)}, but a {first[1]} as {before}"
+def sorts(symbols: Symbols) -> Iterator[Diagnostic]:
+    for formula in symbols.formulas:
+        declared = symbols.resolved if formula.kind == "query" else symbols.declared
+        for mentions in grouped(formula.mentions).values():
+            sorted_ = [(mention, _sort(mention, declared)) for mention in mentions]
+            known = [(mention, sort) for mention, sort in sorted_ if sort not in (None, ENTITY)]
+            for mention, sort in [(mention, sort) for mention, sort in known if sort != known[0][1]][:1]:
+                first, one = known[0]
+                before = f"{_ordinal(first)} on {place(first.span, mention.span)}, column {first.span.column}"
+                message = f"`{mention.name}` is a {sort} as {_ordinal(mention)}, but a {one} as {before}"
                 hint = "use two variables, or declare one of the arguments as `entity`, to which every sort belongs"
                 yield error("sort-clash", mention.span, message, hint)
-                break
 
 
 def _ordinal(mention: Mention) -> str:
@@ -76,7 +67,7 @@ def grouped(mentions: Iterable[Mention]) -> dict[Scoped, list[Mention]]:
     return groups
 
 
-def _declared_sort(mention: Mention, declared: Mapping[str, Predicate]) -> str | None:
+def _sort(mention: Mention, declared: Mapping[str, Predicate]) -> str | None:
     if mention.atom is None or mention.atom.name not in declared:
         return None
     positions = declared[mention.atom.name].sorts
@@ -87,16 +78,12 @@ def resolve_predicates(symbols: Symbols) -> dict[str, Predicate]:
     """Every predicate of the program with the sorts of its arguments; declared ones first."""
     classes = _classes([formula for formula in symbols.formulas if formula.kind != "query"], symbols.declared)
     resolved = dict(symbols.declared)
-    tables = {table.predicate: table for table in (*symbols.extra, *symbols.tables)}
-    for name in [*symbols.uses, *tables]:
-        if name in resolved:
-            continue
-        arity = arity_of(symbols, name)
-        if arity is None:
-            arity = symbols.arities.get(name, len(tables[name].columns) if name in tables else 0)
-        uses = symbols.uses.get(name, ())
-        span = uses[0].span if uses else None
-        resolved[name] = Predicate(name, tuple(classes.get((name, i), ENTITY) for i in range(arity)), span=span)
+    for name, uses in symbols.uses.items():
+        if name not in resolved:
+            arity = arity_of(symbols, name)
+            places = range(symbols.arities.get(name, 0) if arity is None else arity)
+            sorts = tuple(classes.get((name, place), ENTITY) for place in places)
+            resolved[name] = Predicate(name, sorts, span=uses[0].span)
     return resolved
 
 
@@ -117,7 +104,7 @@ def _classes(formulas: Sequence[Formula], declared: Mapping[str, Predicate]) -> 
             for mention in mentions:
                 if mention.atom is None:
                     continue
-                sort = _declared_sort(mention, declared)
+                sort = _sort(mention, declared)
                 if sort is not None:
                     given.append(((index, scoped), sort))
                 elif mention.atom.name not in declared:
@@ -134,20 +121,12 @@ def variable_sorts(formula: Formula, predicates: Mapping[str, Predicate]) -> dic
     """The sort of each variable of a formula, by (name, binder)."""
     resolved: dict[Scoped, str] = {}
     for scoped, mentions in grouped(formula.mentions).items():
-        sorts = {sort for mention in mentions if (sort := _declared_sort(mention, predicates)) is not None}
+        sorts = {sort for mention in mentions if (sort := _sort(mention, predicates)) is not None}
         resolved[scoped] = min(sorts - {ENTITY}, default=ENTITY)
     return resolved
 
 
-def variables(symbols: Symbols) -> list[Diagnostic]:
-    findings = list(_in_facts(symbols))
-    for formula in symbols.formulas:
-        findings += [*_quantifiers(formula), *_as_formulas(formula), *_bound_and_free(formula)]
-        findings += _once(formula, symbols)
-    return findings
-
-
-def _in_facts(symbols: Symbols) -> Iterator[Diagnostic]:
+def variables(symbols: Symbols) -> Iterator[Diagnostic]:
     for kind, statement in symbols.stated():
         for argument in statement.atom.arguments:
             if isinstance(argument, ast.Variable):
@@ -155,6 +134,11 @@ def _in_facts(symbols: Symbols) -> Iterator[Diagnostic]:
                 message = f"`{name}` is a variable (it starts upper-case), and a {kind} is about entities"
                 hint = f"an entity is written {format_string(name)} or in lower case; for all entities write a rule"
                 yield error(f"variable-in-{kind}", argument.span, message, hint)
+    for formula in symbols.formulas:
+        yield from _quantifiers(formula)
+        yield from _as_formulas(formula)
+        yield from _bound_and_free(formula)
+        yield from _once(formula, symbols)
 
 
 def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
@@ -168,15 +152,13 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
                 used.add(id(known[variable.name]))
             known[variable.name] = variable
     for visit in formula.visits:
-        node = visit.node
+        node, known = visit.node, dict(visit.scope)
         if not isinstance(node, ast.Quantifier):
             continue
         word = "forall" if isinstance(node, ast.Forall) else "exists"
-        bound: dict[str, ast.Variable] = {}
         for variable in node.variables:
-            name = variable.name
-            outer = bound.get(name) or visit.scope.get(name)
-            bound[name] = variable
+            name, outer = variable.name, known.get(variable.name)
+            known[name] = variable
             if outer is not None:
                 message = f"`{name}` is already bound on {place(outer.span, variable.span)}, column {outer.span.column}"
                 yield error("shadowed-variable", variable.span, message, "give the inner variable another name")
@@ -186,15 +168,11 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
                 yield error("unused-variable", variable.span, message, hint)
         if isinstance(node, ast.Exists) and isinstance(node.body, ast.Implies):
             names = [variable.name for variable in node.variables]
-            one = ", ".join(names)
+            one, left = ", ".join(names), node.body.antecedent.span.on_one_line
             message = f"this holds as soon as one {one} makes the left side of `->` false, or the right side true"
             hint = "write `&` for `->` if both sides are meant to hold of the same thing"
-            left = node.body.antecedent.span.on_one_line
-            if (
-                visit.parent is None
-                and len(left) < 60
-                and set(free_variables(visits(node.body.consequent))).isdisjoint(names)
-            ):
+            elsewhere = set(free_variables(visits(node.body.consequent))).isdisjoint(names)
+            if visit.parent is None and len(left) < 60 and elsewhere:
                 hint = f"close the quantifier before the arrow: `(exists {one}: {left}) -> ...`"
             yield warning("exists-implies", node.body.span, message, hint)
 
@@ -210,7 +188,7 @@ def _as_formulas(formula: Formula) -> Iterator[Diagnostic]:
 
 
 def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
-    quantifiers = (visit.node for visit in reversed(formula.visits) if isinstance(visit.node, ast.Quantifier))
+    quantifiers = reversed(list(formula.nodes(ast.Forall, ast.Exists)))
     bound = {variable.name: variable for quantifier in quantifiers for variable in quantifier.variables}
     seen: set[str] = set()
     for mention in formula.mentions:
@@ -244,8 +222,7 @@ def _once(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
     counts = Counter(mention.name for mention in free)
     query = formula.kind == "query"
     named = namesakes(symbols, (name for name, count in counts.items() if query or count == 1))
-    atoms = [visit.node for visit in formula.visits if isinstance(visit.node, ast.Atom)]
-    bare = {atom.name for atom in atoms if not atom.arguments}
+    bare = {atom.name for atom in formula.nodes(ast.Atom) if not atom.arguments}
     for mention in free:
         name = mention.name
         if name in named:
@@ -258,25 +235,21 @@ def _once(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
             yield warning("single-variable", mention.span, message, hint)
 
 
-def rules(symbols: Symbols) -> list[Diagnostic]:
-    suspects = [(formula, mention) for formula in symbols.formulas for mention in _loose(formula)]
-    findings = [*_names(symbols), *_compared_only(symbols)]
-    for formula, mention in suspects:
-        if variable_sorts(formula, symbols.resolved).get((mention.name, 0)) == ENTITY:
-            name = mention.name
-            message = f"`{name}` in the head ranges over every entity: no positive part of the body mentions it"
-            hint = f"add an atom about `{name}` to the body, `Person({name}) & ...`, or declare the predicates' sorts"
-            findings.append(warning("unsafe-variable", mention.span, message, hint))
-    return findings
-
-
-def _names(symbols: Symbols) -> Iterator[Diagnostic]:
-    named = (formula for formula in symbols.formulas if getattr(formula.statement, "name", None))
-    for before, formula in repeated(named, lambda formula: getattr(formula.statement, "name", None)):
-        name = getattr(formula.statement, "name", "")
-        span = find(formula.statement.span, name, len(formula.kind))
-        message = f"`{name}` already names the {before.kind} on {place(before.statement.span, span)}"
+def rules(symbols: Symbols) -> Iterator[Diagnostic]:
+    named = symbols.statements(ast.RuleStatement, ast.AxiomStatement)
+    for before, statement in repeated((rule for rule in named if rule.name), lambda rule: rule.name):
+        kinds = ["rule" if isinstance(rule, ast.RuleStatement) else "axiom" for rule in (before, statement)]
+        span = find(statement.span, statement.name or "", len(kinds[1]))
+        message = f"`{statement.name}` already names the {kinds[0]} on {place(before.span, span)}"
         yield error("duplicate-rule-name", span, message, "give this one another name")
+    yield from _compared_only(symbols)
+    for formula in symbols.formulas:
+        for mention in _loose(formula):
+            if variable_sorts(formula, symbols.resolved).get((mention.name, 0)) == ENTITY:
+                name = mention.name
+                message = f"`{name}` in the head ranges over every entity: no positive part of the body mentions it"
+                what = f"add an atom about `{name}` to the body, `Person({name}) & ...`"
+                yield warning("unsafe-variable", mention.span, message, f"{what}, or declare the predicates' sorts")
 
 
 def _compared_only(symbols: Symbols) -> Iterator[Diagnostic]:
@@ -291,7 +264,7 @@ def _compared_only(symbols: Symbols) -> Iterator[Diagnostic]:
 def _loose(formula: Formula) -> Iterator[Mention]:
     """The free head variables of a rule that its body does not restrict; those that occur only once are reported
     elsewhere."""
-    root = unweighted(strip_foralls(formula.root))
+    root = unweighted(formula.matrix)
     if formula.kind != "rule" or not isinstance(root, ast.Implies):
         return
     free = {name: mentions for (name, binder), mentions in grouped(formula.mentions).items() if not binder}

@@ -6,11 +6,12 @@ of levels deep or be as wide as memory allows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from lnnkit.syntax import ast
+from lnnkit.syntax.span import Span
 
 Role = Literal["formula", "term", "comparand", "query"]
 """What a place asks for: a truth value, a number, either side of a comparison, or anything that can be asked."""
@@ -146,6 +147,11 @@ def strip_foralls(formula: ast.Expression) -> ast.Expression:
     while isinstance(formula, ast.Forall):
         formula = formula.body
     return formula
+
+
+def conjunction(parts: Sequence[ast.Expression], span: Span) -> ast.Expression:
+    """One formula, or the ``&`` of several."""
+    return parts[0] if len(parts) == 1 else ast.And(tuple(parts), span=span)
 
 
 def unweighted(formula: ast.Expression) -> ast.Expression:

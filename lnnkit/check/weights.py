@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from lnnkit.check.findings import did_you_mean, error, nearest, warning
 from lnnkit.check.kinds import may_be_numeric
 from lnnkit.check.symbols import Formula, Symbols
-from lnnkit.check.walk import Visit, strip_foralls
+from lnnkit.check.walk import Visit, children
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -51,17 +51,6 @@ RELATION_ATTRIBUTES: Mapping[str, Shape] = {"weight": Shape(3), "scale": Shape(N
 """Of ``<?>``: the weights of the sign bit and of the zero bit, and the bias."""
 
 
-def units(symbols: Symbols) -> list[Diagnostic]:
-    findings: list[Diagnostic] = []
-    for node in (visit.node for formula in symbols.formulas for visit in formula.visits):
-        if isinstance(node, ast.Unit | ast.Comparison):
-            shapes = shapes_of(node)
-            for attribute in node.attributes:
-                if attribute.key in shapes and not isinstance(attribute.value, str):
-                    findings += _attribute(attribute, attribute.value, shapes[attribute.key], node)
-    return findings
-
-
 def shapes_of(node: ast.Unit | ast.Comparison) -> Mapping[str, Shape]:
     """The attributes whose shape is checked here, by key."""
     if isinstance(node, ast.Unit):
@@ -69,75 +58,32 @@ def shapes_of(node: ast.Unit | ast.Comparison) -> Mapping[str, Shape]:
     return {"weight": RELATION_ATTRIBUTES["weight"]} if "<?>" in node.operators else {}
 
 
-def _attribute(
-    attribute: ast.Attribute, value: ast.Value | ast.ValueList, shape: Shape, node: ast.Unit | ast.Comparison
-) -> Iterator[Diagnostic]:
-    key = attribute.key
-    if shape.count is None:
-        if isinstance(value, ast.ValueList):
-            yield error("attribute-shape", attribute.span, f"`{key}` is one number", f"write `{key}: 1`")
-        else:
-            yield from _in_range(attribute, value, shape)
-        return
-    count = shape.count or len(node.operands)
-    what = "the weights of the sign and of the zero, and the bias" if shape.count else "one for each operand"
-    items = value.items if isinstance(value, ast.ValueList) else ()
-    numbers = [item for item in items if not isinstance(item, ast.ValueList)]
-    if len(numbers) != count or len(items) != count:
-        example = ", ".join(["1"] * count)
-        message = f"`{key}` is a list of {count} number{'' if count == 1 else 's'}: {what}"
-        yield error("attribute-shape", attribute.span, message, f"write `{key}: [{example}]`")
-        return
-    for number in numbers:
-        yield from _in_range(attribute, number, shape)
-
-
-def _in_range(attribute: ast.Attribute, value: ast.Value, shape: Shape) -> Iterator[Diagnostic]:
-    number = value.start
-    if number is None:
-        return
-    key = attribute.key
-    if not math.isfinite(number):
-        yield error("attribute-value", value.span, f"`{key}` is finite", f"`{key}: 1`")
-    elif not shape.low <= number <= shape.high:
-        message = f"`{key}` must be in [{shape.low:g}, {shape.high:g}]; got {value.span.text}"
-        hint = "scale an operand instead: `2 * debt(X)`"
-        if key == "gate":
-            hint = "a gate is a share, from 0 (closed) to 1 (open)"
-        yield error("attribute-value", value.span, message, hint)
-
-
 _KEYS = frozenset({"bias", "logic", *RELATION_ATTRIBUTES}).union(*UNIT_ATTRIBUTES.values())
 
 
-def weights(symbols: Symbols) -> list[Diagnostic]:
-    return [*_of_nodes(symbols), *(finding for formula in symbols.formulas for finding in _last(formula))]
-
-
-def _last(formula: Formula) -> Iterator[Diagnostic]:
-    """`rule P(X) -> Q(X) @ 0.8`, without any other weight, and without bounds: the truth of the rule may be meant."""
-    statement = formula.statement
-    weighed = [visit.node for visit in formula.visits if isinstance(visit.node, ast.Weighted)]
-    if isinstance(statement, ast.QueryStatement) or statement.bounds is not None or len(weighed) != 1:
-        return
-    weight, operand = weighed[0].weight, weighed[0].operand
-    if not isinstance(weight, ast.Number) or not 0 < weight.value < 1 or weight.span.end < statement.span.end:
-        return
-    if not isinstance(strip_foralls(formula.root), ast.Implies):
-        return
-    value = weight.span.text
-    message = f"`@{value}` weighs `{operand.span.on_one_line}` alone: it does not say how far the rule holds"
-    hint = f"for that write `in [{value}, 1]`; if the weight is meant, give another operand one too, if it is `@1`"
-    yield warning("weighted-conclusion", weight.span, message, hint)
-
-
-def _of_nodes(symbols: Symbols) -> Iterator[Diagnostic]:
+def weights(symbols: Symbols) -> Iterator[Diagnostic]:
     for formula in symbols.formulas:
         for visit in formula.visits:
             if isinstance(visit.node, ast.Weighted):
                 yield from _weight(visit.node, visit.parent)
             elif isinstance(visit.node, Carrier) and visit.node.attributes:
                 yield from _attributes(visit, visit.node, formula, symbols)
+        yield from _last(formula)
+
+
+def _last(formula: Formula) -> Iterator[Diagnostic]:
+    """`rule P(X) -> Q(X) @ 0.8`, without any other weight, and without bounds: the truth of the rule may be meant."""
+    weighed = list(formula.nodes(ast.Weighted))
+    if formula.kind == "query" or formula.bounds is not None or len(weighed) != 1:
+        return
+    weight, operand = weighed[0].weight, weighed[0].operand
+    if not isinstance(weight, ast.Number) or not 0 < weight.value < 1 or weight.span.end < formula.statement.span.end:
+        return
+    if isinstance(formula.matrix, ast.Implies):
+        value = weight.span.text
+        message = f"`@{value}` weighs `{operand.span.on_one_line}` alone: it does not say how far the rule holds"
+        hint = f"for that write `in [{value}, 1]`; if the weight is meant, give another operand one too, if it is `@1`"
+        yield warning("weighted-conclusion", weight.span, message, hint)
 
 
 def _weight(node: ast.Weighted, parent: ast.Expression | None) -> Iterator[Diagnostic]:
@@ -161,6 +107,7 @@ Carrier = ast.Connective | ast.Comparison | ast.Unit
 
 def _attributes(visit: Visit, node: Carrier, formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
     allowed, what = _allowed(visit, node, symbols)
+    shapes = shapes_of(node) if isinstance(node, ast.Unit | ast.Comparison) else {}
     seen: set[str] = set()
     for attribute in node.attributes:
         key = attribute.key
@@ -176,6 +123,8 @@ def _attributes(visit: Visit, node: Carrier, formula: Formula, symbols: Symbols)
         else:
             yield from _value(attribute, node, formula)
         seen.add(key)
+        if key in shapes and not isinstance(attribute.value, str):
+            yield from _shaped(attribute, attribute.value, shapes[key], len(children(node)))
 
 
 def _allowed(visit: Visit, node: Carrier, symbols: Symbols) -> tuple[frozenset[str], str]:
@@ -216,7 +165,8 @@ def _value(attribute: ast.Attribute, node: Carrier, formula: Formula) -> Iterato
         hint = "the larger, the softer: `{scale: 2}`"
         yield error("attribute-value", attribute.span, f"the scale {value.span.text} is not above 0", hint)
     elif key == "bias" and isinstance(node, ast.Iff | ast.Xor):
-        logic = logic_of(node, formula.entry.logic)
+        given = (other.value for other in node.attributes if other.key == "logic")
+        logic = next((value for value in given if value in ast.LOGICS), formula.logic)
         if logic not in ast.BIASED_EQUIVALENCES:
             sign = "<->" if isinstance(node, ast.Iff) else "xor"
             message = f"`{sign}` has no bias in {logic} logic"
@@ -224,7 +174,28 @@ def _value(attribute: ast.Attribute, node: Carrier, formula: Formula) -> Iterato
             yield error("bias-on-equivalence", attribute.span, message, hint)
 
 
-def logic_of(node: Carrier, around: ast.LogicName) -> object:
-    """The logic of a group: its own attribute, otherwise that of its file."""
-    values = (attribute.value for attribute in node.attributes if attribute.key == "logic")
-    return next((value for value in values if value in ast.LOGICS), around)
+def _shaped(
+    attribute: ast.Attribute, value: ast.Value | ast.ValueList, shape: Shape, operands: int
+) -> Iterator[Diagnostic]:
+    """Findings about the value of an attribute that has a shape."""
+    key, listed = attribute.key, isinstance(value, ast.ValueList)
+    items = value.items if isinstance(value, ast.ValueList) else (value,)
+    numbers = [item for item in items if not isinstance(item, ast.ValueList)]
+    count = None if shape.count is None else shape.count or operands
+    if listed == (count is None) or not len(numbers) == len(items) == (count or 1):
+        what, example = "one number", "1"
+        if count is not None:
+            each = "the weights of the sign and of the zero, and the bias" if shape.count else "one for each operand"
+            what = f"a list of {count} number{'' if count == 1 else 's'}: {each}"
+            example = f"[{', '.join(['1'] * count)}]"
+        yield error("attribute-shape", attribute.span, f"`{key}` is {what}", f"write `{key}: {example}`")
+        return
+    for number in numbers:
+        start = number.start
+        if start is not None and not math.isfinite(start):
+            yield error("attribute-value", number.span, f"`{key}` is finite", f"`{key}: 1`")
+        elif start is not None and not shape.low <= start <= shape.high:
+            message = f"`{key}` must be in [{shape.low:g}, {shape.high:g}]; got {number.span.text}"
+            share = "a gate is a share, from 0 (closed) to 1 (open)"
+            hint = share if key == "gate" else "scale an operand instead: `2 * debt(X)`"
+            yield error("attribute-value", number.span, message, hint)

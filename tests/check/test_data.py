@@ -82,12 +82,3 @@ def test_without_reading_no_file_is_missed(folder: Path) -> None:
     text = 'load Contact from "gone.csv"\nrule Contact(carl, X) & Contact(z, X) -> Near(X)\n'
     found = findings(text, folder, read_data=False)
     assert [(finding.code, finding.severity) for finding in found] == [("lower-case-variable", "warning")]
-
-
-def test_extra_tables(folder: Path) -> None:
-    table = checked('load Contact from "contacts.csv"\n', folder).tables[0]
-    program, _ = parse("rule Contact(anna, X) -> Near(X)\n", "test.lnn")
-    result, found = check(program, folder, extra=[table])
-    assert found == []
-    assert result is not None and result.tables == (table,)
-    assert result.predicates["Contact"].arity == 2
