@@ -15,15 +15,19 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple, TypeAlias
+from functools import reduce
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity
+from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, Predicate, Query, SameEntity
 from lnnkit.check.walk import children, nodes
 from lnnkit.errors import ProgramError
 from lnnkit.interchange.first_order import unreadable
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import one_line
+
+if TYPE_CHECKING:
+    from lnnkit.data.table import FactTable
 
 _UNIVERSE = "Entity"
 _SIGNS: Mapping[type, str] = {
@@ -82,14 +86,11 @@ class _Reading:
             hint = "take `closed` away, or write its definition as an axiom with `<->`"
             self.errors.append(Diagnostic("closed-derived", message, hint, self.program.predicates[name].span))
         listed: defaultdict[str, dict[tuple[str, ...], None]] = defaultdict(dict)
-        for name, row, lower, upper, shown in self._facts():
+        for name, row, lower, upper, shown in _rows(self.program.facts, self.program.tables):
             self._fact(self.program.predicates[name], row, lower, upper, shown)
             listed[name][row] = None
-        for label in self.program.labels:  # they name entities, and say nothing
-            self._see(self.program.predicates[label.predicate], label.arguments)
-        for table in self.program.label_tables:
-            for row in zip(*table.columns, strict=True):
-                self._see(self.program.predicates[table.predicate], row)
+        for name, row, *_ in _rows(self.program.labels, self.program.label_tables):  # they name entities alone
+            self._see(self.program.predicates[name], row)
         for statement in (*self.program.assertions, *questions):
             try:
                 self._question(statement) if isinstance(statement, Query) else self._assertion(statement)
@@ -102,15 +103,6 @@ class _Reading:
             self._define(sort)
 
     # --- facts --------------------------------------------------------------------------------------------------
-
-    def _facts(self) -> Iterator[tuple[str, tuple[str, ...], float, float, str]]:
-        """The predicate, the entities and the bounds of each fact, and its text or its place."""
-        for fact in self.program.facts:
-            yield fact.predicate, fact.arguments, fact.lower, fact.upper, fact.span.text
-        for table in self.program.tables:
-            rows = zip(*table.columns, strict=True) if table.columns else iter([()] * len(table))
-            for row, *ends, line in zip(rows, table.lower.tolist(), table.upper.tolist(), table.rows, strict=True):
-                yield table.predicate, row, *ends, f"{table.source}:{line}"
 
     def _fact(self, predicate: Predicate, arguments: Sequence[str], lower: float, upper: float, shown: str) -> None:
         self._see(predicate, arguments)
@@ -131,8 +123,7 @@ class _Reading:
 
     def _see(self, predicate: Predicate, arguments: Sequence[str]) -> None:
         for sort, entity in zip(predicate.sorts, arguments, strict=True):
-            self.members[sort][entity] = None
-            self.members[ENTITY][entity] = None
+            self.members[sort][entity] = self.members[ENTITY][entity] = None
 
     # --- statements ---------------------------------------------------------------------------------------------
 
@@ -168,7 +159,7 @@ class _Reading:
     ) -> _SExpression:
         """A quantifier for each variable, over its sort."""
         bound = {name: next(self.variables) for name in names}
-        formula, sorts = self._formula(body, {**around, **bound}), self._sorts(body)
+        formula, sorts = self._expression(body, {**around, **bound}), self._sorts(body)
         for name in reversed(names):
             sort = min(sorts.get(name, {ENTITY}) - {ENTITY}, default=ENTITY)  # its places do not contradict each other
             if sort != ENTITY or not self._is_open(ENTITY):
@@ -180,56 +171,47 @@ class _Reading:
     def _is_open(self, sort: str) -> bool:
         return sort in self.program.sorts and self.program.sorts[sort].open
 
-    def _formula(self, node: ast.Node, names: Mapping[str, _SmtName]) -> _SExpression:
+    def _expression(self, node: ast.Node, names: Mapping[str, _SmtName]) -> _SExpression:
+        """A formula or a term."""
+        if getattr(node, "attributes", ()):
+            soft = isinstance(node, ast.Comparison)
+            what = "a soft comparison is read as a crisp one" if soft else "attributes such as a bias are left out"
+            self._leave_out(node, what)
         match node:
             case SameEntity(left=left, right=right):
                 return ("=", *(self._argument(side, ENTITY, names) for side in (left, right)))
             case ast.Truth(value=value):
                 return "true" if value else "false"
+            case ast.Number(value=value):
+                return _real(value)
             case ast.Atom():
-                return self._atom(node, names)
+                predicate = self.program.predicates[node.name]
+                places = zip(node.arguments, predicate.sorts, strict=True)
+                return self._applied(predicate, [self._argument(argument, sort, names) for argument, sort in places])
             case ast.Weighted(operand=operand):
                 self._leave_out(node, "weights are left out: first-order logic has none")
-                return self._formula(operand, names)
+                return self._expression(operand, names)
             case ast.Forall(variables=variables, body=body) | ast.Exists(variables=variables, body=body):
                 sign = "forall" if isinstance(node, ast.Forall) else "exists"
                 return self._quantified(sign, [variable.name for variable in variables], body, names)
             case ast.Comparison() if "<?>" not in node.operators:
-                if node.attributes:
-                    self._leave_out(node, "a soft comparison is read as a crisp one")
-                sides = itertools.pairwise([self._term(operand, names) for operand in node.operands])
+                sides = itertools.pairwise([self._expression(operand, names) for operand in node.operands])
                 links = zip(node.operators, sides, strict=True)
                 return _combined("and", [("not", ("=", *pair)) if op == "!=" else (op, *pair) for op, pair in links])
-        if getattr(node, "attributes", ()) and not isinstance(node, ast.Comparison):
-            self._leave_out(node, "attributes such as a bias are left out")
-        if type(node) not in _SIGNS:
-            raise _unsayable(node)
-        return (_SIGNS[type(node)], *[self._formula(child, names) for child in children(node)])  # type: ignore[arg-type]  # one of these types
+            case ast.Negate(operand=operand):
+                return ("-", _real(0), self._expression(operand, names))
+            case ast.Arithmetic(operator="^", left=left, right=ast.Number(value=power)) if power in (1, 2, 3, 4):
+                base = self._expression(left, names)
+                return reduce(lambda product, factor: ("*", product, factor), [base] * int(power))
+            case ast.Arithmetic(operator=operator, left=left, right=right) if operator != "^":
+                return (operator, self._expression(left, names), self._expression(right, names))
+            case ast.Not() | ast.And() | ast.Or() | ast.Implies() | ast.Iff() | ast.Xor():
+                return (_SIGNS[type(node)], *[self._expression(child, names) for child in children(node)])
+        message = f"`{node.span.text}` cannot be written in first-order logic with `+ - * /`"
+        raise unreadable("not-first-order", message, "", node.span)
 
     def _leave_out(self, node: ast.Node | Assertion, message: str) -> None:
         self.notes.append(Diagnostic("left-out", message, "", node.span, "warning"))
-
-    def _term(self, node: ast.Expression, names: Mapping[str, _SmtName]) -> _SExpression:
-        match node:
-            case ast.Number(value=value):
-                return _real(value)
-            case ast.Atom():
-                return self._atom(node, names)
-            case ast.Negate(operand=operand):
-                return ("-", _real(0), self._term(operand, names))
-            case ast.Arithmetic(operator="^", left=left, right=ast.Number(value=power)) if power in (1, 2, 3, 4):
-                product = base = self._term(left, names)
-                for _ in range(int(power) - 1):
-                    product = ("*", product, base)
-                return product
-            case ast.Arithmetic(operator=operator, left=left, right=right) if operator in "+-*/":
-                return (operator, self._term(left, names), self._term(right, names))
-        raise _unsayable(node)
-
-    def _atom(self, atom: ast.Atom, names: Mapping[str, _SmtName]) -> _SExpression:
-        predicate = self.program.predicates[atom.name]
-        places = zip(atom.arguments, predicate.sorts, strict=True)
-        return self._applied(predicate, [self._argument(argument, sort, names) for argument, sort in places])
 
     def _argument(self, argument: ast.Argument, sort: str, names: Mapping[str, _SmtName]) -> _SmtName:
         if isinstance(argument, ast.Variable):
@@ -246,11 +228,13 @@ class _Reading:
         """The variables of a formula, in their order, with the sorts of their places."""
         sorts: defaultdict[str, set[str]] = defaultdict(set)
         for node in nodes(formula):  # type: ignore[arg-type]  # a SameEntity is a leaf
-            places: Iterator[tuple[object, str]] = iter(())
-            if isinstance(node, ast.Atom):
-                places = zip(node.arguments, self.program.predicates[node.name].sorts, strict=True)
-            elif isinstance(node, SameEntity):
-                places = iter([(node.left, ENTITY), (node.right, ENTITY)])
+            match node:
+                case ast.Atom(name=name, arguments=arguments):
+                    places = zip(arguments, self.program.predicates[name].sorts, strict=True)
+                case SameEntity(left=left, right=right):
+                    places = zip((left, right), (ENTITY, ENTITY), strict=True)
+                case _:
+                    continue
             for argument, sort in places:
                 if isinstance(argument, ast.Variable):
                     sorts[argument.name].add(sort)
@@ -324,6 +308,18 @@ class _Reading:
         return self.spelled[term]
 
 
+def _rows(
+    facts: Sequence[Fact], tables: Sequence[FactTable]
+) -> Iterator[tuple[str, tuple[str, ...], float, float, str]]:
+    """The predicate, the entities and the bounds of each fact, and its text or its place."""
+    for fact in facts:
+        yield fact.predicate, fact.arguments, fact.lower, fact.upper, fact.span.text
+    for table in tables:
+        rows = zip(*table.columns, strict=True) if table.columns else iter([()] * len(table))
+        for row, *ends, line in zip(rows, table.lower.tolist(), table.upper.tolist(), table.rows, strict=True):
+            yield table.predicate, row, *ends, f"{table.source}:{line}"
+
+
 def _guard(sort: str) -> _SmtName:
     return _SmtName("predicate", f"sort {sort}")
 
@@ -338,11 +334,6 @@ def _combined(sign: str, formulas: Sequence[_SExpression]) -> _SExpression:
 def _value(value: object) -> float | None:
     number = value.value if isinstance(value, ast.Number) else value
     return float(number) if isinstance(number, int | float) else None
-
-
-def _unsayable(node: ast.Node) -> ProgramError:
-    message = f"`{node.span.text}` cannot be written in first-order logic with `+ - * /`"
-    return unreadable("not-first-order", message, "", node.span)
 
 
 def _spelled(name: str) -> str:
