@@ -25,7 +25,10 @@ from lnnkit.syntax.printer import format_statement, one_line
 from lnnkit.syntax.span import as_source
 
 DEEPEST = 140
-_MADE = {"not": ast.Not, "implies": ast.Implies, "iff": ast.Iff, "xor": ast.Xor}
+_MADE = {
+    "not": ast.Not, "implies": ast.Implies, "iff": ast.Iff, "xor": ast.Xor, "and": ast.And, "or": ast.Or,
+    "forall": ast.Forall, "exists": ast.Exists,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +215,13 @@ class _Writer:
 
     def expression(self, formula: Expression, names: Mapping[str, str], used: set[str]) -> ast.Expression:
         """A formula or a number."""
+        denied = formula.kind == "not" and formula.parts[0].kind == "equal"
+        if denied or formula.kind == "equal":
+            sides = (formula.parts[0] if denied else formula).parts
+            operands = [
+                ast.Atom(names[side.name]) if side.kind == "variable" else ast.Entity(_text(side)) for side in sides
+            ]
+            return ast.Comparison(tuple(operands), ("!=" if denied else "=",))
         match formula.kind:
             case "true" | "false" as kind:
                 return ast.Truth(kind == "true")
@@ -219,10 +229,6 @@ class _Writer:
                 return self._atom(formula, names)
             case "number":
                 return ast.Number(formula.value)
-            case "equal":
-                return self._equation("=", formula, names)
-            case "not" if formula.parts[0].kind == "equal":
-                return self._equation("!=", formula.parts[0], names)
             case "forall" | "exists" as kind:
                 variables: list[ast.Variable] = []
                 names = dict(names)
@@ -230,28 +236,17 @@ class _Writer:
                     names[formula.name] = self._variable(formula.name, used)
                     variables.append(ast.Variable(names[formula.name]))
                     (formula,) = formula.parts
-                body = self.expression(formula, names, used)
-                return (ast.Forall if kind == "forall" else ast.Exists)(tuple(variables), body)
+                return _MADE[kind](tuple(variables), self.expression(formula, names, used))
         parts = tuple([self.expression(part, names, used) for part in formula.parts])
         match formula.kind:
             case "and" | "or" as kind:
-                return (ast.And if kind == "and" else ast.Or)(parts)
+                return _MADE[kind](parts)
             case "<" | "<=" | ">" | ">=" | "=" as operator:
                 return ast.Comparison(parts, (operator,))
             case "+" | "-" | "*" | "/" as operator:
                 return ast.Arithmetic(operator, *parts)
             case connective:
                 return _MADE[connective](*parts)
-
-    def _equation(
-        self, operator: ast.ComparisonOperator, equation: Expression, names: Mapping[str, str]
-    ) -> ast.Comparison:
-        """An equation between individuals."""
-        sides = [
-            ast.Atom(names[side.name]) if side.kind == "variable" else ast.Entity(_text(side))
-            for side in equation.parts
-        ]
-        return ast.Comparison(tuple(sides), (operator,))
 
     def _atom(self, atom: Expression, names: Mapping[str, str]) -> ast.Atom:
         arguments = tuple([self._argument(part, names) for part in atom.parts])

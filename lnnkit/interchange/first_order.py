@@ -53,19 +53,14 @@ TRUE, FALSE = Expression("true"), Expression("false")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line that holds a formula: ``role`` is axiom, query or predicate, ``gloss`` what it says in words."""
+class Stated:
+    """A line with its ``formula``, once it is read; one that is made for a function has no place. ``role`` is axiom,
+    query or predicate, ``gloss`` what it says in words."""
 
     span: Span
     role: str = "axiom"
     name: str | None = None
     gloss: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Stated(Line):
-    """A line with its formula; one that is made for a function has no place."""
-
     formula: Expression = TRUE
 
 

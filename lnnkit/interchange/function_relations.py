@@ -29,28 +29,31 @@ def with_attributes(stated: Sequence[fol.Stated]) -> list[fol.Stated]:
     """The formulas with functions as attributes where arithmetic, an order or a literal shows that their values are
     numbers, and equations between numbers as comparisons. Raises `ProgramError` if an individual occurs where a number
     is expected."""
+    leaves = [
+        node for node in fol.nodes(*(line.formula for line in stated)) if node.kind in (*fol.COMPARISONS, "equal")
+    ]
     numeric: set[_NameAndArity] = set()
     before = -1
     while len(numeric) > before:
         before = len(numeric)
-        for leaf in fol.nodes(*(line.formula for line in stated)):
-            if leaf.kind in fol.COMPARISONS or (leaf.kind == "equal" and _numeric(leaf, numeric)):
-                numeric |= {*_symbols(leaf)}
+        numeric.update(*(_symbols(leaf) for leaf in leaves if _of_numbers(leaf, numeric)))
 
     def rewritten(node: Expression) -> Expression:
-        if node.kind in fol.COMPARISONS or (node.kind == "equal" and _numeric(node, numeric)):
-            kind = "=" if node.kind == "equal" else node.kind
-            return replace(node, kind=kind, parts=tuple([_number(term, numeric) for term in node.parts]))
+        if _of_numbers(node, numeric):
+            node = replace(node, kind="=" if node.kind == "equal" else node.kind)
+            return fol.changed(node, lambda term: _number(term, numeric))
         return fol.changed(node, rewritten)
 
     return [replace(line, formula=rewritten(line.formula)) for line in stated]
 
 
-def _numeric(equation: Expression, numeric: set[_NameAndArity]) -> bool:
-    """Whether an equation is between numbers: it has a literal beside a function, a sum, or a term that is known to be
-    a number."""
-    functions = [side for side in equation.parts if side.kind == "function"]
-    kinds = {side.kind for side in equation.parts}
+def _of_numbers(node: Expression, numeric: set[_NameAndArity]) -> bool:
+    """Whether numbers are compared: an equation has a literal beside a function, a sum, or a term that is known to be a
+    number."""
+    if node.kind != "equal":
+        return node.kind in fol.COMPARISONS
+    functions = [side for side in node.parts if side.kind == "function"]
+    kinds = {side.kind for side in node.parts}
     if any(_symbol(side) in numeric for side in functions) or not kinds.isdisjoint(fol.ARITHMETIC):
         return True
     return "number" in kinds and any(not side.quoted for side in functions)
@@ -97,7 +100,7 @@ def with_relations(stated: Sequence[fol.Stated], liberties: Liberties) -> list[f
             liberties.note("function-as-relation", message, "", term.span)
     if not relations:
         return list(stated)
-    return [*laws, *(replace(line, formula=_Rewriting(relations, line).formula()) for line in stated)]
+    return [*laws, *(replace(line, formula=_Rewriting(relations, line).formula) for line in stated)]
 
 
 def _laws(name: str, relation: str, arity: int) -> Iterator[fol.Stated]:
@@ -115,11 +118,8 @@ class _Rewriting:
 
     def __init__(self, relations: Mapping[_NameAndArity, str], stated: fol.Stated) -> None:
         self.relations = relations
-        self.stated = stated
         self.taken = fol.variables(stated.formula)
-
-    def formula(self) -> Expression:
-        return self._formula(self.stated.formula, self.stated.role == "axiom")
+        self.formula = self._formula(stated.formula, stated.role == "axiom")
 
     def _formula(self, formula: Expression, positive: bool) -> Expression:
         if formula.kind in ("atom", "equal", *fol.COMPARISONS):
@@ -137,8 +137,7 @@ class _Rewriting:
         if function is not None:
             left, right = leaf.parts
             leaf = self._image(function, right if function is left else left, leaf)
-        if leaf.kind != "equal":
-            leaf = fol.changed(leaf, lambda term: self._term(term, given))
+        leaf = fol.changed(leaf, lambda term: self._term(term, given))
         for atom in reversed(given):
             inner = fol.joined("implies" if positive else "and", atom, leaf)
             leaf = Expression("forall" if positive else "exists", atom.parts[-1].name, (inner,))

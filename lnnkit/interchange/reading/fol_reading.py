@@ -12,7 +12,7 @@ from lark.exceptions import UnexpectedToken
 
 from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
-from lnnkit.interchange.first_order import Expression, Liberties, Line, unreadable
+from lnnkit.interchange.first_order import Expression, Liberties, Stated, unreadable
 from lnnkit.interchange.reading.fol_tokens import Words, bracketed, fol_parser, group_end, settled, words_of
 from lnnkit.syntax.span import Source, Span
 
@@ -29,16 +29,8 @@ _TIGHTER = {"or": ("and",), "xor": ("and", "or"), "iff": ("implies",)}  # where 
 _Subtree = Tree[Token] | Token
 
 
-def read_line(line: Line, liberties: Liberties) -> fol.Stated:
-    """The formula of a line, closed. Raises `ProgramError`."""
-    try:
-        return _read_line(line, liberties)
-    except RecursionError:
-        message = "this formula is nested too deeply"
-        raise unreadable("too-deep", message, "split it into several formulas", line.span) from None
-
-
-def _read_line(line: Line, liberties: Liberties) -> fol.Stated:
+def read_line(line: Stated, liberties: Liberties) -> Stated:
+    """The line with its formula, closed. Raises `ProgramError`, and ``RecursionError`` if that is nested too deeply."""
     words = words_of(line.span)
     _require_formula(words, line, liberties)
     notes = Liberties(liberties.source)
@@ -57,10 +49,10 @@ def _read_line(line: Line, liberties: Liberties) -> fol.Stated:
     for name, variable in free.items():
         message = f"nothing binds `{name}`: it is read as `for every {name}`"
         liberties.note("free-variable", message, f"write `∀{name} (...)`, or name the individual", variable.span)
-    return fol.Stated(line.span, line.role, line.name, line.gloss, fol.quantified("forall", free, formula))
+    return replace(line, formula=fol.quantified("forall", free, formula))
 
 
-def _require_formula(words: Words, line: Line, liberties: Liberties) -> None:
+def _require_formula(words: Words, line: Stated, liberties: Liberties) -> None:
     if not words:
         raise unreadable("no-formula", "a formula is missing", "", line.span)
     for word in words:
@@ -117,8 +109,7 @@ def _extended(words: Words, formula: Expression, liberties: Liberties) -> Words 
     """The tokens with the scope of one quantifier reaching to the end of its group, where its variable is used after
     its scope; None where there is none."""
     for name, variable in fol.free_variables(formula).items():
-        if variable.span is None:
-            continue
+        assert variable.span is not None
         for index in range(len(words) - 2, -1, -1):
             if words[index].type != "QUANTIFIER" or words[index + 1] != name:
                 continue

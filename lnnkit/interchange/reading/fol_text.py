@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lnnkit.errors import ProgramError
-from lnnkit.interchange.first_order import Liberties, Line, Stated
+from lnnkit.interchange.first_order import Liberties, Stated
 from lnnkit.interchange.reading.fol_reading import LINKS, read_line
 from lnnkit.interchange.reading.fol_tokens import words_of
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -40,7 +40,7 @@ _GLOSS = re.compile(r"\s*(?::::*|#|//)\s*")
 def read_fol(source: Source, liberties: Liberties) -> tuple[list[Stated], dict[str, str], list[Diagnostic]]:
     """The formulas of a text, one a line; what `Predicates:` says of predicates; and an error for each line that cannot
     be read."""
-    lines: list[Line] = []
+    lines: list[Stated] = []
     for line in _lines(source, liberties):
         if lines and not line.name and _goes_on(lines[-1], line):
             before = lines.pop()
@@ -59,10 +59,13 @@ def read_fol(source: Source, liberties: Liberties) -> tuple[list[Stated], dict[s
             stated.append(read_line(line, liberties))
         except ProgramError as problem:
             errors += problem.diagnostics
+        except RecursionError:
+            message, hint = "this formula is nested too deeply", "split it into several formulas"
+            errors.append(Diagnostic("too-deep", message, hint, line.span))
     return stated, glosses, errors
 
 
-def _lines(source: Source, liberties: Liberties) -> Iterator[Line]:
+def _lines(source: Source, liberties: Liberties) -> Iterator[Stated]:
     """The lines with formulas, what stands around these cut off."""
     role, begin = "axiom", 0
     for text in source.text.splitlines(keepends=True):
@@ -86,7 +89,7 @@ def _section(heading: str) -> str | None:
     return None
 
 
-def _cut(span: Span, role: str, liberties: Liberties) -> Line:
+def _cut(span: Span, role: str, liberties: Liberties) -> Stated:
     """The line that a stretch of text holds, after its numbering, its heading, and its name."""
     text, start, end = span.source.text, span.start, span.end
     name, gloss = None, ""
@@ -105,10 +108,10 @@ def _cut(span: Span, role: str, liberties: Liberties) -> Line:
         name, start = match[1], match.end()
     if match := _GLOSS.search(text, start, end):
         gloss, end = text[match.end() : end].strip(), match.start()
-    return Line(Span(span.source, start, end), role, name, gloss)
+    return Stated(Span(span.source, start, end), role, name, gloss)
 
 
-def _goes_on(before: Line, line: Line) -> bool:
+def _goes_on(before: Stated, line: Stated) -> bool:
     """Whether a line continues the formula of the one before it: that ends with a connective, or this begins with
     one."""
     between = line.span.source.text[before.span.end : line.span.start]

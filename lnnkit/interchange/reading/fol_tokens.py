@@ -145,38 +145,26 @@ def _with_single_variables(words: Words, liberties: Liberties) -> Words:
     separated: Words = []
     index = 0
     while index < len(words):
-        token, rest = words[index], Words()
-        index += 1
-        if token.type != "QUANTIFIER":
-            separated.append(token)
-            continue
-        variables, rest, index = _variables(words, index, liberties)
-        for variable in variables:
-            separated += [token, variable]
-        if not variables:
-            separated.append(token)
-        if index < len(words) and words[index].type in ("DOT", "COLON"):
+        quantifier, index = words[index], index + 1
+        separated.append(quantifier)
+        first, rest = index, Words()
+        while quantifier.type == "QUANTIFIER" and _is(words, index, "NAME") and not rest:
+            if index > first:
+                if not _further_variable(words, index):
+                    break
+                separated.append(quantifier)
+            variable, *rest = _apart(words, index, liberties)
+            separated.append(variable)
+            index += 1
+            if not rest and _is(words, index, "_COMMA"):
+                index += 1
+                if not (_is(words, index, "NAME") and _further_variable(words, index)):
+                    rest = [words[index - 1].update("COLON")]  # `∀x, P(x)`: the comma ends the list
+        if quantifier.type == "QUANTIFIER" and (_is(words, index, "DOT") or _is(words, index, "COLON")):
             separated.append(words[index].update("COLON"))
             index += 1
         separated += rest
     return separated
-
-
-def _variables(words: Words, index: int, liberties: Liberties) -> tuple[Words, Words, int]:
-    """The variables after a quantifier, the rest of a name that the last one was run together with, and the index to
-    continue at."""
-    variables: Words = []
-    while _is(words, index, "NAME") and (not variables or _further_variable(words, index)):
-        variable, *rest = _apart(words, index, liberties)
-        variables.append(variable)
-        index += 1
-        if rest:
-            return variables, rest, index
-        if _is(words, index, "_COMMA"):
-            index += 1
-            if not (_is(words, index, "NAME") and _further_variable(words, index)):
-                return variables, [words[index - 1].update("COLON")], index  # `∀x, P(x)`: the comma ends the list
-    return variables, [], index
 
 
 def _apart(words: Words, index: int, liberties: Liberties) -> Words:
