@@ -121,8 +121,12 @@ def _lines(proved: Proved) -> Iterator[str]:
         yield f"  {_BECAUSE.get(proved.verdict, 'this suffices for its bounds')}"
         yield from (f"    {member}" for member in proved.core)
     for model in proved.models:
+        rows, more = _rows(model)[:_ROWS], len(model.atoms) + len(model.numbers) - _ROWS
+        width = max((len(text) for text, _ in rows), default=0)
         yield f"  {_title(proved, model)}"
-        yield from (f"    {line}" for line in _table(model))
+        yield from (f"    {text:<{width}}  {value}" for text, value in rows)
+        if more > 0:
+            yield f"    ... and {more:,} more"
     yield from (f"  note: {note}" for note in proved.notes)
 
 
@@ -146,11 +150,3 @@ def _rows(model: ShownWorld) -> Sequence[tuple[str, str]]:
         *((text, in_digits(round(truth, 9))) for text, truth in model.atoms),
         *((text, in_digits(value)) for text, value in model.numbers),
     ]
-
-
-def _table(model: ShownWorld) -> Iterator[str]:
-    shown = _rows(model)
-    width = max((len(text) for text, _ in shown[:_ROWS]), default=0)
-    yield from (f"{text:<{width}}  {value}" for text, value in shown[:_ROWS])
-    if len(shown) > _ROWS:
-        yield f"... and {len(shown) - _ROWS:,} more"

@@ -18,7 +18,6 @@ from lnnkit.prove.solving import Z3
 from lnnkit.prove.verdict import Proved, ShownWorld, Verdict
 from lnnkit.time_limit import Deadline
 
-_LOOKED = 64  # after this many instances the clock is read
 _SHOWN = 30  # atoms of unnamed individuals shown
 _PATTERNS = 2000  # formulas about unnamed individuals beside named ones
 _FIRST_SECONDS = 1.0  # time limit for quantifiers over unnamed individuals
@@ -38,9 +37,8 @@ class ConeDecision(ClassicalDecision):
             raise TooWide
         super().__init__(asked)
         self.count = len(cone.instances)
-        for count, item in enumerate(cone.items):
-            if count % _LOOKED == 0:
-                cone.pause()
+        for item in cone.items:
+            cone.pause()
             self._mark(item)
         if self.encoding.unnamed is not None:
             statements = ground.related(question)

@@ -17,7 +17,7 @@ from lnnkit.prove.verdict import ShownWorld
 from lnnkit.time_limit import Deadline, TimedOut
 
 SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
-_LOOKED = 64  # after this many instances or constraints the clock is read
+_LOOKED = 64  # after this many constraints the clock is read
 _TURNS = 100  # models whose numbers are tried before an end is sought by bisection
 _NEAR = Fraction(1, 10**7)  # precision of an end that is no linear optimum,
 _LAST_SECONDS = 1.0  # and time to find that it is the truth of a world
@@ -81,9 +81,8 @@ class GradedDecision:
     # --- the solver -------------------------------------------------------------------------------------------------
 
     def _translate(self) -> None:
-        for count, item in enumerate(self.cone.items):
-            if count % _LOOKED == 0:
-                self.cone.pause()
+        for item in self.cone.items:
+            self.cone.pause()
             self._say(item)
         for low, high in map(self._ground.known.box, self.cone.atoms):
             if low > high + float(SLACK) * max(1.0, abs(low), abs(high)):  # arrested by its own facts

@@ -30,7 +30,6 @@ from lnnkit.syntax.printer import one_line
 from lnnkit.time_limit import Deadline, TimedOut
 
 SECONDS = 2.0  # time limit of the search for a core
-_LOOKED = 64  # after this many items the clock is read
 _MOST_STEPS = 5000  # steps of proofs examined at most
 Goal = Callable[[], Z3 | bool]  # encodes what is to be refuted
 
@@ -147,8 +146,8 @@ class _Finder:
     # --- the solver -------------------------------------------------------------------------------------------------
 
     def _enter(self, items: Sequence[CoreItem], *, paused: bool) -> None:
-        for count, item in enumerate(items):
-            if paused and count % _LOOKED == 0:
+        for item in items:
+            if paused:
                 self._pause()
             if item not in self._solver.marks:
                 self._solver.mark(self._said(item) if isinstance(item, KnownEnd) else self.encoding.held(item), item)

@@ -137,17 +137,16 @@ def bound_text(formula: ast.Expression | SameEntity, bindings: Mapping[str, str]
 def bound_formula(formula: ast.Expression | SameEntity, bindings: Mapping[str, str]) -> ast.Expression:
     """A formula with entities in place of its free variables."""
 
+    def text(side: ast.Argument) -> str:
+        return side.text if isinstance(side, ast.Constant) else bindings.get(side.name, side.name)
+
     def written(node: ast.Expression | SameEntity) -> ast.Expression:
         if not isinstance(node, SameEntity):
             return node
-        sides = tuple(ast.Entity(_text(side, bindings), span=node.span) for side in (node.left, node.right))
+        sides = tuple(ast.Entity(text(side), span=node.span) for side in (node.left, node.right))
         return ast.Comparison(sides, ("=",), span=node.span)
 
     return with_entities(transform(cast("ast.Expression", formula), written), bindings)
-
-
-def _text(argument: ast.Argument, bindings: Mapping[str, str]) -> str:
-    return argument.text if isinstance(argument, ast.Constant) else bindings.get(argument.name, argument.name)
 
 
 @dataclass
@@ -200,14 +199,13 @@ class Asked:
     def lazily(self) -> bool:
         """Whether lazy instantiation applies: no statement compares individuals of open sorts, and completed atoms are
         defined by non-recursive rules alone, and false of unnamed individuals."""
-        if self.ground.of_unnamed(self.question, self.statements):
-            return False
-        parts = [(self.question.part, ()), *((stated.part, stated.variables) for stated in self.statements)]
-        if any(self._compares(part, dict(variables)) for part, variables in parts):
-            return False
-        if any(stated.lower > 0 and stated.upper < 1 for stated in self.statements):
-            return False
-        return all(self._plainly_completed(stated) for stated in self.statements)
+        return (
+            not self.ground.of_unnamed(self.question, self.statements)
+            and not self._compares(self.question.part, {})
+            and not any(self._compares(stated.part, dict(stated.variables)) for stated in self.statements)
+            and not any(stated.lower > 0 and stated.upper < 1 for stated in self.statements)
+            and all(map(self._plainly_completed, self.statements))
+        )
 
     @cached_property
     def without_completion(self) -> bool:

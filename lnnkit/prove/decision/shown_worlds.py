@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import cache
-from itertools import islice
 from typing import cast
 
 from lnnkit.explain.provenance.fact_sources import ground_atom
@@ -77,45 +77,38 @@ def checked_world(
             raise BrokenWorld(f"a world for `{question.text}` breaks a statement")
     keys: dict[GroundAtom, None] = {}
     with suppress(TooWide):  # the time is over: those of them
-        for key in islice(ground.reading.atoms(question.part, {}), _OF_QUESTION):
+        for key in itertools.islice(ground.reading.atoms(question.part, {}), _OF_QUESTION):
             keys[key] = None
-    atoms: dict[GroundAtom, float] = {}
-    numbers: dict[GroundAtom, float] = {}
+    atoms: list[tuple[str, float]] = []
+    numbers: list[tuple[str, float]] = []
     for key in keys | dict.fromkeys(near):
-        low, high = map(float, read(key))
+        text, (low, high) = format_expression(ground_atom(*key)), map(float, read(key))
         if not ground.program.predicates[key[0]].numeric:
-            atoms[key] = round((low + high) / 2, _DIGITS) if high - low < 3 * _EQUAL else low
+            atoms.append((text, round((low + high) / 2, _DIGITS) if high - low < 3 * _EQUAL else low))
         elif low == high:
-            numbers[key] = low
-    return ShownWorld(truth, _texts(atoms), _texts(numbers))
+            numbers.append((text, low))
+    return ShownWorld(truth, tuple(atoms), tuple(numbers))
 
 
 def contrasted(worlds: Sequence[ShownWorld]) -> list[ShownWorld]:
     """Worlds from the one in which the question is truest, each with what differs between them first. An atom that only
     one of them shows is about unnamed individuals, and false in the others."""
     ordered = sorted(worlds, key=lambda world: -world.truth)
-    atoms = _differing([dict(world.atoms) for world in ordered])
-    numbers = _differing([dict(world.numbers) for world in ordered])
-    return [ShownWorld(world.truth, _first(atoms, world.atoms), _first(numbers, world.numbers)) for world in ordered]
+    columns = [
+        _contrasted(column) for column in ([world.atoms for world in ordered], [world.numbers for world in ordered])
+    ]
+    return [ShownWorld(world.truth, *rows) for world, *rows in zip(ordered, *columns, strict=True)]
 
 
-def _differing(tables: Sequence[Mapping[str, float]]) -> set[str]:
-    """The keys whose values are not the same in all tables."""
+def _contrasted(tables: Sequence[Sequence[tuple[str, float]]]) -> list[tuple[tuple[str, float], ...]]:
+    """Each table with the rows first whose values are not the same in all of them."""
 
     def apart(one: float, other: float) -> bool:
         return abs(one - other) > _EQUAL * max(1.0, abs(one), abs(other))
 
-    rows = (row for table in tables for row in table.items())
-    return {text for text, value in rows if any(apart(value, other.get(text, 0.0)) for other in tables)}
-
-
-def _first(chosen: set[str], rows: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
-    """The rows, those of the chosen keys before the others."""
-    return tuple(sorted(rows, key=lambda row: row[0] not in chosen))
-
-
-def _texts(values: Mapping[GroundAtom, float]) -> tuple[tuple[str, float], ...]:
-    return tuple((format_expression(ground_atom(*key)), value) for key, value in values.items())
+    values, rows = [*map(dict, tables)], itertools.chain.from_iterable(tables)
+    differing = {text for text, value in rows if any(apart(value, other.get(text, 0.0)) for other in values)}
+    return [tuple(sorted(table, key=lambda row: row[0] not in differing)) for table in tables]
 
 
 def _around(truth: float) -> Box:

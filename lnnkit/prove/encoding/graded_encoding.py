@@ -55,7 +55,6 @@ class GradedEncoding:
         self._folded = folded
         self._slack = slack
         self._fresh = 0
-        self._drained = 0
 
     # --- what is asserted -------------------------------------------------------------------------------------------
 
@@ -72,8 +71,7 @@ class GradedEncoding:
 
     def drained(self) -> list[Z3]:
         """The further constraints on what was encoded since the last call."""
-        constraints = self.arithmetic.asides[self._drained :]
-        self._drained += len(constraints)
+        constraints, self.arithmetic.asides = self.arithmetic.asides, []
         return constraints
 
     def lifted(self, said: Z3 | bool) -> Z3:

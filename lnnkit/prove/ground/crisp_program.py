@@ -4,7 +4,7 @@ integers where all that is said of them is integral."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
@@ -18,17 +18,13 @@ from lnnkit.syntax import ast
 
 Formula = ast.Expression | SameEntity
 T = TypeVar("T", Fact, FactTable)
-_WHOLE = (ast.Atom, ast.Number, ast.Negate, ast.Function, ast.Comparison)
 
 
 def is_crisp(program: CheckedProgram) -> bool:
     """Whether every statement and fact is true, false or unknown, without weights or soft comparisons."""
     numeric = {name for name, predicate in program.predicates.items() if predicate.numeric}
-    return (
-        all(_is_crisp(assertion) for assertion in program.assertions)
-        and all(_crisp_ends(fact.lower, fact.upper) for fact in program.facts if fact.predicate not in numeric)
-        and all(_crisp_table(table) for table in program.tables if table.predicate not in numeric)
-    )
+    stated = (stated for stated in (*program.facts, *program.tables) if stated.predicate not in numeric)
+    return all(map(_is_crisp, program.assertions)) and all(_crisp_ends(truth.lower, truth.upper) for truth in stated)
 
 
 def crisped(program: CheckedProgram, alpha: float) -> tuple[CheckedProgram, int]:
@@ -52,7 +48,7 @@ def plain(formula: Formula) -> Formula:
 
 def _is_crisp(assertion: Assertion) -> bool:
     ends = _number(assertion.lower), _number(assertion.upper)
-    if None in ends or not _crisp_ends(*cast("tuple[float, float]", ends)):
+    if None in ends or not _crisp_ends(*ends):
         return False
     return not any(
         isinstance(node, (ast.Weighted, ast.Learnable))
@@ -62,13 +58,10 @@ def _is_crisp(assertion: Assertion) -> bool:
     )
 
 
-def _crisp_ends(lower: float, upper: float) -> bool:
-    return (lower, upper) in ((0.0, 0.0), (1.0, 1.0), (0.0, 1.0))
-
-
-def _crisp_table(table: FactTable) -> bool:
-    lower, upper = table.lower, table.upper
-    return bool((((lower == 0) | (lower == 1)) & ((upper == 0) | (upper == 1)) & (lower <= upper)).all())
+def _crisp_ends(lower: Any, upper: Any) -> bool:
+    """Whether a truth, or each truth in columns, is true, false or unknown."""
+    whole = (lower == 0) | (lower == 1), (upper == 0) | (upper == 1)
+    return bool(np.all(whole[0] & whole[1] & (lower <= upper)))
 
 
 def _crisp_assertion(assertion: Assertion, alpha: float) -> Assertion | None:
@@ -131,33 +124,26 @@ def whole_numbers(program: CheckedProgram, questions: Iterable[Formula]) -> froz
             fractional.update(names)
         elif constants:
             mentioned.update(names)
-    for name, whole in _given(program, numbers).items():
-        (mentioned if whole else fractional).add(name)
+    for stated in (*program.facts, *(table for table in program.tables if len(table))):
+        if stated.predicate in numbers:
+            ends = np.array([stated.lower, stated.upper])
+            whole = ((ends % 1 == 0) | np.isinf(ends)).all()
+            (mentioned if whole else fractional).add(stated.predicate)
     groups = nx.connected_components(graph)
     return frozenset(
         name for group in groups if group & mentioned and not group & fractional for name in cast("set[str]", group)
     )
 
 
-def _given(program: CheckedProgram, numbers: set[str]) -> Mapping[str, bool]:
-    """For each number that facts mention, whether all its ends are integral."""
-    integral: dict[str, bool] = {}
-    for stated in (*program.facts, *(table for table in program.tables if len(table))):
-        if stated.predicate in numbers:
-            ends = np.array([stated.lower, stated.upper])
-            whole = bool(((ends % 1 == 0) | np.isinf(ends)).all())
-            integral[stated.predicate] = integral.get(stated.predicate, True) and whole
-    return integral
-
-
 def _stays_whole(node: ast.Expression) -> bool:
-    if isinstance(node, ast.Arithmetic):
-        return node.operator in ("+", "-", "*")
-    if isinstance(node, ast.Function):
-        return node.name == "abs"
-    if isinstance(node, ast.Comparison):
-        return not node.attributes and "<?>" not in node.operators
-    return isinstance(node, _WHOLE)
+    match node:
+        case ast.Arithmetic(operator=operator):
+            return operator in ("+", "-", "*")
+        case ast.Function(name=name):
+            return name == "abs"
+        case ast.Comparison():
+            return not node.attributes and "<?>" not in node.operators
+    return isinstance(node, (ast.Atom, ast.Number, ast.Negate))
 
 
 def _is_whole(value: float) -> bool:

@@ -16,8 +16,7 @@ from lnnkit.prove.ground.known_values import GroundAtom
 from lnnkit.prove.ground.parts import Assignment, Part, StatementIndex
 from lnnkit.prove.ground.point_arithmetic import Box
 
-_TOLD = 1000  # progress is reported each time after this many instances,
-_LOOKED = 64  # and the clock is read after this many
+_TOLD = 1000  # progress is reported each time after this many instances
 
 
 @dataclass(slots=True, eq=False)
@@ -83,11 +82,8 @@ class Cone:
         """Add an instance, unless it is present already or satisfied at known bounds."""
         if instance.key in self._seen:
             return
-        self._seen.add(instance.key)
-        if len(self._seen) > self.limit:
-            raise TooWide
-        if len(self._seen) % _LOOKED == 0:
-            self.pause()
+        self._count(instance)
+        self.pause()
         self._define_heads(instance)
         if self.reading.satisfied(instance):
             return
@@ -96,10 +92,13 @@ class Cone:
 
     def take(self, instance: Instance) -> None:
         """Add an instance without what depends on it. Raises `TooWide`."""
+        self._count(instance)
+        self.instances.append(instance)
+
+    def _count(self, instance: Instance) -> None:
         self._seen.add(instance.key)
         if len(self._seen) > self.limit:
             raise TooWide
-        self.instances.append(instance)
 
     def unsettled(self, part: Part, bindings: Assignment) -> Iterable[GroundAtom]:
         """The unsettled atoms and numbers of a formula on which its truth can depend."""
@@ -109,9 +108,8 @@ class Cone:
             if key is not None and not known.settled(key):
                 yield key
         elif part.bound:
-            for count, row in enumerate(self.reading.rows(part, bindings)):
-                if count % _LOOKED == _LOOKED - 1:
-                    self.pause()
+            for row in self.reading.rows(part, bindings):
+                self.pause()
                 yield from self._within(part.operands[0], row)
         else:
             for operand in part.operands:

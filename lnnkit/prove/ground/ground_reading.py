@@ -61,9 +61,16 @@ class GroundReading:
                     return 1.0, 1.0
                 return (0.0, 0.0) if any(named) else (0.0, 1.0)
             case "atom":
-                return self._atom(part, bindings, read)
+                key = self.key(part, bindings)
+                if key is None:
+                    return (0.0, 0.0) if self.known.false_of_unnamed(part.name) else (0.0, 1.0)
+                return (read or self.known.box)(key)
             case "compare":
-                return self._comparison(part, bindings, read)
+                keys = [self.key(operand, bindings) for operand in part.operands]
+                assert isinstance(part.arithmetic, Comparison)
+                if None in keys:
+                    return 0.0, 1.0
+                return comparison_box(part.arithmetic, tuple([(read or self.known.box)(key) for key in keys if key]))
         operands = [self.box(operand, bindings, read) for operand in part.operands]
         return connective_box(part.kind, part.name, part.weights, part.bias, operands)
 
@@ -163,24 +170,6 @@ class GroundReading:
         for entity in known.members(todo[name]):
             known.tick()
             yield from self._search(rest, bindings | {name: entity}, guards)
-
-    # --- kinds ------------------------------------------------------------------------------------------------------
-
-    def _atom(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None) -> Box:
-        key = self.key(part, bindings)
-        if key is None:
-            return (0.0, 0.0) if self.known.false_of_unnamed(part.name) else (0.0, 1.0)
-        return (read or self.known.box)(key)
-
-    def _comparison(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None) -> Box:
-        ranges: list[Box] = []
-        for operand in part.operands:
-            key = self.key(operand, bindings)
-            if key is None:
-                return 0.0, 1.0
-            ranges.append((read or self.known.box)(key))
-        assert isinstance(part.arithmetic, Comparison)
-        return comparison_box(part.arithmetic, tuple(ranges))
 
     def _quantifier(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None) -> Box:
         (body,) = part.operands

@@ -91,8 +91,7 @@ class KnownValues:
 
     def count(self, sort: str) -> int:
         """The number of entities of a sort."""
-        ids = self.domain.sorts.get(sort)
-        return 0 if ids is None else len(ids)
+        return len(self.domain.sorts.get(sort, ()))
 
     def false_by_default(self, name: str) -> bool:
         """Whether atoms without a row are false."""
@@ -118,8 +117,7 @@ class KnownValues:
             return
         local = self._matching(name, columns, {place: index[text] for place, text in fixed.items()})
         picked = local[table.take(end, local) > 0]
-        names = [self._names.at(column.take(picked), len(picked)) for column in columns]
-        yield from zip(*names, strict=True)
+        yield from zip(*[self.names_of(column.take(picked)) for column in columns], strict=True)
 
     def settled(self, key: GroundAtom) -> bool:
         """Whether the two ends of a truth are equal."""
@@ -185,19 +183,15 @@ class KnownValues:
                 return -math.inf, math.inf
             return (0.0, 0.0) if predicate.closed else (0.0, 1.0)
         row = self._row(key)
-        if row in self.arrested.get(key[0], ()):
-            return self._said(key, numeric=predicate.numeric)
         low, high = (float(end[0]) for end in self.atoms.tables[key[0]].read(np.array([row])))
-        return self._around(key, low, high) if predicate.numeric else (low, high)
-
-    def _around(self, key: GroundAtom, low: float, high: float) -> Box:
-        """The ends of a number. Derived ends are widened by their rounding error, because the solver computes
-        exactly."""
-        least, most = self._said(key, numeric=True)
-        wider = [_ROUNDED * max(1.0, abs(end)) for end in (low, high)]  # an infinite end stays
-        return low - wider[0] if low != least else low, high + wider[1] if high != most else high
-
-    def _said(self, key: GroundAtom, *, numeric: bool) -> Box:
+        arrested = row in self.arrested.get(key[0], ())
+        if not arrested and not predicate.numeric:
+            return low, high
         facts = self.origins.of(*key)
-        low, high = (-math.inf, math.inf) if numeric else (0.0, 1.0)
-        return max([low, *(fact.lower for fact in facts)]), min([high, *(fact.upper for fact in facts)])
+        least, most = (-math.inf, math.inf) if predicate.numeric else (0.0, 1.0)
+        least, most = max([least, *(fact.lower for fact in facts)]), min([most, *(fact.upper for fact in facts)])
+        if arrested:
+            return least, most
+        # Derived ends are widened by their rounding error, because the solver computes exactly; an infinite end stays
+        wider = [_ROUNDED * max(1.0, abs(end)) for end in (low, high)]
+        return low - wider[0] if low != least else low, high + wider[1] if high != most else high

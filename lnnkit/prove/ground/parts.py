@@ -204,11 +204,8 @@ class StatementIndex:
     def _completing(self, stated: BoundedStatement, head: Part) -> BoundedStatement:
         """A statement as the completion of one of its heads reads it: with an ``exists`` over the variables of open
         sorts that the head lacks. What else it concludes of these may be true."""
-        some = {
-            name: sort
-            for name, sort in stated.variables
-            if name not in head.variables and self._world.unnamed(sort, name)
-        }
+        unlike_head = [pair for pair in stated.variables if pair[0] not in head.variables]
+        some = {name: sort for name, sort in unlike_head if self._world.unnamed(sort, name)}
         if not some:
             return stated
         body, consequent = stated.part.operands
@@ -256,16 +253,12 @@ def _conceded(part: Part, names: Set[str]) -> Part:
     return replace(part, operands=tuple(_conceded(operand, names) for operand in part.operands))
 
 
-def _heads(part: Part) -> list[Part]:
+def _heads(part: Part) -> Iterator[Part]:
     """The atoms of the consequent conjunction of an implication."""
-    if part.kind != "implies":
-        return []
-    heads: list[Part] = []
-    stack = [part.operands[1]]
+    stack = [part.operands[1]] if part.kind == "implies" else []
     while stack:
         inner = stack.pop()
         if inner.kind == "atom":
-            heads.append(inner)
+            yield inner
         elif inner.kind == "and":
             stack.extend(inner.operands)
-    return heads

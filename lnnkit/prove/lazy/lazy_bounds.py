@@ -28,7 +28,6 @@ _SHOWN = 60  # atoms of a world
 # one link more. A random graph over 300 nodes of a closed sort takes 12 models; with 10 it takes 9.7 s in place of
 # 1.3
 _TURNS = 100
-_LOOKED = 64  # after this many candidates the clock is read
 
 
 class LazyBounds(GradedDecision):
@@ -76,9 +75,8 @@ class LazyBounds(GradedDecision):
         except TooWide:
             self.cone.pause()  # not where the time is over
             return
-        for count, instance in enumerate(whole.instances):
-            if count % _LOOKED == 0:
-                self.cone.pause()
+        for instance in whole.instances:
+            self.cone.pause()
             self._add(instance)
 
     def _laid(self, model: Z3) -> list[GroundAtom]:
@@ -90,13 +88,10 @@ class LazyBounds(GradedDecision):
         return self._touched.world.say(truths, ())
 
     def _candidates(self, changed: list[GroundAtom]) -> Iterator[Instance]:
-        count = 0
         first, self._first = self._first, []
         for stated in first:
             for instance in self._reading.instances(stated, {}):
-                count += 1
-                if count % _LOOKED == 0:
-                    self.cone.pause()
+                self.cone.pause()
                 yield instance
         for key in changed:
             self.cone.pause()

@@ -27,7 +27,6 @@ _SHOWN = 60  # greatest number of atoms shown of a world
 # Turns of the search for a refutation of *anyone*. Questions about open sorts take 2.1 s with none, 2.2 s with 100,
 # 2.4 s with 1,000, and have the same verdicts (`python -m benchmarks.question_constants unnamed`)
 _TURNS = 100
-_LOOKED = 64  # after this many instances the clock is read
 
 
 class LazyDecision(ClassicalDecision):
@@ -115,7 +114,7 @@ class LazyDecision(ClassicalDecision):
         truths = {
             key: float(self._true(model, made))
             for key, made in (self.encoding.atoms | self.encoding.of_anyone).items()
-            if all(entity in existing or not self._world.is_person(entity) for entity in key[1])
+            if all(entity in existing or entity not in self._world.sort_of for entity in key[1])
         }
         return self._world.say(truths, existing)
 
@@ -132,8 +131,7 @@ class LazyDecision(ClassicalDecision):
             yield from self._touched.of(key, self._asked.mentioning(key[0]))
         for person in self._world.people():
             if person not in self._people:
-                sort = self._world.sort_of(person)
-                yield from self._touched.about(person, sort, self._asked.statements)
+                yield from self._touched.about(person, self._world.sort_of[person], self._asked.statements)
         self._people = set(self._world.people())
 
     def _violated_at_first(self) -> Iterator[Instance]:
@@ -159,8 +157,7 @@ class LazyDecision(ClassicalDecision):
         self.count = len(self._added)
         if len(self._added) > self._ground.limit:
             raise TooWide(f"it depends on more than {self._ground.limit:,} instances of statements")
-        if len(self._added) % _LOOKED == 0:
-            self._pause()
+        self._pause()
         self._mark(item)
 
     def _complete_rows(self, model: Z3) -> None:
@@ -202,7 +199,7 @@ class LazyDecision(ClassicalDecision):
     def _is_there(self, instance: Instance) -> bool:
         """Whether all individuals of an instance exist in the world; *anyone* stands for one that need not."""
         entities = ((instance.bindings[name], sort) for name, sort in instance.stated.variables)
-        return all(self._world.has(sort, entity) and not self._world.is_anyone(entity) for entity, sort in entities)
+        return all(self._world.has(sort, entity) and entity not in self._world.anyones for entity, sort in entities)
 
     def _shown(self, model: Z3, truth: float) -> ShownWorld | None:
         known, encoding = self._ground.known, self.encoding

@@ -26,19 +26,19 @@ from lnnkit.prove.solving import Z3
 
 EncodedRow = dict[str, object]
 QuantifierPlace = tuple[int, tuple[object, ...]]
-_FIRST, _GROWTH = 1, 8  # the number of rows added first, and its growth each time
+_GROWTH = 8  # of the number of rows that are added, each time; first one is
 
 
 @dataclass(eq=False)
 class Rows:
-    """A quantifier's rows: ``added`` in batches, ``single`` ones that a model showed, and ``waiting`` ones, which
-    ``anyone`` represents."""
+    """A quantifier's rows: those ``added`` by the encoding, ``single`` ones that a model showed, and ``waiting`` ones,
+    which ``anyone`` represents."""
 
     part: Part
     bindings: Assignment
     waiting: Iterator[EncodedRow] = field(default_factory=lambda: iter(()))
     decided: bool = False  # whether known bounds decide it
-    added: list[list[EncodedRow]] = field(default_factory=list)
+    added: list[EncodedRow] = field(default_factory=list)
     single: list[EncodedRow] = field(default_factory=list)
     anyone: EncodedRow | None = None
     complete: bool = False
@@ -51,7 +51,6 @@ class Quantified:
     rows: Rows
     some: Z3
     rest: Z3
-    turns: int = 0
 
 
 class LazyEncoding(ClassicalEncoding):
@@ -108,8 +107,8 @@ class LazyEncoding(ClassicalEncoding):
             quantified = self.quantified[place] = Quantified(rows, some, some)
             if not self._replayed:
                 self.expand(quantified)
-            for _ in rows.added[quantified.turns :]:
-                self._turn(quantified)
+            elif rows.added or rows.complete:
+                self._encode(quantified, rows.added)
             for row in rows.single if self._replayed else ():
                 self._row(quantified, row)
         some = self.quantified[place].some
@@ -128,7 +127,7 @@ class LazyEncoding(ClassicalEncoding):
         return Rows(part, dict(bindings)) if self._replayed else None
 
     def atom(self, key: GroundAtom) -> TruthValue:
-        if not any(self._world.is_anyone(entity) for entity in key[1]):
+        if self._world.anyones.isdisjoint(key[1]):
             return super().atom(key)
         if key not in self.of_anyone:
             self.of_anyone[key] = self.z3.Bool(f"{key[0]}({', '.join(key[1])})", self.context)
@@ -137,7 +136,7 @@ class LazyEncoding(ClassicalEncoding):
     def _same(self, one: object, other: object) -> TruthValue:
         """Whether two arguments may be equal: *anyone* may equal any entity."""
         sides = sorted(map(str, (one, other)))
-        if one == other or not any(self._world.is_anyone(side) for side in sides):
+        if one == other or self._world.anyones.isdisjoint(sides):
             return super()._same(one, other)
         return self.z3.Bool(f"?same {sides!r}", self.context)
 
@@ -146,11 +145,11 @@ class LazyEncoding(ClassicalEncoding):
     def expand(self, quantified: Quantified) -> None:
         """Add the next rows of a quantifier."""
         rows = quantified.rows
-        count = _FIRST * _GROWTH ** len(rows.added)
+        count = (_GROWTH - 1) * len(rows.added) + 1
         turn = list(itertools.islice(rows.waiting, count))
         rows.complete = len(turn) < count
-        rows.added.append(turn)
-        self._turn(quantified)
+        rows.added += turn
+        self._encode(quantified, turn)
 
     def add(self, quantified: Quantified, row: EncodedRow) -> None:
         """Add a row that decides the quantifier in a model."""
@@ -175,13 +174,11 @@ class LazyEncoding(ClassicalEncoding):
             return
         self.arithmetic.asides.append(self.z3.Implies(quantified.rest, self.lifted(self._row(quantified, rows.anyone))))
 
-    def _turn(self, quantified: Quantified) -> None:
+    def _encode(self, quantified: Quantified, added: Sequence[EncodedRow]) -> None:
         rows, z3 = quantified.rows, self.z3
-        turn = rows.added[quantified.turns]
-        quantified.turns += 1
-        truths = [self._row(quantified, row) for row in turn]
+        truths = [self._row(quantified, row) for row in added]
         before = quantified.rest
-        if quantified.turns == len(rows.added) and rows.complete:
+        if rows.complete:
             quantified.rest = z3.BoolVal(False, self.context)
             self._note_closed(rows.part)
         else:
@@ -200,7 +197,7 @@ class LazyEncoding(ClassicalEncoding):
         return truth
 
     def _there(self, entities: Iterable[object]) -> TruthValue:
-        people = [name for name in dict.fromkeys(entities) if isinstance(name, str) and self._world.is_person(name)]
+        people = [name for name in dict.fromkeys(entities) if isinstance(name, str) and name in self._world.sort_of]
         return self._least(map(self.exists, people))
 
     # --- candidates -------------------------------------------------------------------------------------------------

@@ -17,15 +17,17 @@ from lnnkit.arrays import Array
 from lnnkit.explain.checker.ground_form import Free
 from lnnkit.formula.unfolding import Block, Formula
 from lnnkit.join.literal_join import Joins, Path
+from lnnkit.logic import logic_named
+from lnnkit.logic.bounds import Bounds
 from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import KnownValues
 from lnnkit.prove.ground.parts import BoundedStatement, Part
+from lnnkit.syntax import ast
 
 _MOST = 64  # ways; a statement with more is searched as a whole
 _MOST_ROWS = 5_000_000  # greatest number of rows of a join
 VariableColumns = Mapping[str, Array]  # ids of entities, by variable name
-Box = tuple[Array, Array]
 
 
 class FailingWay(NamedTuple):
@@ -127,7 +129,7 @@ def _checked(_formula: Formula, rows: int) -> None:
         raise TooWide(f"a statement has {rows:,} instances to examine; at most {_MOST_ROWS:,} are examined")
 
 
-def _box(known: KnownValues, part: Part, columns: VariableColumns, length: int) -> Box:
+def _box(known: KnownValues, part: Part, columns: VariableColumns, length: int) -> Bounds:
     """Bounds of a formula in the least world, for each row. Quantifiers and comparisons are left unknown."""
     match part.kind:
         case "true" | "false":
@@ -138,32 +140,17 @@ def _box(known: KnownValues, part: Part, columns: VariableColumns, length: int) 
         case "same":
             one, other = (_column(known, term, columns, length) for term in part.terms)
             truths = (one == other).astype(float)
-        case "not":
-            low, high = _box(known, part.operands[0], columns, length)
-            return 1 - high, 1 - low
         case _ if part.bound or part.arithmetic is not None:
-            return np.zeros(length), np.ones(length)
+            return Bounds(np.zeros(length), np.ones(length))
         case kind:
-            return _connective(kind, [_box(known, operand, columns, length) for operand in part.operands])
-    return truths, truths
+            operands = [_box(known, operand, columns, length) for operand in part.operands]
+            negated = {"not": "and", "xor": "iff"}.get(kind)
+            low, high = logic_named(ast.LATTICE_LOGIC).up(negated or kind, operands, (1.0,) * len(operands), 1.0)
+            return Bounds(1 - high, 1 - low) if negated else Bounds(low, high)
+    return Bounds(truths, truths)
 
 
 def _column(known: KnownValues, term: object, columns: VariableColumns, length: int) -> Array:
     if isinstance(term, Free):
         return columns[term.name]
     return np.full(length, known.domain.index[str(term)], np.int32)
-
-
-def _connective(kind: str, x: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of a connective at truths of 0 and 1, over columns."""
-    lows, highs = [low for low, _ in x], [high for _, high in x]
-    match kind:
-        case "and":
-            return np.minimum.reduce(lows), np.minimum.reduce(highs)
-        case "or":
-            return np.maximum.reduce(lows), np.maximum.reduce(highs)
-        case "implies":
-            return np.maximum(1 - highs[0], lows[1]), np.maximum(1 - lows[0], highs[1])
-    known = (lows[0] == highs[0]) & (lows[1] == highs[1])
-    equal = ((lows[0] == lows[1]) == (kind == "iff")).astype(float)
-    return np.where(known, equal, 0.0), np.where(known, equal, 1.0)

@@ -28,9 +28,9 @@ class WorldValues(KnownValues):
         self.known = known
         self._now: dict[GroundAtom, float] = {}
         self._before: dict[GroundAtom, float] = {}
-        self._sort_of: dict[str, str] = {}
         self._existing: dict[str, list[str]] = {}
-        self._any: set[str] = set()
+        self.sort_of: dict[str, str] = {}  # by unnamed individual
+        self.anyones: set[str] = set()  # those that stand for any individual, named ones included
 
     # --- the world --------------------------------------------------------------------------------------------------
 
@@ -39,37 +39,25 @@ class WorldValues(KnownValues):
         self._before, self._now = self._now, dict(truths)
         self._existing = {}
         for person in existing:
-            self._existing.setdefault(self._sort_of[person], []).append(person)
+            self._existing.setdefault(self.sort_of[person], []).append(person)
         both = self._before | self._now
         return [key for key in both if self._at(self._before, key) != self._at(self._now, key)]
 
     def person(self, sort: str) -> str:
         """A new unnamed individual of an open sort, which does not exist yet."""
-        name = f"{_MARK}someone {len(self._sort_of) + 1}"
-        self._sort_of[name] = sort
+        name = f"{_MARK}someone {len(self.sort_of) + 1}"
+        self.sort_of[name] = sort
         return name
 
     def anyone(self, sort: str) -> str:
         """A new individual of which only the sort is known: it may be a named entity."""
         name = self.person(sort)
-        self._any.add(name)
+        self.anyones.add(name)
         return name
-
-    def is_anyone(self, entity: str) -> bool:
-        """Whether the entity stands for any individual, named ones included."""
-        return entity in self._any
 
     def people(self) -> list[str]:
         """The unnamed individuals that exist."""
         return [person for people in self._existing.values() for person in people]
-
-    def sort_of(self, person: str) -> str:
-        """The sort of an unnamed individual."""
-        return self._sort_of[person]
-
-    def is_person(self, entity: str) -> bool:
-        """Whether the entity is an unnamed individual."""
-        return entity in self._sort_of
 
     # --- as known values --------------------------------------------------------------------------------------------
 
@@ -80,7 +68,7 @@ class WorldValues(KnownValues):
         return truth, truth
 
     def has(self, sort: str, entity: str) -> bool:
-        kind = self._sort_of.get(entity)
+        kind = self.sort_of.get(entity)
         return self.known.has(sort, entity) if kind is None else kind == sort and entity in self._existing.get(sort, ())
 
     def is_open(self, sort: str) -> bool:
