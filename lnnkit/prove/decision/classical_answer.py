@@ -32,7 +32,7 @@ class ConeDecision(ClassicalDecision):
     def __init__(self, asked: Asked) -> None:
         ground, question, self._cone = asked.ground, asked.question, asked.cone
         cone = self._cone
-        self._near = cone.grow(question.part, whole=ground.small)
+        cone.grow(question.part, whole=ground.small)
         if cone.most_atoms is not None and _patterns(ground, question) > _PATTERNS:
             raise TooWide
         super().__init__(asked)
@@ -63,7 +63,7 @@ class ConeDecision(ClassicalDecision):
         return True
 
     def _shown(self, model: Z3, truth: float) -> ShownWorld | None:
-        near = itertools.islice(self._cone.atoms, self._near)
+        near = itertools.islice(self._cone.atoms, self._cone.near)
         instances = self._cone.instances
         shown = checked_world(model, truth, self._ground, self._question, self.encoding, near, instances)
         others = tuple(self.encoding.true_of_unnamed(model, _SHOWN))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
-from lnnkit.prove.decision.graded_decision import SLACK, GradedDecision, SettledEnds, outward
+from lnnkit.prove.decision.graded_decision import SLACK, GradedDecision, outward
 from lnnkit.prove.decision.minimal_core import SECONDS, Core, CoreItem, Goal, core_of, near_items
 from lnnkit.prove.decision.question import TOLERANCE, Asked, Ground, Question, verdict_at
 from lnnkit.prove.decision.shown_worlds import contrasted
@@ -52,7 +52,9 @@ def exact_ends(
 
 def _answer(asked: Asked) -> Proved:
     ground, settled = asked.ground, _settled(asked)
-    doubtful = ground.conflict is not None and (settled.consistent is None or settled.loose or not ground.small)
+    doubtful = ground.conflict is not None and (
+        settled.consistent is None or settled.encoding.loose or not ground.small
+    )
     if settled.consistent is False or doubtful:
         return _inconsistent(asked)
     proved, short = _bounded(asked, settled), rational(2 * TOLERANCE)
@@ -95,20 +97,20 @@ def _unfolded(asked: Asked) -> GradedEncoding:
     return GradedEncoding(asked.ground.reading, folded=False, slack=asked.slack)
 
 
-def _settled(asked: Asked) -> SettledEnds:
-    """The bounds. Contradictions that are due to rounding are resolved by widening constraints by a tolerance. Those
-    that even `_LEAST` resolves are none of rounding: a truth function jumps there."""
-    decide = _decision(asked)
-    settled, cone = decide(ZERO).bounds(), asked.cone
+def _settled(asked: Asked) -> GradedDecision:
+    """The decision with its bounds. Contradictions that are due to rounding are resolved by widening constraints by a
+    tolerance. Those that even `_LEAST` resolves are none of rounding: a truth function jumps there."""
+    decision = _decision(asked)
+    settled, cone = decision(ZERO).decide(), asked.cone
     if settled.consistent is False:
-        wider = decide(SLACK).bounds()
-        if wider.consistent and decide(_LEAST, ()).bounds().consistent:
+        wider = decision(SLACK).decide()
+        if wider.consistent and decision(_LEAST, ()).decide().consistent:
             asked.cone = cone
             return settled
         asked.slack, settled = SLACK, wider
     if settled.broken and settled.consistent and settled.ends.get(1) is None and not asked.deadline.passed:
         with suppress(TooWide):  # in time: the lower bound stands
-            upper = decide(asked.slack, (1,)).bounds()
+            upper = decision(asked.slack, (1,)).decide()
             settled.ends |= upper.ends
             settled.worlds += upper.worlds
     return settled
@@ -119,7 +121,7 @@ def _decision(asked: Asked) -> Callable[..., GradedDecision]:
     ground, question, deadline = asked.ground, asked.question, asked.deadline
     asked.cone = ground.cone(deadline, ground.eager)
     try:
-        near = asked.cone.grow(question.part, whole=ground.small)
+        asked.cone.grow(question.part, whole=ground.small)
     except TooWide:
         asked.cone.pause()  # not where the time is over
         asked.cone = ground.cone(deadline)
@@ -130,11 +132,11 @@ def _decision(asked: Asked) -> Callable[..., GradedDecision]:
                 return LazyBounds(asked, slack, ends)
 
             return lazily
-        near = asked.cone.grow(question.part, whole=ground.small)
-    return partial(GradedDecision, asked, near)
+        asked.cone.grow(question.part, whole=ground.small)
+    return partial(GradedDecision, asked)
 
 
-def _bounded(asked: Asked, settled: SettledEnds) -> Proved:
+def _bounded(asked: Asked, settled: GradedDecision) -> Proved:
     """The answer without its core and its worlds."""
     low, high = asked.question.inferred
     ends = [settled.ends.get(end) for end in (0, 1)]

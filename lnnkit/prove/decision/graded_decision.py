@@ -6,8 +6,8 @@ import itertools
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Self
 
 from lnnkit.prove.decision.question import Asked
 from lnnkit.prove.decision.shown_worlds import checked_world
@@ -23,28 +23,21 @@ _NEAR = Fraction(1, 10**7)  # precision of an end that is no linear optimum,
 _LAST_SECONDS = 1.0  # and time to find that it is the truth of a world
 
 
-@dataclass(slots=True)
-class SettledEnds:
-    """The ``ends`` that were settled. ``consistent`` is None if unknown. ``worlds`` are those with the
-    least and the greatest truth. A result is ``loose`` if something was left open, and ``broken`` if the solver had to
-    be stopped."""
-
-    consistent: bool | None = None
-    loose: bool = False
-    broken: bool = False
-    ends: dict[int, Fraction | None] = field(default_factory=dict)  # lower (0) and upper (1)
-    worlds: list[ShownWorld] = field(default_factory=list)
-
-
 class GradedDecision:
-    """The cone of a question in an optimiser, with every constraint widened by ``slack``. Raises `TooWide` if the time
-    runs out during translation."""
+    """The cone of a question in an optimiser, with every constraint widened by ``slack``. `decide` finds whether any
+    world exists (``consistent``, None if unknown), and the ``ends`` that were settled, lower (0) and upper (1), with
+    ``worlds`` of the least and the greatest truth; it is ``broken`` if the solver had to be stopped. Raises `TooWide`
+    if the time runs out during translation."""
 
-    def __init__(self, asked: Asked, near: int, slack: Fraction, ends: Sequence[int] = (0, 1)) -> None:
+    def __init__(self, asked: Asked, slack: Fraction, ends: Sequence[int] = (0, 1)) -> None:
+        self.consistent: bool | None = None
+        self.broken = False
+        self.ends: dict[int, Fraction | None] = {}
+        self.worlds: list[ShownWorld] = []
         self.cone = asked.cone
         self._asked, self._ground, self._question = asked, asked.ground, asked.question
         self._deadline = asked.deadline
-        self._ends, self._near = ends, near
+        self._wanted = ends
         self._reading = asked.ground.reading  # has the values that a model lacks
         self.encoding = GradedEncoding(self._reading, folded=True, slack=slack)
         self._said: list[Z3] = []
@@ -52,31 +45,28 @@ class GradedDecision:
         self._goal = self.encoding.truth(asked.question.part, {})
         self._translate()
 
-    def bounds(self) -> SettledEnds:
+    def decide(self) -> Self:
         """Whether any world exists, and the least and the greatest truth. Raises `Interrupted`."""
-        settled = SettledEnds(loose=self.encoding.loose)
         try:
-            self._seek(settled)
+            self._seek()
         except TimedOut:
-            settled.broken = True
-        return settled
+            self.broken = True
+        return self
 
-    def _seek(self, settled: SettledEnds) -> None:
-        solver = self._solver()
-        status = self._checked(solver, self._deadline)
-        if status != "sat":
-            settled.consistent = False if status == "unsat" else None
+    def _seek(self) -> None:
+        self._solver = self._new_solver()
+        status = self._checked(self._solver, self._deadline)
+        self.consistent = {"sat": True, "unsat": False}.get(status)
+        if not self.consistent:
             return
-        settled.consistent = True
         if isinstance(self._goal, Fraction):
-            settled.ends = {0: self._goal, 1: self._goal}
+            self.ends = {0: self._goal, 1: self._goal}
             return
-        seen = solver.model()
-        for end in self._ends:
-            deadline = self._deadline.share(2 - end)
-            settled.ends[end], model = self._extreme(end, seen, solver, deadline)
+        seen = self._solver.model()
+        for end in self._wanted:
+            self.ends[end], model = self._extreme(end, seen, self._deadline.share(2 - end))
             if model is not None and (world := self._world(model)) is not None:
-                settled.worlds.append(world)
+                self.worlds.append(world)
 
     # --- the solver -------------------------------------------------------------------------------------------------
 
@@ -107,7 +97,7 @@ class GradedDecision:
                 return status
             solver.add(more)
 
-    def _solver(self) -> Z3:
+    def _new_solver(self) -> Z3:
         z3, context = self.encoding.z3, self.encoding.context
         return self._filled(z3.SolverFor("QF_NRA", ctx=context) if self._nonlinear else z3.Solver(ctx=context))
 
@@ -129,32 +119,31 @@ class GradedDecision:
         return fraction(model.eval(self._goal, model_completion=True))
 
     def _world(self, model: Z3) -> ShownWorld | None:
-        near, instances = itertools.islice(self.cone.atoms, self._near), self.cone.instances
+        near, instances = itertools.islice(self.cone.atoms, self.cone.near), self.cone.instances
         truth = float(min(ONE, max(ZERO, self._value(model))))
         return checked_world(model, truth, self._ground, self._question, self.encoding, near, instances, self._reading)
 
-    def _extreme(self, end: int, seen: Z3, solver: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
+    def _extreme(self, end: int, seen: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
         """The least (0) or the greatest (1) truth, with a model that attains it or nearly so; None if it is not
         settled. ``seen`` is a model."""
         known = self._ground.reading.box(self._question.part, {})[end]
         limit = self.encoding.end(known, end)
-        status, model = self._beyond(end, limit, solver, deadline)
+        status, model = self._beyond(end, limit, deadline)
         if status == "sat":  # some world attains what inference found
             return limit, model
         if not self._nonlinear:
             return self._optimum(end, deadline)
         if not self.encoding.nonlinear:
-            return self._among_numbers(end, known, seen, solver, deadline)
-        return self._approached(end, known, self._value(seen), solver, deadline)
+            return self._among_numbers(end, known, seen, deadline)
+        return self._approached(end, known, self._value(seen), deadline)
 
     def _beyond(
-        self, end: int, limit: Fraction, solver: Z3, deadline: Deadline, *, strictly: bool = False
+        self, end: int, limit: Fraction, deadline: Deadline, *, strictly: bool = False
     ) -> tuple[SolverStatus, Z3]:
         """Whether the truth can be at ``limit`` or beyond it, or ``strictly`` beyond it."""
         number = self.encoding.arithmetic.real(limit)
-        if self._nonlinear:  # that procedure cannot continue from an earlier result
-            solver = self._solver()
-        else:
+        solver = self._new_solver() if self._nonlinear else self._solver
+        if not self._nonlinear:  # the other procedure cannot continue from an earlier result
             solver.add(self._said[self._given :])
             self._given = len(self._said)
             solver.push()
@@ -167,9 +156,7 @@ class GradedDecision:
             solver.pop()
         return status, model
 
-    def _among_numbers(
-        self, end: int, known: float, model: Z3, solver: Z3, deadline: Deadline
-    ) -> tuple[Fraction | None, Z3]:
+    def _among_numbers(self, end: int, known: float, model: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
         """The end where truths are linear once numbers are known: the optimum for those of a model, if they are
         rational, until no model is beyond it."""
         arithmetic = self.encoding.arithmetic
@@ -181,10 +168,10 @@ class GradedDecision:
                 reached, at = self._optimum(end, deadline, values)
             if reached is None:
                 return None, None
-            status, model = self._beyond(end, reached, solver, deadline, strictly=True)
+            status, model = self._beyond(end, reached, deadline, strictly=True)
             if status != "sat":
                 return (reached, at) if status == "unsat" else (None, None)
-        return self._approached(end, known, self._value(model), solver, deadline)
+        return self._approached(end, known, self._value(model), deadline)
 
     def _optimum(
         self, end: int, deadline: Deadline, values: Sequence[tuple[Z3, Z3]] = ()
@@ -200,16 +187,14 @@ class GradedDecision:
             return None, None
         return fraction(value), optimiser.model()
 
-    def _approached(
-        self, end: int, known: float, seen: Fraction, solver: Z3, deadline: Deadline
-    ) -> tuple[Fraction | None, Z3]:
+    def _approached(self, end: int, known: float, seen: Fraction, deadline: Deadline) -> tuple[Fraction | None, Z3]:
         """The end by bisection between the known bound and the worlds seen: the truth of the last one, if no other is
         beyond it, else a bound near it."""
         proved, shown = self.encoding.end(known, end), seen
         model = None
         while abs(shown - proved) > _NEAR:
             middle = _between(proved, shown)
-            status, beyond = self._beyond(end, middle, solver, deadline)
+            status, beyond = self._beyond(end, middle, deadline)
             if status == "unknown":
                 return None, None
             if status == "unsat":
@@ -218,7 +203,7 @@ class GradedDecision:
                 model, shown = beyond, self._value(beyond)
                 shown = max(shown, middle) if end else min(shown, middle)
         with suppress(TimedOut):  # then the bound stands
-            status, _ = self._beyond(end, shown, solver, deadline.capped(_LAST_SECONDS), strictly=True)
+            status, _ = self._beyond(end, shown, deadline.capped(_LAST_SECONDS), strictly=True)
             proved = shown if status == "unsat" else proved
         return proved, model
 

@@ -33,8 +33,8 @@ class TooWide(Exception):
 
 @dataclass
 class Cone:
-    """``instances``, and the unsettled ``atoms`` and numbers that they and the question read. ``definitions`` are those
-    of completed atoms."""
+    """``instances``, and the unsettled ``atoms`` and numbers that they and the question read: so many of these are
+    ``near`` the question. ``definitions`` are those of completed atoms."""
 
     reading: GroundReading
     index: StatementIndex
@@ -45,6 +45,7 @@ class Cone:
     instances: list[Instance] = field(default_factory=list)
     definitions: dict[GroundAtom, Definition] = field(default_factory=dict)
     atoms: dict[GroundAtom, None] = field(default_factory=dict)
+    near: int = 0
     _seen: set[object] = field(default_factory=set)
     _waiting: list[GroundAtom] = field(default_factory=list)
 
@@ -58,17 +59,16 @@ class Cone:
         which = "time ran out: it" if late else "it"
         return f"{which} depends on at least {len(self._seen):,} instances of statements; its bounds are from inference"
 
-    def grow(self, part: Part, *, whole: bool = False) -> int:
+    def grow(self, part: Part, *, whole: bool = False) -> None:
         """Add everything on which a formula can depend, and if ``whole`` all of the program, on which its consistency
-        depends; returns how many atoms are near the formula. Raises `TooWide`, `Interrupted`."""
+        depends. Raises `TooWide`, `Interrupted`."""
         self._wait(self.unsettled(part, {}))
         self._finish()
-        near = len(self.atoms)
+        self.near = len(self.atoms)
         for stated in self.index.every() if whole else ():
             for instance in self.reading.instances(stated, {}):
                 self.add(instance)
         self._finish()
-        return near
 
     def _finish(self) -> None:
         while self._waiting:

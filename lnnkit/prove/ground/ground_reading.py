@@ -6,7 +6,7 @@ binds range over their sorts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -145,9 +145,9 @@ class GroundReading:
             yield bindings
             return
         known = self.known
-        for place in sorted(range(len(guards)), key=lambda place: len(guards[place].variables & todo.keys())):
-            guard = guards[place]
-            if not guard.variables & todo.keys():
+        for guard in sorted(guards, key=lambda guard: len(guard.variables & todo.keys())):
+            new = guard.variables & todo.keys()
+            if not new:
                 continue
             fixed = _fixed(guard, bindings)
             rows: Iterable[tuple[str, ...]]
@@ -157,12 +157,12 @@ class GroundReading:
                 rows = known.rows(guard.name, fixed, 1)
             else:  # every other row may be true too
                 continue
-            others = (*guards[:place], *guards[place + 1 :])
+            others = tuple([other for other in guards if other is not guard])
+            rest = {name: sort for name, sort in todo.items() if name not in new}
             for row in rows:
                 known.tick()
-                bound = _bound(guard, row, todo, bindings, known)
-                if bound is not None:
-                    rest = {name: sort for name, sort in todo.items() if name not in bound}
+                bound = unified(guard, row, guard.variables, bindings)
+                if bound is not None and all(known.has(todo[name], bound[name]) for name in new):
                     yield from self._search(rest, bound, others)
             return
         name = min(todo, key=lambda variable: known.count(todo[variable]))
@@ -185,9 +185,12 @@ class GroundReading:
         return (0.0 if may_be_more and forall else low), (1.0 if may_be_more and not forall else high)
 
 
-def unified(leaf: Part, entities: Sequence[str], variables: Mapping[str, str]) -> dict[str, str] | None:
-    """The substitution of an atom's ``variables`` that gives it these entities; other variables match any entity."""
-    substitution: dict[str, str] = {}
+def unified(
+    leaf: Part, entities: Sequence[str], variables: Container[str], bindings: Mapping[str, str] | None = None
+) -> dict[str, str] | None:
+    """The ``bindings`` (default: none) with those of an atom's ``variables`` that give it these entities; other
+    variables match any entity. None where it cannot have these."""
+    substitution = {} if bindings is None else dict(bindings)
     for term, entity in zip(leaf.terms, entities, strict=True):
         if not isinstance(term, Free):
             if term != entity:
@@ -195,21 +198,6 @@ def unified(leaf: Part, entities: Sequence[str], variables: Mapping[str, str]) -
         elif term.name in variables and substitution.setdefault(term.name, entity) != entity:
             return None
     return substitution
-
-
-def _bound(
-    guard: Part, row: Sequence[str], todo: Mapping[str, str], bindings: Mapping[str, str], known: KnownValues
-) -> dict[str, str] | None:
-    extended = dict(bindings)
-    for term, entity in zip(guard.terms, row, strict=True):
-        if isinstance(term, Free):
-            if term.name in todo and not known.has(todo[term.name], entity):
-                return None
-            if extended.setdefault(term.name, entity) != entity:
-                return None
-        elif term != entity:
-            return None
-    return extended
 
 
 def _fixed(guard: Part, bindings: Mapping[str, str]) -> dict[int, str]:

@@ -164,7 +164,10 @@ class StatementIndex:
 
     def __init__(self, lifted: LiftedGraph, world: ProofWorld) -> None:
         self._graph = lifted.graph
-        self._roots = lifted.statements
+        roots = [(root, root.origin) for root in lifted.statements]
+        self._roots = [
+            (root, origin) for root, origin in roots if isinstance(origin, Assertion) and origin.kind != "law"
+        ]
         self._world = world
         self._defines = {id(root.origin): root.defines for root in lifted.statements}
         self._stated = cache(self._bounded)
@@ -177,12 +180,12 @@ class StatementIndex:
 
     def every(self) -> list[BoundedStatement]:
         """All statements."""
-        return [self._stated(place) for place in self._places]
+        return [self._stated(place) for place in range(self.count)]
 
     @property
     def count(self) -> int:
         """How many statements there are."""
-        return len(self._places)
+        return len(self._roots)
 
     def _defining(self, name: str) -> list[tuple[BoundedStatement, Part]]:
         """The statements that complete a closed predicate, each with an atom of it in its consequent conjunction."""
@@ -219,22 +222,16 @@ class StatementIndex:
         return [head for head in _heads(stated.part) if head.name in defines] if defines else []
 
     @cached_property
-    def _places(self) -> list[int]:
-        roots = enumerate(self._roots)
-        return [place for place, root in roots if isinstance(root.origin, Assertion) and root.origin.kind != "law"]
-
-    @cached_property
     def _by_name(self) -> dict[str, list[int]]:
         places: dict[str, list[int]] = {}
-        for place in self._places:
-            for node in self._graph.below(self._roots[place].reference.node):
+        for place, (root, _) in enumerate(self._roots):
+            for node in self._graph.below(root.reference.node):
                 places.setdefault(node, []).append(place)
         return places
 
     def _bounded(self, place: int) -> BoundedStatement:
         check_time()
-        origin = self._roots[place].origin
-        assert isinstance(origin, Assertion)
+        _, origin = self._roots[place]
         form, predicates = self._world.instance(origin, {}), self._world.program.predicates
         part, truth = part_of(form, predicates), truth_of(origin, self._world.starts)
         return BoundedStatement(part, *truth, sorted_variables(form, predicates), origin)

@@ -8,13 +8,11 @@ instantiated as if its variables were those of the statement.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache
 
 from lnnkit.prove.decision.graded_decision import GradedDecision
-from lnnkit.prove.decision.question import Asked
 from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import GroundAtom
@@ -33,10 +31,8 @@ _TURNS = 100
 class LazyBounds(GradedDecision):
     """As `GradedDecision`, with a cone that starts empty and gets the instances that are added."""
 
-    def __init__(self, asked: Asked, slack: Fraction, ends: Sequence[int] = (0, 1)) -> None:
-        super().__init__(asked, _SHOWN, slack, ends)
-
     def _translate(self) -> None:
+        self.cone.near = _SHOWN
         self._touched = TouchedInstances(self._ground.known)
         self._reading = self._touched.reading
         self._statements = [_opened(stated) for stated in self._asked.statements]

@@ -8,7 +8,7 @@ unsatisfiable, so are all of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
 from lnnkit.prove.decision.classical_decision import ClassicalDecision
@@ -105,8 +105,6 @@ class LazyDecision(ClassicalDecision):
         for key in self._unsupported(changed):
             self._add(definition_of(key, self._ground.index, self._ground.reading))
         self._complete_rows(model)
-        if self._ground.tell is not None and len(self._added) > before[0]:
-            self._ground.tell(len(self._added), len(self.encoding.atoms))
         return before != (len(self._added), len(self.encoding.arithmetic.asides))
 
     def _laid(self, model: Z3) -> list[GroundAtom]:
@@ -123,31 +121,16 @@ class LazyDecision(ClassicalDecision):
 
     def _candidates(self, changed: Sequence[GroundAtom]) -> Iterator[Instance]:
         if not self._looked:
-            self._looked, first = True, list(self._violated_at_first())
-            if self._ground.tell is not None and first:
-                self._ground.tell(len(first), len(self._atoms(first)))
-            yield from first
+            self._looked = True
+            for stated in self._asked.statements:
+                self._pause()
+                yield from suspects(self._ground.known, stated, self._ground.limit)
         for key in changed:
             yield from self._touched.of(key, self._asked.mentioning(key[0]))
         for person in self._world.people():
             if person not in self._people:
                 yield from self._touched.about(person, self._world.sort_of[person], self._asked.statements)
         self._people = set(self._world.people())
-
-    def _violated_at_first(self) -> Iterator[Instance]:
-        for stated in self._asked.statements:
-            self._pause()
-            yield from suspects(self._ground.known, stated, self._ground.limit)
-
-    def _atoms(self, instances: Iterable[Instance]) -> set[GroundAtom | None]:
-        """The atoms that instances read outside of quantifiers."""
-        reading = self._ground.reading
-        return {
-            reading.key(leaf, instance.bindings)
-            for instance in instances
-            for leaf in instance.stated.part.leaves
-            if leaf.variables <= instance.bindings.keys()
-        }
 
     def _pause(self) -> None:
         self._ground.pause(self.deadline, f"time ran out after {len(self._added):,} instances of statements")
@@ -159,6 +142,8 @@ class LazyDecision(ClassicalDecision):
             raise TooWide(f"it depends on more than {self._ground.limit:,} instances of statements")
         self._pause()
         self._mark(item)
+        if self._ground.tell is not None:
+            self._ground.tell(self.count, len(self.encoding.atoms))
 
     def _complete_rows(self, model: Z3) -> None:
         """Add rows that decide a quantifier in the world but not in the model."""
@@ -189,10 +174,10 @@ class LazyDecision(ClassicalDecision):
                 yield key
 
     def _supported(self, key: GroundAtom) -> bool:
-        rules = [(stated, head) for stated, head in self._ground.index.defining(key[0]) if stated.lower > 0]
-        instances = ((instance, head) for stated, head in rules for instance in self._reading.touching(key, [stated]))
-        made = (instance for instance, head in instances if self._reading.key(head, instance.bindings) == key)
-        return any(self._reading.box(antecedent(instance), instance.bindings)[0] > 0 for instance in made)
+        rules = [
+            rule for rule, _ in definition_of(key, self._ground.index, self._reading).rules if rule.stated.lower > 0
+        ]
+        return any(self._reading.box(antecedent(rule), rule.bindings)[0] > 0 for rule in rules)
 
     # --- worlds -----------------------------------------------------------------------------------------------------
 
