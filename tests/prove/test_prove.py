@@ -298,14 +298,14 @@ def test_time_runs_out_while_statements_are_translated(monkeypatch: pytest.Monke
     text += "axiom C(X, Y) & C(Y, Z) -> C(X, Z) in [0.9, 1]\naxiom N(X) & N(Y) -> C(X, Y) in [0.7, 1]\n"
     kb = lnnkit.loads(text)
     settled = kb.prove("C(n1, n2)", reading="exact").translated
-    assert settled > 3 * 64  # so that the clock is read several times during the translation
+    assert settled > 192
     clock, held = _Elapsing(), GradedEncoding.held
     monkeypatch.setattr(GradedEncoding, "held", lambda self, item: clock.held(self, item, held))
     monkeypatch.setattr(time_limit, "time", clock)
     proved = kb.prove("C(n1, n2)", reading="exact", timeout=1)
     (told,) = kb.ask("C(n1, n2)")
     assert (proved.verdict, proved.lower, proved.upper) == ("timeout", told.lower, told.upper)
-    assert 100 <= clock.translated < settled
+    assert 90 <= clock.translated <= 100  # of the second, a share is kept for the answer
     assert "time ran out" in proved.notes[0]
 
 
