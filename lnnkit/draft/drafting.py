@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+
 from lnnkit.data.source import Unreadable, read_source
-from lnnkit.draft.keys import PredicateNames, Sorts, keys_of, stem_of
-from lnnkit.draft.survey import Survey, SurveyedColumn, delimiter_by_name, quotes, text_rows
+from lnnkit.draft.keys import Sorts, keys_of, predicate_name, stem_of
+from lnnkit.draft.survey import Survey, SurveyedColumn, dialect, text_rows
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string, one_line
-from lnnkit.syntax.span import NOWHERE
 
 CATEGORIES = 30
 """The most values of a column of categories. Of 36 tables only Feynman's equations get another draft with another
@@ -34,20 +36,16 @@ class Draft:
 def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
     """The program for ``tables``, whose files are written as ``paths``."""
     keys = [keys_of(table) for table in tables]
-    sorts, naming = Sorts(tables, keys), PredicateNames()
-    variables = _variables(tables)
-    written = [
-        _table(table, path, key, sorts, naming, variables)
-        for table, path, key in zip(tables, paths, keys, strict=True)
-        if key
-    ]
-    declared = list(dict.fromkeys(sort for _, mentioned, _ in written for sort in mentioned))
+    sorts, used, variables = Sorts(tables, keys), set[str](), _variables(tables)
+    every = zip(tables, paths, keys, strict=True)
+    written = [_table(table, path, key, sorts, used, variables) for table, path, key in every if key]
     queries = [query for *_, asked in written for query in asked[:1]]
     queries += [query for *_, asked in written for query in asked[1:]]
-    names = ", ".join(Path(path).name for path in paths)
+    names = one_line(", ".join(Path(path).name for path in paths))
+    declared = dict.fromkeys(sort for _, mentioned, _ in written for sort in mentioned)
     parts = [
-        [f"# Drafted by `lnnkit init` from {one_line(names)}. Rename things, take out what no rule needs, add rules."],
-        [format_statement(ast.SortStatement(sort, span=NOWHERE)) for sort in declared],
+        [f"# Drafted by `lnnkit init` from {names}. Rename things, take out what no rule needs, add rules."],
+        [format_statement(ast.SortStatement(sort)) for sort in declared],
         *(lines for lines, *_ in written),
         ["# A rule, to begin with: `rule First(X) & Second(X) -> Third(X)`", *queries[:2]],
     ]
@@ -60,43 +58,44 @@ def _table(
     path: str,
     keys: tuple[SurveyedColumn, ...],
     sorts: Sorts,
-    naming: PredicateNames,
+    used: set[str],
     variables: Sequence[str],
 ) -> tuple[list[str], list[str], list[str]]:
-    """The statements for one table, the sorts that they mention, and queries."""
+    """The statements for one table, the sorts that they mention, and queries; ``used`` are the names of predicates so
+    far."""
     key_sorts = [sorts.of(key) for key in keys]
     named = " and ".join(f"`{sort}` ({_title(key)})" for sort, key in zip(key_sorts, keys, strict=True))
     lines = [f"# {one_line(Path(path).name)}: {table.rows:,} rows about {named}"]
-    used, queries, left = list(key_sorts), list[str](), list[str]()
+    mentioned, queries, left = list(key_sorts), list[str](), list[str]()
     arguments = ", ".join(variables[: len(keys)])
 
     def statements(name: str, signature: Sequence[str], values: Sequence[SurveyedColumn], numeric: bool) -> list[str]:
         kind = ast.NumberStatement if numeric else ast.PredicateStatement
-        declared = format_statement(kind(name, tuple(signature), span=NOWHERE))
-        return [declared, load_text(name, table, path, keys, values, numeric=numeric)]
+        loaded = load_text(name, table, path, keys, values, numeric=numeric)
+        return [format_statement(kind(name, tuple(signature))), loaded]
 
     for column in table.columns:
-        if any(column is key for key in keys):
+        if column in keys:
             continue
-        refers, truth = _refers(column, sorts), column.kind == "truth"
+        refers = column.kind in ("text", "number") and sorts.reference(column) is not None
         numeric, why = column.kind == "number" and not refers, _left_out(column, table, refers)
         if why and (column.kind in ("empty", "unread") or column.names is None):
             left.append(f"# {_title(column)}: {why}")
             continue
-        name = naming.predicate(column.title, stem_of(table.path), numeric=numeric)
-        more = [] if numeric or truth else [sorts.of(column)]
+        name = predicate_name(column.title, stem_of(table.path), numeric, used)
+        more = [] if numeric or column.kind == "truth" else [sorts.of(column)]
         texts = statements(name, [*key_sorts, *more], (column,), numeric)
         if why:
             left += [f"# {_title(column)}: {why}", *(f"# {text}" for text in texts)]
         else:
             lines += texts
-            used += more
-            queries.append(_query(name, column, table, arguments, numeric=numeric, truth=truth))
+            mentioned += more
+            queries.append(_query(name, column, table, arguments, numeric))
     if not queries:  # the rows themselves
-        name = naming.predicate(stem_of(table.path), "", numeric=False)
+        name = predicate_name(stem_of(table.path), "", False, used)
         lines += statements(name, key_sorts, (), False)
         queries.append(f"query {format_predicate(name)}({arguments})")
-    return [*lines, *left], used, queries
+    return [*lines, *left], mentioned, queries
 
 
 def _left_out(column: SurveyedColumn, table: Survey, refers: bool) -> str | None:
@@ -111,11 +110,6 @@ def _left_out(column: SurveyedColumn, table: Survey, refers: bool) -> str | None
         if table.rows > 4 and column.distinct > table.rows * 0.8:
             return "not loaded: nearly every row has its own text"
     return None
-
-
-def _refers(column: SurveyedColumn, sorts: Sorts) -> bool:
-    """Whether a column names entities that are the rows of a table."""
-    return column.names is not None and column.kind in ("text", "number") and sorts.reference(column) is not None
 
 
 def load_text(
@@ -134,25 +128,29 @@ def load_text(
     read = ast.Table(
         path,
         tuple(column.column for column in columns),
-        tuple(ast.Where(column.column, (), "is not null", span=NOWHERE) for column in needed if column.missing),
+        tuple(ast.Where(column.column, (), "is not null") for column in needed if column.missing),
         header=table.header,
         missing=tuple(dict.fromkeys(mark for column in columns for mark in column.marks)),
         delimiter=table.delimiter,
         decimal="," if any(column.commas for column in values) else ".",
-        span=NOWHERE,
     )
-    return format_statement(ast.LoadStatement(name, read, span=NOWHERE))
+    return format_statement(ast.LoadStatement(name, read))
 
 
-def _query(name: str, column: SurveyedColumn, table: Survey, arguments: str, *, numeric: bool, truth: bool) -> str:
-    shown = format_predicate(name)
-    head = f"exists {arguments}: " if table.rows > _FEW else ""
-    if truth:
-        return f"query {head}{shown}({arguments})"
+def _query(name: str, column: SurveyedColumn, table: Survey, arguments: str, numeric: bool) -> str:
+    shown, some = format_predicate(name), f"exists {arguments}: "
     if numeric:
-        middle = int(column.median) if column.median.is_integer() else float(f"{column.median:.12g}")
-        return f"query exists {arguments}: {shown}({arguments}) >= {middle!r}"
-    return f"query {head}{shown}({arguments}, {format_string(column.commonest(CATEGORIES)[-1])})"
+        median = float(np.nanmedian(column.in_floats))
+        middle = int(median) if median.is_integer() else float(f"{median:.12g}")
+        return f"query {some}{shown}({arguments}) >= {middle!r}"
+    value = "" if column.kind == "truth" else f", {format_string(_commonest(column, CATEGORIES)[-1])}"
+    return f"query {some if table.rows > _FEW else ''}{shown}({arguments}{value})"
+
+
+def _commonest(column: SurveyedColumn, most: int) -> list[str]:
+    """The most frequent values, most frequent first; ties keep their order."""
+    counts = np.bincount(column.codes[column.codes >= 0])
+    return [column.names[int(place)] for place in np.argsort(-counts, kind="stable")[:most]] if column.names else []
 
 
 def _variables(tables: Sequence[Survey]) -> list[str]:
@@ -184,19 +182,17 @@ def with_ids(table: Survey) -> bytes:
         objects = [line.strip() for line in raw.data.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
         return b"".join(b'{"%s": "row%d", %s\n' % (title.encode(), n, line[1:]) for n, line in enumerate(objects, 1))
     if raw.format == "parquet":
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
         rows, sink = pq.read_table(pa.BufferReader(raw.data)), io.BytesIO()
         pq.write_table(rows.add_column(0, title, [[f"row{row + 1}" for row in range(rows.num_rows)]]), sink)
         return sink.getvalue()
-    mark = table.delimiter or delimiter_by_name(raw)
     try:
-        rows = list(text_rows(raw, raw.data.decode("utf-8-sig"), mark))
+        rows = list(text_rows(raw, raw.data.decode("utf-8-sig"), table.delimiter))
     except (UnicodeDecodeError, csv.Error) as error:
         raise Unreadable("unreadable-file", f'"{raw.path}" cannot be copied: {error}') from None
     sink = io.StringIO(newline="")
-    writer = csv.writer(sink, delimiter=mark, lineterminator="\n", **quotes(raw, mark))
+    writer = csv.writer(sink, lineterminator="\n", **dialect(raw, table.delimiter))
     for number, row in enumerate(rows, start=0 if table.header else 1):
         writer.writerow([title if number == 0 else f"row{number}", *row])
     return sink.getvalue().encode()

@@ -6,30 +6,28 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import numpy as np
+import pyarrow as pa
+
+from lnnkit.data.arrow import Column as Cells
 from lnnkit.data.cells.marks import with_points, without_marks
 from lnnkit.data.cells.numbers import reals_of
 from lnnkit.data.cells.texts import texts_of, without_fractions
 from lnnkit.data.cells.whole import whole_floats
-from lnnkit.data.grid import Grid, Sheet
+from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, decimal_comma
+from lnnkit.data.readers.delimited import layout_of
 from lnnkit.data.readers.sheets import opened
 from lnnkit.data.source import RawTable, Unreadable, read_source
 from lnnkit.syntax.ast import Column
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from lnnkit.data.arrow import Column as Cells
-
 
 # No draft of 36 tables changes with a sample from 1 KB to 1 MB, nor from 2 to 400 rows (benchmarks/draft_constants.py).
 _SAMPLE = 1 << 16  # bytes
@@ -38,7 +36,6 @@ _DELIMITERS = (",", ";", "\t", "|")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WHOLE = re.compile(r"[+-]?\d+")
 _PADDED = re.compile(r"0\d+")
-ColumnKind = Literal["empty", "truth", "number", "text", "unread"]
 
 _MARKS = ("?", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", ".", "..", "unknown")
 """Texts that stand for a missing number."""
@@ -46,7 +43,7 @@ _SURE = frozenset(("?", "N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan"))
 """Those that stand for a missing cell of any column."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SurveyedColumn:
     """A column: how ``load`` names it, its title, what it holds, and its ``codes``: for each row the index of its
     value, -1 if it is missing. ``names`` are its values as entities, if they can be names; ``reason`` says why it
@@ -55,12 +52,10 @@ class SurveyedColumn:
 
     column: Column
     title: str
-    kind: ColumnKind
+    kind: Literal["empty", "truth", "number", "text", "unread"]
     codes: np.ndarray
-    distinct: int
     marks: tuple[str, ...] = ()
     names: Names | None = None
-    median: float = 0.0
     reason: str = ""
     commas: bool = False
     numbers: np.ndarray | None = None
@@ -75,15 +70,10 @@ class SurveyedColumn:
     def missing(self) -> int:
         return int((self.codes < 0).sum())
 
-    def commonest(self, most: int) -> list[str]:
-        """Its most frequent values, most frequent first; ties keep their order."""
-        import numpy as np
-
-        if self.names is None:
-            return []
-        counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.names))
-        order = np.argsort(-counts, kind="stable")[:most]
-        return [self.names[int(place)] for place in order if counts[place]]
+    @property
+    def distinct(self) -> int:
+        """How many names it has."""
+        return 0 if self.names is None else len(self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,39 +86,35 @@ class Survey:
     columns: tuple[SurveyedColumn, ...]
     header: bool = True
     delimiter: str | None = None
-    lost: tuple[int, ...] = field(default=())
+    lost: tuple[int, ...] = ()
 
 
 def survey(path: Path) -> Survey:
     """Read a file. Raises `Unreadable`."""
     raw = read_source(path)
     header, delimiter = True, None
-    if raw.format in ("csv", "tsv"):
+    if raw.format in TEXT_FORMATS:
         delimiter = delimiter_of(raw)
-        header = has_header(sample(raw, delimiter or delimiter_by_name(raw)))
+        header = has_header(sample(raw, delimiter))
     sheet = opened(raw, header, delimiter)
     grid = sheet.read(range(len(sheet.names)))
-    counts = Counter(name.strip() for name in sheet.names)
-    columns = tuple(_column(sheet, grid, position, counts) for position in range(len(sheet.names)))
+    columns = tuple(_column(sheet, grid, position) for position in range(len(sheet.names)))
     lost = tuple(sorted([number for number, _ in grid.lost] + [int(grid.rows[row]) for row in grid.spoiled]))
     return Survey(path, len(grid.rows), columns, header, delimiter, lost)
 
 
-def _column(sheet: Sheet, grid: Grid, position: int, counts: Counter[str]) -> SurveyedColumn:
-    import numpy as np
-
-    title = sheet.names[position].strip()
-    named = sheet.named and title and counts[title] == 1
-    column: Column = title if named else position + 1
-    title = title if sheet.named and title else f"column {position + 1}"
+def _column(sheet: Sheet, grid: Grid, position: int) -> SurveyedColumn:
+    titles = [name.strip() if sheet.named else "" for name in sheet.names]
+    column: Column = titles[position] if titles[position] and titles.count(titles[position]) == 1 else position + 1
+    title = titles[position] or f"column {position + 1}"
     try:
         surveyed = _surveyed(grid, position, column, title)
-        if sheet.named and not sheet.names[position].strip() and not position and _counts(surveyed):
-            return replace(surveyed, kind="unread", reason="it numbers the rows")
-        return surveyed
     except Unreadable as problem:
-        none = np.full(len(grid.rows), -1, np.int32)
-        return SurveyedColumn(column, title, "unread", none, 0, reason=problem.fault.message)
+        codes = np.full(len(grid.rows), -1, np.int32)
+        return SurveyedColumn(column, title, "unread", codes, reason=problem.fault.message)
+    if sheet.named and position == 0 and not titles[0] and _counts(surveyed):
+        return replace(surveyed, kind="unread", reason="it numbers the rows")
+    return surveyed
 
 
 def _counts(column: SurveyedColumn) -> bool:
@@ -140,63 +126,59 @@ def _counts(column: SurveyedColumn) -> bool:
 
 
 def _surveyed(grid: Grid, position: int, column: Column, title: str) -> SurveyedColumn:
-    import numpy as np
-    import pyarrow as pa
-
-    def surveyed(kind: ColumnKind, codes: np.ndarray, distinct: int, **more: Any) -> SurveyedColumn:
-        return SurveyedColumn(column, title, kind, codes, distinct, **more)
-
-    def described(
-        values: np.ndarray, known: np.ndarray, codes: np.ndarray, distinct: int, **more: Any
-    ) -> SurveyedColumn:
-        """A column of numbers, or of truths if they are 0 and 1 alone."""
-        held, numbers = values[known], np.where(known, values, np.nan)
-        if not len(held):
-            return surveyed("empty", codes, 0, **more)
-        if set(np.unique(held).tolist()) == {0.0, 1.0}:
-            return surveyed("truth", codes, distinct, numbers=numbers, **more)
-        if not np.isfinite(held).all():
-            return surveyed("unread", codes, distinct, reason="some of its values are infinite")
-        return surveyed("number", codes, distinct, numbers=numbers, median=float(np.median(held)), **more)
-
     cells = whole_floats(grid.columns[position])
     assert not isinstance(cells, list)
     if pa.types.is_floating(cells.type) or (pa.types.is_decimal(cells.type) and cells.type.scale):
         reals = reals_of(cells, title, False)
-        codes, distinct = _numbered(reals.values, reals.missing | reals.wrong)
+        known = ~(reals.missing | reals.wrong)
+        codes = np.full(len(known), -1, np.int32)
+        codes[known] = np.unique(reals.values[known], return_inverse=True)[1]
         if reals.wrong.any():
             reason = f"{int(reals.wrong.sum()):,} of its values are nan, which is no number"
-            return surveyed("unread", codes, distinct, reason=reason)
-        return described(reals.values, ~reals.missing, codes, distinct)
+            return SurveyedColumn(column, title, "unread", codes, reason=reason)
+        return _of_numbers(SurveyedColumn(column, title, "number", codes), reals.values)
     names = texts_of(cells, title).names
     spelled = [blank + mark for mark in _MARKS for blank in ("", " ")]
     present = [mark for mark in spelled if names.find(mark) is not None]
-    padded = any(_PADDED.fullmatch(name) for digit in range(10) for name in names.starting(f"0{digit}", 1))
     # codes lose their zeros as numbers
-    numeric = None if padded else _all_right(_without(cells, present), title, truth=False)
-    marks = tuple(present if numeric is not None else [mark for mark in present if mark.strip() in _SURE])
+    padded = any(_PADDED.fullmatch(name) for digit in range(10) for name in names.starting(f"0{digit}", 1))
+    values = None if padded else _all_right(_without(cells, present), title, truth=False)
+    numeric = values is not None
+    marks = tuple(present if numeric else [mark for mark in present if mark.strip() in _SURE])
     cells = _without(cells, marks)
     texts = without_fractions(texts_of(cells, title))
-    codes, names, known = texts.codes, texts.names, texts.codes >= 0
+    as_text = SurveyedColumn(column, title, "text", texts.codes, marks, texts.names)
+    known = texts.codes >= 0
     if texts.faults:
-        return surveyed("unread", codes, len(names), marks=marks, reason="some of its texts are not UTF-8")
+        return replace(as_text, kind="unread", names=None, reason="some of its texts are not UTF-8")
     if not known.any():
-        return surveyed("empty", codes, 0, marks=marks, names=names)
-    values = None if padded else _all_right(cells, title, truth=numeric is None)
-    if values is None and _decimal_commas(names):
+        return replace(as_text, kind="empty")
+    if not numeric and not padded:
+        values = _all_right(cells, title, truth=True)
+    if values is None and _decimal_commas(texts.names):
         reals = reals_of(with_points(cells, position), title, False)
         if not reals.wrong.any():
-            return described(reals.values, known, codes, len(names), marks=marks, commas=True)
-    as_text = surveyed("text", codes, len(names), marks=marks, names=names)
+            return _of_numbers(replace(as_text, names=None, commas=True), reals.values)
     if values is None:
         return as_text
-    if not isinstance(cells, list) and pa.types.is_boolean(cells.type):  # one of them alone is a truth too
+    if pa.types.is_boolean(cells.type):  # one of them alone is a truth too
         return replace(as_text, kind="truth", numbers=np.where(known, values, np.nan))
-    as_number = described(values, known, codes, len(names), marks=marks, names=names)
-    if numeric is None and as_number.kind != "truth":  # a truth word alone, such as `f`
+    as_number = _of_numbers(as_text, values)
+    if not numeric and as_number.kind != "truth":  # a truth word alone, such as `f`
         return as_text
     # a number that float64 cannot hold names something
     return as_text if np.abs(values[known]).max() >= 2.0**53 else as_number
+
+
+def _of_numbers(column: SurveyedColumn, values: np.ndarray) -> SurveyedColumn:
+    """A column of numbers, or of truths if they are 0 and 1 alone."""
+    known = column.codes >= 0
+    if not known.any():
+        return replace(column, kind="empty")
+    if not np.isfinite(values[known]).all():
+        return replace(column, kind="unread", names=None, marks=(), reason="some of its values are infinite")
+    truth = set(np.unique(values[known]).tolist()) == {0.0, 1.0}
+    return replace(column, kind="truth" if truth else "number", numbers=np.where(known, values, np.nan))
 
 
 def _decimal_commas(names: Names) -> bool:
@@ -206,19 +188,10 @@ def _decimal_commas(names: Names) -> bool:
     return bool(with_comma) and (2 * with_comma >= len(names) or with_comma + plain == len(names))
 
 
-def _numbered(values: np.ndarray, missing: np.ndarray) -> tuple[np.ndarray, int]:
-    import numpy as np
-
-    distinct, places = np.unique(values[~missing], return_inverse=True)
-    codes = np.full(len(values), -1, np.int32)
-    codes[~missing] = places
-    return codes, len(distinct)
-
-
-def _without(cells: Cells, marks: Sequence[str]) -> Cells:
-    import numpy as np
-
-    return without_marks(Grid({0: cells}, np.empty(0, np.int64)), marks).columns[0]
+def _without(cells: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Array | pa.ChunkedArray:
+    cleared = without_marks(Grid({0: cells}, np.empty(0, np.int64)), marks).columns[0]
+    assert not isinstance(cleared, list)
+    return cleared
 
 
 def _all_right(cells: Cells, title: str, *, truth: bool) -> np.ndarray | None:
@@ -235,27 +208,21 @@ def _all_right(cells: Cells, title: str, *, truth: bool) -> np.ndarray | None:
 
 def delimiter_of(raw: RawTable) -> str | None:
     """The delimiter; None if it is the one that the file name implies."""
-    implied = delimiter_by_name(raw)
+    implied = layout_of(raw.format, None).delimiter
 
     def fit(mark: str) -> tuple[bool, int, bool]:
-        widths = [len(row) for row in sample(raw, mark)]
-        even = bool(widths) and widths.count(widths[0]) >= 0.9 * len(widths)
-        return even and widths[0] > 1, widths[0] if widths else 0, mark == implied
+        widths = [len(row) for row in sample(raw, mark)] or [0]
+        return widths[0] > 1 and widths.count(widths[0]) >= 0.9 * len(widths), widths[0], mark == implied
 
-    best = max((implied, *(mark for mark in _DELIMITERS if mark != implied)), key=fit)
+    best = max((implied, *_DELIMITERS), key=fit)
     return None if best == implied or not fit(best)[0] else best
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row names the columns. It does not if its cells read like those below."""
-    if len(rows) < 2:
-        return True
-    names, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     votes = 0
-    for position, name in enumerate(names):
-        cells = [row[position].strip() for row in below if row[position].strip()]
-        if not cells or not name.strip():
-            continue
+    for name, *below in zip(*(row for row in rows if len(row) == len(rows[0])), strict=True):
+        cells = [cell.strip() for cell in below if cell.strip()] if name.strip() else []
         numeric = sum(NUMERAL.fullmatch(cell) is not None for cell in cells) > len(cells) / 2
         if numeric and not _YEAR.fullmatch(name.strip()):
             votes += 1 if NUMERAL.fullmatch(name) is None else -1
@@ -264,7 +231,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     return votes >= 0
 
 
-def sample(raw: RawTable, delimiter: str) -> list[list[str]]:
+def sample(raw: RawTable, delimiter: str | None) -> list[list[str]]:
     """The first rows of a text, split at its delimiters."""
     text = raw.data[:_SAMPLE].removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
     if len(raw.data) > _SAMPLE:
@@ -275,16 +242,13 @@ def sample(raw: RawTable, delimiter: str) -> list[list[str]]:
     return rows
 
 
-def text_rows(raw: RawTable, text: str, delimiter: str) -> Iterator[list[str]]:
+def text_rows(raw: RawTable, text: str, delimiter: str | None) -> Iterator[list[str]]:
     """The rows of the ``text`` of a file that are not empty. Raises ``csv.Error``."""
-    return filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **quotes(raw, delimiter)))
+    return filter(None, csv.reader(io.StringIO(text, newline=""), **dialect(raw, delimiter)))
 
 
-def quotes(raw: RawTable, delimiter: str) -> dict[str, Any]:
-    """How csv reads and writes quotes: a TSV has none."""
-    return {"quoting": csv.QUOTE_NONE, "quotechar": None} if raw.format == "tsv" and delimiter == "\t" else {}
-
-
-def delimiter_by_name(raw: RawTable) -> str:
-    """The delimiter that the name of a file implies."""
-    return "\t" if raw.format == "tsv" else ","
+def dialect(raw: RawTable, delimiter: str | None) -> dict[str, Any]:
+    """How the csv module reads and writes a text: a TSV has no quotes."""
+    layout = layout_of(raw.format, delimiter)
+    unquoted = {} if layout.quoting else {"quoting": csv.QUOTE_NONE, "quotechar": None}
+    return {"delimiter": layout.delimiter, **unquoted}
