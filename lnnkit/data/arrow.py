@@ -57,10 +57,20 @@ def concatenated(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array:
 
 def without_views(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """Texts held as views, of which few of Arrow's kernels know, as large binary values; any other column as it is."""
-    kind = column.type
-    if pa.types.is_dictionary(kind) and str(kind.value_type).endswith("_view"):
-        return column.cast(pa.dictionary(kind.index_type, pa.large_binary()))
-    return column.cast(pa.large_binary()) if str(kind).endswith("_view") else column
+    if not str(value_type(column)).endswith("_view"):
+        return column
+    coded = pa.types.is_dictionary(column.type)
+    return column.cast(pa.dictionary(column.type.index_type, pa.large_binary()) if coded else pa.large_binary())
+
+
+def value_type(column: pa.Array | pa.ChunkedArray) -> pa.DataType:
+    """The type of a column's cells, also if it is dictionary-encoded."""
+    return cast("pa.DictionaryType", column.type).value_type if pa.types.is_dictionary(column.type) else column.type
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a type is one of texts, or of bytes that may be texts."""
+    return "string" in str(kind) or "binary" in str(kind)
 
 
 def filled(texts: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
@@ -110,12 +120,12 @@ def text_buffers(array: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarra
     return places, np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
 
 
-def ranked(texts: pa.Array) -> tuple[np.ndarray, pa.Array]:
-    """The rank (int32) of each text among the distinct ones, and these, sorted by their bytes (in UTF-8 as code points
-    are). ``texts`` are strings or binary without nulls; the distinct ones have the same type."""
+def ranked(values: pa.Array) -> tuple[np.ndarray, pa.Array]:
+    """The rank (int32) of each value among the distinct ones, and these, sorted: texts by their bytes (in UTF-8 as code
+    points are). ``values`` are strings, binary or numbers without nulls; the distinct ones have the same type."""
     from pyarrow.compute import call_function
 
-    coded = cast("pa.DictionaryArray", texts.dictionary_encode())
+    coded = cast("pa.DictionaryArray", values.dictionary_encode())
     order = view(call_function("array_sort_indices", [coded.dictionary]), np.uint64).astype(np.int64)
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)

@@ -23,16 +23,15 @@ def is_many(count: int) -> bool:
 
 
 class Names(Sequence[str]):
-    """Distinct texts by rank: first ``numbers`` (see `whole`), ascending by value, then ``texts`` that are not whole
-    numbers, ascending by code point; each as Python objects, or as numpy and Arrow arrays. Equal to any sequence of the
-    same texts."""
+    """Distinct texts by rank: first ``numbers`` (int64, see `whole`), ascending by value, then ``texts`` that are not
+    whole numbers, ascending by code point, in Python or Arrow. Equal to any sequence of the same texts."""
 
     __slots__ = ("_arrow", "_python", "_ranks", "numbers", "texts")
 
-    def __init__(
-        self, texts: tuple[str, ...] | pa.StringArray = (), numbers: tuple[int, ...] | np.ndarray = ()
-    ) -> None:
-        self.numbers = numbers
+    def __init__(self, texts: tuple[str, ...] | pa.StringArray = (), numbers: np.ndarray | None = None) -> None:
+        import numpy as np
+
+        self.numbers = np.empty(0, np.int64) if numbers is None else numbers
         self.texts = texts
         self._python: tuple[str, ...] | None = None
         self._arrow: pa.StringArray | None = None
@@ -41,8 +40,10 @@ class Names(Sequence[str]):
     @staticmethod
     def of(texts: Iterable[str]) -> Names:
         """The names among any texts: each once, in order."""
+        import numpy as np
+
         numbers, others = parted(set(texts))
-        return Names(tuple(sorted(others)), tuple(sorted(numbers)))
+        return Names(tuple(sorted(others)), np.array(sorted(numbers), np.int64))
 
     @property
     def arrow(self) -> pa.StringArray:
@@ -57,17 +58,14 @@ class Names(Sequence[str]):
             elif not is_many(len(self)):
                 self._arrow = strings(self.python)
             else:
-                spelled = numbers(self.numbers_in_numpy).cast(pa.string())
-                self._arrow = concatenated([spelled, self.texts_in_arrow])
+                self._arrow = concatenated([numbers(self.numbers).cast(pa.string()), self.texts_in_arrow])
         return self._arrow
 
     @property
     def python(self) -> tuple[str, ...]:
         """All names as Python strings, made once."""
         if self._python is None:
-            numbers = self.numbers if isinstance(self.numbers, tuple) else self.numbers.tolist()
-            texts = self.texts if isinstance(self.texts, tuple) else cast("list[str]", self.texts.to_pylist())
-            self._python = (*map(str, numbers), *texts)
+            self._python = (*map(str, self.numbers.tolist()), *self._texts_in_python())
         return self._python
 
     @property
@@ -80,13 +78,6 @@ class Names(Sequence[str]):
         return self._ranks
 
     @property
-    def numbers_in_numpy(self) -> np.ndarray:
-        """The numbers as int64."""
-        import numpy as np
-
-        return np.array(self.numbers, np.int64) if isinstance(self.numbers, tuple) else self.numbers
-
-    @property
     def texts_in_arrow(self) -> pa.StringArray:
         """The texts, without the numbers, as an Arrow array."""
         if not isinstance(self.texts, tuple):
@@ -95,25 +86,17 @@ class Names(Sequence[str]):
 
         return strings(self.texts)
 
-    def index(self, value: str, start: int = 0, stop: int | None = None) -> int:
-        """The rank of a name; raises `ValueError` if it is absent."""
-        place = self.find(value)
-        if place is None or not start <= place < (len(self) if stop is None else stop):
-            raise ValueError(f"{value!r} is not a name")
-        return place
+    def _texts_in_python(self) -> Sequence[str]:
+        return self.texts if isinstance(self.texts, tuple) else cast("list[str]", self.texts.to_pylist())
 
     def find(self, text: str) -> int | None:
         """The rank of a name (in NFC); None if it is absent."""
         number = whole(text)
         if number is not None:
-            place = bisect_left(self.numbers, number)
+            place = int(self.numbers.searchsorted(number))
             return place if place < len(self.numbers) and self.numbers[place] == number else None
-        if isinstance(self.texts, tuple):
-            place = bisect_left(self.texts, text)
-        else:
-            place = bisect_left(range(len(self.texts)), text, key=self._text)
-        present = place < len(self.texts) and self._text(place) == text
-        return len(self.numbers) + place if present else None
+        place = bisect_left(range(len(self.texts)), text, key=self._text)
+        return len(self.numbers) + place if place < len(self.texts) and self._text(place) == text else None
 
     def starting(self, prefix: str, most: int) -> list[str]:
         """The first ``most`` texts (whole numbers excluded) that start with ``prefix``."""
@@ -128,7 +111,7 @@ class Names(Sequence[str]):
         """The names at some ranks; ``expected`` is how many will be asked for in total."""
         if self._python is None:
             if not len(self.texts):
-                return list(map(str, self.numbers_in_numpy.take(ids).tolist()))
+                return list(map(str, self.numbers.take(ids).tolist()))
             if expected * _FEW < len(self):
                 return [self._one(place) for place in ids.tolist()]
         python = self.python
@@ -142,14 +125,13 @@ class Names(Sequence[str]):
 
         count = len(self.numbers)
         rows = np.flatnonzero(used[count:])
-        if len(rows) == len(self.texts):
-            texts = self.texts
-        elif is_many(len(self.texts)):
+        texts = self.texts
+        if len(rows) < len(texts) and is_many(len(texts)):
             texts = self.texts_in_arrow.take(numbers(rows))
-        else:
-            held = self.texts if isinstance(self.texts, tuple) else cast("list[str]", self.texts.to_pylist())
+        elif len(rows) < len(texts):
+            held = self._texts_in_python()
             texts = strings([held[row] for row in rows.tolist()])
-        return Names(texts, self.numbers_in_numpy[used[:count]])
+        return Names(texts, self.numbers[used[:count]])
 
     def _one(self, place: int) -> str:
         rest = place - len(self.numbers)
@@ -179,9 +161,7 @@ class Names(Sequence[str]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Names):
-            if len(self) != len(other) or len(self.numbers) != len(other.numbers):
-                return False
-            same = bool((self.numbers_in_numpy == other.numbers_in_numpy).all()) if len(self.numbers) else True
+            same = self.numbers.tobytes() == other.numbers.tobytes() and len(self.texts) == len(other.texts)
             return same and (not len(self.texts) or self.texts_in_arrow.equals(other.texts_in_arrow))
         return isinstance(other, Sequence) and self.python == tuple(other)
 

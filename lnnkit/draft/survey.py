@@ -121,7 +121,7 @@ def _counts(column: SurveyedColumn) -> bool:
     """Whether a column numbers the rows from 0 or 1, as an index that pandas wrote."""
     if column.names is None or len(column.names.texts) or column.distinct != len(column.codes):
         return False
-    numbers = column.names.numbers_in_numpy
+    numbers = column.names.numbers
     return bool(numbers[0] in (0, 1) and numbers[-1] - numbers[0] == column.distinct - 1)
 
 

@@ -122,7 +122,7 @@ def test_arrays_that_change_afterwards(count: int) -> None:
     before = names.copy(), lower.copy(), upper.copy()
     for own in (names, lower, upper):
         own[:] = 7
-    np.testing.assert_array_equal(table.names.numbers_in_numpy[table.columns[0].codes], before[0])
+    np.testing.assert_array_equal(table.names.numbers[table.columns[0].codes], before[0])
     np.testing.assert_array_equal(table.lower, before[1])
     np.testing.assert_array_equal(table.upper, before[2])
     assert not np.signbit(table.lower).any()

@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, mask, nulls, one, strings, view
+from lnnkit.data.arrow import Column, is_text, mask, nulls, one, strings, value_type, view
 from lnnkit.data.cells import date_cells
 from lnnkit.data.cells.numbers import Reals, reals_of
 from lnnkit.data.cells.text_values import TextValues, text_values
@@ -83,13 +82,11 @@ class Cells:
     def __init__(self, column: Column, title: str) -> None:
         assert not isinstance(column, list)  # values from Python have no `where`
         self.column, self.title = column, title
-        coded = pa.types.is_dictionary(column.type)
-        self.kind = cast("pa.DictionaryType", column.type).value_type if coded else column.type
-        types = pa.types
+        self.kind, types = value_type(column), pa.types
         self.numeric = types.is_integer(self.kind) or types.is_floating(self.kind) or types.is_decimal(self.kind)
         self.dated = types.is_date(self.kind) or types.is_timestamp(self.kind)
         self.timed = types.is_temporal(self.kind) and not self.dated
-        self.textual = "string" in str(self.kind) or "binary" in str(self.kind)
+        self.textual = is_text(self.kind)
 
     @cached_property
     def array(self) -> pa.Array:

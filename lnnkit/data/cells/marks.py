@@ -10,7 +10,7 @@ from typing import cast
 
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, filled, one, strings
+from lnnkit.data.arrow import Column, filled, is_text, one, strings
 from lnnkit.data.choose import ColumnChoice
 from lnnkit.data.grid import Grid
 from lnnkit.data.numerals import pointed
@@ -70,7 +70,7 @@ def _mapped(column: Column, change: Callable[[list[str]], list[str]]) -> Column:
         return column
     array = one(column)
     if not pa.types.is_dictionary(array.type):
-        if not ("string" in str(array.type) or "binary" in str(array.type)):
+        if not is_text(array.type):
             return column
         array = array.dictionary_encode()
     coded = cast("pa.DictionaryArray", array)

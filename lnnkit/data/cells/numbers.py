@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, nulls, one, view, without
+from lnnkit.data.arrow import Column, is_text, nulls, one, value_type, view, without
 from lnnkit.data.cells.objects import brief, is_missing, unboxed
 from lnnkit.data.cells.text_values import TextValues, text_values
 from lnnkit.data.cells.whole import EXACT
@@ -38,8 +38,7 @@ def reals_of(column: Column, title: str, truth: bool) -> Reals:
     another type."""
     if isinstance(column, list):
         return _from_objects(column, truth)
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    types = pa.types
+    kind, types = value_type(column), pa.types
     if types.is_null(kind):
         none = np.zeros(len(column), bool)
         return Reals(np.zeros(len(column)), ~none, none, str, none)
@@ -47,7 +46,7 @@ def reals_of(column: Column, title: str, truth: bool) -> Reals:
         raise Unreadable("bad-column", f"{title} holds booleans, not numbers", "cast it to 0 and 1")
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_boolean(kind):
         return _from_arrow(column, kind)
-    if "string" in str(kind) or "binary" in str(kind):
+    if is_text(kind):
         return _from_texts(column, title, truth)
     timed = types.is_temporal(kind)
     hint = "cast it to numbers" + (", such as the days since some day" if timed else "")

@@ -9,9 +9,9 @@ from decimal import Decimal
 from typing import cast
 
 import numpy as np
-import pyarrow as pa
 
-from lnnkit.data.arrow import numbers, strings
+from lnnkit.data.arrow import Column, numbers, strings
+from lnnkit.data.names import is_many
 from lnnkit.data.source import Unreadable
 
 
@@ -44,9 +44,11 @@ def entities_in(column: list[object]) -> tuple[list[str], np.ndarray, dict[int, 
     return texts, codes, faults
 
 
-def alike(column: list[object]) -> pa.Array | None:
-    """A list of only texts (and gaps, as empty texts) or only whole numbers as an Arrow array, without a Python step
-    for each; None for any other list."""
+def in_bulk(column: Column) -> Column:
+    """A long list of only texts (and gaps, as empty texts) or only whole numbers as an Arrow array, without a Python
+    step for each; any other column unchanged."""
+    if not isinstance(column, list) or not is_many(len(column)):
+        return column
     kinds = set(map(type, column))
     try:
         if kinds == {int}:
@@ -55,7 +57,7 @@ def alike(column: list[object]) -> pa.Array | None:
             return strings(cast("list[str]", column if kinds == {str} else [text or "" for text in column]))
     except (OverflowError, UnicodeEncodeError, Unreadable):
         pass
-    return None
+    return column
 
 
 def brief(value: object) -> str:

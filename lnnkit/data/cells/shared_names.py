@@ -42,7 +42,7 @@ def shared_names(lists: Sequence[Names]) -> tuple[Names, list[np.ndarray]]:
         names = Names.of(set[str]().union(*(held.python for held in lists)))
         place = {name: rank for rank, name in enumerate(names)}
         return names, [np.fromiter(map(place.__getitem__, held.python), np.int32, len(held)) for held in lists]
-    values, fronts = united([held.numbers_in_numpy for held in lists])
+    values, fronts = united([held.numbers for held in lists])
     texts, rests = _shared_texts([held.texts_in_arrow for held in lists])
     ranks = [np.append(front, rest + np.int32(len(values))) for front, rest in zip(fronts, rests, strict=True)]
     return Names(texts, values), ranks

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, filled, nulls, one, strings, text_buffers, view
+from lnnkit.data.arrow import Column, filled, nulls, one, strings, text_buffers, value_type, view
 from lnnkit.data.cells.objects import entities_in
 from lnnkit.data.source import Unreadable
 
@@ -73,7 +73,7 @@ def text_values(column: Column, title: str) -> TextValues:
     kind, types = column.type, pa.types
     if types.is_null(kind):
         return TextValues(strings([]), np.full(len(column), -1, np.int32))
-    casts = _casts(kind, title)
+    casts = _casts(value_type(column), title)
     if types.is_string(kind) or types.is_binary(kind):
         return TextValues(filled(column))
     if types.is_large_string(kind) and column.nbytes < 2**31:
@@ -98,8 +98,6 @@ def _decoded(encoded: pa.Array, casts: tuple[pa.DataType, ...] = ()) -> TextValu
 def _casts(kind: pa.DataType, title: str) -> tuple[pa.DataType, ...]:
     """The casts that convert a type to text, or to bytes that may not be UTF-8."""
     types = pa.types
-    if types.is_dictionary(kind):
-        return _casts(cast("pa.DictionaryType", kind).value_type, title)
     if types.is_null(kind) or types.is_string(kind) or types.is_binary(kind):
         return ()
     if types.is_large_string(kind) or types.is_large_binary(kind):

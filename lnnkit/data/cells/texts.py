@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, concatenated, one, ranked, text_buffers, view
-from lnnkit.data.cells.objects import alike
+from lnnkit.data.cells.objects import in_bulk
 from lnnkit.data.cells.shared_names import distinct_names, shared_names
 from lnnkit.data.cells.text_values import TextValues, composed, right, text_values
 from lnnkit.data.cells.whole import WholeValues, all_whole, integers, united, whole_floats
@@ -55,7 +55,7 @@ def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = 
         return [Texts(known.ranks, known, {}, 1)]
     numbers, spelled = dict[int, WholeValues](), dict[int, TextValues]()
     for place, (column, title) in enumerate(columns):
-        column = whole_floats(_in_bulk(column)) if len(column) else []
+        column = whole_floats(in_bulk(column)) if len(column) else []
         whole = integers(column)
         texts = text_values(column, title) if whole is None else None
         if texts is not None and is_many(len(texts.values)) and not texts.faults:
@@ -113,13 +113,6 @@ def _bytes(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return values if pa.types.is_binary(values.type) else values.cast(pa.binary())
 
 
-def _in_bulk(column: Column) -> Column:
-    if not isinstance(column, list) or not is_many(len(column)):
-        return column
-    array = alike(column)
-    return column if array is None else array
-
-
 def renumbered(codes: np.ndarray, place: np.ndarray) -> np.ndarray:
     """The new codes (int32) of old ones, by ``place``; -1 stays."""
     if np.array_equal(place, np.arange(len(place))):
@@ -144,7 +137,7 @@ def without_fractions(texts: Texts) -> Texts:
         if match is None or len(match[1]) > _EXACT_DIGITS:
             return texts
         numbers.append(int(match[1]))
-    distinct, (ranks,) = united([np.append(names.numbers_in_numpy, np.array(numbers, np.int64))])
+    distinct, (ranks,) = united([np.append(names.numbers, np.array(numbers, np.int64))])
     place = np.full(len(names), -1, np.int32)
     place[:count], place[spelled] = ranks[:count], ranks[count:]
     return Texts(renumbered(texts.codes, place), Names((), distinct))
@@ -154,7 +147,7 @@ def _has_all(column: Column, names: Names) -> bool:
     """Whether a column consists of all whole numbers that are names, in order."""
     if isinstance(column, list) or column.type != pa.int64() or column.null_count or len(names.texts):
         return False
-    return np.array_equal(view(one(column), np.int64), names.numbers_in_numpy)
+    return np.array_equal(view(one(column), np.int64), names.numbers)
 
 
 def reunited(several: Sequence[Texts]) -> list[Texts]:

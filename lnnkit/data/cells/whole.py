@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, booleans, mask, nulls, numbers, one, text_buffers, view
+from lnnkit.data.arrow import Column, booleans, mask, nulls, numbers, one, ranked, text_buffers, view
 from lnnkit.data.cells.objects import is_missing
 from lnnkit.data.numerals import WHOLE, whole
 
@@ -126,14 +126,17 @@ def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]
     filled = [array for array in several if len(array)]
     if not filled:
         return np.empty(0, np.int64), ranks
-    if _ascending(filled[0]) and all(np.array_equal(array, filled[0]) for array in filled[1:]):
+    if (filled[0][1:] > filled[0][:-1]).all() and all(np.array_equal(array, filled[0]) for array in filled[1:]):
         distinct = filled[0].astype(np.int64)
         for out in ranks:
             out[:] = np.arange(len(out), dtype=np.int32)
         return distinct, ranks
     low, high = min(int(array.min()) for array in filled), max(int(array.max()) for array in filled)
     if high - low > _SPREAD * sum(map(len, filled)):
-        return _by_hashing(several, ranks), ranks
+        places, distinct = ranked(numbers(np.concatenate([array.astype(np.int64, copy=False) for array in several])))
+        for out, part in zip(ranks, np.split(places, np.cumsum(list(map(len, several)))[:-1]), strict=True):
+            out[:] = part
+        return view(distinct, np.int64), ranks
     seen = np.zeros(high - low + 1, bool)
     for array in filled:
         for start in range(0, len(array), _BLOCK):
@@ -144,28 +147,6 @@ def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]
             above = np.subtract(array[start : start + _BLOCK], low, dtype=np.int64)
             out[start : start + _BLOCK] = above if place is None else place.take(above)
     return np.flatnonzero(seen) + low, ranks
-
-
-def _ascending(numbers: np.ndarray) -> bool:
-    """Whether each number is greater than the one before it, as keys in the order of their table are."""
-    front, behind = numbers[:-1], numbers[1:]
-    starts = range(0, len(front), _BLOCK)
-    return all((front[start : start + _BLOCK] < behind[start : start + _BLOCK]).all() for start in starts)
-
-
-def _by_hashing(several: Sequence[np.ndarray], ranks: Sequence[np.ndarray]) -> np.ndarray:
-    """As `united`, for numbers that are far apart."""
-    together = np.concatenate([array.astype(np.int64, copy=False) for array in several])
-    hashed = cast("pa.DictionaryArray", numbers(together, np.int64).dictionary_encode())
-    distinct = view(hashed.dictionary, np.int64)
-    order = np.argsort(distinct)
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    indices, start = view(hashed.indices, np.int32), 0
-    for out in ranks:
-        place.take(indices[start : start + len(out)], out=out, mode="clip")  # needs no buffer
-        start += len(out)
-    return distinct.take(order)
 
 
 def drawn(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:

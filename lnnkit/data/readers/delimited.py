@@ -96,9 +96,9 @@ def _behind_break(text: bytes, place: int) -> int:
 
 
 def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: TextLayout, first: int) -> Grid:
-    bad: list[tuple[int, DataFault]] = []
     if text.filled() == len(text.held):
         return Grid({position: pa.nulls(0, pa.binary()) for position in wanted}, np.empty(0, np.int64))
+    bad: list[tuple[int, DataFault]] = []
     table = _parsed(text, width, wanted, raw, layout, bad)
     columns: dict[int, Column] = {position: table.column(str(position)) for position in wanted}
     records = record_lines(text, table.num_rows + len(bad), first, layout)
@@ -108,12 +108,11 @@ def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: 
     lines, faults = records
     if not bad:
         return Grid(columns, lines, faults)
+    lost = {index: faults.get(index, fault) for index, fault in bad}
     kept = np.ones(len(lines), bool)
-    lost = dict(bad)
     kept[list(lost)] = False
     place = np.cumsum(kept) - 1
     spoiled = {int(place[index]): fault for index, fault in faults.items() if kept[index]}
-    lost.update({index: fault for index, fault in faults.items() if not kept[index]})
     return Grid(columns, lines[kept], spoiled, tuple((int(lines[index]), fault) for index, fault in lost.items()))
 
 
@@ -150,17 +149,12 @@ def _parsed(
 
     quoting = layout.quoting and text.holds(b'"')
     parse = arrow_csv.ParseOptions(
-        delimiter=layout.delimiter,
-        quote_char='"' if quoting else False,
-        newlines_in_values=quoting,
+        delimiter=layout.delimiter, quote_char='"' if quoting else False, newlines_in_values=quoting
     )
+    names = list(map(str, range(width)))
+    shown = [names[position] for position in wanted or [0]]
     kind = pa.binary() if len(text) >= LARGE else pa.dictionary(pa.int32(), pa.binary())
-    shown = list(wanted) or [0]
-    convert = arrow_csv.ConvertOptions(
-        check_utf8=False,
-        include_columns=[str(position) for position in shown],
-        column_types=dict.fromkeys(map(str, shown), kind),
-    )
+    convert = arrow_csv.ConvertOptions(check_utf8=False, include_columns=shown, column_types=dict.fromkeys(shown, kind))
     problem: Exception | None = None
     whole = min(len(text) + 1, 2**31 - 1)  # a row longer than a block needs a longer block
     for block, handler in ((BLOCK, None), (BLOCK, ragged), (whole, ragged)):
@@ -168,16 +162,10 @@ def _parsed(
         if handler is not None and parse.invalid_row_handler is None:
             _require_utf8(text, raw)  # Arrow decodes the rows that it hands over
             parse.invalid_row_handler = handler
-        read = arrow_csv.ReadOptions(
-            use_threads=False, block_size=block, column_names=[str(position) for position in range(width)]
-        )
+        read = arrow_csv.ReadOptions(use_threads=False, block_size=block, column_names=names)
         try:
-            return arrow_csv.read_csv(
-                pa.BufferReader(pa.py_buffer(text.held).slice(text.start)),
-                read_options=read,
-                parse_options=parse,
-                convert_options=convert,
-            )
+            buffer = pa.py_buffer(text.held).slice(text.start)
+            return arrow_csv.read_csv(pa.BufferReader(buffer), read, parse, convert)
         except (pa.ArrowException, OSError, ValueError) as error:
             problem = error
     raise Unreadable("unreadable-file", f'"{raw.path}" cannot be read as {raw.format.upper()}: {problem}')
