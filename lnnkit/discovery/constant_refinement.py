@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from lnnkit.discovery.exact_constants import MINUS_ONE, ONE, Constant, multiplied, raised, snapped
-from lnnkit.discovery.expression import Absolute, Base, Choice, ColumnVariable, Product, Sum, substituted, variable
+from lnnkit.discovery.expression import Base, Choice, ColumnVariable, Product, Sum, substituted, variable
 from lnnkit.discovery.weighted_rows import WeightedRows
 
 _EASED, _TIGHTENED = 0.2, 4.0  # factors of the damping after a successful and after a failed step
@@ -219,11 +220,11 @@ def regauged(formula: Product) -> Iterator[Product]:
     for at, (base, exponent) in enumerate(formula.factors):
         if not isinstance(base, Sum):
             continue
-        for place, lead in enumerate(base.terms):
+        for place, lead in enumerate(base.operands):
             if place == 0 or (lead.coefficient.value < 0 and exponent != int(exponent)):
                 continue
             by = raised(lead.coefficient, -1.0)
-            ordered = (lead, *base.terms[:place], *base.terms[place + 1 :])
+            ordered = (lead, *base.operands[:place], *base.operands[place + 1 :])
             terms = [Product(multiplied(term.coefficient, by), term.factors) for term in ordered]
             terms[0] = Product(ONE, lead.factors)
             factors = list(formula.factors)
@@ -237,17 +238,16 @@ def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bo
     coefficient = formula.coefficient if plain else change(formula.coefficient)
     factors: list[tuple[Base, float]] = []
     for base, exponent in formula.factors:
-        match base:
-            case ColumnVariable():
-                made: Base = base
-            case Sum(terms):
-                leads = not terms[0].factors and terms[0].coefficient in (ONE, MINUS_ONE)  # the others are scaled to it
-                first = terms[0] if leads else _rebuilt(terms[0], change, False)
-                made = Sum((first, *(_rebuilt(term, change, True) for term in terms[1:])))
-            case Absolute(operand):
-                made = Absolute(_rebuilt(operand, change, False))
-            case Choice(left, right, above, below):
-                sides = (_rebuilt(side, change, False) for side in (left, right))
-                made = Choice(*sides, *(_rebuilt(case, change, True) for case in (above, below)))
-        factors.append((made, exponent))
+        if not isinstance(base, ColumnVariable):
+            first = base.operands[0]
+            leads = isinstance(base, Sum) and not first.factors and first.coefficient in (ONE, MINUS_ONE)
+            inner = 2 if isinstance(base, Choice) else 1  # the others are scaled to a sum's first term
+            base = replace(
+                base,
+                operands=tuple(
+                    operand if leads and not place else _rebuilt(operand, change, place >= inner)
+                    for place, operand in enumerate(base.operands)
+                ),
+            )
+        factors.append((base, exponent))
     return Product(coefficient, tuple(factors))

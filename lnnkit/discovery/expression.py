@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ class ColumnVariable:
     """The column with an index."""
 
     place: int
+    operands: ClassVar[tuple[Product, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,41 +36,25 @@ class Product:
 class Sum:
     """The sum of two or more terms."""
 
-    terms: tuple[Product, ...]
+    operands: tuple[Product, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Absolute:
-    """The absolute value of an operand."""
+    """The absolute value of its one operand."""
 
-    operand: Product
+    operands: tuple[Product]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """``above`` where ``left > right``, else ``below``."""
+    """The third operand where the first is above the second, else the fourth."""
 
-    left: Product
-    right: Product
-    above: Product
-    below: Product
+    operands: tuple[Product, Product, Product, Product]
 
 
 Base = ColumnVariable | Sum | Absolute | Choice
 """What may stand under a power."""
-
-
-def operands(base: Base) -> tuple[Product, ...]:
-    """The formulas that stand directly inside a base."""
-    match base:
-        case ColumnVariable():
-            return ()
-        case Sum(terms):
-            return terms
-        case Absolute(operand):
-            return (operand,)
-        case Choice(left, right, above, below):
-            return left, right, above, below
 
 
 ZERO = Product(number(0.0))
@@ -82,7 +68,11 @@ def constant(value: Constant | float) -> Product:
 
 def variable(place: int) -> Product:
     """A column as a formula."""
-    return Product(ONE, ((ColumnVariable(place), 1.0),))
+    return of_base(ColumnVariable(place))
+
+
+def of_base(base: Base, exponent: float = 1.0) -> Product:
+    return Product(ONE, ((base, exponent),))
 
 
 def scaled(term: Product, by: Constant) -> Product:
@@ -109,12 +99,11 @@ def power(operand: Product, exponent: float) -> Product:
     for base, degree in operand.factors:
         raised_to = degree * exponent
         sized = _even(degree) and not _even(raised_to)
-        kept: Base = Absolute(Product(ONE, ((base, 1.0),))) if sized and not isinstance(base, Absolute) else base
+        kept: Base = Absolute((of_base(base),)) if sized and not isinstance(base, Absolute) else base
         powers[kept] = powers.get(kept, 0.0) + raised_to
     coefficient = operand.coefficient
     if coefficient.value < 0 and exponent != int(exponent):
-        inner = _as_base(operand)
-        return Product(ONE, ((inner, exponent),))
+        return of_base(_as_base(operand), exponent)
     return Product(raised(coefficient, exponent), _ordered(powers))
 
 
@@ -124,7 +113,7 @@ def total(*operands: Product) -> Product:
     for operand in operands:
         inner = operand.factors[0][0] if len(operand.factors) == 1 else None
         if isinstance(inner, Sum) and operand.factors[0][1] == 1:
-            parts = [scaled(term, operand.coefficient) for term in inner.terms]
+            parts = [scaled(term, operand.coefficient) for term in inner.operands]
         else:
             parts = [operand]
         for part in parts:
@@ -143,11 +132,12 @@ def absolute(operand: Product) -> Product:
     size = operand.coefficient if operand.coefficient.value >= 0 else multiplied(operand.coefficient, MINUS_ONE)
     if all(_even(exponent) or isinstance(base, Absolute) for base, exponent in operand.factors):
         return Product(size, operand.factors)
-    return Product(size, ((Absolute(Product(ONE, operand.factors)), 1.0),))
+    return Product(size, ((Absolute((Product(ONE, operand.factors),)), 1.0),))
 
 
 def choice(left: Product, right: Product, above: Product, below: Product) -> Product:
-    return Product(ONE, ((Choice(left, right, above, below), 1.0),))
+    """``above`` where ``left > right``, else ``below``."""
+    return of_base(Choice((left, right, above, below)))
 
 
 def _added(left: Constant, right: Constant) -> Constant:
@@ -210,10 +200,10 @@ def _redivided(formula: Product, probes: np.ndarray) -> Product:
         if not isinstance(base, Sum):
             continue
         rest = Product(formula.coefficient, tuple(pair for pair in formula.factors if pair[0] is not base))
-        for term in base.terms:
+        for term in base.operands:
             divisor = Product(ONE, term.factors)
-            terms = _divided(base.terms, dict(divisor.factors), ONE)
-            tried = product(rest, power(divisor, exponent), Product(ONE, ((Sum(terms), exponent),)))
+            terms = _divided(base.operands, dict(divisor.factors), ONE)
+            tried = product(rest, power(divisor, exponent), of_base(Sum(terms), exponent))
             if size(tried) < size(formula) and (known <= np.isfinite(evaluate(tried, probes))).all():
                 return _redivided(tried, probes)
     return formula
@@ -224,11 +214,11 @@ def _rescaled(formula: Product) -> Product:
         if not isinstance(base, Sum):
             continue
         rest = tuple(pair for pair in formula.factors if pair[0] is not base)
-        for by in (formula.coefficient, *(raised(term.coefficient, -1.0) for term in base.terms)):
+        for by in (formula.coefficient, *(raised(term.coefficient, -1.0) for term in base.operands)):
             outer = multiplied(formula.coefficient, raised(by, -exponent))
             if by.value <= 0 or not (by.exact and outer.exact):
                 continue
-            inner = Sum(tuple(scaled(term, by) for term in base.terms))
+            inner = Sum(tuple(scaled(term, by) for term in base.operands))
             tried = Product(outer, tuple(sorted((*rest, (inner, exponent)), key=lambda pair: _key(pair[0]))))
             spread_out = outer == ONE != formula.coefficient and len(formula.factors) == 1
             if size(tried) < size(formula) + spread_out:
@@ -239,7 +229,8 @@ def _rescaled(formula: Product) -> Product:
 def _ordered(powers: dict[Base, float]) -> tuple[tuple[Base, float], ...]:
     """The factors in order; an even power of a base and one of its absolute value are one factor."""
     for base, exponent in [*powers.items()]:
-        inner = base.operand.factors[0][0] if isinstance(base, Absolute) and len(base.operand.factors) == 1 else base
+        factors = base.operands[0].factors if isinstance(base, Absolute) else ()
+        inner = factors[0][0] if len(factors) == 1 else base
         if inner is not base and _even(powers.get(inner, 0.0)):
             whole = exponent + powers.pop(inner, 0.0)
             powers[base], powers[inner] = (0.0, whole) if _even(whole) else (whole, 0.0)
@@ -267,9 +258,9 @@ def unsized(formula: Product, positive: frozenset[int]) -> Product:
     """The formula without ``abs`` around products of columns that are nowhere negative."""
     factors = [constant(formula.coefficient)]
     for base, exponent in formula.factors:
-        inner = Product(ONE, ((base, 1.0),))
+        inner = of_base(base)
         if isinstance(base, Absolute):
-            bare = unsized(base.operand, positive)
+            bare = unsized(*base.operands, positive)
             plain = all(isinstance(column, ColumnVariable) and column.place in positive for column, _ in bare.factors)
             inner = bare if plain and bare.coefficient.value > 0 else inner
         factors.append(power(inner, exponent))
@@ -279,27 +270,29 @@ def unsized(formula: Product, positive: frozenset[int]) -> Product:
 @lru_cache(maxsize=65536)
 def size(formula: Product) -> int:
     """The number of constants, columns and operators. A constant with many digits counts as 3."""
-    formula, root = rooted(formula)
+    formula, root, divides = rooted(formula)
     bare = formula.coefficient in (ONE, MINUS_ONE) and (formula.factors or root)
     parts = [] if bare else [formula.coefficient.cost]
     for base, exponent in formula.factors:
         parts.append(_base_size(base) + (0 if abs(exponent) == 1 else 2 if 2 * exponent == int(2 * exponent) else 4))
     if root is not None:
         parts.append(1 + sum(_base_size(base) for base, _ in root.factors) + len(root.factors) - 1)
-    above = any(exponent > 0 for _, exponent in (*formula.factors, *(root.factors if root else ())))
+    above = any(exponent > 0 for _, exponent in formula.factors) or (root and not divides)
     return sum(parts) + len(parts) - 1 + bool(bare and not above)
 
 
 def _base_size(base: Base) -> int:
-    inner = operands(base)
-    operators = len(inner) - 1 if isinstance(base, Sum) else 2 if isinstance(base, Choice) else 1
-    return sum(map(size, inner)) + operators
+    operators = len(base.operands) - 1 if isinstance(base, Sum) else 2 if isinstance(base, Choice) else 1
+    return sum(map(size, base.operands)) + operators
 
 
 def columns(formula: Product) -> frozenset[int]:
     """The indices of the columns that the formula reads."""
     read = {base.place for base, _ in formula.factors if isinstance(base, ColumnVariable)}
-    return frozenset(read.union(*(columns(operand) for base, _ in formula.factors for operand in operands(base))))
+    return frozenset(read.union(*(columns(operand) for base, _ in formula.factors for operand in base.operands)))
+
+
+_BUILDERS: dict[type[Base], Callable[..., Product]] = {Sum: total, Absolute: absolute, Choice: choice}
 
 
 def replaced(formula: Product, change: Callable[[Base], Product | None]) -> Product:
@@ -308,16 +301,8 @@ def replaced(formula: Product, change: Callable[[Base], Product | None]) -> Prod
     for base, exponent in formula.factors:
         made = change(base)
         if made is None:
-            inner = (replaced(operand, change) for operand in operands(base))
-            match base:
-                case ColumnVariable():
-                    made = Product(ONE, ((base, 1.0),))
-                case Sum():
-                    made = total(*inner)
-                case Absolute():
-                    made = absolute(*inner)
-                case Choice():
-                    made = choice(*inner)
+            inner = [replaced(operand, change) for operand in base.operands]
+            made = _BUILDERS[type(base)](*inner) if inner else of_base(base)
         factors.append(power(made, exponent))
     return product(*factors)
 
@@ -335,16 +320,19 @@ def evaluate(formula: Product, table: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def rooted(formula: Product) -> tuple[Product, Product | None]:
-    """The factor in front of the square root, and the radicand: all factors with half-integer exponents."""
-    half = tuple((base, 2 * exponent) for base, exponent in formula.factors if abs(exponent) == 0.5)
+def rooted(formula: Product) -> tuple[Product, Product | None, bool]:
+    """The factor in front of the square root, the radicand (all factors with half-integer exponents), and whether the
+    root is a divisor, as a radicand without numerator is."""
+    half = [(base, 2 * exponent) for base, exponent in formula.factors if abs(exponent) == 0.5]
     whole = tuple(pair for pair in formula.factors if abs(pair[1]) != 0.5)
-    return Product(formula.coefficient, whole), Product(ONE, half) if half else None
+    divides = all(exponent < 0 for _, exponent in half)
+    root = Product(ONE, tuple((base, abs(exponent) if divides else exponent) for base, exponent in half))
+    return Product(formula.coefficient, whole), root if half else None, divides
 
 
 def _value(formula: Product, table: np.ndarray) -> np.ndarray | float:
     """The value, in the order of the formula's text: numerators from the left, over the product of denominators."""
-    formula, root = rooted(formula)
+    formula, root, divides = rooted(formula)
     above: np.ndarray | float = formula.coefficient.value
     below: np.ndarray | float | None = None
     for base, exponent in formula.factors:
@@ -354,11 +342,11 @@ def _value(formula: Product, table: np.ndarray) -> np.ndarray | float:
         else:
             below = raised_base if below is None else below * raised_base
     if root is not None:
-        if all(exponent < 0 for _, exponent in root.factors):
-            under = np.sqrt(_value(Product(ONE, tuple((base, 1.0) for base, _ in root.factors)), table))
-            below = under if below is None else below * under
+        under = np.sqrt(_value(root, table))
+        if not divides:
+            above = above * under
         else:
-            above = above * np.sqrt(_value(root, table))
+            below = under if below is None else below * under
     return above if below is None else above / below
 
 
@@ -371,9 +359,9 @@ def _base_value(base: Base, table: np.ndarray) -> np.ndarray:
             for term in terms[1:]:
                 value = value + _value(term, table)
             return np.asarray(value)
-        case Absolute(operand):
+        case Absolute((operand,)):
             return np.abs(_value(operand, table))
-        case Choice(left, right, above, below):
+        case Choice((left, right, above, below)):
             higher = np.asarray(_value(left, table)) > np.asarray(_value(right, table))
             return np.where(higher, _value(above, table), _value(below, table))
 

@@ -5,19 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from lnnkit.discovery.exact_constants import ONE, Constant
-from lnnkit.discovery.expression import (
-    Absolute,
-    Base,
-    Choice,
-    ColumnVariable,
-    Product,
-    Sum,
-    columns,
-    operands,
-    replaced,
-    rooted,
-)
+from lnnkit.discovery.exact_constants import Constant
+from lnnkit.discovery.expression import Absolute, Base, Choice, ColumnVariable, Product, Sum, columns, replaced, rooted
 from lnnkit.syntax.printer import format_predicate
 
 _LOOSE, _PRODUCT, _TIGHT = 0, 1, 2  # what stands around: nothing or a sum, a product, a power
@@ -42,7 +31,7 @@ class _Plain:
         self._names, self._pi = names, repr(math.pi) if pi in names else pi
 
     def product(self, formula: Product, around: int) -> str:
-        formula, root = rooted(formula)
+        formula, root, divides = rooted(formula)
         negative = formula.coefficient.value < 0
         above, below = self._constant(formula.coefficient, bool(formula.factors or root))
         lone = len(above) + len(below) + len(formula.factors) + (root is not None) == 1
@@ -50,23 +39,14 @@ class _Plain:
             alone = lone and exponent == 1
             text = self._power(base, abs(exponent), (around if not negative else _PRODUCT) if alone else _PRODUCT)
             (above if exponent > 0 else below).append(text)
-        self._place_root(root, above, below)
+        if root is not None:
+            (below if divides else above).append(self.ROOT.format(self.product(root, _LOOSE)))
         text = _quotient(above, below)
         if negative:
             text = f"-{text}"
         several = len(above) > 1 or below or negative
         wrapped = (around == _TIGHT and several) or (around == _PRODUCT and (negative or below))
         return f"({text})" if wrapped else text
-
-    def _place_root(self, root: Product | None, above: list[str], below: list[str]) -> None:
-        """Put the square root among the factors: below the fraction line if its whole radicand belongs there."""
-        if root is None:
-            return
-        if all(exponent < 0 for _, exponent in root.factors):
-            inner = Product(ONE, tuple((base, 1.0) for base, _ in root.factors))
-            below.append(self.ROOT.format(self.product(inner, _LOOSE)))
-        else:
-            above.append(self.ROOT.format(self.product(root, _LOOSE)))
 
     def _constant(self, value: Constant, more: bool) -> tuple[list[str], list[str]]:
         """The parts of a constant's magnitude above and below the fraction line."""
@@ -94,13 +74,13 @@ class _Plain:
         match base:
             case ColumnVariable(place):
                 return self._name(place, around)
-            case Absolute(operand):
+            case Absolute((operand,)):
                 return self.ABSOLUTE.format(self.product(operand, _LOOSE))
             case Sum(terms):
                 text = self._sum(terms)
                 return text if around == _LOOSE else self.AROUND.format(text)
             case Choice():
-                return self.CHOICE.format(*(self.product(operand, _LOOSE) for operand in operands(base)))
+                return self.CHOICE.format(*(self.product(operand, _LOOSE) for operand in base.operands))
 
     def _name(self, place: int, _around: int) -> str:
         return self._names[place]
@@ -123,7 +103,7 @@ class _Latex(_Plain):
         super().__init__([_latex_name(name) for name in names], r"\pi")
 
     def product(self, formula: Product, around: int) -> str:
-        formula, root = rooted(formula)
+        formula, root, divides = rooted(formula)
         negative = formula.coefficient.value < 0
         above, below = self._constant(formula.coefficient, bool(formula.factors or root))
         above = [_latex_number(part) for part in above]
@@ -134,7 +114,8 @@ class _Latex(_Plain):
             alone = lone and (exponent < 0 or len(formula.factors) > 1 or around == _LOOSE) and not negative
             text = self._power(base, abs(exponent), _LOOSE if alone else _PRODUCT)
             (above if exponent > 0 else below).append(text)
-        self._place_root(root, above, below)
+        if root is not None:
+            (below if divides else above).append(self.ROOT.format(self.product(root, _LOOSE)))
         text = r" \cdot ".join(above) if any(part[:1].isdigit() for part in above[1:]) else r" \, ".join(above)
         if below:
             text = _fraction(text or "1", below)
@@ -228,9 +209,10 @@ def _cases(formula: Product) -> list[tuple[tuple[tuple[Product, str, Product], .
     picked = _first_choice(formula)
     if picked is None:
         return [((), formula)]
+    left, right, above, below = picked.operands
     return [
-        (((picked.left, relation, picked.right), *conditions), case)
-        for relation, chosen in ((">", picked.above), ("<=", picked.below))
+        (((left, relation, right), *conditions), case)
+        for relation, chosen in ((">", above), ("<=", below))
         for conditions, case in _cases(replaced(formula, lambda base, part=chosen: part if base == picked else None))
     ]
 
@@ -239,6 +221,6 @@ def _first_choice(formula: Product) -> Choice | None:
     for base, _ in formula.factors:
         if isinstance(base, Choice):
             return base
-        if choice := next(filter(None, map(_first_choice, operands(base))), None):
+        if choice := next(filter(None, map(_first_choice, base.operands)), None):
             return choice
     return None

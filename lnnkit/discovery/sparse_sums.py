@@ -4,6 +4,7 @@ P - y (Q - 1)`` (Levy 1959, "Complex-curve fitting")."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -57,23 +58,20 @@ def sparse_fits(
         if held:
             yield fit(held)
         return
-    fits = [fit(chosen) for chosen in front]
-    yield from fits
-    best = sorted(zip(fits, front, strict=True), key=lambda pair: pair[0].left)
-    current = [chosen for _, chosen in best if len(chosen) == len(held) + 2][:beam] or [best[0][1]]
-    if best[0][0].left < _NOTHING:
-        return
-    begun = 2
-    if free.shape[1] <= _ALL_TRIPLES and most > 2:
-        current = [tuple(sorted({*held, *chosen})) for chosen in _triples(free, rest, pairs)] or current
+    current, tripled = front, False
+    for count in itertools.count(2):
         fits = [fit(chosen) for chosen in current]
         yield from fits
         best = sorted(zip(fits, current, strict=True), key=lambda pair: pair[0].left)
-        current = [chosen for _, chosen in best][:beam]
-        begun = 3
-    for _ in range(most - begun):
-        if best[0][0].left < _NOTHING:
+        if best[0][0].left < _NOTHING or count >= most:
             return
+        if count == 2:
+            current = [chosen for _, chosen in best if len(chosen) == len(held) + 2][:beam] or [best[0][1]]
+            if tripled := free.shape[1] <= _ALL_TRIPLES:
+                current = [tuple(sorted({*held, *chosen})) for chosen in _triples(free, rest, pairs)] or current
+                continue
+        elif count == 3 and tripled:
+            current = [chosen for _, chosen in best][:beam]
         grown: dict[tuple[int, ...], float] = {}
         for chosen in current:
             axes = np.linalg.qr(scaled[:, list(chosen)])[0]
@@ -88,9 +86,6 @@ def sparse_fits(
         if not grown:
             return
         current = sorted(grown, key=lambda places: grown[places])[:beam]
-        fits = [fit(chosen) for chosen in current]
-        yield from fits
-        best = sorted(zip(fits, current, strict=True), key=lambda pair: pair[0].left)
 
 
 def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bool = False) -> Iterator[SparseFit]:

@@ -65,23 +65,21 @@ class Reductions:
 
     def _peeled(self, state: Reduced) -> Reduced | None:
         """The state with the factor divided out that leaves the least error; None if no factor helps."""
-        best: Reduced | None = None
-        for place in range(len(state.inputs)):
+        best = min(self._divided(state), key=lambda reduced: reduced.error, default=None)
+        return best if best is not None and best.error <= 1.05 * state.error + 1e-18 else None
+
+    def _divided(self, state: Reduced) -> Iterator[Reduced]:
+        for place, exponent in itertools.product(range(len(state.inputs)), _FACTORS):
             column = state.inputs.values[:, place]
-            for exponent in _FACTORS:
-                if (column == 0).any() or (exponent != int(exponent) and (column < 0).any()):
-                    continue
-                factor = power(state.inputs.formulas[place], exponent)
-                with np.errstate(all="ignore"):
-                    scale = state.scale * column**exponent
-                if not np.isfinite(scale).all():
-                    continue
+            if (column == 0).any() or (exponent != int(exponent) and (column < 0).any()):
+                continue
+            with np.errstate(all="ignore"):
+                scale = state.scale * column**exponent
+            if np.isfinite(scale).all():
                 rest = [other for other in range(len(state.inputs)) if other != place]
                 inputs = Inputs(tuple(state.inputs.formulas[other] for other in rest), state.inputs.values[:, rest])
-                made = self._reduced(inputs, product(state.factor, factor), scale)
-                if best is None or made.error < best.error:
-                    best = made
-        return best if best is not None and best.error <= 1.05 * state.error + 1e-18 else None
+                factor = power(state.inputs.formulas[place], exponent)
+                yield self._reduced(inputs, product(state.factor, factor), scale)
 
     def _combined(self, state: Reduced) -> Iterator[Reduced]:
         for first, second in itertools.combinations(range(len(state.inputs)), 2):
