@@ -53,21 +53,17 @@ class Chart:
 
     def legend(self, entries: Sequence[tuple[Artist, str]], columns: int = 1) -> None:
         """What the colours mean, beneath the axes."""
-        names = [visible(name) for _, name in entries]
         # matplotlib hides labels that start with an underscore
-        names = [f" {name}" if name.startswith("_") else name for name in names]
-        handles = [artist for artist, _ in entries]
-        self.figure.legend(handles, names, loc="outside lower left", ncols=columns)
+        names = [re.sub("^_", " _", visible(name)) for _, name in entries]
+        self.figure.legend([artist for artist, _ in entries], names, loc="outside lower left", ncols=columns)
 
     def svg(self, label: str) -> Markup:
         """The ``<svg>`` element; ``label`` describes it for screen readers."""
         from markupsafe import Markup, escape
 
         made = io.StringIO()
-        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        self.figure.savefig(made, format="svg", metadata=nothing)
-        text = made.getvalue()
-        text = _TAG.sub(lambda tag: _restyled(tag.group()), text[text.index("<svg") :])
+        self.figure.savefig(made, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+        text = _TAG.sub(lambda tag: _restyled(tag.group()), made.getvalue().partition("<svg")[2])
         for number, words in enumerate(self.tips):
             text = text.replace(f'<g id="tip-{number}-">', f"<g><title>{escape(words)}</title>", 1)
         width, height = (round(inches * _PIXELS) for inches in self.figure.get_size_inches())
@@ -146,8 +142,8 @@ def curves(
             _line(axes, restarts, places, values, color=colour("faint"), linewidth=0.8)
         entries: list[tuple[Artist, str]] = []
         for number, (name, values) in enumerate(drawn[:NAMED]):
-            dashes, role = _DASHES[number % len(_DASHES)], f"series-{number + 1}"
-            line = _line(axes, restarts, places, values, color=colour(role), linewidth=1.8, linestyle=dashes)
+            style = {"color": colour(f"series-{number + 1}"), "linestyle": _DASHES[number % len(_DASHES)]}
+            line = _line(axes, restarts, places, values, linewidth=1.8, **style)
             entries.append((line, shortened(name, _LETTERS)))
         if kept is not None and kept < len(places):
             axes.axvline(places[kept], color=colour("ink"), linewidth=1.0, linestyle="--")
@@ -181,8 +177,8 @@ def _line(
 
 
 def _positive(axes: Axes, values: Sequence[float]) -> None:
-    above = [value for value in values if value > 0]
-    if above and math.log10(max(above) / min(above)) > _DECADES:
+    above = [value for value in values if value > 0] or [1.0]
+    if math.log10(max(above) / min(above)) > _DECADES:
         axes.set_yscale("log", nonpositive="clip")
         axes.set_ylim(max(min(above), max(above) * 1e-6) / 2, max(above) * 2)
     else:
@@ -204,30 +200,27 @@ def histogram(threshold: Threshold, before: float | None, after: float) -> Marku
     edges = _edges(values, [after] if before is None else [before, after])
     shown = np.clip(values, edges[0], edges[-1])
     with chart(460.0, 260.0) as made:
-        (axes,) = made.axes
-        foot = np.zeros(len(edges) - 1)
+        (axes,), foot = made.axes, np.zeros(len(edges) - 1)
         entries: list[tuple[Artist, str]] = []
         for kind, mask in (("true", truths > 0.5), ("false", truths <= 0.5), ("none", np.isnan(truths))):
-            count = np.histogram(shown[mask], edges)[0]
+            count, shade = np.histogram(shown[mask], edges)[0], colour(f"tone-{kind}")
             words = "without label" if kind == "none" else f"label {kind}"
-            bars = axes.bar(edges[:-1], count, np.diff(edges), foot, align="edge", color=colour(f"tone-{kind}"))
-            for place, bar in enumerate(bars):
-                if count[place]:
-                    made.tip(bar, f"{edges[place]:.6g} to {edges[place + 1]:.6g}: {count[place]:,} {words}")
+            bars = axes.bar(edges[:-1], count, np.diff(edges), foot, align="edge", color=shade)
+            for bar, rows, low, high in zip(bars, count, edges[:-1], edges[1:], strict=True):
+                if rows:
+                    made.tip(bar, f"{low:.6g} to {high:.6g}: {rows:,} {words}")
                 else:
                     bar.remove()
-            if count.any():
-                entries.append((Patch(color=colour(f"tone-{kind}")), words))
+            entries += [(Patch(color=shade), words)] if count.any() else []
             foot += count
         same = before is not None and math.isclose(before, after, rel_tol=1e-6, abs_tol=1e-12)
         if before is not None and not same:
-            line = axes.axvline(before, color=colour("soft"), linewidth=1.5, linestyle="--")
-            entries.append((line, f"before {before:.6g}"))
-        line = axes.axvline(after, color=colour("ink"), linewidth=2.0)
-        entries.append((line, f"{'unmoved' if same else 'after'} {after:.6g}"))
+            dashed = axes.axvline(before, color=colour("soft"), linewidth=1.5, linestyle="--")
+            entries.append((dashed, f"before {before:.6g}"))
+        whole = axes.axvline(after, color=colour("ink"), linewidth=2.0)
+        entries.append((whole, f"{'unmoved' if same else 'after'} {after:.6g}"))
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_ylim(0, max(1.0, 1.05 * float(foot.max(initial=0))))
-        axes.set_ylabel("rows")
+        axes.set(ylim=(0, max(1.0, 1.05 * float(foot.max(initial=0)))), ylabel="rows")
         beyond = int(((values < edges[0]) | (values > edges[-1])).sum())
         note = f"; {beyond:,} beyond the edges, in the outermost bars" if beyond else ""
         name = "the constant" if "/" in threshold.name else f"?{shortened(threshold.name, 24)}"
@@ -283,11 +276,8 @@ def calibration(predictions: Predictions) -> Markup:
                 (bar,) = counts.bar([place / _BINS + shift], [many], 0.04, align="edge", color=colour(role))
                 made.tip(bar, f"{name}: {many:,} answers")
         entries.append((diagonal, "right on average"))
-        axes.set_ylim(-0.06, 1.06)
-        axes.set_xlim(-0.06, 1.06)
-        axes.set_ylabel("mean of labels")
-        counts.set_ylabel("answers")
-        counts.set_xlabel("mean of answers")
+        axes.set(xlim=(-0.06, 1.06), ylim=(-0.06, 1.06), ylabel="mean of labels")
+        counts.set(xlabel="mean of answers", ylabel="answers")
         made.legend(entries, columns=3)
         return made.svg(f"calibration of {predictions.predicate} over {len(predictions.wanted)} labels")
 

@@ -65,23 +65,21 @@ def _summary(fit: Fitted) -> str:
 def _changes(before: str, after: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
     """Both texts as pieces, each marked as shared with the other text or not."""
     old, new = _WORDS.findall(before), _WORDS.findall(after)
-    left: list[tuple[str, bool]] = []
-    right: list[tuple[str, bool]] = []
-    for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        left.append(("".join(old[a:b]), kind != "equal"))
-        right.append(("".join(new[c:d]), kind != "equal"))
-    return left, right
+    steps = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    left = [("".join(old[a:b]), kind != "equal") for kind, a, b, _, _ in steps]
+    return left, [("".join(new[c:d]), kind != "equal") for kind, _, _, c, d in steps]
 
 
 def _scores(fit: Fitted) -> Iterator[tuple[list[str], list[list[str]]]]:
     """The heads and rows of the scores of predicates and of numbers, before and after, where there are any."""
     before = (None, None) if fit.evidence is None else fit.evidence.before
     for kind, metrics in (("predicates", _METRICS), ("numbers", _NUMBER_METRICS)):
-        rows: list[list[str]] = []
-        for part, old, new in (("training", before[0], fit.train), ("validation", before[1], fit.validation)):
-            for name, score in getattr(new, kind, {}).items():
-                earlier = getattr(old, kind, {}).get(name)
-                rows.append([f"{name}, {part}", *(_change(earlier, score, metric) for metric in metrics)])
+        parts = ("training", before[0], fit.train), ("validation", before[1], fit.validation)
+        rows = [
+            [f"{name}, {part}", *(_change(getattr(old, kind, {}).get(name), score, metric) for metric in metrics)]
+            for part, old, new in parts
+            for name, score in getattr(new, kind, {}).items()
+        ]
         if rows:
             yield ["labels", *metrics.values()], rows
 
@@ -136,10 +134,10 @@ def _parameters(history: Sequence[Epoch], evidence: Evidence) -> Section:
     """Weights, biases and truths, one chart for each rule; thresholds have charts of their own."""
     pictured = {threshold.name for threshold in evidence.thresholds}
     rules: dict[str, list[LearnedNumber]] = {}
-    for number in evidence.parameters:
-        if number.name not in pictured and history:
+    for number in evidence.parameters if history else ():
+        if number.name not in pictured:
             rules.setdefault(number.rules[0] if len(number.rules) == 1 else "several rules", []).append(number)
-    moved = {number.name: _moved(history, number.name) for numbers in rules.values() for number in numbers}
+    moved = {number.name: _moved(history, number.name) for number in evidence.parameters}
     order = sorted(rules, key=lambda rule: -max(moved[number.name] for number in rules[rule]))
     figures: list[Figure] = []
     for rule in order[:_CHARTS]:

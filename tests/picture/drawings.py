@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from lnnkit.picture.boxes import Drawing
-from lnnkit.picture.graph_layout import Layout
+from lnnkit.picture.picture import Layout
 
 SVG = "{http://www.w3.org/2000/svg}"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

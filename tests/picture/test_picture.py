@@ -15,8 +15,7 @@ import pytest
 
 import lnnkit
 from lnnkit.picture.boxes import Arrow, Box
-from lnnkit.picture.graph_layout import by_networkx, layout
-from lnnkit.picture.picture import Picture, png
+from lnnkit.picture.picture import Picture, by_networkx, layout, png
 from tests.picture.drawings import assert_drawn_soundly, assert_laid_out_soundly, parsed, texts
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "kb_examples").glob("*/*.lnn"))
