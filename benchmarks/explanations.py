@@ -197,7 +197,7 @@ def _tops(explanation: Explanation) -> Iterator[Step]:
 
 def _known(kb: KnowledgeBase) -> Iterator[str]:
     """The atoms of which anything is known, once every predicate has been asked for."""
-    from lnnkit.explain.provenance.fact_sources import ground_atom
+    from lnnkit.explain.proof.proof import ground_atom
     from lnnkit.syntax.printer import format_expression
 
     patterns: list[tuple[str, list[str], str]] = []

@@ -228,7 +228,7 @@ def test_inference_answers_explanations_and_proofs_need_no_torch(tmp_path: Path)
 
 CHECKER = (
     *("checker.proof_checker", "checker.proof_world", "checker.instance_evaluation", "checker.ground_form"),
-    *("checker.ground_arithmetic", "checker.exact_step", "provenance.fact_sources", "proof.proof"),
+    *("checker.exact_step", "proof.proof"),
 )
 
 

@@ -15,8 +15,7 @@ from lnnkit.cli.streams import Paint, paint_for
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from lnnkit.explain.proof.explanation import Explanation
-    from lnnkit.explain.proof.proof_text import ProofLine
+    from lnnkit.explain.proof.explanation import Explanation, ProofLine
     from lnnkit.kb import KnowledgeBase
 
 STATES = ("true", "false")
@@ -88,9 +87,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _tree(explanation: Explanation, depth: int | None) -> str:
-    from lnnkit.explain.proof.proof_text import lines
-
-    return "".join(f"{_painted(line, paint_for(sys.stdout))}\n" for line in lines(explanation, depth))
+    return "".join(f"{_painted(line, paint_for(sys.stdout))}\n" for line in explanation.lines(depth))
 
 
 def conflict_report(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str, object]]:

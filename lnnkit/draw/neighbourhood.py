@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lnnkit.answer_table import formatter, number_state, state_in_words, truth_state
+from lnnkit.explain.proof.explanation import because, free_names
 from lnnkit.explain.proof.proof import Proof, Step
-from lnnkit.explain.proof.proof_text import because, free_names
 from lnnkit.markup.plain_text import shortened
 from lnnkit.picture.boxes import Arrow, Box
 from lnnkit.picture.picture import Picture

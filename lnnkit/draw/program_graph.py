@@ -70,12 +70,7 @@ def syntax_graph(lifted: LiftedGraph, title: str, centre: str | None, most: int)
 
 
 def _nearest(
-    title: str,
-    names: Sequence[str],
-    arrows: Sequence[Arrow],
-    box: Callable[[str], Box],
-    centre: str | None,
-    most: int,
+    title: str, names: Sequence[str], arrows: Sequence[Arrow], box: Callable[[str], Box], centre: str | None, most: int
 ) -> Picture:
     """The picture of all that is named, or if ``centre`` is given or that is more than ``most``, of those nearest to
     it (where it is None or not named: to what has most neighbours). What no path connects with it comes last, nearest

@@ -4,8 +4,8 @@ Results about the history are cached for later questions."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import cast
 
@@ -22,18 +22,16 @@ from lnnkit.explain.missing.missing_premises import MissingPremises
 from lnnkit.explain.missing.verified_ways import Added
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
 from lnnkit.explain.proof.explanation import Explanation
-from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
+from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step, ground_key
 from lnnkit.explain.proof.prover import Prover, Steps
-from lnnkit.explain.provenance.bound_sources import END, Reading
-from lnnkit.explain.provenance.fact_sources import FactSources, ground_key
-from lnnkit.explain.provenance.ground_text import names_within
+from lnnkit.explain.provenance.bound_sources import END, Reading, names_within
 from lnnkit.formula.as_syntax import as_expression
 from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.describe import starts
 from lnnkit.graph.laws import EVERY, among
 from lnnkit.graph.lifted import TERMS, LiftedGraph, Reference, Root
 from lnnkit.graph.lifting import add_queries
-from lnnkit.graph.match import Related, below_negations
+from lnnkit.graph.match import below_negations
 from lnnkit.join.instances.grounding import unlimited
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
@@ -45,7 +43,6 @@ class Explainer:
 
     def __init__(self, fixpoint: Run, names: Names, program: CheckedProgram, marks: Callable[[], Marks | None]) -> None:
         self._fixpoint = fixpoint
-        self._history = fixpoint.state.trail
         self._names = names
         self._program = program
         self._marks = marks
@@ -65,8 +62,7 @@ class Explainer:
         kind = lifted.graph.nodes[reference.node]["kind"]
         numeric = kind in TERMS
         if kind in ("predicate", "number"):
-            arguments = [str(argument) for argument in reference.arguments]
-            proof = self._prover.prove(reference.node, arguments)
+            proof = self._prover.prove(reference.node, _texts(reference))
         else:
             proof = _prove_formula(self._prover, self._fixpoint, lifted, root)
         marks = self._marks()  # it rests on a contradiction, or is about an atom of one
@@ -102,7 +98,7 @@ class Explainer:
 
     def conflicts(self, inconsistent: Inconsistent, most: int, fits: Fits) -> list[Conflict]:
         """The conflicts behind the contradictions that fit, at most ``most``."""
-        return conflicts(self._fixpoint, self._history.arrests, self._prover, self.world, inconsistent, most, fits)
+        return conflicts(self._fixpoint, self._prover, self.world, inconsistent, most, fits)
 
     def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
         """The proof of an atom's bounds."""
@@ -121,12 +117,12 @@ class Explainer:
         return FactSources(self._program)
 
     @cached_property
-    def _lacking(self) -> MissingPremises:
-        return MissingPremises(self._fixpoint, self._prover.views, self._prover.wording)
+    def _prover(self) -> Prover:
+        return Prover(self._fixpoint, self._origins, self._names)
 
     @cached_property
-    def _prover(self) -> Prover:
-        return Prover(self._fixpoint, self._history, self._origins, self._names)
+    def _lacking(self) -> MissingPremises:
+        return MissingPremises(self._prover.views)
 
 
 def _prove_formula(prover: Prover, run: Run, lifted: LiftedGraph, root: Root) -> Proof:
@@ -136,20 +132,16 @@ def _prove_formula(prover: Prover, run: Run, lifted: LiftedGraph, root: Root) ->
     whole = unfold(lifted, root, through_shared=True)
     names = names_within(whole)
     conclusion = as_expression(whole, {}, names, logic=lifted.program.logic)
-    positive, negated = below_negations(lifted.graph, root.reference)
-    atomic = lifted.graph.nodes[positive.node]["kind"] == "predicate"
-    references = [positive] if atomic else subsuming_neurons(lifted, run.grounding.domain, positive)
-    related = comparing(lifted, run.grounding.domain, positive)
-    known = _ProgramBounds(prover, run.plan.observers, _below_negations(conclusion), references, related)
-    steps = Steps()
-    ends: list[int] = []
+    _, negated = below_negations(lifted.graph, root.reference)
+    known = _ProgramBounds(prover, run, lifted, root, conclusion)
+    steps, ends = Steps(), list[int]()
     for side in (0, 1):
         reads = prover.upward_reads(view, (), side, END)
         value = float(view.upward(view.values([reads]))[formula.top][side][0])
-        inner, inner_value = (1 - side, 1 - value) if negated else (side, value)
-        stronger = known.more(steps, inner, inner_value)
+        stronger = known.more(steps, *((1 - side, 1 - value) if negated else (side, value)))
         if stronger is None:
-            premises = prover.premises(steps, formula, prover.upward_needed(view, reads, side, value))
+            needed = prover.upward_needed(view, reads, side, value)
+            premises = steps.premises((formula, read) for read in needed)
             if isinstance(conclusion, ast.Atom) and len(premises) == 1:  # a unit that passes a number through
                 ends.append(premises[0].step)
                 continue
@@ -163,65 +155,59 @@ def _prove_formula(prover: Prover, run: Run, lifted: LiftedGraph, root: Root) ->
     return Proof(format_expression(as_expression(whole, {}, names)), steps.done(), *ends)
 
 
-def _below_negations(formula: ast.Expression) -> ast.Expression:
-    while isinstance(formula, ast.Not):
-        formula = formula.operand
-    return formula
-
-
-@dataclass(frozen=True, slots=True)
 class _ProgramBounds:
-    """The program's bounds on a formula: of the neurons of which it is an instance, and, for a comparison, of others of
-    the same terms."""
+    """The program's bounds on a query below its negations: of the neurons of which it is an instance, and, for a
+    comparison, of others of the same terms."""
 
-    prover: Prover
-    observers: Mapping[str, str]
-    conclusion: ast.Expression
-    references: Sequence[Reference]
-    related: Related
+    def __init__(self, prover: Prover, run: Run, lifted: LiftedGraph, root: Root, query: ast.Expression) -> None:
+        self._prover = prover
+        self._observers = run.plan.observers
+        while isinstance(query, ast.Not):
+            query = query.operand
+        self._conclusion = query
+        positive, _ = below_negations(lifted.graph, root.reference)
+        atomic, world = lifted.graph.nodes[positive.node]["kind"] == "predicate", run.grounding.domain
+        self._references = [positive] if atomic else subsuming_neurons(lifted, world, positive)
+        self._related = comparing(lifted, world, positive)
 
     def more(self, steps: Steps, side: int, value: float) -> tuple[int, float] | None:
         """The step with a tighter bound than ``value`` on a side, and that bound; None if there is none."""
         tightest = min if side else max
-        readings = [self._reading(reference, side, crossed=True) for reference in self.references]
-        said = [reading for reading in readings if reading.source is not None]
-        best = tightest(said, key=lambda reading: reading.value, default=None)
-        bound = value if best is None else tightest(value, best.value)
+        readings = (self._reading(reference, side, crossed=True) for reference in self._references)
+        said = [(reading.value, reading.source) for reading in readings if reading.source is not None]
+        best, source = tightest(said, key=lambda pair: pair[0], default=(value, None))
+        bound = tightest(value, best)
         implied = self._implied(steps, side) if bound != 1 - side else None
         if implied is not None:
             return steps.add(implied), 1.0 - side
-        if best is None or best.source is None or bound == value:
-            return None
-        return steps.number(best.source), bound
+        return None if source is None or bound == value else (steps.number(source), bound)
 
     def _implied(self, steps: Steps, side: int) -> Step | None:
         """The bound implied by one or two other comparisons: those that exclude all signs of the difference but the
         ones that make the comparison true (or false). A comparison that is not false is true, and vice versa."""
         said = [
-            (EVERY - comparison.signs if end == 0 else comparison.signs, comparison.reference, end, reading)
-            for comparison in self.related.comparisons
+            (EVERY - comparison.signs if end == 0 else comparison.signs, comparison.reference, end, reading.source)
+            for comparison in self._related.comparisons
             for end in (0, 1)
             if (reading := self._reading(comparison.reference, end, crossed=False)).source is not None
         ]
-        excluded = self.related.signs if side else EVERY - self.related.signs
+        excluded = self._related.signs if side else EVERY - self._related.signs
         degrees = {reference for _, reference, _, _ in said if sum(other[1] == reference for other in said) > 1}
         plain = [claim for claim in said if claim[1] not in degrees]
         for some in (*itertools.combinations(said, 1), *itertools.combinations(plain, 2)):
             if not excluded <= frozenset[int]().union(*(signs for signs, *_ in some)):
                 continue
-            literals, premises = [(self.conclusion, side == 0)], list[Premise]()
-            for _, reference, end, reading in some:
-                assert reading.source is not None
-                literals.append((self.prover.wording.conclusion(reference.node, _texts(reference)), end == 1))
-                premises.append(Premise(steps.number(reading.source), 1.0))
-            law = among(literals[1:] + literals[:1])
+            wording = self._prover.wording
+            others = [(wording.conclusion(other.node, _texts(other)), end == 1) for _, other, end, _ in some]
+            premises = [Premise(steps.number(source), 1.0) for *_, source in some if source is not None]
+            law = among([*others, (self._conclusion, side == 0)])
             formula, truth = cast("ast.Expression", law.formula), (1.0, 1.0)
-            return Step(self.conclusion, SIDES[side], 1.0 - side, "statement", law, formula, truth, {}, premises)
+            return Step(self._conclusion, SIDES[side], 1.0 - side, "statement", law, formula, truth, {}, premises)
         return None
 
     def _reading(self, reference: Reference, side: int, *, crossed: bool) -> Reading:
-        table = self.observers.get(reference.node, reference.node)
-        return self.prover.reading(table, _texts(reference), side, crossed=crossed)
+        table = self._observers.get(reference.node, reference.node)
+        return self._prover.reading(table, _texts(reference), side, crossed=crossed)
 
 
 def _texts(reference: Reference) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from lnnkit.errors import BudgetError
 from lnnkit.explain.conflict.program_variants import ASSUMED, assumption, tightens
 from lnnkit.explain.missing.verified_ways import Added, Came
 from lnnkit.explain.missing.why_not import Missing, Way
-from lnnkit.explain.provenance.fact_sources import FactSources
+from lnnkit.explain.proof.proof import FactSources
 from lnnkit.join.instances.grounding import unlimited
 from lnnkit.kb.asking import covering_widely
 from lnnkit.kb.querying import asked, no_atom

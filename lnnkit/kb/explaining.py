@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lnnkit.check.program import CheckedProgram, Query
-from lnnkit.explain.conflict.conflict import Conflict
+from lnnkit.explain.conflict.conflict import Conflict, ContradictionKind, RepairSet, kind_of, repair_set
 from lnnkit.explain.conflict.program_variants import alone
-from lnnkit.explain.conflict.repair_sets import ContradictionKind, RepairSet, kind_of, repair_set
-from lnnkit.explain.conflict.repairs import ConflictMember, Loosened
+from lnnkit.explain.conflict.repairs import ConflictMember
 from lnnkit.explain.explainer import Explainer
 from lnnkit.explain.missing.why_not import WhyNot
 from lnnkit.graph.lifted import LiftedGraph, Root
@@ -68,8 +67,8 @@ def conflicts(
     rested = rested or session.program_fixpoint()
     most_rounds = 4 * rested.outcome.rounds + 64  # slow convergence could take arbitrarily long
 
-    def inconsistent(members: Sequence[ConflictMember], loose: Loosened | None, *, thoroughly: bool = False) -> bool:
-        part = session.about(session.theory.about(alone(rested.program, members, loose)))
+    def inconsistent(members: Sequence[ConflictMember], *, thoroughly: bool = False) -> bool:
+        part = session.about(session.theory.about(alone(rested.program, members)))
         part.watch = watch
         return bool(part.rest((), 8 * most_rounds if thoroughly else most_rounds).outcome.contradictions)
 

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
     from lnnkit.data.table import FactTable
     from lnnkit.engine.termination import Watch
-    from lnnkit.explain.conflict.conflict import Conflict
-    from lnnkit.explain.conflict.repair_sets import RepairSet
+    from lnnkit.explain.conflict.conflict import Conflict, RepairSet
     from lnnkit.explain.missing.why_not import WhyNot
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.explain.proof.proof import GivenFact

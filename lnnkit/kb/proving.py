@@ -302,7 +302,7 @@ def _closed(session: Session, rested: Rested, members: Sequence[ConflictMember])
     def enough(closed: Sequence[str]) -> bool:
         predicates = {name: replace(predicate, closed=name in closed) for name, predicate in program.predicates.items()}
         strata = tuple(stratum & {*closed} for stratum in program.strata)
-        part = alone(replace(program, predicates=predicates, strata=strata), members, None)
+        part = alone(replace(program, predicates=predicates, strata=strata), members)
         return bool(session.about(session.theory.about(part)).rest(()).outcome.contradictions)
 
     return minimal([name for name, declared in program.predicates.items() if declared.closed and name in named], enough)

@@ -14,7 +14,7 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from lnnkit.explain.provenance.fact_sources import FactSources
+    from lnnkit.explain.proof.proof import FactSources
     from lnnkit.learn.learner import Learner
     from lnnkit.learn.replay.neural_predicates import Binding, NotFinite
 
@@ -98,7 +98,7 @@ class Theory:
         if not self.bindings:
             return program
         from lnnkit.explain.conflict.program_variants import with_facts
-        from lnnkit.explain.provenance.fact_sources import FactSources
+        from lnnkit.explain.proof.proof import FactSources
         from lnnkit.learn.replay.neural_predicates import NotFinite, bound
 
         try:
@@ -118,7 +118,7 @@ class Theory:
 
     def origins(self) -> FactSources:
         """Where each fact about an atom comes from."""
-        from lnnkit.explain.provenance.fact_sources import FactSources
+        from lnnkit.explain.proof.proof import FactSources
 
         version = tuple(binding.version for binding in self.bindings)
         if self._origins is None or self._origins[0] is not self.checked or self._origins[1] != version:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import lnnkit
-from lnnkit.explain.provenance.fact_sources import ground_atom
+from lnnkit.explain.proof.proof import ground_atom
 from lnnkit.syntax.printer import format_expression
 
 Atom = tuple[str, float, float]  # its text and its bounds

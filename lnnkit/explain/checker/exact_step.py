@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-from lnnkit.check.program import Assertion, CheckedProgram
+from lnnkit.check.program import Assertion
 from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled
+from lnnkit.explain.checker.proof_world import ProofWorld
+from lnnkit.explain.proof.proof import Step
 from lnnkit.numeric import Comparison, Constant, Fixed, Number, Term
 
 Z3 = Any  # z3 has no type hints
@@ -27,6 +30,9 @@ _ROWS = 100_000  # rows of a quantifier
 _POWER = 16  # the greatest exponent
 _EPS = 1e-9  # tolerance of a truth
 _MILLISECONDS = 20_000
+_RELATIONS: dict[str, Callable[[Z3, Z3], Z3]] = {
+    ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le, "=": operator.eq, "!=": operator.ne
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -43,35 +49,21 @@ class TooMany(Exception):
     """A quantifier has too many rows."""
 
 
-class SolverEncoding:
+class _Encoding:
     """Truths as real expressions; ``said`` are the constraints on their variables so far. Atoms lie in the bounds that
-    are ``read`` of them, and are 0 or 1 if the reading is ``crisp``. ``z3`` is None where it is not installed."""
+    are ``read`` of them, and are 0 or 1 if the reading is ``crisp``."""
 
-    def __init__(
-        self,
-        program: CheckedProgram,
-        entities: Mapping[str, Sequence[str]],
-        read: Callable[[Form], Box],
-        *,
-        crisp: bool,
-    ) -> None:
-        try:
-            import z3
-        except ImportError:
-            z3 = None
-        self.z3: Z3 = z3
-        self.context: Z3 = z3 and z3.Context()
+    def __init__(self, z3: Z3, world: ProofWorld, read: Callable[[Form], Box], *, crisp: bool) -> None:
+        self.z3, self.context = z3, z3.Context()
         self.said: list[Z3] = []
-        self._program = program
-        self._entities = entities
-        self._read = read
-        self._crisp = crisp
+        self._world = world
+        self._read, self._crisp = read, crisp
         self._variables: dict[Form, Z3] = {}
-        self._fresh = 0
+        self._names = itertools.count(1)
 
     def number(self, value: float | Fraction) -> Z3:
         """A constant: the decimal number that the float prints as."""
-        exact = value if isinstance(value, Fraction) else Fraction(repr(float(value)))
+        exact = value if isinstance(value, Fraction) else _exact(value)
         return self.z3.RealVal(f"{exact.numerator}/{exact.denominator}", self.context)
 
     def truth(self, form: Form) -> Z3:
@@ -110,24 +102,28 @@ class SolverEncoding:
         """A value clamped to [0, 1]."""
         return self.least([self.greatest([value])])
 
+    def unknown(self) -> Z3:
+        """A new unconstrained truth."""
+        return self._truth(f"?{next(self._names)}")
+
     # --- leaves -----------------------------------------------------------------------------------------------------
+
+    def _truth(self, name: str) -> Z3:
+        made = self.z3.Real(name, self.context)
+        self.said += [made >= 0, made <= 1]
+        return made
 
     def _atom(self, form: Form) -> Z3:
         if form not in self._variables:
-            made = self._variables[form] = self.z3.Real(f"{form.name}({', '.join(map(str, form.terms))})", self.context)
+            name, numeric = (
+                f"{form.name}({', '.join(map(str, form.terms))})",
+                self._world.program.predicates[form.name].numeric,
+            )
+            made = self._variables[form] = self.z3.Real(name, self.context) if numeric else self._truth(name)
             self.said += self.within(made, self._read(form))
-            if not self._program.predicates[form.name].numeric:
-                self.said += [made >= 0, made <= 1]
-                if self._crisp:
-                    self.said.append(self.z3.Or(made == 0, made == 1))
+            if self._crisp and not numeric:
+                self.said.append(self.z3.Or(made == 0, made == 1))
         return self._variables[form]
-
-    def unknown(self) -> Z3:
-        """A new unconstrained truth."""
-        self._fresh += 1
-        made = self.z3.Real(f"?{self._fresh}", self.context)
-        self.said += [made >= 0, made <= 1]
-        return made
 
     def _comparison(self, form: Form) -> Z3:
         arithmetic = form.arithmetic
@@ -139,14 +135,7 @@ class SolverEncoding:
         left, right = (self._term(side, numbers, there) for side in (arithmetic.left, arithmetic.right))
         if left is None or right is None:
             return self.unknown()
-        holds = {
-            ">": left > right,
-            ">=": left >= right,
-            "<": left < right,
-            "<=": left <= right,
-            "=": left == right,
-            "!=": left != right,
-        }[arithmetic.relation.sign]
+        holds = _RELATIONS[arithmetic.relation.sign](left, right)
         return self.z3.If(self.z3.And(*there, holds), self.number(1.0), self.number(0.0))
 
     def _term(self, term: Term, numbers: Sequence[Z3], there: list[Z3]) -> Z3 | None:
@@ -192,13 +181,13 @@ class SolverEncoding:
     # --- connectives ------------------------------------------------------------------------------------------------
 
     def _quantifier(self, form: Form) -> Z3:
-        sorts = bound_sorts(form, self._program.predicates)
-        members = [self._entities[sort] for sort in sorts]
+        sorts = bound_sorts(form, self._world.program.predicates)
+        members = [self._world.sorts[sort] for sort in sorts]
         if math.prod(map(len, members)) > _ROWS:
             raise TooMany
         rows = [self.truth(filled(form.operands[0], row)) for row in itertools.product(*members)]
         truth = self.least(rows) if form.kind == "forall" else self.greatest(rows)
-        if not any(sort in self._program.sorts and self._program.sorts[sort].open for sort in sorts):
+        if not any(self._world.unnamed(sort, "") for sort in sorts):
             return truth
         others = self.unknown()  # Unnamed individuals are possible.
         self.said.append(others <= truth if form.kind == "forall" else others >= truth)
@@ -209,46 +198,66 @@ class SolverEncoding:
             case "or":
                 return 1 - self._connective("and", logic, w, b, [1 - truth for truth in x])
             case "iff":
-                ways = [self._connective("implies", logic, w[::s], b, x[::s]) for s in (1, -1)]
-                return self.least(ways)
+                return self.least([self._connective("implies", logic, w[::s], b, x[::s]) for s in (1, -1)])
             case "xor":
                 return 1 - self._connective("iff", logic, w, b, x)
-        match logic:
-            case "lukasiewicz":
-                return self._lukasiewicz(kind, w, b, x)
-            case "godel":
-                return self._godel(kind, w, b, x)
-            case "product":
-                return self._product(kind, w, b, x)
+        weights = list(map(self.number, w))
+        match logic, kind:
+            case "lukasiewicz", "and":
+                lost = [v * (1 - truth) for v, truth in zip(weights, x, strict=True)]
+                return self.clamp(self.number(b) - self.z3.Sum(lost))
+            case "lukasiewicz", _:
+                return self.clamp(self.number(1 - b) + weights[0] * (1 - x[0]) + weights[1] * x[1])
+            case "godel", "and":
+                bounded = [self.number(b) - v * (1 - truth) for v, truth in zip(weights, x, strict=True)]
+                return self.clamp(self.least([self.number(b), *bounded]))
+            case "godel", _:
+                low = self.clamp(self.number(b) - weights[0] * (1 - x[0]))
+                high = self.clamp(1 - weights[1] * (1 - x[1]))
+                return self.z3.If(low <= high, self.number(1.0), self.clamp(high + self.number(1 - b)))
+            case "product", _ if b == 1 and all(v.denominator == 1 and 0 <= v <= _POWER for v in w):
+                one = self.number(1.0)
+                powers = [self.z3.Product([truth] * int(v)) if v else one for v, truth in zip(w, x, strict=True)]
+                if kind == "and":
+                    return self.z3.Product(powers) if len(powers) > 1 else powers[0]
+                bottom, top = powers
+                quotient = self.unknown()
+                self.said.append(self.z3.If(top >= bottom, quotient == 1, quotient * bottom == top))
+                return quotient
         return self.unknown()
 
-    def _lukasiewicz(self, kind: str, w: list[Fraction], b: Fraction, x: list[Z3]) -> Z3:
-        if kind == "and":
-            lost = [self.number(v) * (1 - truth) for v, truth in zip(w, x, strict=True)]
-            return self.clamp(self.number(b) - self.z3.Sum(lost))
-        return self.clamp(self.number(1 - b) + self.number(w[0]) * (1 - x[0]) + self.number(w[1]) * x[1])
+    # --- completed atoms --------------------------------------------------------------------------------------------
 
-    def _godel(self, kind: str, w: list[Fraction], b: Fraction, x: list[Z3]) -> Z3:
-        if kind == "and":
-            weighted = [self.number(b) - self.number(v) * (1 - truth) for v, truth in zip(w, x, strict=True)]
-            return self.clamp(self.least([self.number(b), *weighted]))
-        low = self.clamp(self.number(b) - self.number(w[0]) * (1 - x[0]))
-        high = self.clamp(1 - self.number(w[1]) * (1 - x[1]))
-        return self.z3.If(low <= high, self.number(1.0), self.clamp(high + self.number(1 - b)))
+    def completion(self, completed: CompletedAtom) -> list[Z3]:
+        """The constraint that an atom is the least truth for which its rules hold, where this is supported."""
+        needs = [self._need(rule, lower) for rule, lower in completed.instances]
+        return [] if any(need is None for need in needs) else [self.truth(completed.atom) == self.greatest(needs)]
 
-    def _product(self, kind: str, w: list[Fraction], b: Fraction, x: list[Z3]) -> Z3:
-        if b != 1 or any(v.denominator != 1 or not 0 <= v <= _POWER for v in w):
-            return self.unknown()
-        powers = [self._power(truth, int(v)) for v, truth in zip(w, x, strict=True)]
-        if kind == "and":
-            return self.z3.Product(powers) if len(powers) > 1 else powers[0]
-        bottom, top = powers
-        quotient = self.unknown()
-        self.said.append(self.z3.If(top >= bottom, quotient == 1, quotient * bottom == top))
-        return quotient
+    def _need(self, rule: Form, lower: float) -> Z3 | None:
+        """The truth that an instance of a rule needs of its head."""
+        (w, v), (body, head) = rule.weights, rule.operands
+        plain = (w, v, rule.bias) == (1, 1, 1) and _plain(head)
+        weighted = rule.name == "lukasiewicz" and head.kind == "atom" and w > 0 and v > 0
+        if not plain and not weighted:
+            return None
+        if lower <= 0:
+            return self.number(0.0)
+        x, least = self.truth(body), self.number(lower)
+        match rule.name:
+            case "lukasiewicz":  # 1 - bias + w (1 - x) + v head >= lower
+                short = least - 1 + self.number(rule.bias) - self.number(w) * (1 - x)
+                return self.clamp(short / self.number(v))
+            case "godel":
+                return self.least([x, least])
+            case "product":
+                return least * x
+        return None
 
-    def _power(self, base: Z3, exponent: int) -> Z3:
-        return self.z3.Product([base] * exponent) if exponent else self.number(1.0)
+
+def _plain(head: Form) -> bool:
+    """Whether a consequent is an atom, or an unweighted conjunction of atoms."""
+    same = head.kind == "and" and head.bias == 1 and all(weight == 1 for weight in head.weights)
+    return head.kind == "atom" or (same and all(map(_plain, head.operands)))
 
 
 def _exact(value: float) -> Fraction:
@@ -261,61 +270,34 @@ def _widened(bound: float, sign: int) -> Fraction:
 
 
 def objection(
-    target: Form,
-    side: str,
-    bound: float,
-    encoding: SolverEncoding,
+    step: Step,
+    world: ProofWorld,
+    read: Callable[[Form], Box],
     stated: Mapping[Form, Box],
     completed: Sequence[CompletedAtom],
 ) -> str | None:
-    """Why the bound does not follow from what is read by the ``encoding``, bounds ``stated`` for formulas, and
+    """Why the bound of a step does not follow from what is ``read`` of atoms, bounds ``stated`` for formulas, and
     ``completed`` atoms together; None if it does."""
-    if encoding.z3 is None:
-        return "it can be checked with the package z3-solver alone, which is not installed"
     try:
-        goal = encoding.truth(target)
+        import z3 as module
+    except ImportError:
+        return "it can be checked with the package z3-solver alone, which is not installed"
+    z3: Z3 = module
+    encoding = _Encoding(z3, world, read, crisp=step.crisp)
+    try:
+        goal = encoding.truth(world.form(step.conclusion))
         for form, box in stated.items():
             encoding.said += encoding.within(encoding.truth(form), box)
-        for definition in completed:  # the least truth for which its rules hold, where this is supported
-            needs = [_need(encoding, rule, lower) for rule, lower in definition.instances]
-            known = not any(need is None for need in needs)
-            encoding.said += [encoding.truth(definition.atom) == encoding.greatest(needs)] if known else []
+        for atom in completed:
+            encoding.said += encoding.completion(atom)
     except TooMany:
         return "a quantifier has too many rows to try"
-    solver: Z3 = encoding.z3.Solver(ctx=encoding.context)
+    solver = z3.Solver(ctx=encoding.context)
     solver.set("timeout", _MILLISECONDS)
     solver.add(encoding.said)
-    limit, slack = encoding.number(bound), encoding.number(_EPS)
-    solver.add(goal < limit - slack if side == "lower" else goal > limit + slack)
+    limit, slack = encoding.number(step.bound), encoding.number(_EPS)
+    solver.add(goal < limit - slack if step.side == "lower" else goal > limit + slack)
     status = str(solver.check())
     if status == "unsat":
         return None
     return "a world of its premises has another truth" if status == "sat" else "the solver could not tell in time"
-
-
-def _need(encoding: SolverEncoding, rule: Form, lower: float) -> Z3 | None:
-    (w, v), (body, head) = rule.weights, rule.operands
-    plain = (w, v, rule.bias) == (1, 1, 1) and _plain(head)
-    weighted = rule.name == "lukasiewicz" and head.kind == "atom" and w > 0 and v > 0
-    if not plain and not weighted:
-        return None
-    if lower <= 0:
-        return encoding.number(0.0)
-    x, least = encoding.truth(body), encoding.number(lower)
-    match rule.name:
-        case "lukasiewicz":  # 1 - bias + w (1 - x) + v head >= lower
-            short = least - 1 + encoding.number(rule.bias) - encoding.number(w) * (1 - x)
-            return encoding.clamp(short / encoding.number(v))
-        case "godel":
-            return encoding.least([x, least])
-        case "product":
-            return least * x
-    return None
-
-
-def _plain(head: Form) -> bool:
-    """Whether a consequent is an atom, or an unweighted conjunction of atoms."""
-    if head.kind == "atom":
-        return True
-    same = head.kind == "and" and head.bias == 1 and all(weight == 1 for weight in head.weights)
-    return same and all(map(_plain, head.operands))

@@ -1,21 +1,22 @@
 """A normal form of formulas: without spans, spelling or names of bound variables (de Bruijn indices), with explicit
-logics."""
+logics; comparisons and terms as arithmetic over the number atoms that they read."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from lnnkit.check.learnables import settled_node, settled_value
 from lnnkit.check.program import ENTITY, Assertion, Predicate, SameEntity
 from lnnkit.check.walk import children, transform
-from lnnkit.explain.checker.ground_arithmetic import arithmetic, renumbered, text
-from lnnkit.numeric import Comparison
+from lnnkit.numeric import Apply, Comparison, Constant, Number, Operation, frozen, relation
 from lnnkit.numeric import Term as Arithmetic
+from lnnkit.numeric.term import apply, constant, number, undetermined
 from lnnkit.syntax import ast
 
+_OPERATIONS: dict[str, Operation] = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "power"}
 _TRIED = 1000  # assignments tried to recognise a formula as an instance of another, a limit of work
 
 
@@ -77,18 +78,18 @@ def form_of(
     def below(operand: ast.Expression) -> Form:
         return form_of(operand, bindings, logic, numbers, scope)
 
+    if isinstance(formula, SameEntity):
+        return Form("same", terms=(term(formula.left), term(formula.right)))
+    if isinstance(formula, ast.Comparison) and formula.operators == ("=",):
+        named = tuple(_entity(side, numbers, term) for side in formula.operands)
+        if None not in named:
+            return Form("same", terms=cast("tuple[GroundTerm, ...]", named))
     match formula:
-        case SameEntity():
-            return Form("same", terms=(term(formula.left), term(formula.right)))
-        case ast.Comparison(operands=(left, right), operators=("=",)) if all(
-            _is_entity(side, numbers) for side in (left, right)
-        ):
-            return Form("same", terms=(_entity(left, term), _entity(right, term)))
         case ast.Atom():
             return Form("atom", formula.name, tuple(map(term, formula.arguments)))
         case ast.Comparison() | ast.Number() | ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit():
-            made, atoms = arithmetic(formula)
-            return _calculated("compare" if isinstance(made, Comparison) else "term", made, tuple(map(below, atoms)))
+            read: list[Form] = []
+            return _calculated(_arithmetic(formula, lambda atom: read.append(below(atom)) or len(read) - 1), read)
         case ast.Truth():
             return Form("true" if formula.value else "false")
         case ast.Not():
@@ -104,18 +105,111 @@ def form_of(
         case ast.And() | ast.Or() | ast.Implies() | ast.Iff() | ast.Xor():
             operands = children(formula)
             given = {attribute.key: attribute.value for attribute in formula.attributes}
-            weights = tuple(_number(o.weight) if isinstance(o, ast.Weighted) else 1.0 for o in operands)
+            weights = tuple(_number(o.weight, 1.0) if isinstance(o, ast.Weighted) else 1.0 for o in operands)
             kind, logic_name = type(formula).__name__.lower(), str(given.get("logic", logic))
-            return Form(kind, logic_name, (), tuple(map(below, operands)), weights, _number(given.get("bias", 1.0)))
+            return Form(
+                kind, logic_name, (), tuple(map(below, operands)), weights, _number(given.get("bias", 1.0), 1.0)
+            )
     raise ValueError(f"no form for {type(formula).__name__}")
 
 
-def _calculated(kind: str, made: Comparison | Arithmetic, numbers: tuple[Form, ...]) -> Form:
-    """Arithmetic over distinct ``numbers``: different variables may denote the same entities."""
-    once = list(dict.fromkeys(numbers))
-    if len(once) < len(numbers):
-        made = renumbered(made, {index: once.index(number) for index, number in enumerate(numbers)})
-    return Form(kind, text(made), (), tuple(once), arithmetic=made)
+def _entity(
+    side: ast.Expression, numbers: Collection[str], term: Callable[[ast.Argument], GroundTerm]
+) -> GroundTerm | None:
+    """What one side of an equality of entities names; None for any other term."""
+    if isinstance(side, ast.Entity):
+        return side.text
+    if isinstance(side, ast.Atom) and not side.arguments and side.name not in numbers:
+        return term(ast.Variable(side.name, span=side.span))
+    return None
+
+
+def _number(value: object, default: float | None = None) -> float:
+    if isinstance(value, ast.Learnable):
+        if default is None:
+            raise ValueError("a learnable number without a value")
+        return default
+    plain = value.value if isinstance(value, ast.Number) else value
+    assert isinstance(plain, (int, float))
+    return float(plain)
+
+
+# --- arithmetic -------------------------------------------------------------------------------------------------------
+
+
+def _arithmetic(formula: ast.Expression, place: Callable[[ast.Atom], int]) -> Comparison | Arithmetic:
+    """A comparison of two terms, or a term; ``place`` numbers the atoms that it reads."""
+    if not isinstance(formula, ast.Comparison):
+        return _term(formula, place)
+    first, second = (_term(side, place) for side in formula.operands)
+    given, (operator,) = _attributes(formula), formula.operators
+    return Comparison(first, second, relation(operator, given.get("weight"), given.get("scale", [0.0])[0]))
+
+
+def _term(formula: ast.Expression, place: Callable[[ast.Atom], int]) -> Arithmetic:
+    match formula:
+        case ast.Number():
+            return constant(float(formula.value))
+        case ast.Learnable():
+            return undetermined()
+        case ast.Atom():
+            return number(place(formula))
+        case ast.Negate():
+            return apply("negate", _term(formula.operand, place))
+        case ast.Function():
+            return apply(formula.name, _term(formula.operand, place))
+        case ast.Arithmetic():
+            operation = _OPERATIONS[formula.operator]
+            return apply(operation, _term(formula.left, place), _term(formula.right, place))
+        case ast.Unit():
+            operands = [_term(operand, place) for operand in formula.operands]
+            return frozen(formula.name, _attributes(formula), operands)
+    raise ValueError(f"no term for {type(formula).__name__}")
+
+
+def _attributes(formula: ast.Comparison | ast.Unit) -> dict[str, list[float]]:
+    values = {attribute.key: attribute.value for attribute in formula.attributes}
+    listed = {key: value.items if isinstance(value, ast.ValueList) else [value] for key, value in values.items()}
+    return {key: list(map(_number, items)) for key, items in listed.items()}
+
+
+def _calculated(made: Comparison | Arithmetic, numbers: Sequence[Form]) -> Form:
+    """Arithmetic over those of the ``numbers`` that it reads, each once: different variables may denote the same
+    entities, and a unit omits operands of weight 0."""
+    terms = (made.left, made.right) if isinstance(made, Comparison) else (made,)
+    used = [numbers[step.index] for term in terms for step in term.steps if isinstance(step, Number)]
+    once = {form: place for place, form in enumerate(dict.fromkeys(used))}
+    first, *second = (
+        Arithmetic(tuple(Number(once[numbers[s.index]]) if isinstance(s, Number) else s for s in term.steps))
+        for term in terms
+    )
+    if not isinstance(made, Comparison):
+        return Form("term", _text(first), (), tuple(once), arithmetic=first)
+    text = f"{_text(first)} {made.relation!r} {_text(second[0])}"
+    return Form("compare", text, (), tuple(once), arithmetic=Comparison(first, second[0], made.relation))
+
+
+def _text(term: Arithmetic) -> str:
+    """A canonical text: equal for terms that differ only in how sums and products are grouped."""
+    built: list[str] = []
+    for step in term.steps:
+        match step:
+            case Number():
+                built.append(f"#{step.index}")
+            case Constant():
+                built.append(repr(step.value))
+            case Apply(operation=str() as operation) if operation not in ("negate", "abs", "sqrt", "unknown"):
+                first, *rest = (built[place] for place in step.operands)
+                for operand in rest:
+                    first = f"({first} {operation} {operand})"
+                built.append(first)
+            case Apply(operation=operation):
+                name = operation if isinstance(operation, str) else repr(operation)
+                built.append(f"{name}({', '.join(built[place] for place in step.operands)})")
+    return built[-1]
+
+
+# --- statements and substitutions -------------------------------------------------------------------------------------
 
 
 def statement_form(
@@ -156,7 +250,7 @@ def _replaced(form: Form, put: Callable[[GroundTerm, int], GroundTerm], around: 
         inside = around + (form.kind in ("forall", "exists"))
         operands = tuple(_replaced(operand, put, inside) for operand in form.operands)
         if form.arithmetic is not None:
-            return _calculated(form.kind, form.arithmetic, operands)
+            return _calculated(form.arithmetic, operands)
         return replace(form, operands=operands)
     return Form(form.kind, form.name, tuple(put(term, around) for term in form.terms))
 
@@ -185,8 +279,7 @@ def bound_sorts(quantifier: Form, predicates: Mapping[str, Predicate]) -> list[s
 
 def quantifiers(form: Form) -> Iterator[Form]:
     """The quantifiers in a form."""
-    if form.count:
-        yield form
+    yield from (form,) if form.count else ()
     for operand in form.operands:
         yield from quantifiers(operand)
 
@@ -194,6 +287,11 @@ def quantifiers(form: Form) -> Iterator[Form]:
 def leaves(form: Form) -> Iterator[Form]:
     """The atoms, equalities and constants in a form."""
     yield from (leaf for leaf, _ in _leaves(form))
+
+
+def terms(form: Form) -> Iterator[GroundTerm]:
+    """The terms of its atoms and equalities."""
+    yield from (term for leaf, _ in _leaves(form) for term in leaf.terms)
 
 
 def _leaves(form: Form) -> Iterator[tuple[Form, int]]:
@@ -205,30 +303,6 @@ def _leaves(form: Form) -> Iterator[tuple[Form, int]]:
             yield node, between
         inside = between + (node.kind in ("forall", "exists"))
         stack.extend((operand, inside) for operand in reversed(node.operands))
-
-
-def _is_entity(operand: ast.Expression, numbers: Collection[str]) -> bool:
-    if isinstance(operand, ast.Atom):
-        return not operand.arguments and operand.name not in numbers
-    return isinstance(operand, ast.Entity)
-
-
-def _entity(operand: ast.Expression, term: Callable[[ast.Argument], GroundTerm]) -> GroundTerm:
-    match operand:
-        case ast.Entity():
-            return operand.text
-        case ast.Atom():
-            return term(ast.Variable(operand.name, span=operand.span))
-    raise ValueError("an equality of entities is between names")
-
-
-def _number(value: object, default: float = 1.0) -> float:
-    if isinstance(value, ast.Number):
-        return float(value.value)
-    if isinstance(value, ast.Learnable):
-        return default
-    assert isinstance(value, (int, float))
-    return float(value)
 
 
 def covers(pattern: Form, form: Form) -> bool:
@@ -255,10 +329,9 @@ def covers(pattern: Form, form: Form) -> bool:
 def _covers_calculated(pattern: Form, form: Form) -> bool:
     """The same where variables of the pattern are replaced by entities that it names: arithmetic lists equal numbers
     once."""
-    of_pattern, of_form = list(leaves(pattern)), list(leaves(form))
-    free = list(dict.fromkeys(term for leaf in of_pattern for term in leaf.terms if isinstance(term, Free)))
-    entities = list(dict.fromkeys(term for leaf in of_form for term in leaf.terms if isinstance(term, str)))
-    if len(of_pattern) <= len(of_form) or len(entities) ** len(free) > _TRIED:
+    free = list(dict.fromkeys(term for term in terms(pattern) if isinstance(term, Free)))
+    entities = list(dict.fromkeys(term for term in terms(form) if isinstance(term, str)))
+    if len([*leaves(pattern)]) <= len([*leaves(form)]) or len(entities) ** len(free) > _TRIED:
         return False
     return any(
         about(pattern, dict(zip(free, some, strict=True))) == form

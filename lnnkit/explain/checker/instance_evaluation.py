@@ -46,9 +46,8 @@ class Tree:
     @property
     def numbers(self) -> set[int]:
         """The places of numbers and terms."""
-        arithmetic = [(place, node) for place, node in enumerate(self.nodes) if node.form.arithmetic is not None]
-        terms = {place for place, node in arithmetic if node.form.kind == "term"}
-        return terms.union(*(node.operands for _, node in arithmetic))
+        terms = {place for place, node in enumerate(self.nodes) if node.form.kind == "term"}
+        return terms.union(*(node.operands for node in self.nodes if node.form.arithmetic is not None))
 
     def upward(self, read: Callable[[Form], Box]) -> list[Bounds]:
         """The bounds of all nodes: the bounds read of each, met with those of its operands."""
@@ -94,10 +93,8 @@ class Tree:
     def least_conjunct(self, values: Sequence[Bounds], truth: float, head: int) -> float:
         """For an implication with a fully true antecedent: the least truth of the conjunct ``head`` of its consequent
         for which the implication can be as true as ``truth``; 1 if none suffices."""
-        top = self.nodes[self.top]
-        antecedent, consequent = top.operands
-        end = values[antecedent].upper
-        boxes: dict[int, Bounds] = {antecedent: Bounds(end, end)}
+        top, antecedent, consequent = self.nodes[self.top], *self.nodes[self.top].operands
+        boxes = {antecedent: Bounds(values[antecedent].upper, values[antecedent].upper)}
         order = self._conjuncts(consequent)
         for index in reversed(order):
             node = self.nodes[index]
@@ -106,16 +103,14 @@ class Tree:
             else:
                 concluded = any(self.nodes[part].form.kind == "atom" for part in self._below(index))
                 boxes[index] = self._reach(index) if concluded else values[index]
-        inverse = self._left(top, self._box(truth, 1.0), boxes)
-        empty = bool(inverse.empty)
-        boxes[consequent] = inverse.operands[1]
+        inverses = [self._left(top, self._box(truth, 1.0), boxes)]
+        boxes[consequent] = inverses[0].operands[1]
         for index in order:
             node = self.nodes[index]
             if node.form.kind == "and":
-                below = self._left(node, boxes[index], boxes)
-                empty = empty or bool(below.empty)
-                boxes.update(zip(node.operands, below.operands, strict=True))
-        return 1.0 if empty else boxes[head].lower.item()
+                inverses.append(self._left(node, boxes[index], boxes))
+                boxes.update(zip(node.operands, inverses[-1].operands, strict=True))
+        return 1.0 if any(map(bool, (inverse.empty for inverse in inverses))) else boxes[head].lower.item()
 
     def heads(self) -> list[int]:
         """The atoms of the consequent conjunction of an implication."""

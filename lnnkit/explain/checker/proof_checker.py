@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from lnnkit.check.program import ENTITY, Assertion
-from lnnkit.explain.checker.exact_step import CompletedAtom, SolverEncoding, objection
+from lnnkit.explain.checker.exact_step import CompletedAtom, objection
 from lnnkit.explain.checker.ground_form import (
     Form,
     Free,
@@ -20,14 +20,10 @@ from lnnkit.explain.checker.ground_form import (
     free_sorts,
     leaves,
     quantifiers,
+    terms,
     truth_of,
 )
-from lnnkit.explain.checker.instance_evaluation import (
-    OTHER,
-    Box,
-    InstanceNode,
-    Tree,
-)
+from lnnkit.explain.checker.instance_evaluation import OTHER, Box, InstanceNode, Tree
 from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld, demand
 from lnnkit.explain.proof.proof import SIDES, Proof, Step
 
@@ -36,43 +32,37 @@ _Others = tuple[tuple[str, str], ...] | None  # sorts, and a name for any of the
 
 def faults(proof: Proof, world: ProofWorld) -> list[str]:
     """The faults of a proof; empty if it holds."""
-    problems: list[str] = []
-    for step in proof.steps:
-        problem = fault(step, proof, world)
-        if problem is not None:
-            problems.append(f"{step.atom} {step.side} {step.bound:g}: {problem}")
-    if _circular(proof):
-        problems.append("steps rest on each other in a circle")
-    return problems
+    checked = ((step, fault(step, proof, world)) for step in proof.steps)
+    problems = [
+        f"{step.atom} {step.side} {step.bound:g}: {problem}" for step, problem in checked if problem is not None
+    ]
+    return [*problems, *(["steps rest on each other in a circle"] if _circular(proof) else [])]
 
 
 def fault(step: Step, proof: Proof, world: ProofWorld) -> str | None:
     """Why a step does not follow from its premises; None if it does."""
     try:
-        _check(step, proof, world)
+        match step.reason:
+            case "open":
+                demand(_within(step, world, _unknown(world.form(step.conclusion), world)), "nothing says it")
+            case "fact":
+                demand(step.given is not None and _stands(step, world), "there is no such fact")
+            case "closed":
+                _closed(step, world)
+            case "stated":
+                _stated(step, world)
+            case "completed":
+                _completed(step, proof, world)
+            case "statement" | "neuron":
+                demand(_within(step, world, _StepInstance(step, proof, world).box()), "the premises do not give it")
+            case "exact":
+                _exact(step, proof, world)
+            case "contradiction":
+                satisfied = not _StepInstance(step, proof, world).contradictory(world.tolerance)
+                demand(not satisfied, "the instance can be satisfied")
     except InvalidStep as problem:
         return str(problem)
     return None
-
-
-def _check(step: Step, proof: Proof, world: ProofWorld) -> None:
-    match step.reason:
-        case "open":
-            demand(_within(step, world, _unknown(world.form(step.conclusion), world)), "nothing says it")
-        case "fact":
-            demand(step.given is not None and _stands(step, world), "there is no such fact")
-        case "closed":
-            _closed(step, world)
-        case "stated":
-            _stated(step, world)
-        case "completed":
-            _completed(step, proof, world)
-        case "statement" | "neuron":
-            demand(_within(step, world, _StepInstance(step, proof, world).box()), "the premises do not give it")
-        case "exact":
-            _exact(step, proof, world)
-        case "contradiction":
-            demand(_StepInstance(step, proof, world).contradictory(world.tolerance), "the instance can be satisfied")
 
 
 def _within(step: Step, world: ProofWorld, box: Box) -> bool:
@@ -133,7 +123,7 @@ class _Premises:
             form = world.form(base.conclusion)
             lowest, highest = _unknown(form, world)
             box = (base.bound, highest) if base.side == "lower" else (lowest, base.bound)
-            if any(isinstance(term, Free) for leaf in leaves(form) for term in leaf.terms):
+            if any(isinstance(term, Free) for term in terms(form)):
                 of_unnamed = cache(partial(_of_unnamed, premise.step, proof, world, assumed))
                 self._blanket.append((form, box, base.excepted, of_unnamed))
             else:
@@ -165,9 +155,9 @@ class _Premises:
         """An instance with a row for each entity that a premise, the target or the instance names, and one for all
         others. In a formula that is ``asked`` for, comparisons without a premise are evaluated from their numbers."""
         world = self._world
-        named = {t for f in (form, target, *self.exact) for a in leaves(f) for t in a.terms if isinstance(t, str)}
+        patterns = (pattern for pattern, *_ in self._blanket)
+        named = {term for f in (form, target, *self.exact, *patterns) for term in terms(f) if isinstance(term, str)}
         for pattern, _, excepted, _ in self._blanket:
-            named |= {t for a in leaves(pattern) for t in a.terms if isinstance(t, str)}
             named |= {entity for entities in excepted or () for entity in entities}
             if excepted is None and pattern.kind == "atom":  # Facts outside a blanket conclusion read as unknown.
                 named |= world.origins.entities(pattern.name)
@@ -183,15 +173,13 @@ class _Premises:
             # A comparison, or a node with a premise, has bounds of its own: its operands may contradict these.
             kept = part.kind == "compare" and bool(part.operands) and not asked
             read = part is not form and (kept or self.read(part) != _unknown(part, world))
-            if read:
-                pass
-            elif part.kind in ("forall", "exists"):
+            if not read and part.kind in ("forall", "exists"):
                 choices, met = _choices(part, depth, named, others, world)
                 for row in itertools.product(*choices):
                     entities = tuple(entity for entity, _ in row)
                     operands.append(add(filled(part.operands[0], entities), depth + 1, met))
                     optional.append(any(may for _, may in row))
-            else:
+            elif not read:
                 operands = [add(operand, depth, others) for operand in part.operands]
             nodes.append(InstanceNode(part, tuple(operands), tuple(optional), read))
             return len(nodes) - 1
@@ -241,9 +229,8 @@ class _StepInstance:
         form, self._truth = world.form(step.formula), (0.0, 1.0)
         if step.statement is not None:
             demand(world.states(step.statement), "the program has no such statement")
-            demand(
-                covers(world.instance(step.statement, step.bindings), form), "it is not an instance of the statement"
-            )
+            whole = world.instance(step.statement, step.bindings)
+            demand(covers(whole, form), "it is not an instance of the statement")
             self._truth = truth_of(step.statement, world.starts)
         self._premises = _Premises(step, proof, world)
         target = world.form(step.conclusion)
@@ -296,8 +283,7 @@ def _exact(step: Step, proof: Proof, world: ProofWorld) -> None:
     named = all(statement in step.rules for atom in completed for statement in atom.statements)
     demand(named, "not all rules that complete its atoms are named")
 
-    encoding = SolverEncoding(world.program, world.sorts, premises.read, crisp=step.crisp)
-    problem = objection(world.form(step.conclusion), step.side, step.bound, encoding, stated, completed)
+    problem = objection(step, world, premises.read, stated, completed)
     demand(problem is None, str(problem))
 
 
@@ -333,8 +319,8 @@ def _completed(
     for rule in world.rules(form.name):
         lower = truth_of(rule.statement, world.starts)[0]
         for bindings in rule.unified(form, world, of_unnamed=of_unnamed):
-            terms = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
-            asked = Form("atom", form.name, tuple(terms))
+            arguments = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
+            asked = Form("atom", form.name, tuple(arguments))
             if not covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
                 continue
             tree = premises.tree(world.instance(rule.statement, bindings), asked)
@@ -351,6 +337,6 @@ def _circular(proof: Proof) -> bool:
     import networkx as nx  # 60 CPU milliseconds, so only where proofs are checked
 
     graph = nx.DiGraph((number, premise.step) for number, step in enumerate(proof.steps) for premise in step.premises)
-    alone = [number for number in graph if not graph.has_edge(number, number)]
-    circles = [part for part in nx.strongly_connected_components(graph) if len(part) > 1 or not part <= {*alone}]
+    parts = nx.strongly_connected_components(graph)
+    circles = (part for part in parts if len(part) > 1 or any(graph.has_edge(number, number) for number in part))
     return any(proof.steps[number].reason != "completed" for part in circles for number in part)

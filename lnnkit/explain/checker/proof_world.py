@@ -13,7 +13,7 @@ import numpy as np
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.checker.ground_form import Form, Free, consequents, form_of, free_sorts, statement_form
 from lnnkit.explain.checker.instance_evaluation import OTHER
-from lnnkit.explain.provenance.fact_sources import FactSources
+from lnnkit.explain.proof.proof import FactSources
 from lnnkit.logic.bounds import tolerance
 from lnnkit.syntax import ast
 

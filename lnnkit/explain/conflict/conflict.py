@@ -1,10 +1,11 @@
-"""Contradictions, each with the facts and the statements that cause it, and its possible repairs."""
+"""Contradictions, each with the facts and statements that cause it, and its repairs; and the smallest set of facts and
+statements to leave out, so that no contradiction of a kind is left."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import islice
 
 from lnnkit.answers.contradictions import first_of_each
@@ -12,26 +13,21 @@ from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.engine.inference_run import Run
 from lnnkit.explain.checker.proof_world import ProofWorld
-from lnnkit.explain.conflict.repairs import (
-    ConflictMember,
-    Inconsistent,
-    Repair,
-    StatedFact,
-    StatedRule,
-    known_range,
-    repair,
-    with_others,
-)
-from lnnkit.explain.proof.explanation import Explanation
-from lnnkit.explain.proof.proof import Proof
+from lnnkit.explain.conflict.program_variants import without
+from lnnkit.explain.conflict.repairs import ConflictMember, Inconsistent, Repair, StatedFact, StatedRule, cost, repair
+from lnnkit.explain.proof.explanation import Explanation, format_bound, statement_fields
+from lnnkit.explain.proof.proof import Proof, ground_key
 from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.quickxplain import minimal
-from lnnkit.explain.provenance.fact_sources import ground_key
 from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.laws import Law
 from lnnkit.markup.fragments import Listing, Table, tables
 from lnnkit.outcome import Contradiction
 
+_TRIED = 20_000  # sets looked at, a limit of work: beyond it a set is small, and may not be the smallest
+_ROUNDS = 50  # inferences for one kind
+
+ContradictionKind = tuple[str, ...]
 Fits = Callable[[Contradiction], bool]
 
 
@@ -58,18 +54,17 @@ class Conflict:
 
     def minimal(self) -> Conflict:
         """The conflict with a minimal set of members: each is dropped in turn and the rest inferred again."""
-        if self.is_minimal or not self._inconsistent(self.members, None):
+        if self.is_minimal or not self._inconsistent(self.members):
             return self
-        kept = minimal(self.members, lambda some: self._inconsistent(some, None))
+        kept = minimal(self.members, self._inconsistent)
         return replace(self, members=tuple(kept), is_minimal=True)
 
     def repairs(self) -> Listing[Repair]:
         """For each member of the minimal conflict the least weakening that resolves it, cheapest first."""
-        least, ranges = self.minimal(), partial(known_range, self._world.program)
+        least = self.minimal()
         members = least.members if least.is_minimal else ()
-        repairs = (repair(members, member, self._inconsistent, ranges) for member in members)
-        complete = (with_others(weakened, self._world.origins.of) for weakened in repairs)
-        ranked = sorted(complete, key=lambda weakened: weakened.cost)
+        repairs = (repair(members, member, self._inconsistent, self._world) for member in members)
+        ranked = sorted(repairs, key=lambda weakened: weakened.cost)
         return Listing(ranked, ["repair", "cost", "trust", "fact or rule", "at"], Repair.cells)
 
     def as_dict(self) -> dict[str, object]:
@@ -78,9 +73,7 @@ class Conflict:
             "contradiction": self.contradiction.as_dict(),
             "minimal": self.is_minimal,
             "facts": [{"fact": f.given.text, "file": f.given.file, "row": f.given.row} for f in self.facts],
-            "rules": [
-                {"rule": r.name, "text": r.text, "file": r.span.source.path, "line": r.span.line} for r in self.rules
-            ],
+            "rules": list(map(statement_fields, self.rules)),
         }
 
     def lines(self) -> Iterator[str]:
@@ -102,49 +95,38 @@ class Conflict:
 
 
 def conflicts(
-    fixpoint: Run,
-    ticks: Sequence[int],
-    prover: Prover,
-    world: ProofWorld,
-    inconsistent: Inconsistent,
-    most: int,
-    fits: Fits,
+    fixpoint: Run, prover: Prover, world: ProofWorld, inconsistent: Inconsistent, most: int, fits: Fits
 ) -> list[Conflict]:
     """At most ``most`` conflicts whose contradictions fit: those of arrested atoms and shared formulas first, then
-    those of instances. ``ticks`` has the tick at which each instance was arrested."""
-    pairs = islice((pair for pair in _proofs(fixpoint, ticks, prover) if fits(pair[0])), most)
-    explained = ((contradiction, proof, Explanation(proof, _world=lambda: world)) for contradiction, proof in pairs)
+    those of instances."""
+    pairs = islice((pair for pair in _proofs(fixpoint, prover) if fits(pair[0])), most)
     return [
-        Conflict(contradiction, explanation, _members(proof, world.program), inconsistent, world)
-        for contradiction, proof, explanation in explained
+        Conflict(
+            contradiction, Explanation(proof, _world=lambda: world), _members(proof, world.program), inconsistent, world
+        )
+        for contradiction, proof in pairs
     ]
 
 
-def _proofs(fixpoint: Run, ticks: Sequence[int], prover: Prover) -> Iterator[tuple[Contradiction, Proof]]:
-    wording = prover.wording
-    observed = set(fixpoint.plan.observers.values())
-    for row in wording.numbers.crossed.tolist():
-        table, entities = wording.table(row), wording.entities(row)
-        if table in observed:
-            continue
-        proof = prover.prove(table, [wording.names[entity] for entity in entities])
-        kind = "atom" if wording.is_predicate(table) else "neuron"
-        lower, upper = proof.steps[proof.lower].bound, proof.steps[proof.upper].bound
-        yield Contradiction(kind, proof.atom, None, None, lower, upper), proof
-    for arrested, tick in zip(fixpoint.progress.arrested, ticks, strict=True):
-        roots = zip(arrested.roots.lower.tolist(), arrested.roots.upper.tolist(), strict=True)
+def _proofs(fixpoint: Run, prover: Prover) -> Iterator[tuple[Contradiction, Proof]]:
+    wording, observed = prover.wording, set(fixpoint.plan.observers.values())
+    for table, arguments in map(wording.about, wording.numbers.crossed.tolist()):
+        if table not in observed:
+            proof = prover.prove(table, arguments)
+            kind = "atom" if wording.is_predicate(table) else "neuron"
+            lower, upper = (proof.steps[end].bound for end in (proof.lower, proof.upper))
+            yield Contradiction(kind, proof.atom, None, None, lower, upper), proof
+    for arrested, tick in zip(fixpoint.progress.arrested, fixpoint.state.trail.arrests, strict=True):
         repeated = set(_repeated(fixpoint, arrested.shape, arrested.rows))
-        for place, (row, (lower, upper)) in enumerate(zip(arrested.rows.tolist(), roots, strict=True)):
-            if place in repeated:
-                continue
+        rows = zip(arrested.rows.tolist(), *(end.tolist() for end in arrested.roots), strict=True)
+        for row, lower, upper in (row for place, row in enumerate(rows) if place not in repeated):
             proof = prover.prove_contradiction(arrested.shape, row, tick)
             statement = proof.steps[proof.lower].statement
             if statement is None or statement.kind == "law":
                 yield Contradiction("neuron", proof.atom, None, None, lower, upper), proof
             else:
-                span, name = statement.span, statement.name
-                parts = statement.kind, proof.atom, name, span.line, lower, upper, span.source.path
-                yield Contradiction(*parts), proof
+                span, place = statement.span, (statement.name, statement.span.line)
+                yield Contradiction(statement.kind, proof.atom, *place, lower, upper, span.source.path), proof
 
 
 def _repeated(run: Run, shape: int, rows: Array) -> Iterator[int]:
@@ -169,3 +151,127 @@ def _members(proof: Proof, program: CheckedProgram) -> tuple[ConflictMember, ...
     listed = sorted(facts.values(), key=lambda fact: (fact.given.file, fact.given.row, fact.given.text))
     stated = sorted(rules.values(), key=lambda rule: (rule.statement.span.source.path, rule.statement.span.start))
     return (*listed, *stated)
+
+
+# --- sets of repairs -------------------------------------------------------------------------------------------------
+
+
+# The first contradictions of a kind in a program
+Find = Callable[[CheckedProgram, ContradictionKind], Sequence[Conflict]]
+
+
+@dataclass(frozen=True, slots=True)
+class RepairSet:
+    """The facts and statements, as few and as little trusted as will do, without which there is none of the ``count``
+    contradictions of a kind: of the statement, or the predicate, that ``about`` names. ``left`` is how many remain
+    where the search ended early."""
+
+    about: str
+    count: int
+    members: tuple[ConflictMember, ...]
+    cost: float
+    left: int = 0
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit explain --minimal --format json`` prints."""
+        members = [dict(zip(("text", "place"), member.parts, strict=True)) for member in self.members]
+        return {"about": self.about, "count": self.count, "members": members, "cost": self.cost, "left": self.left}
+
+    def cells(self) -> list[str]:
+        """The columns of a table."""
+        return [self.about, f"{self.count:,}", format_bound(self.cost), "\n".join(map(str, self.members))]
+
+    def __str__(self) -> str:
+        many = f"{self.count:,} contradictions" if self.count > 1 else "1 contradiction"
+        rest = f"; {self.left:,} are left" if self.left else ""
+        head = f"{many} of {self.about}: leave out, at a cost of {format_bound(self.cost)}{rest}"
+        return "\n".join([head, *(f"  {member}" for member in self.members)])
+
+
+def kind_of(contradiction: Contradiction) -> ContradictionKind:
+    """What contradictions of one kind have in common: the statement, or the predicate."""
+    if contradiction.line is not None:
+        return contradiction.kind, contradiction.rule or "", f"{contradiction.file}:{contradiction.line}"
+    return contradiction.kind, contradiction.atom.partition("(")[0] if contradiction.kind == "atom" else ""
+
+
+def repair_set(program: CheckedProgram, kind: ContradictionKind, count: int, find: Find) -> RepairSet:
+    """The cheapest set that meets every conflict of a kind. Conflicts are looked for where the set so far is left out,
+    until there are none."""
+    met: list[Sequence[ConflictMember]] = []
+    chosen: tuple[ConflictMember, ...] = ()
+    left: Sequence[Conflict] = find(program, kind)
+    for _ in range(_ROUNDS):
+        met += [conflict.minimal().members for conflict in left]
+        chosen = smallest(met)
+        left = find(without(program, chosen), kind)
+        if not left:
+            break
+    about = " ".join(part for part in kind[:2] if part and part != "atom") + (f", {kind[2]}" if kind[2:] else "")
+    return RepairSet(about, count, chosen, sum(map(cost, chosen)), len(left))
+
+
+def smallest(sets: Sequence[Collection[ConflictMember]]) -> tuple[ConflictMember, ...]:
+    """The cheapest members of which each set has one; at equal cost those with the fewest rules, then the fewest, then
+    the first. Sets that share no member are looked at apart."""
+    every = {_place(member): member for some in sets for member in some}
+    members = sorted(every.values(), key=lambda member: (cost(member), _place(member)))
+    number = {_place(member): n for n, member in enumerate(members)}
+    apart: list[list[frozenset[int]]] = []
+    for some in sets:
+        numbers = frozenset(number[_place(member)] for member in some)
+        linked = [group for group in apart if any(numbers & other for other in group)]
+        apart = [group for group in apart if group not in linked] + [[numbers, *(s for group in linked for s in group)]]
+    rules = [isinstance(member, StatedRule) for member in members]
+    costs = list(map(cost, members))
+    chosen = [members[n] for group in apart for n in _Search(group, costs, rules).best]
+    return tuple(sorted(chosen, key=_place))
+
+
+class _Search:
+    """Branch and bound over sets that are linked, of numbers of members: cheap ones first, facts before rules."""
+
+    def __init__(self, sets: Sequence[frozenset[int]], costs: Sequence[float], rules: Sequence[bool]) -> None:
+        self._costs, self._rules = costs, rules
+        self._tried = 0
+        self.best = tuple(self._greedy(sets))
+        self._branch(sets, ())
+
+    def _branch(self, sets: Sequence[frozenset[int]], chosen: tuple[int, ...]) -> None:
+        self._tried += 1
+        if not sets:
+            self.best = min(self.best, chosen, key=self._rank)
+        bound = sum(self._costs[n] for n in chosen) + sum(self._costs[min(some)] for some in _disjoint(sets))
+        if not all(sets) or self._tried > _TRIED or bound > self._rank(self.best)[0] + 1e-9:
+            return
+        some = min(sets, key=len, default=frozenset[int]())
+        for n in sorted(some):
+            earlier = {other for other in some if other < n}  # those are tried without it
+            self._branch([rest - earlier for rest in sets if n not in rest], (*chosen, n))
+
+    def _greedy(self, sets: Sequence[frozenset[int]]) -> Iterator[int]:
+        while sets:
+            uses = Counter(n for some in sets for n in some)
+            best = min(uses, key=lambda n: (self._costs[n] / uses[n], n))
+            yield best
+            sets = [some for some in sets if best not in some]
+
+    def _rank(self, chosen: Sequence[int]) -> tuple[float, int, int, Sequence[int]]:
+        total = round(sum(self._costs[n] for n in chosen), 9)
+        return total, sum(self._rules[n] for n in chosen), len(chosen), sorted(chosen)
+
+
+def _disjoint(sets: Sequence[frozenset[int]]) -> Iterator[frozenset[int]]:
+    """Some of the sets that share no member: all of them must be met."""
+    taken: set[int] = set()
+    for some in sorted(sets, key=len):
+        if some and not taken & some:
+            taken |= some
+            yield some
+
+
+def _place(member: ConflictMember) -> tuple[object, ...]:
+    """Facts first, by file and row."""
+    if isinstance(member, StatedFact):
+        return 0, member.given.file, member.given.row, member.predicate, member.arguments, member.given.text
+    return 1, member.statement.span.source.path, member.statement.span.start

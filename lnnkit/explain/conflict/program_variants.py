@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, cast
 from lnnkit.check.program import CheckedProgram, Fact, SameEntity
 from lnnkit.check.walk import nodes
 from lnnkit.data.column import EntityColumn
-from lnnkit.explain.conflict.repairs import ConflictMember, Loosened, StatedFact, StatedRule, bounds_of
-from lnnkit.explain.provenance.fact_sources import FactSources, fact_text
+from lnnkit.explain.conflict.repairs import ConflictMember, StatedFact, StatedRule
+from lnnkit.explain.proof.proof import FactSources, fact_text
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import NOWHERE, Source, Span
 
@@ -60,29 +60,22 @@ def without_rows(table: FactTable, rows: set[int]) -> FactTable:
     return replace(table, columns=columns, lower=table.lower[keep], upper=table.upper[keep], rows=table.rows[keep])
 
 
-def alone(program: CheckedProgram, members: Sequence[ConflictMember], loose: Loosened | None) -> CheckedProgram:
-    """The program of these facts and statements only, one of them weakened. Its other facts are kept without bounds,
-    since they introduce entities."""
+def alone(program: CheckedProgram, members: Sequence[ConflictMember]) -> CheckedProgram:
+    """The program of these facts and statements only. Its other facts are kept without bounds, since they introduce
+    entities."""
     completed = frozenset[str]().union(*program.strata)
     atoms = {(member.predicate, member.arguments) for member in members if isinstance(member, StatedFact)}
     facts: list[Fact] = [
-        replace(fact, lower=0.0, upper=0.0 if program.predicates[fact.predicate].closed else 1.0)
+        _silent(program, fact)
         for fact in program.facts
         if fact.arguments
         and not program.predicates[fact.predicate].numeric
         and fact.predicate not in completed
         and (fact.predicate, fact.arguments) not in atoms
     ]
-
-    def bounds(member: ConflictMember) -> tuple[float, float]:
-        return bounds_of(member) if loose is None or member != loose.member else (loose.lower, loose.upper)
-
-    order = {id(statement): place for place, statement in enumerate(program.assertions)}
-    rules = [member for member in members if isinstance(member, StatedRule)]
-    rules.sort(key=lambda member: order.get(id(member.statement), 0))
-    stated = [replace(rule.statement, lower=low, upper=high) for rule in rules for low, high in [bounds(rule)]]
+    stated = [member.weakened(*member.bounds).statement for member in members if isinstance(member, StatedRule)]
     given = (member for member in members if isinstance(member, StatedFact))
-    facts += [Fact(member.predicate, member.arguments, *bounds(member), NOWHERE) for member in given]
+    facts += [Fact(member.predicate, member.arguments, *member.bounds, NOWHERE) for member in given]
     named = {fact.predicate for fact in facts}.union(*(names_in(statement.formula) for statement in stated))
     predicates = {name: predicate for name, predicate in program.predicates.items() if name in named}
     strata = tuple(stratum & named for stratum in program.strata if stratum & named)
@@ -108,11 +101,8 @@ def without(program: CheckedProgram, members: Sequence[ConflictMember]) -> Check
     origins = FactSources(program)
 
     def silent(fact: Fact) -> Fact:
-        if (fact.predicate, fact.arguments, fact.span.source.path, fact.span.line) not in places:
-            return fact
-        predicate = program.predicates[fact.predicate]
-        lower, upper = (-math.inf, math.inf) if predicate.numeric else (0.0, 0.0 if predicate.closed else 1.0)
-        return replace(fact, lower=lower, upper=upper)
+        place = fact.predicate, fact.arguments, fact.span.source.path, fact.span.line
+        return _silent(program, fact) if place in places else fact
 
     def rows(number: int, table: FactTable) -> set[int]:
         given = [member for member in facts if (member.predicate, member.given.file) == (table.predicate, table.source)]
@@ -129,6 +119,13 @@ def without(program: CheckedProgram, members: Sequence[ConflictMember]) -> Check
         tables=tuple(without_rows(table, rows(n, table)) for n, table in enumerate(program.tables)),
         assertions=tuple(statement for statement in program.assertions if id(statement) not in rules),
     )
+
+
+def _silent(program: CheckedProgram, fact: Fact) -> Fact:
+    """The fact with the bounds of an atom of which nothing is known."""
+    predicate = program.predicates[fact.predicate]
+    lower, upper = (-math.inf, math.inf) if predicate.numeric else (0.0, 0.0 if predicate.closed else 1.0)
+    return replace(fact, lower=lower, upper=upper)
 
 
 def names_in(formula: ast.Expression | SameEntity) -> frozenset[str]:

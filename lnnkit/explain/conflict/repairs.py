@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
+
+import numpy as np
 
 from lnnkit.answer_table import finite
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.checker.ground_form import truth_of
+from lnnkit.explain.checker.proof_world import ProofWorld
+from lnnkit.explain.proof.explanation import format_bound, place
 from lnnkit.explain.proof.proof import GivenFact
-from lnnkit.explain.proof.proof_text import format_bound
 
 # An order of preference: facts are weakened before rules, rules before axioms
-DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
+_DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
 _NEARLY = 1 - 2**-13  # bisection stops at 2 ** -13 of the range, which shows as four digits
 _FARTHEST = 2.0**60  # the bound of the search; a number that would have to move farther is removed instead
 
@@ -27,6 +30,21 @@ class StatedFact:
     arguments: tuple[str, ...]
     given: GivenFact
     numeric: bool = False
+    kind: ClassVar[str] = "fact"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The bounds that it asserts."""
+        return self.given.lower, self.given.upper
+
+    @property
+    def trust(self) -> float:
+        """The trust in it, from 0 to 1."""
+        return self.given.trust
+
+    def weakened(self, lower: float, upper: float) -> StatedFact:
+        """It with other bounds."""
+        return replace(self, given=replace(self.given, lower=lower, upper=upper))
 
     @property
     def parts(self) -> tuple[str, str]:
@@ -39,14 +57,30 @@ class StatedFact:
 
 @dataclass(frozen=True, slots=True)
 class StatedRule:
-    """A rule or axiom of a conflict."""
+    """A rule or axiom of a conflict, of which there is no doubt: its trust is 1."""
 
     statement: Assertion
+    numeric: ClassVar[bool] = False
+    trust: ClassVar[float] = 1.0
+
+    @property
+    def kind(self) -> str:
+        """Whether it is a rule or an axiom."""
+        return self.statement.kind
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The bounds that it asserts."""
+        return truth_of(self.statement, {})
+
+    def weakened(self, lower: float, upper: float) -> StatedRule:
+        """It with other bounds."""
+        return StatedRule(replace(self.statement, lower=lower, upper=upper))
 
     @property
     def parts(self) -> tuple[str, str]:
         """Its text and its place."""
-        return self.statement.text, f"{self.statement.span.source.path}:{self.statement.span.line}"
+        return self.statement.text, place(self.statement)
 
     def __str__(self) -> str:
         return "   ".join(self.parts)
@@ -56,33 +90,22 @@ ConflictMember = StatedFact | StatedRule
 
 
 class Inconsistent(Protocol):
-    """Whether a program of these members alone, one of them weakened, is contradictory. Slow convergence to a
-    contradiction is followed for a bounded number of rounds; if ``thoroughly``, several times as many."""
+    """Whether a program of these members alone is contradictory. Slow convergence to a contradiction is followed for a
+    bounded number of rounds; if ``thoroughly``, several times as many."""
 
-    def __call__(
-        self, members: Sequence[ConflictMember], loose: Loosened | None, *, thoroughly: bool = False
-    ) -> bool: ...
+    def __call__(self, members: Sequence[ConflictMember], *, thoroughly: bool = False) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Loosened:
-    """A member whose bounds are weakened to these."""
+class Contradicts(Protocol):
+    """Whether a conflict remains where the weakened member has these bounds."""
 
-    member: ConflictMember
-    lower: float
-    upper: float
-
-
-def bounds_of(member: ConflictMember) -> tuple[float, float]:
-    """The bounds that a member asserts."""
-    if isinstance(member, StatedFact):
-        return member.given.lower, member.given.upper
-    return truth_of(member.statement, {})
+    def __call__(self, lower: float, upper: float, *, thoroughly: bool = False) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A repair: with ``member`` weakened to ``lower`` and ``upper``, the conflict disappears."""
+    """A repair: with ``member``, and the ``others`` about its atom, weakened to ``lower`` and ``upper``, the conflict
+    disappears."""
 
     member: ConflictMember
     lower: float
@@ -92,23 +115,18 @@ class Repair:
 
     @property
     def trust(self) -> float:
-        """The trust in a fact, from 0 to 1; rules and axioms have 1."""
-        return self.member.given.trust if isinstance(self.member, StatedFact) else 1.0
+        """The trust in what is weakened, from 0 to 1."""
+        return self.member.trust
 
     @property
     def leaves_out(self) -> bool:
         """Whether the member is removed altogether."""
-        numeric = isinstance(self.member, StatedFact) and self.member.numeric
-        return (self.lower, self.upper) == ((-math.inf, math.inf) if numeric else (0.0, 1.0))
+        return (self.lower, self.upper) == ((-math.inf, math.inf) if self.member.numeric else (0.0, 1.0))
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit explain --minimal --format json`` prints; an infinite end is null."""
-        fields: dict[str, object] = {
-            "member": str(self.member),
-            "lower": finite(self.lower),
-            "upper": finite(self.upper),
-        }
-        fields |= {"cost": self.cost, "trust": self.trust}
+        ends = {"lower": finite(self.lower), "upper": finite(self.upper)}
+        fields: dict[str, object] = {"member": str(self.member), **ends, "cost": self.cost, "trust": self.trust}
         return fields | {"others": [f"{fact.file}:{fact.row}" for fact in self.others]} if self.others else fields
 
     def __str__(self) -> str:
@@ -131,45 +149,51 @@ class Repair:
         return "".join(f", and {fact.file}:{fact.row}" for fact in self.others)
 
 
-def with_others(loose: Repair, stated: Callable[[str, Sequence[str]], Sequence[GivenFact]]) -> Repair:
-    """A repair of a fact, with the other facts ``stated`` about its atom that have to be weakened too."""
-    if not isinstance(loose.member, StatedFact):
-        return loose
-    given = loose.member.given
+def cost(member: ConflictMember) -> float:
+    """What it costs to leave a member out."""
+    return _DEARER[member.kind] * member.trust
+
+
+def repair(
+    members: Sequence[ConflictMember], member: ConflictMember, inconsistent: Inconsistent, world: ProofWorld
+) -> Repair:
+    """The least weakening of one of the members of a minimal conflict; of a fact, with the other facts about its atom
+    that have to be weakened too."""
+
+    def contradicts(lower: float, upper: float, *, thoroughly: bool = False) -> bool:
+        weakened = [member.weakened(lower, upper) if other == member else other for other in members]
+        return inconsistent(weakened, thoroughly=thoroughly)
+
+    if not isinstance(member, StatedFact):
+        return _of_truth(member, contradicts)
+    known = known_range(world.program, member.predicate) if member.numeric else 1.0
+    loose = _of_number(member, contradicts, known) if member.numeric else _of_truth(member, contradicts)
+    lower, upper = member.bounds
     others = tuple(
-        other
-        for other in stated(loose.member.predicate, loose.member.arguments)
-        if other != given and ((given.lower > loose.lower < other.lower) or (given.upper < loose.upper > other.upper))
+        fact
+        for fact in world.origins.of(member.predicate, member.arguments)
+        if fact != member.given and (lower > loose.lower < fact.lower or upper < loose.upper > fact.upper)
     )
     return replace(loose, others=others)
 
 
-def repair(
-    members: Sequence[ConflictMember],
-    member: ConflictMember,
-    inconsistent: Inconsistent,
-    range_of: Callable[[str], float],
-) -> Repair:
-    """The least weakening of one of the members of a minimal conflict. ``range_of`` gives the known range of a
-    number."""
-    if isinstance(member, StatedFact) and member.numeric:
-        return _of_number(members, member, inconsistent, range_of(member.predicate))
-    lower, upper = bounds_of(member)
+def _of_truth(member: ConflictMember, contradicts: Contradicts) -> Repair:
+    """A truth is widened on both sides, by the least share of the way to ``[0, 1]``."""
+    lower, upper = member.bounds
 
-    def contradicts(amount: float) -> bool:
-        return inconsistent(members, Loosened(member, *_let_out(lower, upper, amount)))
+    def let_out(amount: float) -> tuple[float, float]:
+        return round(lower * (1 - amount), 6), round(upper + (1 - upper) * amount, 6)
 
     # Removing it resolves the conflict, which is minimal
-    amount = 1.0 if contradicts(_NEARLY) else _bisected(0.0, 1.0, contradicts, lambda _: 1.0)
-    plain = round(_let_out(lower, upper, amount)[0], 3)  # a rounded number, if it suffices
-    if lower > plain and not contradicts(1 - plain / lower):
+    removed = contradicts(*let_out(_NEARLY))
+    amount = 1.0 if removed else _bisected(0.0, 1.0, lambda amount: contradicts(*let_out(amount)), lambda _: 1.0)
+    plain = round(let_out(amount)[0], 3)  # a rounded number, if it suffices
+    if lower > plain and not contradicts(*let_out(1 - plain / lower)):
         amount = 1 - plain / lower
-    kind = "fact" if isinstance(member, StatedFact) else member.statement.kind
-    let_out = _let_out(lower, upper, amount)
-    if inconsistent(members, Loosened(member, *let_out), thoroughly=True):
-        let_out = 0.0, 1.0
-    weakened = Repair(member, *let_out, DEARER[kind] * max(lower - let_out[0], let_out[1] - upper))
-    return replace(weakened, cost=weakened.cost * weakened.trust)
+    low, high = let_out(amount)
+    if contradicts(low, high, thoroughly=True):
+        low, high = 0.0, 1.0
+    return Repair(member, low, high, _DEARER[member.kind] * max(lower - low, high - upper) * member.trust)
 
 
 def _bisected(low: float, high: float, contradicts: Callable[[float], bool], size: Callable[[float], float]) -> float:
@@ -180,33 +204,22 @@ def _bisected(low: float, high: float, contradicts: Callable[[float], bool], siz
     return high
 
 
-def _let_out(lower: float, upper: float, amount: float) -> tuple[float, float]:
-    """Bounds of a truth widened by this share of the way to ``[0, 1]``."""
-    return round(lower * (1 - amount), 6), round(upper + (1 - upper) * amount, 6)
-
-
-def _of_number(
-    members: Sequence[ConflictMember], member: StatedFact, inconsistent: Inconsistent, known: float
-) -> Repair:
+def _of_number(member: StatedFact, contradicts: Contradicts, known: float) -> Repair:
     """A number is widened on one side, by the least distance; if neither side suffices, it is removed. To widen it by
     its ``known`` range, or farther, costs as much as to remove it."""
-    bounds = bounds_of(member)
-    repairs: list[Repair] = []
-    for side, sign in ((0, -1.0), (1, 1.0)):
-        end = bounds[side]
+    lower, upper = member.bounds
+    nearest, distance = Repair(member, -math.inf, math.inf, 0.0), math.inf
+    for end, sign in ((lower, -1.0), (upper, 1.0)):
 
-        def reaching(far: float, side: int = side) -> Loosened:
-            return Loosened(member, *((far, bounds[1]) if side == 0 else (bounds[0], far)))
+        def reaching(far: float, sign: float = sign) -> tuple[float, float]:
+            return (far, upper) if sign < 0 else (lower, far)
 
-        if not math.isfinite(end) or inconsistent(members, reaching(sign * math.inf)):
+        if not math.isfinite(end) or contradicts(*reaching(sign * math.inf)):
             continue
-        far = _nearest(end, sign, lambda far: inconsistent(members, reaching(far)))  # called at once
-        if far is not None and not inconsistent(members, reaching(far), thoroughly=True):
-            let_out = reaching(far)
-            # The cost is a distance until it is scaled below
-            repairs.append(Repair(member, let_out.lower, let_out.upper, abs(far - end)))
-    nearest = min(repairs, key=lambda weakened: weakened.cost, default=Repair(member, -math.inf, math.inf, math.inf))
-    return replace(nearest, cost=min(1.0, nearest.cost / known) * nearest.trust)
+        far = _nearest(end, sign, lambda far: contradicts(*reaching(far)))  # called at once
+        if far is not None and not contradicts(*reaching(far), thoroughly=True) and abs(far - end) < distance:
+            nearest, distance = Repair(member, *reaching(far), 0.0), abs(far - end)
+    return replace(nearest, cost=min(1.0, distance / known) * member.trust)
 
 
 def _nearest(end: float, sign: float, contradicts: Callable[[float], bool]) -> float | None:
@@ -229,13 +242,8 @@ def _nearest(end: float, sign: float, contradicts: Callable[[float], bool]) -> f
 def known_range(program: CheckedProgram, number: str) -> float:
     """The width of the hull of all finite ends that facts and tables state of a number. Where they state one value
     alone, its magnitude; 1 where that is 0 too."""
-    stated = [end for fact in program.facts if fact.predicate == number for end in (fact.lower, fact.upper)]
-    ends = [end for end in stated if math.isfinite(end)]
-    for table in program.tables:
-        if table.predicate == number:
-            for column in (table.lower, table.upper):
-                known = column[abs(column) < math.inf]
-                ends += [float(known.min()), float(known.max())] if len(known) else []
-    if not ends:
-        return 1.0
-    return max(ends) - min(ends) or abs(ends[0]) or 1.0
+    facts = [end for fact in program.facts if fact.predicate == number for end in (fact.lower, fact.upper)]
+    tables = (table for table in program.tables if table.predicate == number)
+    ends = np.concatenate([facts, *(column for table in tables for column in (table.lower, table.upper))])
+    ends = ends[np.isfinite(ends)]
+    return float(ends.max()) - float(ends.min()) or abs(float(ends[0])) or 1.0 if len(ends) else 1.0

@@ -4,37 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from lnnkit.analysis.families import Polarity
-from lnnkit.analysis.needs import Literal
 from lnnkit.check.program import Assertion
-from lnnkit.engine.inference_run import Run
-from lnnkit.explain.missing.nearest_instances import nearest
+from lnnkit.explain.missing.nearest_instances import FOLLOWED_AT, LOOKED_AT, NearestInstances, ends
 from lnnkit.explain.missing.premise_improvement import ImprovablePremise, PremiseImprovement
 from lnnkit.explain.missing.unmet_premises import ExaminedInstance, UnmetPremises, known_numbers, unsettled
 from lnnkit.explain.missing.verified_ways import Added, chosen, followed
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
-from lnnkit.explain.proof.proof import SIDES
-from lnnkit.explain.proof.proof_text import set_apart
-from lnnkit.explain.provenance.fact_sources import ground_key
-from lnnkit.explain.provenance.ground_text import Argument, GroundText
+from lnnkit.explain.proof.explanation import set_apart
+from lnnkit.explain.proof.proof import SIDES, ground_key
+from lnnkit.explain.provenance.bound_sources import Argument
 from lnnkit.explain.provenance.instance_view import InstanceViews
 from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.lifted import COMPARISON
-from lnnkit.logic.bounds import tolerance
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
-EntityRow = tuple[int, ...]  # entities
-AtomPattern = tuple[str, tuple[int | None, ...]]  # a predicate, and entities, None for any
 # Limits of work, not of correctness: each way is verified by one inference, which takes long above _LARGE atoms.
-# Instances of one statement. For two atoms of a rule with five premises 2, 5, 10 and 20 take 1.2, 2.9, 5.7 and 9.9 s,
-# and each finds more; 40 and 80 find no more (`python -m benchmarks.question_constants missing`)
-_LOOKED_AT = 20
-_FOLLOWED_AT = 5  # likewise, of a rule that derives a premise
-_FOLLOWED_PATTERNS = 40  # derived atoms with unbound variables whose rules are searched for entities
 # Ways by one instance, through other rows of its quantifiers: 1, 3 and 6 take 3.8, 9.2 and 13.3 s, and each finds more
 _ALTERNATIVES = 3
 _MANY, _FEW = 10, 2  # further ways of one statement, in programs below and above that size
@@ -47,23 +37,21 @@ _NEAREST = 3
 class MissingPremises:
     """Searches the statements in which an atom occurs."""
 
-    def __init__(self, run: Run, views: InstanceViews, wording: GroundText) -> None:
-        self._run = run
+    def __init__(self, views: InstanceViews) -> None:
+        self._run = run = views.sources.run
         self._grounding = run.grounding
-        self._wording = wording
+        self._wording = views.sources.wording
         self._views = views
-        self._premises = UnmetPremises(run, views, wording)
-        self._eps = tolerance(run.state.dtype)
+        self._premises = UnmetPremises(views)
+        self._eps = views.sources.eps
         nodes, open_sorts = run.plan.lifted.graph.nodes.items(), run.grounding.domain.open_sorts
         certain = {  # what is stated of unnamed individuals, nothing about its parts says
             node
             for node, data in nodes
             if data["shared"] and (data["lower"] >= 1 or data["upper"] <= 0) and open_sorts.intersection(data["sorts"])
         }
-        self._formulas = [
-            unfold(run.plan.lifted, root, through_shared=True, through_comparisons=False, kept=certain)
-            for root in run.plan.lifted.statements
-        ]
+        whole = partial(unfold, run.plan.lifted, through_shared=True, through_comparisons=False, kept=certain)
+        self._nearest = NearestInstances(views, [whole(root) for root in run.plan.lifted.statements])
 
     def why_not(
         self,
@@ -86,7 +74,7 @@ class MissingPremises:
             return WhyNot(atom, SIDES[side], bound, goal, [])
         near = [
             way
-            for formula in self._formulas
+            for formula in self._nearest.formulas
             for leaf in formula.leaves
             if formula.neurons[leaf].source == predicate and (leaf in formula.heads or not closed)
             for way in self._ways(formula, leaf, arguments, side, bound, limit)
@@ -103,8 +91,8 @@ class MissingPremises:
         predicate, arguments = key
         ways = [
             way
-            for formula, leaf in self._heads(predicate)
-            for way in self._ways(formula, leaf, arguments, 0, premise.now, premise.needed, _FOLLOWED_AT)
+            for formula, leaf in self._nearest.heads(predicate)
+            for way in self._ways(formula, leaf, arguments, 0, premise.now, premise.needed, FOLLOWED_AT)
             if way.gives >= premise.needed - self._eps
         ]
         return [way for way in ways if not way.free] or ways
@@ -117,14 +105,14 @@ class MissingPremises:
         side: int,
         bound: float,
         goal: float,
-        most: int = _LOOKED_AT,
+        most: int = LOOKED_AT,
     ) -> Iterator[Way]:
         """The ways by at most so many instances of one statement, through one of its leaves."""
         index = self._grounding.domain.index
         bindings = self._views.unified(formula, leaf, [index[argument] for argument in arguments])
         if bindings is None or formula.neurons[leaf].block:
             return
-        for extended in self._nearest(formula, leaf, side, bindings, {})[:most]:
+        for extended in self._nearest.of(formula, leaf, side, bindings, {})[:most]:
             yield from self._by_instance(self._instance(formula, leaf, arguments, side, extended), side, bound, goal)
 
     def _instance(
@@ -132,68 +120,11 @@ class MissingPremises:
     ) -> ExaminedInstance:
         """One instance, without the rows of quantifiers that do not matter."""
         free = frozenset(formula.blocks[0].variables) - set(bindings)
-        row = self._row(formula.neurons[leaf].source, arguments)
+        row = self._views.sources.find(formula.neurons[leaf].source, arguments)
         view = self._views.whole(formula, {**bindings, **dict.fromkeys(free, self._grounding.domain.generic)}, free)
         known: dict[int, Argument] = {v: self._wording.names[entity] for v, entity in bindings.items()}
         instance = ExaminedInstance(view, leaf, row, known, free)
-        return unsettled(instance, _raised(formula, self._ends(formula, leaf, side)))
-
-    def _ends(self, formula: Formula, leaf: int, side: int) -> list[tuple[int, int]]:
-        """The other leaves, each with its side, by which a formula moves one side of a leaf."""
-        return [(read.leaf, int(read.end == "upper")) for read in Polarity(formula).reads(leaf, SIDES[side])]
-
-    def _nearest(
-        self,
-        formula: Formula,
-        leaf: int,
-        side: int,
-        bindings: Mapping[int, int],
-        met: dict[AtomPattern, list[EntityRow]],
-    ) -> list[dict[int, int]]:
-        """The instances of a formula that are nearest to moving a leaf. Variables that only an atom of a derived closed
-        predicate would bind take the entities for which its rules are nearest."""
-        neurons = formula.neurons
-        outer = [
-            (atom, end) for atom, end in self._ends(formula, leaf, side) if atom != leaf and not neurons[atom].block
-        ]
-        literals = [Literal(neurons[atom].source, neurons[atom].arguments, SIDES[end]) for atom, end in outer]
-        derived = [atom for atom, end in outer if end == 0 and self._derived(neurons[atom].source)]
-        instances: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
-        for one in nearest(self._grounding, formula, literals, bindings)[:_LOOKED_AT]:
-            filled = [{**one, **more} for atom in derived for more in self._filling(formula, atom, one, met)]
-            instances |= {tuple(sorted(fill.items())): fill for fill in filled or [one]}
-        return list(instances.values())
-
-    def _filling(
-        self, formula: Formula, leaf: int, bindings: Mapping[int, int], met: dict[AtomPattern, list[EntityRow]]
-    ) -> Iterator[dict[int, int]]:
-        """Entities for the unbound variables of a derived atom. ``met`` has the rows of the patterns asked so far."""
-        neuron, index = formula.neurons[leaf], self._grounding.domain.index
-        terms = [index[term] if isinstance(term, str) else bindings.get(term) for term in neuron.arguments]
-        pattern = neuron.source, tuple(terms)
-        if None not in terms:
-            return
-        if pattern not in met and len(met) < _FOLLOWED_PATTERNS:
-            met[pattern] = []
-            for rule, head in self._heads(neuron.source):
-                known = self._views.unified(rule, head, terms)
-                instances = [] if known is None else self._nearest(rule, head, 0, known, met)[:_FOLLOWED_AT]
-                rows = [
-                    [index[a] if isinstance(a, str) else one.get(a) for a in rule.neurons[head].arguments]
-                    for one in instances
-                ]
-                met[pattern] += [tuple(term for term in row if term is not None) for row in rows if None not in row]
-        for row in met.get(pattern, []):
-            if (fit := self._views.unified(formula, leaf, row)) is not None:
-                yield fit
-
-    def _derived(self, source: str) -> bool:
-        """Whether it is a closed predicate that rules define."""
-        return bool(self._run.plan.lifted.graph.nodes.get(source, {}).get("closed")) and any(self._heads(source))
-
-    def _heads(self, source: str) -> list[tuple[Formula, int]]:
-        """The formulas that define a predicate, each with its head."""
-        return [(rule, leaf) for rule in self._formulas for leaf in rule.heads if rule.neurons[leaf].source == source]
+        return unsettled(instance, _raised(formula, ends(formula, leaf, side)))
 
     def _by_instance(self, instance: ExaminedInstance, side: int, bound: float, goal: float) -> Iterator[Way]:
         """The nearest way, and those through other rows of its quantifiers."""
@@ -213,14 +144,14 @@ class MissingPremises:
     def _attempt(self, instance: ExaminedInstance, side: int, goal: float) -> PremiseImprovement:
         """The way by one instance. If an equivalence reads both ends of an operand, use the one that leads further; use
         only the nearest rows of quantifiers if they lead as far as all."""
-        reads, ends = self._premises.reads(instance), self._ends(instance.view.formula, instance.target, side)
+        reads, moved = self._premises.reads(instance), ends(instance.view.formula, instance.target, side)
         none = PremiseImprovement(instance.view, instance.target, side, reads, ())
 
         def tightness(attempt: PremiseImprovement) -> float:
             return _signed(attempt.best(), side)
 
         def through(nearest: int | None) -> PremiseImprovement:
-            wanted = (self._premises.wanted(instance, reads, some, nearest) for some in _one_end_each(ends))
+            wanted = (self._premises.wanted(instance, reads, some, nearest) for some in _one_end_each(moved))
             return max((replace(none, wanted=premises) for premises in wanted), key=tightness)
 
         near = through(_NEAREST)
@@ -243,63 +174,47 @@ class MissingPremises:
         source = formula.neurons[wanted.leaf].source
         about = self._wording.pattern(formula, wanted.leaf, wanted.named)
         missing = self._wording.conclusion(source, about)
-        atom = set_apart(missing, format_expression(missing))
         excluded = needed > wanted.other + self._eps if wanted.side == 0 else needed < wanted.other - self._eps
-        row = self._row(source, about)
-        unlisted = excluded and bool(self._premises.unlisted(source, wanted.side, np.array([row]))[0])
-        data = self._run.plan.lifted.graph.nodes.get(source, {})
-        entities = [argument for argument in about if isinstance(argument, str)]
-        numbers: tuple[str, ...] = ()
-        if data.get("kind") == COMPARISON and len(entities) == len(about):
-            numbers = known_numbers(self._run, source, entities)
+        row = np.array([self._views.sources.find(source, about)])
+        unlisted = excluded and bool(self._premises.unlisted(source, wanted.side, row)[0])
+        data, ground = self._run.plan.lifted.graph.nodes.get(source, {}), all(isinstance(a, str) for a in about)
         never_false = wanted.side == 1 and isinstance(missing, ast.Atom) and not data.get("closed")
-        never_false = never_false and (source, "upper") not in self._run.plan.relevance.produced
-        derived = unlisted and self._derived(source)
+        derived = unlisted and self._nearest.derived(source)
         return Missing(
-            atom,
+            set_apart(missing, format_expression(missing)),
             SIDES[wanted.side],
             wanted.now,
             needed,
             wanted.other if excluded else None,
             wanted.arrested,
             unlisted,
-            never_false,
-            numbers,
+            never_false and (source, "upper") not in self._run.plan.relevance.produced,
+            known_numbers(self._run, source, about) if data.get("kind") == COMPARISON and ground else (),
             wanted.gap,
             missing,
             derived,
-            underived=derived and len(entities) == len(about),
+            underived=derived and ground,
         )
 
-    def _row(self, table: str, about: Sequence[Argument]) -> int:
-        """The row of an atom; -1 where it has none of its own."""
-        relation, index = self._grounding.atoms.tables[table], self._grounding.domain.index
-        if not all(isinstance(argument, str) and argument in index for argument in about):
-            return -1
-        ids = [np.array([index[str(argument)]], np.int32) for argument in about]
-        return int(relation.tuples.find(ids, 1)[0])
 
-
-def _raised(formula: Formula, ends: Sequence[tuple[int, int]]) -> dict[int, bool]:
+def _raised(formula: Formula, moved: Sequence[tuple[int, int]]) -> dict[int, bool]:
     """The inner blocks whose quantifiers these ends move one way, and whether up."""
     raised: dict[int, bool] = {}
     polarity = Polarity(formula)
     for neuron in formula.neurons:
         if neuron.inner > 0:
             signs = polarity.signs_beneath(neuron.operands[0])
-            moves = {(side == 0) == (signs[leaf] > 0) if signs[leaf] else None for leaf, side in ends if leaf in signs}
+            moves = {(side == 0) == (signs[leaf] > 0) if signs[leaf] else None for leaf, side in moved if leaf in signs}
             if len(moves) == 1 and None not in moves:
                 raised[neuron.inner] = bool(moves.pop())
     return raised
 
 
-def _one_end_each(ends: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+def _one_end_each(moved: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     """The ends that could be improved, one for each leaf: all lower or all upper ends for leaves of which both are
     read."""
-    both = {leaf for leaf, _ in ends if {(leaf, 0), (leaf, 1)} <= {*ends}}
-    return [
-        [(leaf, end) for leaf, end in dict.fromkeys(ends) if leaf not in both or end == chosen] for chosen in (0, 1)
-    ]
+    both = {leaf for leaf, side in moved if (leaf, 1 - side) in moved}
+    return [[(leaf, end) for leaf, end in dict.fromkeys(moved) if leaf not in both or end == side] for side in (0, 1)]
 
 
 def _signed(bound: float, side: int) -> float:

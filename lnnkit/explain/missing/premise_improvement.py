@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from lnnkit.explain.proof.quickxplain import minimal
-from lnnkit.explain.provenance.ground_text import Argument
+from lnnkit.explain.provenance.bound_sources import Argument
 from lnnkit.explain.provenance.instance_view import EndRead, InstanceView
 from lnnkit.logic.bounds import Bounds
 

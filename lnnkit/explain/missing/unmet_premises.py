@@ -5,21 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
+from lnnkit.answer_table import format_bounds
 from lnnkit.engine.inference_run import Run
 from lnnkit.explain.missing.premise_improvement import ImprovablePremise
-from lnnkit.explain.proof.proof_text import format_bound
-from lnnkit.explain.provenance.bound_sources import END, Reading
-from lnnkit.explain.provenance.fact_sources import ground_atom
-from lnnkit.explain.provenance.ground_text import Argument, GroundText
+from lnnkit.explain.proof.explanation import format_bound
+from lnnkit.explain.proof.proof import ground_atom
+from lnnkit.explain.provenance.bound_sources import END, Argument, Reading
 from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, InstanceViews
 from lnnkit.formula.number_terms import comparison
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.graph.lifted import COMPARISON
-from lnnkit.join.instances.grounding import Grounding
-from lnnkit.logic.bounds import Bounds, tolerance
+from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Interval
 from lnnkit.syntax.printer import format_expression
 
@@ -44,10 +44,9 @@ class ExaminedInstance:
         return (rows == self.row) & (self.row >= 0 and tables[leaf] is tables[self.target])
 
 
-@dataclass(frozen=True, slots=True)
-class _Unmet:
-    """A leaf whose ``side`` could be improved at ``places``: its ends there, and the distance between its sides if it
-    is a comparison."""
+class _Unmet(NamedTuple):
+    """A leaf whose ``side`` could be improved at ``places``: its ends there, the distance between its sides if it is a
+    comparison, and whether known bounds rule it out."""
 
     leaf: int
     side: int
@@ -57,21 +56,14 @@ class _Unmet:
     excluded: np.ndarray
 
 
-@dataclass(frozen=True)
 class UnmetPremises:
     """Finds the unmet premises of instances of one fixpoint."""
 
-    _run: Run
-    _views: InstanceViews
-    _wording: GroundText
-
-    @property
-    def _eps(self) -> float:
-        return tolerance(self._run.state.dtype)
-
-    @property
-    def _grounding(self) -> Grounding:
-        return self._run.grounding
+    def __init__(self, views: InstanceViews) -> None:
+        self._views = views
+        self._run = views.sources.run
+        self._domain = views.sources.run.grounding.domain
+        self._eps = views.sources.eps
 
     def reads(self, instance: ExaminedInstance) -> list[EndRead]:
         """All that the instance reads at the fixpoint, except the target atom itself."""
@@ -119,10 +111,9 @@ class UnmetPremises:
         for read in reads:
             if read.leaf == leaf:
                 ends[read.side][list(read.places)] = read.reading.value
-        met = float(1 - side)
-        unmet = (np.abs(ends[side] - met) > self._eps) & ~instance.of_target(leaf)
-        places = np.flatnonzero(unmet)
-        excluded = (np.abs(ends[1 - side] - met) > self._eps) & ~self.unlisted(view.table(leaf), side, rows)
+        unmet, denied = (np.abs(ends[end] - (1 - side)) > self._eps for end in (side, 1 - side))
+        places = np.flatnonzero(unmet & ~instance.of_target(leaf))
+        excluded = denied & ~self.unlisted(view.table(leaf), side, rows)
         known = self._compared(instance, leaf)
         gap = np.zeros(len(places)) if known is None else known[2][places]
         return _Unmet(leaf, side, places, ends[:, places], gap, excluded[places])
@@ -130,34 +121,31 @@ class UnmetPremises:
     def _premises(
         self, instance: ExaminedInstance, unmet: _Unmet, rank: np.ndarray, nearest: int | None
     ) -> Iterator[tuple[tuple[int, bool], ImprovablePremise]]:
-        view, leaf, side = instance.view, unmet.leaf, unmet.side
-        crossed = {*view.instances.tables[leaf].crossed.rows.values.tolist()}
-        alone = view.formula.neurons[leaf].arguments
+        leaf, side, rows = unmet.leaf, unmet.side, instance.view.rows[unmet.leaf]
+        crossed = {*instance.view.instances.tables[leaf].crossed.rows.values.tolist()}
         grouped: dict[object, list[int]] = {}
         for number, place in enumerate(unmet.places.tolist()):
-            if nearest is not None and rank[place] >= nearest:
-                continue
-            row = int(view.rows[leaf][place])
-            key: object = row
-            if row < 0:  # with many atoms: compared by their arguments
-                named = self._named(instance, leaf, place)
-                key = tuple(a if isinstance(a, str) else str(named.get(a, a)) for a in alone)
-            grouped.setdefault(key, []).append(number)
+            if nearest is None or rank[place] < nearest:
+                key: object = int(rows[place])
+                if rows[place] < 0:  # with many atoms: compared by their arguments
+                    named = self._named(instance, leaf, place)
+                    arguments = instance.view.formula.neurons[leaf].arguments
+                    key = tuple(a if isinstance(a, str) else str(named.get(a, a)) for a in arguments)
+                grouped.setdefault(key, []).append(number)
         for numbers in grouped.values():
-            places = tuple(int(unmet.places[number]) for number in numbers)
-            first = numbers[0]
+            places, first = tuple(unmet.places[numbers].tolist()), numbers[0]
             named = self._named(instance, leaf, places[0])
             alike = self._alike(instance, leaf, places, named)
-            now, other = float(unmet.ends[side][first]), float(unmet.ends[1 - side][first])
-            arrested = int(view.rows[leaf][places[0]]) in crossed
-            premise = ImprovablePremise(leaf, places, named, alike, side, now, other, arrested, float(unmet.gap[first]))
-            yield (min(int(rank[place]) for place in places), bool(unmet.excluded[first])), premise
+            now, other = (float(unmet.ends[end][first]) for end in (side, 1 - side))
+            arrested, gap = int(rows[places[0]]) in crossed, float(unmet.gap[first])
+            premise = ImprovablePremise(leaf, places, named, alike, side, now, other, arrested, gap)
+            yield (min(rank[list(places)].tolist()), bool(unmet.excluded[first])), premise
 
     def unlisted(self, table: str, side: int, rows: np.ndarray) -> np.ndarray:
         """A mask of the atoms of a closed predicate that are false only by default: no fact lists them."""
         if side or not self._run.plan.lifted.graph.nodes.get(table, {}).get("closed"):
             return np.zeros(len(rows), bool)
-        return ~self._grounding.atoms.tables[table].flags("given").take(rows)
+        return ~self._run.grounding.atoms.tables[table].flags("given").take(rows)
 
     def _uninferred(self, instance: ExaminedInstance, leaf: int) -> Iterator[EndRead]:
         """The truth of a comparison that inference did not evaluate."""
@@ -174,7 +162,7 @@ class UnmetPremises:
         kind = self._run.plan.lifted.graph.nodes.get(view.table(leaf), {}).get("kind")
         if kind != COMPARISON or any(argument in instance.free for argument in view.formula.neurons[leaf].arguments):
             return None
-        return compared(self._run, view.table(leaf), view.instances.arguments(leaf, self._grounding.domain))
+        return compared(self._run, view.table(leaf), view.instances.arguments(leaf, self._domain))
 
     def _named(self, instance: ExaminedInstance, leaf: int, place: int) -> dict[int, Argument]:
         """The entities of the variables at a leaf, including quantified ones."""
@@ -185,16 +173,15 @@ class UnmetPremises:
         self, instance: ExaminedInstance, leaf: int, places: tuple[int, ...], named: Mapping[int, Argument]
     ) -> dict[int, tuple[int, ...]]:
         """The places at which the atom of a leaf is read: these, and those of other leaves of its table."""
-        view, index = instance.view, self._grounding.domain.index
-        formula = view.formula
-        alike = {leaf: places}
-        pattern = self._wording.pattern(formula, leaf, named)
-        source = formula.neurons[leaf].source
-        for other in formula.leaves if all(isinstance(argument, str) for argument in pattern) else ():
+        formula, instances = instance.view.formula, instance.view.instances
+        pattern = self._views.sources.wording.pattern(formula, leaf, named)
+        ids = [self._domain.index[argument] for argument in pattern if isinstance(argument, str)]
+        alike, source = {leaf: places}, formula.neurons[leaf].source
+        for other in formula.leaves if len(ids) == len(pattern) else ():
             if other not in (leaf, instance.target) and formula.neurons[other].source == source:
-                columns = zip(view.instances.arguments(other, self._grounding.domain), pattern, strict=True)
-                fits = [column == index[str(wanted)] for column, wanted in columns]
-                same = np.flatnonzero(np.all([np.ones(len(view.rows[other]), bool), *fits], axis=0))
+                columns = zip(instances.arguments(other, self._domain), ids, strict=True)
+                rows = np.ones(len(instances.rows[other]), bool)
+                same = np.flatnonzero(np.all([rows, *(column == entity for column, entity in columns)], axis=0))
                 alike |= {other: tuple(same.tolist())} if len(same) else {}
         return alike
 
@@ -208,7 +195,7 @@ def unsettled(instance: ExaminedInstance, raised: Mapping[int, bool]) -> Examine
     if not view.has_rows:
         return instance
     known = {leaf: instances.tables[leaf].read(rows) for leaf, rows in view.rows.items()}
-    bodies = view.bodies({leaf: Bounds(*(end[None] for end in bounds)) for leaf, bounds in known.items()})
+    values = view.upward({leaf: Bounds(*(end[None] for end in bounds)) for leaf, bounds in known.items()})
     rows, ids, lengths, groupings = dict(view.rows), [instances.ids[0]], [1], list[Grouping | None]([None])
     quantifiers = {neuron.inner: neuron for neuron in formula.neurons if neuron.inner > 0}
     kept = [np.ones(1, bool)]  # for each block, which of its rows stay; a block comes after those around it
@@ -218,7 +205,7 @@ def unsettled(instance: ExaminedInstance, raised: Mapping[int, bool]) -> Examine
         leaves = [leaf for leaf in rows if leaf >= 0 and formula.neurons[leaf].block == number]
         stays = above[grouping.group]
         if (up := raised.get(number)) is not None and up == quantifiers[number].least:
-            lower, upper = (end[0] for end in bodies[number])
+            lower, upper = values[quantifiers[number].operands[0]]
             open_ = lower < 1 if up else upper > 0
             for leaf in leaves:
                 open_ |= instance.of_target(leaf)
@@ -239,22 +226,29 @@ def row_ranks(view: InstanceView, costs: Mapping[int, np.ndarray]) -> list[np.nd
     """For each inner block the rank of each row among its siblings, by what it lacks: its own ``costs`` (by block) plus
     those of its best rows in inner blocks. A row's rank follows that of its parent."""
     blocks = view.formula.blocks
+
+    def parents(number: int) -> np.ndarray:
+        """The row around each row of an inner block."""
+        grouping = view.instances.groupings[number]
+        assert grouping is not None
+        return grouping.group
+
     total = {number: costs[number].copy() for number in range(1, len(blocks))}
     for number in reversed(range(1, len(blocks))):
         parent = blocks[number].parent
         if parent:
             best = np.full(len(total[parent]), np.inf)
-            np.minimum.at(best, view.parents(number), total[number])
+            np.minimum.at(best, parents(number), total[number])
             total[parent] += np.where(np.isfinite(best), best, 0.0)
     ranks: list[np.ndarray] = []
     for number in range(1, len(blocks)):
-        parents = view.parents(number)
-        order = np.lexsort((np.arange(len(parents)), total[number], parents))
-        start = np.searchsorted(parents[order], parents[order], "left")
+        around = parents(number)
+        order = np.lexsort((np.arange(len(around)), total[number], around))
+        start = np.searchsorted(around[order], around[order], "left")
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order)) - start
         above = blocks[number].parent
-        ranks.append(rank if not above else np.maximum(rank, ranks[above - 1][parents]))
+        ranks.append(rank if not above else np.maximum(rank, ranks[above - 1][around]))
     return ranks
 
 
@@ -278,22 +272,18 @@ def compared(run: Run, node: str, columns: Sequence[np.ndarray]) -> tuple[np.nda
     return lower, upper, np.broadcast_to(gap, length)
 
 
-def known_numbers(run: Run, node: str, arguments: Sequence[str]) -> tuple[str, ...]:
+def known_numbers(run: Run, node: str, arguments: Sequence[Argument]) -> tuple[str, ...]:
     """The known bounds of each number in a comparison about these entities, as text."""
-    _, numbers = comparison(run.plan.lifted.graph, node, tuple(arguments))
-    known: list[str] = []
+    _, numbers = comparison(run.plan.lifted.graph, node, tuple(map(str, arguments)))
+    shown: dict[str, None] = {}
     for name, entities in numbers:
         texts = list(map(str, entities))
         ids = [np.array([run.grounding.domain.index[text]]) for text in texts]
         low, high = (float(end[0]) for end in _ends(run, name, ids, 1))
-        atom = format_expression(ground_atom(name, texts))
-        if low == -np.inf and high == np.inf:
-            known.append(f"{atom} is unknown")
-        elif low == high:
-            known.append(f"{atom} is {format_bound(low)}")
-        else:
-            known.append(f"{atom} is in [{format_bound(low)}, {format_bound(high)}]")
-    return tuple(dict.fromkeys(known))
+        known = format_bound(low) if low == high else f"in {format_bounds(low, high)}"
+        known = "unknown" if (low, high) == (-np.inf, np.inf) else known
+        shown[f"{format_expression(ground_atom(name, texts))} is {known}"] = None
+    return tuple(shown)
 
 
 def _ends(run: Run, name: str, ids: Sequence[np.ndarray], length: int) -> list[np.ndarray]:

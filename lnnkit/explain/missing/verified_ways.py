@@ -42,18 +42,17 @@ Added = Callable[[Way], "Came | None"]  # None if inference would exceed its bud
 def chosen(ways: Sequence[Way], side: int, bound: float, added: Added, seconds: int) -> tuple[list[Way], int]:
     """The nearest way of each statement, then the nearest of the others, at most ``seconds``, and the number of those
     left out. If a statement's nearest way is ruled out, its nearest one that is not takes its place."""
-    ordered = _unique(sorted(ways, key=lambda way: (effort(way), way.depth)))
-    every = len(ordered)
-    ordered = _once(ordered)
-    first = _one_each(ordered)
-    excluded = {id(way.statement) for way in first if _excluded(way)}
-    open_ = _one_each([way for way in ordered if id(way.statement) in excluded and not _excluded(way)])
+    every = _first(sorted(ways, key=lambda way: (effort(way), way.depth)), _premises)
+    ordered = _once(every)
+    first = _first(ordered, _statement)
+    excluded = {_statement(way) for way in first if _excluded(way)}
+    open_ = _first([way for way in ordered if _statement(way) in excluded and not _excluded(way)], _statement)
     some = first[:_LISTED]
-    others = [way for way in (*open_, *ordered) if way not in first]
-    rest = _unique(others)[: min(seconds, _LISTED - len(some))]
-    tried = [[_tried(way, side, bound, added) for way in part] for part in (some, rest)]
+    others = _first([way for way in (*open_, *ordered) if way not in first], _premises)
+    parts = some, others[: min(seconds, _LISTED - len(some))]
+    tried = [[_tried(way, side, bound, added) for way in part] for part in parts]
     shown = [way for part in tried for way in sorted(part, key=effort)]
-    return shown, every - len(shown)
+    return shown, len(every) - len(shown)
 
 
 def effort(way: Way) -> tuple[object, ...]:
@@ -70,9 +69,12 @@ def _excluded(way: Way) -> bool:
     return any(premise.excluded for premise in way.lacking)
 
 
-def _unique(ways: Sequence[Way]) -> list[Way]:
-    """Without ways that repeat the statement and the premises of another."""
-    return _first(ways, lambda way: (id(way.statement), frozenset(map(_atom, way.lacking))))
+def _statement(way: Way) -> object:
+    return id(way.statement)
+
+
+def _premises(way: Way) -> object:
+    return id(way.statement), frozenset(map(_atom, way.lacking))
 
 
 def _once(ways: Sequence[Way]) -> list[Way]:
@@ -89,10 +91,6 @@ def _once(ways: Sequence[Way]) -> list[Way]:
 
 def _atom(missing: Missing) -> object:
     return missing.atom, missing.side, missing.needed
-
-
-def _one_each(ways: Sequence[Way]) -> list[Way]:
-    return _first(ways, lambda way: id(way.statement))
 
 
 def _first(ways: Sequence[Way], key: Callable[[Way], object]) -> list[Way]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import finite
 from lnnkit.check.program import Assertion
+from lnnkit.explain.proof.explanation import RELATION, SIGNS, format_bound, heading, place, statement_fields
 from lnnkit.explain.proof.proof import BoundSide
-from lnnkit.explain.proof.proof_text import RELATION, SIGNS, format_bound
 from lnnkit.markup.fragments import TreeLine, tree
 from lnnkit.markup.templating import document
 from lnnkit.syntax import ast
@@ -162,8 +162,7 @@ class Way:
     @property
     def called(self) -> tuple[str, str]:
         """The kind and the name of the statement, and its place."""
-        span = self.statement.span
-        return f"{self.statement.kind} {self.statement.name or ''}".rstrip(), f"{span.source.path}:{span.line}"
+        return heading(self.statement), place(self.statement)
 
     @property
     def bound(self) -> str:
@@ -178,17 +177,9 @@ class Way:
 
     def proposal(self) -> dict[str, object]:
         """The instance, what it gives and what it lacks, for JSON."""
-        span = self.statement.span
-        return {
-            "rule": self.statement.name,
-            "text": self.statement.text,
-            "file": span.source.path,
-            "line": span.line,
-            "bindings": dict(self.bindings),
-            "free": list(self.free),
-            "gives": self.gives,
-            "missing": [premise.as_dict() for premise in self.missing],
-        }
+        missing = [premise.as_dict() for premise in self.missing]
+        instance = {"bindings": dict(self.bindings), "free": list(self.free), "gives": self.gives}
+        return {**statement_fields(self.statement), **instance, "missing": missing}
 
     def as_dict(self) -> dict[str, object]:
         return {**self.proposal(), "blocked": self.blocked, "meets": self.meets}

@@ -1,27 +1,34 @@
-"""An explanation: the proof of an atom's bounds, to print, export and check; as JSON, as HTML (a collapsible tree), and
-as boxes and arrows."""
+"""An explanation: the proof of an atom's bounds, to print, export and check; as a tree of lines that a terminal may
+colour, as JSON, as HTML (a tree that folds), and as boxes and arrows."""
 
 from __future__ import annotations
 
+import math
 import textwrap
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from lnnkit.answer_table import finite, format_bounds, state_in_words
+from lnnkit.answer_table import TruthState, finite, format_bounds, number_state, state_in_words, truth_state
+from lnnkit.check.program import Assertion
+from lnnkit.check.walk import nodes
 from lnnkit.explain.checker.proof_checker import faults
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.proof.proof import Proof, Step
-from lnnkit.explain.proof.proof_text import SIGNS, ProofData, because, claimed, left_out, lines
 from lnnkit.markup.fragments import TreeLine, tree
 from lnnkit.markup.templating import document
 from lnnkit.picture.boxes import Arrow, Box, Drawing, dot
+from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+RELATION = {"lower": ">=", "upper": "<="}
+SIGNS = {"lower": "≥", "upper": "≤"}
+_ROUNDING = 1e-9
 _NESTED = 100  # nested steps in one JSON value: JSON readers recurse
 _LEGEND = '<b class="lower">≥</b> lower bounds, <b class="upper">≤</b> upper bounds; each rests on those within it.'
 _OPEN = 3  # levels that are unfolded at first
@@ -30,15 +37,63 @@ _WIDTH = 44  # greatest length of a line in a box
 _INDENTED = 9  # levels that are indented: on a telephone, more of them leave no room for words
 
 
+class ProofLine(NamedTuple):
+    """A line: ``rails`` draw the tree; ``conclusion`` and ``reason`` are its text."""
+
+    rails: str = ""
+    conclusion: str = ""
+    reason: str = ""
+
+    @property
+    def plain(self) -> str:
+        gap = "   " if self.conclusion and self.reason else ""
+        return f"{self.rails}{self.conclusion}{gap}{self.reason}".rstrip()
+
+
 @dataclass(frozen=True)
-class Explanation(ProofData):
-    """Why ``atom`` has its bounds. ``steps`` are numbered; ``lower`` and ``upper`` are the bounds.
+class Explanation:
+    """Why ``atom`` has its bounds. ``steps`` are numbered; ``lower`` and ``upper`` are the bounds. ``warnings`` are
+    those about the question.
 
     It prints as a tree in which a repeated step is shown once; ``as_dict`` is for JSON, ``to_dot`` for Graphviz,
     ``to_html`` gives a self-contained page. ``verify`` recomputes every step from the program's text alone.
     """
 
+    proof: Proof
+    alpha: float = 1.0
+    contested: bool = False
+    numeric: bool = False
+    warnings: tuple[Diagnostic, ...] = ()
     _world: Callable[[], ProofWorld] | None = field(default=None, repr=False)
+
+    @property
+    def atom(self) -> str:
+        return self.proof.atom
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        return self.proof.steps
+
+    @property
+    def lower(self) -> float:
+        return self._bounds[0]
+
+    @property
+    def upper(self) -> float:
+        return self._bounds[1]
+
+    @property
+    def _bounds(self) -> tuple[float, float]:
+        """The bounds, swapped where rounding made them cross, as answers show them."""
+        lower, upper = (self.proof.steps[number].bound for number in (self.proof.lower, self.proof.upper))
+        crossed = lower > upper and math.isclose(lower, upper, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+        return (upper, lower) if crossed else (lower, upper)
+
+    @property
+    def state(self) -> TruthState:
+        if self.numeric:
+            return number_state(self.lower, self.upper)
+        return truth_state(self.lower, self.upper, self.alpha)
 
     def verify(self) -> list[str]:
         """The faults found by the proof checker; empty if the proof holds."""
@@ -59,15 +114,48 @@ class Explanation(ProofData):
 
     def to_dot(self, depth: int | None = None) -> str:
         """A graph for Graphviz: arrows lead from premises to conclusions."""
-        return dot(proof_graph(self, depth))
+        return dot(_drawing(self.proof, depth))
 
     def to_html(self, depth: int | None = None) -> str:
         """A self-contained HTML page."""
-        return document(self.atom, fragment(self, depth))
+        return document(self.atom, self._fragment(depth))
+
+    def _fragment(self, depth: int | None = None) -> Markup:
+        from markupsafe import Markup
+
+        said = f"{format_bounds(*self._bounds)} {state_in_words(self.state, self.contested)}"
+        return tree(self.atom, said, _tree_lines(self.proof, depth), above=[Markup(_LEGEND)])
+
+    def lines(self, depth: int | None = None) -> Iterator[ProofLine]:
+        """The bounds, then the tree of each informative side, then the statements used."""
+        state = state_in_words(self.state, self.contested)
+        yield ProofLine(conclusion=f"{self.atom}  {format_bounds(*self._bounds)}  {state}")
+        repeated, lasts = self.proof.repeated(), list[bool]()
+        marks: dict[int, int] = {}
+        used: dict[int, Assertion] = {}
+        for visit in filter(None, self.proof.walk(depth)):
+            step = self.steps[visit.number]
+            if visit.level == 0:
+                yield ProofLine()
+            lasts[visit.level :] = [visit.last]
+            rails = "".join("   " if last else "│  " for last in lasts[1:-1])
+            rails += ("└─ " if visit.last else "├─ ") if visit.level else ""
+            if visit.again:
+                yield ProofLine(rails, claimed(step, visit.weight), f"see ({marks[visit.number]})")
+                continue
+            reason = because(step) + ("" if visit.opens else left_out(step))
+            if visit.number in repeated and step.premises:
+                marks[visit.number] = len(marks) + 1
+                reason += f"  ({marks[visit.number]})"
+            yield ProofLine(rails, claimed(step, visit.weight), reason)
+            used |= {id(rule): rule for rule in (step.statement, *step.rules) if rule is not None}
+        yield from (ProofLine(), ProofLine(conclusion="by")) if used else ()
+        for statement in used.values():
+            yield ProofLine("  ", statement.text, place(statement))
 
     def text(self, depth: int | None = None) -> str:
         """The tree, as ``lnnkit explain`` prints it."""
-        return "\n".join(line.plain for line in lines(self, depth))
+        return "\n".join(line.plain for line in self.lines(depth))
 
     def __str__(self) -> str:
         return self.text()
@@ -75,7 +163,97 @@ class Explanation(ProofData):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return str(fragment(self))
+        return str(self._fragment())
+
+
+# --- texts of steps ---------------------------------------------------------------------------------------------------
+
+
+def claimed(step: Step, weight: float, relation: Mapping[str, str] = RELATION) -> str:
+    """What a step says, with the weight of the operand that it bounds."""
+    scale = "" if weight == 1 else f" @{weight:g}"
+    return f"{set_apart(step.conclusion, step.atom)} {relation[step.side]} {format_bound(step.bound)}{scale}"
+
+
+def left_out(step: Step) -> str:
+    """The remark on premises that are not shown."""
+    return f", resting on {len(step.premises)} more" if step.premises else ""
+
+
+def set_apart(formula: ast.Expression, text: str) -> str:
+    """The text of a formula; comparisons in parentheses, so that their operator is not taken for that of the bound."""
+    return f"({text})" if any(isinstance(node, ast.Comparison) for node in nodes(formula)) else text
+
+
+def because(step: Step) -> str:
+    """The reason of a step, as text."""
+    match step.reason:
+        case "fact":
+            assert step.given is not None
+            kind = "axiom" if step.given.text.startswith("axiom") else "fact"  # an axiom without antecedent
+            trust = "" if step.given.trust == 1 else f", trust {format_bound(step.given.trust)}"
+            return f"{kind}, {step.given.file}:{step.given.row}{trust}"
+        case "contradiction" if step.statement is None:
+            return "its truth contradicts that of its operands"
+        case "closed":
+            return f"{_others(step)}no fact, and the predicate is closed"
+        case "open":
+            return "nothing says more"
+        case "completed" if free_names(step.conclusion):
+            return f"{_others(step)}no rule makes it truer"
+        case "completed":
+            if not step.premises and step.bound == 0:
+                return "no rule concludes it, and the predicate is closed"
+            return f"no rule makes it truer{'' if step.all_seen else ' (the list of unmet premises is incomplete)'}"
+        case "exact":
+            completed = [format_expression(atom) for atom in step.completes]
+            if not completed:
+                return "exact: these together allow no other bound"
+            rules = ", ".join(map(place, step.rules))
+            which = f"{', '.join(completed)} as true as rules make {'it' if len(completed) == 1 else 'them'}"
+            return f"exact: these together allow no other bound, {which} ({rules})"
+        case "neuron":
+            assert step.formula is not None
+            return "by its operands" if step.conclusion == step.formula else f"in {format_expression(step.formula)}"
+    bindings = ", ".join(f"{name} = {value}" for name, value in step.bindings.items())
+    said = "a formula" if step.statement is None else f"{heading(step.statement)}, {place(step.statement)}"
+    return f"{said}{f' ({bindings})' if bindings else ''}"
+
+
+def heading(statement: Assertion) -> str:
+    """The kind of a statement, and its name."""
+    return f"{statement.kind} {statement.name or ''}".rstrip()
+
+
+def place(statement: Assertion) -> str:
+    """The file of a statement, and its line."""
+    return f"{statement.span.source.path}:{statement.span.line}"
+
+
+def statement_fields(statement: Assertion) -> dict[str, object]:
+    """What JSON says of a statement."""
+    span = statement.span
+    return {"rule": statement.name, "text": statement.text, "file": span.source.path, "line": span.line}
+
+
+def _others(step: Step) -> str:
+    names = free_names(step.conclusion)
+    return f"for any other {' and '.join(names)}: " if names else ""
+
+
+def free_names(conclusion: ast.Expression) -> list[str]:
+    """The variables of a conclusion that holds for many atoms."""
+    if not isinstance(conclusion, ast.Atom):
+        return []
+    return [argument.name for argument in conclusion.arguments if isinstance(argument, ast.Variable)]
+
+
+def format_bound(value: float) -> str:
+    """A bound to six digits; printed as 0 or 1 only if it is exactly that."""
+    return format_bounds(value, value)[1:].partition(",")[0]
+
+
+# --- JSON, HTML and boxes ---------------------------------------------------------------------------------------------
 
 
 def _nested(proof: Proof, depth: int | None) -> dict[str, object]:
@@ -119,35 +297,24 @@ def _step_fields(step: Step) -> dict[str, object]:
         return {"reason": "fact", "fact": given.text, "file": given.file, "row": given.row, "trust": given.trust}
     entry: dict[str, object] = {"reason": step.reason, "rule": None, "text": None, "file": None, "line": None}
     if step.statement is not None:
-        span = step.statement.span
-        entry |= {"rule": step.statement.name, "text": step.statement.text, "file": span.source.path, "line": span.line}
+        entry |= statement_fields(step.statement)
     if not step.all_seen:
         entry["all_seen"] = False
     if step.reason == "exact":
         entry["completed"] = [format_expression(atom) for atom in step.completes]
-        entry["rules"] = [
-            {"text": rule.text, "file": rule.span.source.path, "line": rule.span.line} for rule in step.rules
-        ]
+        rules = map(statement_fields, step.rules)
+        entry["rules"] = [{key: fields[key] for key in ("text", "file", "line")} for fields in rules]
     return entry | {"bindings": dict(step.bindings)}
 
 
-def fragment(explanation: ProofData, depth: int | None = None) -> Markup:
-    """The proof as an HTML fragment, to be embedded in a page."""
-    from markupsafe import Markup
-
-    bounds = format_bounds(explanation.lower, explanation.upper)
-    said = f"{bounds} {state_in_words(explanation.state, explanation.contested)}"
-    return tree(explanation.atom, said, _lines(explanation, depth), above=[Markup(_LEGEND)])
-
-
-def _lines(explanation: ProofData, depth: int | None) -> Iterator[TreeLine]:
-    repeated = explanation.proof.repeated()
-    key = f"lnn-{zlib.crc32(explanation.atom.encode()):x}"  # A notebook may show several.
-    for visit in explanation.proof.walk(depth):
+def _tree_lines(proof: Proof, depth: int | None) -> Iterator[TreeLine]:
+    repeated = proof.repeated()
+    key = f"lnn-{zlib.crc32(proof.atom.encode()):x}"  # A notebook may show several.
+    for visit in proof.walk(depth):
         if visit is None:
             yield TreeLine("close")
             continue
-        number, level, step = visit.number, visit.level, explanation.steps[visit.number]
+        number, level, step = visit.number, visit.level, proof.steps[visit.number]
         claim, code = claimed(step, visit.weight, SIGNS), "" if step.statement is None else step.statement.text
         anchor = f"{key}-{number}" if number in repeated and step.premises else ""
         if visit.opens:
@@ -159,22 +326,18 @@ def _lines(explanation: ProofData, depth: int | None) -> Iterator[TreeLine]:
             yield TreeLine("leaf", claim, because(step) + left_out(step), code, step.side, anchor=anchor)
 
 
-def proof_graph(explanation: ProofData, depth: int | None = None) -> Drawing:
+def _drawing(proof: Proof, depth: int | None) -> Drawing:
     """A box for each step no more than ``depth`` from an end; arrows lead from premises to conclusions."""
-    steps, levels = explanation.steps, dict.fromkeys(explanation.proof.ends, 0)
-    queue = list(levels)
+    steps, levels = proof.steps, dict.fromkeys(proof.ends, 0)
+    queue, arrows = list(levels), list[Arrow]()
     for number in queue:
-        fresh = [premise.step for premise in steps[number].premises if premise.step not in levels]
         if depth is None or levels[number] < depth:
-            levels |= dict.fromkeys(fresh, levels[number] + 1)
-            queue += dict.fromkeys(fresh)
-    arrows = [
-        Arrow(str(premise.step), str(number), premise.weight)
-        for number, level in levels.items()
-        if depth is None or level < depth
-        for premise in steps[number].premises
-    ]
-    return Drawing(explanation.atom, [_box(number, steps[number]) for number in levels], arrows)
+            premises = steps[number].premises
+            arrows += [Arrow(str(premise.step), str(number), premise.weight) for premise in premises]
+            fresh = dict.fromkeys((p.step for p in premises if p.step not in levels), levels[number] + 1)
+            levels |= fresh
+            queue += fresh
+    return Drawing(proof.atom, [_box(number, steps[number]) for number in levels], arrows)
 
 
 def _box(number: int, step: Step) -> Box:

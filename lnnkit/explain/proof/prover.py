@@ -3,7 +3,7 @@ tick."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -13,29 +13,24 @@ from lnnkit.check.program import Assertion
 from lnnkit.check.symbols import negated_ends
 from lnnkit.engine.inference_run import Run
 from lnnkit.explain.proof.completion_proof import CompletionProofs, Enough, for_every_entity
-from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
-from lnnkit.explain.proof.quickxplain import minimal, minimal_at_once
+from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step
+from lnnkit.explain.proof.quickxplain import minimal_at_once
 from lnnkit.explain.provenance.bound_sources import (
-    BoundHistory,
+    Argument,
     BoundSource,
     BoundSources,
     Completed,
     Event,
     Listed,
     Reading,
-    Sent,
     Unlisted,
+    names_within,
 )
-from lnnkit.explain.provenance.fact_sources import FactSources
-from lnnkit.explain.provenance.ground_text import Argument, GroundText, names_within
 from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, InstanceViews
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
-from lnnkit.graph.lifted import Reference, Root
 from lnnkit.graph.match import below_negations
-from lnnkit.logic.bounds import tolerance
-from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
-from lnnkit.trail.events import Kind, Trail
+from lnnkit.trail.events import Kind
 
 
 class Steps:
@@ -44,44 +39,52 @@ class Steps:
     def __init__(self) -> None:
         self._numbers: dict[BoundSource, int] = {}
         self._made: list[Step | None] = []
-        self.waiting: list[tuple[int, BoundSource]] = []
+        self.waiting: list[BoundSource] = []
 
     def number(self, source: BoundSource) -> int:
         if source not in self._numbers:
-            self._numbers[source] = self.add()
-            self.waiting.append((self._numbers[source], source))
+            self._numbers[source] = self._place()
+            self.waiting.append(source)
         return self._numbers[source]
 
-    def add(self, step: Step | None = None) -> int:
-        self._made.append(step)
-        return len(self._made) - 1
-
-    def set(self, number: int, step: Step) -> None:
+    def add(self, step: Step) -> int:
+        number = self._place()
         self._made[number] = step
+        return number
+
+    def set(self, source: BoundSource, step: Step) -> None:
+        self._made[self._numbers[source]] = step
+
+    def premises(self, reads: Iterable[tuple[Formula, EndRead]]) -> list[Premise]:
+        """The premises for what formulas read, each once."""
+        premises: dict[int, Premise] = {}
+        for formula, read in reads:
+            assert read.reading.source is not None
+            number = self.number(read.reading.source)
+            premises.setdefault(number, Premise(number, weight_of(formula, read.leaf)))
+        return list(premises.values())
 
     def done(self) -> list[Step]:
         return [step for step in self._made if step is not None]
+
+    def _place(self) -> int:
+        self._made.append(None)
+        return len(self._made) - 1
 
 
 class Prover:
     """Proves bounds of one fixpoint; results about the history are cached for the next proof."""
 
-    def __init__(self, fixpoint: Run, trail: Trail, origins: FactSources, names: Sequence[str]) -> None:
-        self._fixpoint = fixpoint
-        self._run = fixpoint
-        self._grounding = fixpoint.grounding
-        self._eps = tolerance(fixpoint.state.dtype)
-        self.wording = GroundText(fixpoint, names)
-        history = BoundHistory(trail, self.wording.numbers)
-        self.readings = BoundSources(fixpoint, history, origins, self.wording)
-        self._timeline = history
-        self.views = InstanceViews(self._grounding, self.readings, self.wording)
-        self._completions = CompletionProofs(fixpoint, history, self.readings, self.wording, self.views)
-        self._strata = len(fixpoint.strata)
+    def __init__(self, run: Run, origins: FactSources, names: Sequence[str]) -> None:
+        self._run = run
+        self.sources = BoundSources(run, origins, names)
+        self.wording = self.sources.wording
+        self.views = InstanceViews(self.sources)
+        self._completions = CompletionProofs(self.views)
         self._needed: dict[object, tuple[int, ...]] = {}
 
     def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
-        """Both bounds of an atom. Raises ``KeyError`` for a predicate or an entity that the program does not have."""
+        """Both bounds of an atom. Raises ``KeyError`` for a predicate that the program does not have."""
         steps = Steps()
         conclusion, ends = self.wording.conclusion(predicate, arguments), list[int]()
         for side in (0, 1):
@@ -95,99 +98,100 @@ class Prover:
 
     def reading(self, table: str, arguments: Sequence[str], side: int, *, crossed: bool = True) -> Reading:
         """One bound of an atom or of a shared formula; where its bounds have ``crossed``, the one that did."""
-        relation, index = self._grounding.atoms.tables[table], self._grounding.domain.index
-        local = relation.tuples.find([np.array([index[text]], np.int32) for text in arguments], 1)
-        if local[0] < 0:
-            return self.readings.unlisted(table, arguments, side)
-        row = int(self.wording.numbers.of(relation, local)[0])
-        arrested = crossed and bool((self.wording.numbers.crossed == row).any())
-        return self.readings.crossed(row, side) if arrested else self.readings.of(row, side)
+        local, numbers = self.sources.find(table, arguments), self.wording.numbers
+        if local < 0:
+            return self.sources.unlisted(table, arguments, side)
+        row = int(numbers.of(self._run.grounding.atoms.tables[table], np.array([local]))[0])
+        return self.sources.of(row, side, crossed=crossed and bool((numbers.crossed == row).any()))
 
     def prove_contradiction(self, shape: int, row: int, tick: int) -> Proof:
         """The proof that an instance arrested at ``tick`` is unsatisfiable."""
         view, _ = self.views.of(shape, AUXILIARY, row)
-        formula = view.formula
-        leaves = (*formula.leaves, *((AUXILIARY,) if formula.auxiliary is not None else ()))
+        leaves = (*view.formula.leaves, *((AUXILIARY,) if view.formula.auxiliary is not None else ()))
         reads = [read for leaf in leaves for side in (0, 1) for read in self.views.reads(view, leaf, side, tick)]
-        steps = Steps()
         kept = self._minimal(sorted(reads, key=_age), lambda ways: view.contradictory(view.values(ways)).tolist())
-        stated, instance = _statement(formula), self.wording.instance(formula, view.bindings)
-        premises, truth = self.premises(steps, formula, kept), (formula.lower, formula.upper)
-        bindings = self._bindings(view, 0, 0) if stated else {}
-        number = steps.add(
-            Step(instance, "lower", truth[0], "contradiction", stated, instance, truth, bindings, premises)
-        )
+        steps, whole = Steps(), self.wording.instance(view.formula, view.bindings)
+        step = self._of_instance(steps, view, kept, Step(whole, "lower", view.formula.lower, "contradiction"))
+        number = steps.add(step)
         self.expand(steps)
-        return Proof(format_expression(instance), steps.done(), number, number)
+        return Proof(format_expression(whole), steps.done(), number, number)
 
     # --- steps ------------------------------------------------------------------------------------------------------
 
     def expand(self, steps: Steps) -> None:
         """Construct all premises, transitively."""
         while steps.waiting:
-            self._expand(steps, *steps.waiting.pop())
+            source = steps.waiting.pop()
+            steps.set(source, self._step(steps, source))
 
-    def _expand(self, steps: Steps, number: int, source: BoundSource) -> None:
+    def _step(self, steps: Steps, source: BoundSource) -> Step:
         match source:
-            case Sent(event):
-                steps.set(number, self._sent(steps, event))
+            case Event():
+                return self._sent(steps, source)
             case Listed(row, side):
-                given = self.readings.fact(row, side)
-                steps.set(number, Step(self._of_row(row), SIDES[side], given.end(side), "fact", given=given))
-            case Unlisted():
-                steps.set(number, self._unlisted(steps, source))
-            case Completed():
-                steps.set(number, self._completed(steps, source))
-
-    def _unlisted(self, steps: Steps, source: Unlisted) -> Step:
-        table, arguments, side = source.table, source.arguments, source.side
-        value = self.readings.unlisted(table, arguments, side, unnamed=source.unnamed).value
-        if self.wording.is_predicate(table) and not source.unnamed:
-            return Step(self.wording.conclusion(table, arguments), SIDES[side], value, "closed")
-        return self._initial(steps, table, arguments, side, value, self._timeline.first_complete(self._strata))
-
-    def _completed(self, steps: Steps, source: Completed) -> Step:
-        held = self._completions.held(source)
-        step = Step(self.wording.conclusion(source.table, source.arguments), "upper", source.value, "completed")
-        step.premises, step.all_seen = _premises(steps, held.reads), held.all_seen
-        if any(not isinstance(argument, str) for argument in source.arguments):
-            step.excepted = self._completions.excepted(source.table, source.completion)
-        return step
+                given = self.sources.fact(row, side)
+                conclusion = self.wording.conclusion(*self.wording.about(row))
+                return Step(conclusion, SIDES[side], given.end(side), "fact", given=given)
+            case Unlisted(table, arguments, side, unnamed):
+                value = self.sources.unlisted(table, arguments, side, unnamed=unnamed).value
+                if self.wording.is_predicate(table) and not unnamed:
+                    return Step(self.wording.conclusion(table, arguments), SIDES[side], value, "closed")
+                strata, completions = len(self._run.strata), self.sources.history.completions
+                tick = completions[strata - 1].stop if 0 < strata <= len(completions) else 0  # all completed once
+                return self._initial(steps, table, arguments, side, value, tick)
+            case Completed(table, arguments, completion, value):
+                step = Step(self.wording.conclusion(table, arguments), "upper", value, "completed")
+                limits = self._completions.limits(source)
+                step.premises, step.all_seen = steps.premises(limits.reads), limits.all_seen
+                if any(not isinstance(argument, str) for argument in arguments):
+                    step.excepted = self._completions.excepted(table, completion)
+                return step
 
     def _sent(self, steps: Steps, event: Event) -> Step:
-        conclusion, side = self._of_row(event.row), SIDES[event.side]
+        table, arguments = self.wording.about(event.row)
         if event.kind is Kind.INITIAL:
-            return self._initial(steps, *self.readings.about(event.row), event.side, event.value, event.tick)
+            return self._initial(steps, table, arguments, event.side, event.value, event.tick)
         assert event.kind is Kind.SENT, event
         view, place = self.views.of(event.shape, event.leaf, event.instance)
         kept = self._necessary(event, view, place, self._reads(event, view))
-        formula, stated = view.formula, _statement(view.formula)
-        reason = "neuron" if stated is None else "statement"
-        instance, truth = self.wording.instance(formula, view.bindings), (formula.lower, formula.upper)
-        bindings = {} if stated is None else self._bindings(view, formula.block_of(event.leaf), place)
-        premises = self.premises(steps, formula, kept)
-        return Step(conclusion, side, event.value, reason, stated, instance, truth, bindings, premises)
+        step = Step(self.wording.conclusion(table, arguments), SIDES[event.side], event.value, "neuron")
+        return self._of_instance(steps, view, kept, step, view.formula.block_of(event.leaf), place)
 
-    def premises(self, steps: Steps, formula: Formula, reads: Sequence[EndRead]) -> list[Premise]:
-        return _premises(steps, [(formula, read) for read in reads])
+    def _of_instance(
+        self, steps: Steps, view: InstanceView, kept: Sequence[EndRead], step: Step, block: int = 0, place: int = 0
+    ) -> Step:
+        """The step with the instance from which it follows, and what it read; ``place`` is its row in a ``block``."""
+        formula = view.formula
+        assert formula.root is not None
+        step.formula, step.truth = self.wording.instance(formula, view.bindings), (formula.lower, formula.upper)
+        if formula.auxiliary is None and isinstance(formula.root.origin, Assertion):  # the whole of its statement
+            step.statement = formula.root.origin
+            step.reason = "statement" if step.reason == "neuron" else step.reason
+            named = {**dict(enumerate(formula.root.variables)), **(names_within(formula) if block else {})}
+            entities = {**view.bindings, **view.entities(block, place)}
+            step.bindings = {named.get(v, f"X{v}"): self.wording.names[entity] for v, entity in entities.items()}
+        step.premises = steps.premises((formula, read) for read in kept)
+        return step
 
     def _initial(
         self, steps: Steps, table: str, arguments: Sequence[Argument], side: int, value: float, tick: int
     ) -> Step:
         """A shared formula before the first round: bounds from its statements, or from its operands."""
-        conclusion = self.wording.conclusion(table, arguments)
-        for root in self._run.plan.lifted.statements:
-            reference, negated = below_negations(self._run.plan.lifted.graph, root.reference)
+        conclusion, lifted = self.wording.conclusion(table, arguments), self._run.plan.lifted
+        for root in lifted.statements:
+            reference, negated = below_negations(lifted.graph, root.reference)
             truth = negated_ends(root.lower, root.upper) if negated else (root.lower, root.upper)
-            if reference.node == table and abs(truth[side] - value) <= self._eps and isinstance(root.origin, Assertion):
-                bindings = _stated_bindings(root, reference, arguments)
+            near = reference.node == table and abs(truth[side] - value) <= self.sources.eps
+            if near and isinstance(root.origin, Assertion):
+                pairs = zip(reference.arguments, arguments, strict=True)
+                bindings = {root.variables[v]: a for v, a in pairs if isinstance(v, int) and isinstance(a, str)}
                 return Step(conclusion, SIDES[side], value, "stated", root.origin, conclusion, truth, bindings)
         formula = next(f for f in self._run.plan.shared.formulas if f.auxiliary == table)
-        domain = self._grounding.domain
+        domain = self._run.grounding.domain
         ids = {place: domain.index[a] if isinstance(a, str) else domain.generic for place, a in enumerate(arguments)}
         view = self.views.whole(formula, ids)
-        reads = self.upward_reads(view, arguments, side, tick)
-        premises = self.premises(steps, formula, self.upward_needed(view, reads, side, value))
+        needed = self.upward_needed(view, self.upward_reads(view, arguments, side, tick), side, value)
+        premises = steps.premises((formula, read) for read in needed)
         return Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)
 
     def upward_reads(self, view: InstanceView, outer: Sequence[Argument], side: int, tick: int) -> list[EndRead]:
@@ -202,20 +206,16 @@ class Prover:
         ]
 
     def upward_needed(self, view: InstanceView, reads: Sequence[EndRead], side: int, value: float) -> Sequence[EndRead]:
-        return self._minimal(
-            reads, lambda ways: self._reached(view.upward(view.values(ways))[view.formula.top][side], side, value)
-        )
+        top = view.formula.top
+        return self._minimal(reads, lambda ways: self._reached(view.upward(view.values(ways))[top][side], side, value))
 
     def _minimal(self, reads: Sequence[EndRead], enough: Enough) -> Sequence[EndRead]:
         """A minimal sufficient subset of the reads; all of them if not even these suffice."""
-        if not enough([reads])[0]:
-            return reads
-        every = for_every_entity(self._grounding, reads, enough)
-        return minimal(reads, lambda some: every([some])[0])
+        return minimal_at_once(reads, for_every_entity(self._run.grounding, reads, enough))
 
     def _reached(self, bounds: Array, side: int, value: float) -> list[bool]:
         """Whether recomputed bounds reach a value, up to a tolerance relative to the magnitude of numbers."""
-        slack = self._eps * max(1.0, abs(value))
+        slack = self.sources.eps * max(1.0, abs(value))
         return (bounds <= value + slack if side else bounds >= value - slack).tolist()
 
     # --- what an instance read --------------------------------------------------------------------------------------
@@ -225,14 +225,14 @@ class Prover:
         the polarity of the leaves."""
         formula = view.formula
         reads: list[EndRead] = []
-        every, leaves = dict(self._grounding.reads(event.shape, event.leaf, event.side)), (*formula.leaves, AUXILIARY)
+        every = dict(self._run.grounding.reads(event.shape, event.leaf, event.side))
         # the other rows of its quantifier; and of a shared neuron its own bounds
         both = [event.leaf] if formula.block_of(event.leaf) and formula.neurons[event.leaf].kind == LEAF else []
         for leaf in (*both, *([AUXILIARY] if formula.auxiliary is not None else ())):
             every.pop(leaf, None)
             every[leaf] = (0, 1)
         if every_end or formula.compares:  # a number that occurs twice is narrowed by its own ends
-            every = {leaf: (0, 1) for leaf in leaves if leaf in view.rows}
+            every = {leaf: (0, 1) for leaf in (*formula.leaves, AUXILIARY) if leaf in view.rows}
         for leaf, sides in every.items():
             if leaf in formula.heads:  # which its rule reads if facts give it bounds
                 given = view.instances.tables[leaf].flags("given").take(view.rows[leaf])[0]
@@ -257,7 +257,7 @@ class Prover:
         def said(ways: Sequence[Sequence[EndRead]]) -> list[bool]:
             return self._reached(view.says(view.values(ways), *target), event.side, event.value)
 
-        every = for_every_entity(self._grounding, reads, said) if view.has_rows else said
+        every = for_every_entity(self._run.grounding, reads, said) if view.has_rows else said
         kept = {id(read) for read in minimal_at_once(sorted(reads, key=_age), every)}
         if len(kept) == len(reads) and not said([reads])[0]:
             # In Goedel logic an implication that is less than true fixes its consequent from both sides.
@@ -269,38 +269,9 @@ class Prover:
             self._needed[key] = positions
         return [reads[position] for position in positions]
 
-    # --- words ------------------------------------------------------------------------------------------------------
-
-    def _of_row(self, row: int) -> ast.Expression:
-        return self.wording.conclusion(*self.readings.about(row))
-
-    def _bindings(self, view: InstanceView, block: int, place: int) -> dict[str, str]:
-        """The entities of the statement's variables, and those of quantified variables around a row of a block."""
-        formula, names = view.formula, self.wording.names
-        assert formula.root is not None
-        named = {**dict(enumerate(formula.root.variables)), **(names_within(formula) if block else {})}
-        entities = {**view.bindings, **view.entities(block, place)}
-        return {named.get(variable, f"X{variable}"): names[entity] for variable, entity in entities.items()}
-
-
-def _statement(formula: Formula) -> Assertion | None:
-    """The statement of which a formula is the whole."""
-    origin = None if formula.root is None or formula.auxiliary is not None else formula.root.origin
-    return origin if isinstance(origin, Assertion) else None
-
-
-def _premises(steps: Steps, reads: Sequence[tuple[Formula, EndRead]]) -> list[Premise]:
-    """The premises for what formulas read, each once."""
-    premises: dict[int, Premise] = {}
-    for formula, read in reads:
-        assert read.reading.source is not None
-        number = steps.number(read.reading.source)
-        premises.setdefault(number, Premise(number, weight_of(formula, read.leaf)))
-    return list(premises.values())
-
 
 def _age(read: EndRead) -> int:
-    return read.reading.source.event.tick if isinstance(read.reading.source, Sent) else -1
+    return read.reading.source.tick if isinstance(read.reading.source, Event) else -1
 
 
 def weight_of(formula: Formula, leaf: int) -> float:
@@ -313,12 +284,3 @@ def weight_of(formula: Formula, leaf: int) -> float:
                 continue
             return neuron.weights[neuron.operands.index(place)] if neuron.logic is not None else 1.0
     return 1.0
-
-
-def _stated_bindings(root: Root, reference: Reference, arguments: Sequence[Argument]) -> Mapping[str, str]:
-    """The entities of a statement's variables, from those of the formula that it states."""
-    bindings: dict[str, str] = {}
-    for argument, variable in zip(arguments, reference.arguments, strict=True):
-        if isinstance(variable, int) and isinstance(argument, str):
-            bindings[root.variables[variable]] = argument
-    return bindings

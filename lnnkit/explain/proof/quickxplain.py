@@ -18,28 +18,21 @@ def minimal(items: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T
     ``enough`` must be monotone and true of all items. It is called about ``k log(n / k)`` times for a result of
     ``k`` out of ``n`` items. Returns all items if not even these are enough.
     """
+
+    def kept(part: Sequence[T], beside: Sequence[T], grown: bool) -> list[T]:
+        """Of a part, what is needed ``beside`` others; whether these have ``grown`` since they were not enough."""
+        if grown and enough(beside):
+            return []
+        if len(part) == 1:
+            return [*part]
+        half = len(part) // 2
+        # the later half is decided first, with the earlier one present: so earlier items are preferred
+        later = kept(part[half:], (*part[:half], *beside), True)
+        return [*kept(part[:half], (*later, *beside), bool(later)), *later]
+
     if enough(()):
         return []
-    if not enough(items):
-        return list(items)
-    kept: list[T] = []
-    # Items that may be dropped, and whether `kept` has grown since the last failed test without them.
-    stack: list[tuple[Sequence[T], Sequence[T], bool]] = [(items, (), False)]
-    while stack:
-        part, behind, grown = stack.pop()
-        # ``behind`` is decided after this part, and counts as present while this part is searched
-        if grown and enough((*kept, *behind)):
-            continue
-        if len(part) == 1:
-            kept.append(part[0])
-            continue
-        half = len(part) // 2
-        first, second = part[:half], part[half:]
-        # the later half is decided first, with the earlier one present: so earlier items are preferred
-        stack.append((first, behind, True))
-        stack.append((second, (*first, *behind), bool(first)))
-    order = {id(item): place for place, item in enumerate(items)}
-    return sorted(kept, key=lambda item: order[id(item)])
+    return kept(items, (), False) if enough(items) else list(items)
 
 
 def minimal_at_once(items: Sequence[T], enough: Callable[[Sequence[Sequence[T]]], Sequence[bool]]) -> list[T]:
@@ -49,32 +42,23 @@ def minimal_at_once(items: Sequence[T], enough: Callable[[Sequence[Sequence[T]]]
     ends with an item that is kept; then those before it are searched. It is called about ``k log(n) / log(64)``
     times for ``k`` others.
     """
-    kept: list[T] = []
-    rest: list[T] = []
+    needed = [False] * len(items)
     for start in range(0, len(items), _AT_ONCE):
-        some = items[start : start + _AT_ONCE]
-        without = [[*items[: start + place], *items[start + place + 1 :]] for place in range(len(some))]
-        for item, droppable in zip(some, enough(without), strict=True):
-            (rest if droppable else kept).append(item)
+        some = range(start, min(start + _AT_ONCE, len(items)))
+        without = enough([[*items[:place], *items[place + 1 :]] for place in some])
+        needed[start : some.stop] = [not droppable for droppable in without]
+    rest = [place for place, kept in enumerate(needed) if not kept]
     while rest:
-        least = _shortest(kept, rest, enough)
-        if not least:
+        others = [item for item, kept in zip(items, needed, strict=True) if kept]
+        low, high = 0, len(rest)  # prefixes up to ``low`` are not enough; ``high`` is assumed to be
+        while low < high:
+            lengths = range(low, high, max(1, -(-(high - low) // _AT_ONCE)))
+            holds = enough([[*others, *(items[place] for place in rest[:length])] for length in lengths])
+            first = next((place for place, held in enumerate(holds) if held), len(lengths))
+            high = lengths[first] if first < len(lengths) else high
+            low = high if first == 0 else lengths[first - 1] + 1
+        if not high:
             break
-        kept.append(rest[least - 1])
-        rest = rest[: least - 1]
-    ids = {id(item) for item in kept}
-    return [item for item in items if id(item) in ids]
-
-
-def _shortest(kept: Sequence[T], rest: Sequence[T], enough: Callable[[Sequence[Sequence[T]]], Sequence[bool]]) -> int:
-    """The length of the shortest prefix of ``rest`` that is enough together with ``kept``; all of it if none is."""
-    low, high = 0, len(rest)  # prefixes up to ``low`` are not enough; ``high`` is assumed to be
-    while low < high:
-        step = max(1, -(-(high - low) // _AT_ONCE))
-        lengths = list(range(low, high, step))
-        holds = enough([[*kept, *rest[:length]] for length in lengths])
-        first = next((place for place, held in enumerate(holds) if held), len(lengths))
-        if first < len(lengths):
-            high = lengths[first]
-        low = high if first == 0 else lengths[first - 1] + 1
-    return high
+        needed[rest[high - 1]] = True
+        rest = rest[: high - 1]
+    return [item for item, kept in zip(items, needed, strict=True) if kept]

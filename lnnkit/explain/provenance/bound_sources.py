@@ -1,24 +1,31 @@
 """The sources of bounds: the event, fact or default on which an atom's bound rested at a tick, by the history of a
-fixpoint."""
+fixpoint; and the rows of its grounding as text."""
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
+from lnnkit.check.program import Assertion
+from lnnkit.check.walk import nodes
 from lnnkit.engine.inference_run import Run
-from lnnkit.explain.proof.proof import GivenFact
-from lnnkit.explain.provenance.fact_sources import FactSources
-from lnnkit.explain.provenance.ground_text import Argument, GroundText
+from lnnkit.engine.planning.compiling import neuron_root
+from lnnkit.explain.proof.proof import FactSources, GivenFact
+from lnnkit.formula.as_syntax import as_expression, bound_names
+from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
+from lnnkit.graph.lifted import Root
+from lnnkit.graph.lifting import stripped
 from lnnkit.logic.bounds import tolerance
 from lnnkit.store.relations import RowNumbers
-from lnnkit.trail.events import Completion, Events, Kind, Trail
+from lnnkit.syntax import ast
+from lnnkit.trail.events import Completion, Kind, Trail
 
 END = 2**31 - 1  # a tick after all others
+Argument = str | ast.Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,36 +45,22 @@ class Event:
 
 
 class BoundHistory:
-    """Events by row and side; sorted lazily."""
+    """Events by row and side."""
 
-    def __init__(self, history: Trail, numbers: RowNumbers) -> None:
-        events = history.events(numbers)
-        self.completions: Sequence[Completion] = tuple(history.completions)
-        self._row, self._value, self._instance = events.row, events.value, events.instance
-        self._start: Sequence[int] = events.start.tolist()
-        self._chunks = _chunks(events)
-        sides = np.repeat(events.side, np.diff([*self._start, len(self._row)])) if len(self._row) else self._row
+    def __init__(self, trail: Trail, numbers: RowNumbers) -> None:
+        self.completions: Sequence[Completion] = tuple(trail.completions)
+        self._events = events = trail.events(numbers)
+        self._ends = np.append(events.start, len(events.row))
+        sides = events.side.repeat(np.diff(self._ends))
         self._sorted = [self._by_row(np.flatnonzero(sides == side)) for side in (0, 1)]
-
-    def first_complete(self, strata: int) -> int:
-        """The tick from which this many strata have been completed once; 0 if there are none."""
-        return self.completions[strata - 1].stop if 0 < strata <= len(self.completions) else 0
 
     def at(self, row: int, side: int, tick: int = END) -> Event | None:
         """The last event before ``tick``."""
-        numbers = self._numbers(row, side)
-        limit = len(self._row)
-        if tick != END:
-            chunk = bisect_left(self._chunks, tick, key=lambda chunk: chunk[0])
-            limit = self._start[chunk] if chunk < len(self._start) else limit
-        place = int(np.searchsorted(numbers, limit))
-        return self._event(int(numbers[place - 1])) if place else None
+        return self._last(row, side, self._first(tick))
 
     def previous(self, event: Event) -> Event | None:
         """The event before ``event`` of the same bound."""
-        numbers = self._numbers(event.row, event.side)
-        place = int(np.searchsorted(numbers, event.number))
-        return self._event(int(numbers[place - 1])) if place else None
+        return self._last(event.row, event.side, event.number)
 
     def restored(self, event: Event | None) -> Event | None:
         """The event whose bound a completion restored: the last before it began; None if there is none."""
@@ -77,42 +70,34 @@ class BoundHistory:
             event = None if event is None else self.previous(event)
         return event
 
-    def rising(self, start: int, stop: int, least: float) -> np.ndarray:
-        """The rows whose upper end rose above ``least`` from tick ``start`` to before ``stop``."""
-        low, high = (bisect_left(self._chunks, tick, key=lambda chunk: chunk[0]) for tick in (start, stop))
-        ends = [*self._start, len(self._row)]
-        numbers = [np.arange(ends[c], ends[c + 1]) for c in range(low, high) if self._chunks[c][2] == 1]
-        every = np.concatenate(numbers) if numbers else np.empty(0, np.int64)
-        return np.unique(self._row[every[self._value[every] > least]])
+    def rising(self, completion: Completion, least: float) -> np.ndarray:
+        """The rows whose upper end rose above ``least`` in a completion."""
+        rows, numbers = self._sorted[1]
+        within = (numbers >= self._first(completion.start)) & (numbers < self._first(completion.stop))
+        return np.unique(rows[within & (self._events.value.take(numbers) > least)])
+
+    def _first(self, tick: int) -> int:
+        """The number of the first event at a tick or later."""
+        return int(self._ends[self._events.tick.searchsorted(tick)])
 
     def _by_row(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rows = self._row[numbers]
+        rows = self._events.row[numbers]
         order = np.argsort(rows, kind="stable")
         return rows[order], numbers[order]
 
-    def _numbers(self, row: int, side: int) -> np.ndarray:
-        rows, numbers = self._sorted[side]
+    def _last(self, row: int, side: int, limit: int) -> Event | None:
+        """The last event of a bound with a number below ``limit``."""
+        events, (rows, numbers) = self._events, self._sorted[side]
         # Another type would copy the whole array
         low, high = np.searchsorted(rows, np.array((row, row + 1), rows.dtype))
-        return numbers[low:high]
-
-    def _event(self, number: int) -> Event:
-        chunk = bisect_right(self._start, number) - 1
-        tick, kind, side, shape, leaf = self._chunks[chunk]
-        row, value, instance = self._row[number], self._value[number], self._instance[number]
-        return Event(number, Kind(kind), int(row), side, float(value), tick, shape, leaf, int(instance))
-
-
-def _chunks(events: Events) -> list[tuple[int, int, int, int, int]]:
-    columns = (events.tick, events.kind, events.side, events.shape, events.leaf)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """The source is an event."""
-
-    event: Event
+        place = int(low + numbers[low:high].searchsorted(limit))
+        if place == low:
+            return None
+        number = int(numbers[place - 1])
+        chunk = int(events.start.searchsorted(number, side="right")) - 1
+        tick, kind, shape, leaf = (int(c[chunk]) for c in (events.tick, events.kind, events.shape, events.leaf))
+        value, instance = float(events.value[number]), int(events.instance[number])
+        return Event(number, Kind(kind), row, side, value, tick, shape, leaf, instance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +129,7 @@ class Completed:
     value: float
 
 
-BoundSource = Sent | Listed | Unlisted | Completed
+BoundSource = Event | Listed | Unlisted | Completed
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,84 +140,154 @@ class Reading:
     source: BoundSource | None
 
 
+class GroundText:
+    """Atoms, shared formulas and instances of statements as syntax; ``names`` has the text of each entity id,
+    ``numbers`` numbers the rows of all tables."""
+
+    def __init__(self, run: Run, names: Sequence[str]) -> None:
+        self.names = names
+        self._lifted = run.plan.lifted
+        self._whole: dict[object, tuple[Formula, Mapping[int, str]]] = {}
+        self._columns: dict[str, tuple[int, Sequence[np.ndarray]]] = {}
+        self.numbers = RowNumbers(run.grounding.atoms)
+
+    def about(self, row: int) -> tuple[str, tuple[str, ...]]:
+        """The predicate or shared formula of a row, by its number among all, and its entities."""
+        table, local = self.numbers.behind(row)
+        length, columns = self._columns.get(table.name, (-1, ()))
+        if length != len(table.tuples):
+            columns = list(table.tuples.columns)
+            self._columns[table.name] = len(table.tuples), columns
+        return table.name, tuple(self.names[int(column[local])] for column in columns)
+
+    def is_predicate(self, table: str) -> bool:
+        """Whether a table holds atoms of a predicate or number, rather than a shared formula."""
+        return self._lifted.graph.nodes[_node(table)]["kind"] in ("predicate", "number")
+
+    def conclusion(self, table: str, arguments: Sequence[Argument]) -> ast.Expression:
+        """An atom, or a shared formula, with these arguments; unnamed ones become variables."""
+        if self.is_predicate(table):
+            return ast.Atom(table, tuple(ast.Constant(a) if isinstance(a, str) else a for a in arguments))
+        whole, _ = self._unfolded(neuron_root(self._lifted, _node(table)), _node(table))
+        bindings = {place: a for place, a in enumerate(arguments) if isinstance(a, str)}
+        names = {place: a.name for place, a in enumerate(arguments) if isinstance(a, ast.Variable)}
+        return as_expression(whole, bindings, names, logic=self._lifted.program.logic)
+
+    def instance(self, formula: Formula, bindings: Mapping[int, int]) -> ast.Expression:
+        """A formula with its free variables bound, every connective with its logic."""
+        assert formula.root is not None
+        whole, names = self._unfolded(formula.root, formula.auxiliary)
+        entities = {variable: self.names[bindings[variable]] for variable in range(len(formula.root.variables))}
+        return as_expression(whole, entities, names, logic=self._lifted.program.logic)
+
+    def pattern(self, formula: Formula, leaf: int, known: Mapping[int, Argument]) -> tuple[Argument, ...]:
+        """The arguments of a leaf or of the formula's own neuron; variables that are not ``known`` stay variables."""
+        assert formula.root is not None
+        named = {**dict(enumerate(formula.root.variables)), **names_within(formula)}
+        arguments = formula.blocks[0].variables if leaf == AUXILIARY else formula.neurons[leaf].arguments
+        return tuple(
+            argument
+            if isinstance(argument, str)
+            else known.get(argument) or ast.Variable(named.get(argument, f"X{argument}"))
+            for argument in arguments
+        )
+
+    def _unfolded(self, root: Root, neuron: str | None) -> tuple[Formula, Mapping[int, str]]:
+        """A statement or a shared ``neuron``, with all shared neurons unfolded; the names of its bound variables."""
+        key = neuron or id(root)
+        if key not in self._whole:
+            whole = unfold(self._lifted, root, through_shared=True)
+            self._whole[key] = whole, names_within(whole) if neuron is None else bound_names(whole, {})
+        return self._whole[key]
+
+
+def _node(table: str) -> str:
+    """The neuron of a table; observed neurons have table names of their own."""
+    return table.removeprefix("?")
+
+
+def names_within(formula: Formula) -> Mapping[int, str]:
+    """The names of a formula's quantified variables, as in its own statement where possible."""
+    bound = [variable for block in formula.blocks[1:] for variable in block.bound]
+    if formula.root is None or not bound:
+        return {}
+    origin = formula.root.origin
+    whole = cast("ast.Expression", stripped(origin) if isinstance(origin, Assertion) else origin.formula)
+    quantifiers = (node for node in nodes(whole) if isinstance(node, ast.Quantifier))
+    written = [variable.name for quantifier in quantifiers for variable in quantifier.variables]
+    if formula.auxiliary is None and len(written) == len(bound):
+        return dict(zip(bound, written, strict=True))
+    named = bound_names(formula, dict(enumerate(formula.root.variables)))
+    return {variable: named[variable] for variable in bound}
+
+
 class BoundSources:
     """Looks bounds up by row, or by arguments for an atom without a row."""
 
-    def __init__(self, run: Run, timeline: BoundHistory, origins: FactSources, wording: GroundText) -> None:
-        self._run = run
-        self._timeline = timeline
+    def __init__(self, run: Run, origins: FactSources, names: Sequence[str]) -> None:
+        self.run = run
+        self.wording = GroundText(run, names)
+        self.history = BoundHistory(run.state.trail, self.wording.numbers)
+        self.eps = tolerance(run.state.dtype)
         self._origins = origins
-        self._wording = wording
-        self._eps = tolerance(run.state.dtype)
-        self._given = wording.numbers.flags("given")
+        self._given = self.wording.numbers.flags("given")
         self._facts: dict[int, list[GivenFact]] = {}
 
-    def of(self, row: int, side: int, tick: int = END) -> Reading:
-        """The bound of a row as read at ``tick``."""
-        event = self._timeline.restored(self._timeline.at(row, side, tick))
+    def find(self, table: str, about: Sequence[Argument]) -> int:
+        """The row of an atom in its table; -1 where it has none of its own."""
+        relation, index = self.run.grounding.atoms.tables[table], self.run.grounding.domain.index
+        if not all(isinstance(argument, str) and argument in index for argument in about):
+            return -1
+        return int(relation.tuples.find([np.array([index[str(argument)]], np.int32) for argument in about], 1)[0])
+
+    def of(self, row: int, side: int, tick: int = END, *, crossed: bool = False) -> Reading:
+        """The bound of a row as read at ``tick``; or that of an arrested row which ``crossed`` its other bound."""
+        event = self.history.at(row, side, tick)
+        while crossed and event is not None and event.kind is Kind.OPENED:
+            event = self.history.previous(event)
+        event = self.history.restored(event)
+        table, arguments = self.wording.about(row)
         if event is not None:
-            source = Listed(row, side) if event.kind is Kind.STATED else self._source(event)
-            return self._read(event.value, side, source, self._wording.table(row))
-        if self.is_given(row):
-            return self._read(self.fact(row, side).end(side), side, Listed(row, side), self._wording.table(row))
-        return self.unlisted(*self.about(row), side, tick)
+            value, source = event.value, Listed(row, side) if event.kind is Kind.STATED else self._source(event)
+        elif self._given[row]:
+            value, source = self.fact(row, side).end(side), Listed(row, side)
+        else:
+            return self.unlisted(table, arguments, side, 0 if crossed else tick)
+        return Reading(value, source) if crossed else self._read(value, side, source, table)
 
     def unlisted(
         self, table: str, arguments: Sequence[Argument], side: int, tick: int = END, *, unnamed: bool = False
     ) -> Reading:
         """The bound of an atom that is not materialised, or of an atom with variables, which may be ``unnamed``."""
-        atoms = self._run.grounding.atoms.tables[table]
+        atoms = self.run.grounding.atoms.tables[table]
         if unnamed and atoms.unnamed[side] != atoms.default[side]:
             return self._read(atoms.unnamed[side], side, Unlisted(table, tuple(arguments), side, unnamed=True), table)
         value = atoms.default[side]
-        derived = table in self._run.plan.lifted.closed_derived
-        if side == 1 and derived and not (arguments and self._run.grounding.domain.lacks(atoms.sorts, arguments)):
-            for number in reversed(range(len(self._timeline.completions))):
-                completion = self._timeline.completions[number]
+        derived = table in self.run.plan.lifted.closed_derived
+        if side == 1 and derived and not (arguments and self.run.grounding.domain.lacks(atoms.sorts, arguments)):
+            for number, completion in reversed([*enumerate(self.history.completions)]):
                 if table in completion.predicates and completion.stop <= tick:
                     return self._read(value, side, Completed(table, tuple(arguments), number, value), table)
         return self._read(value, side, Unlisted(table, tuple(arguments), side), table)
 
-    def about(self, row: int) -> tuple[str, tuple[str, ...]]:
-        """The table and the entities of a row."""
-        table, entities = self._wording.table(row), self._wording.entities(row)
-        return table, tuple(self._wording.names[entity] for entity in entities)
-
     def _source(self, event: Event) -> BoundSource:
         """An event, or, for the upper end of a completed atom, its completion: no single instance lowers it."""
-        shapes = self._run.grounding.shapes
-        completes = event.shape >= 0 and shapes[event.shape].completes
+        completes = event.shape >= 0 and self.run.grounding.shapes[event.shape].completes
         if event.side == 1 and (completes or event.kind is Kind.RESTARTED):
-            for number, completion in enumerate(self._timeline.completions):
+            for number, completion in enumerate(self.history.completions):
                 if completion.start <= event.tick < completion.stop:
-                    return Completed(*self.about(event.row), number, event.value)
-        return Sent(event)
-
-    def crossed(self, row: int, side: int) -> Reading:
-        """The bound of an arrested row that crossed its other bound."""
-        event = self._timeline.at(row, side)
-        while event is not None and event.kind is Kind.OPENED:
-            event = self._timeline.previous(event)
-        event = self._timeline.restored(event)
-        if event is not None:
-            return Reading(event.value, self._source(event))
-        if self.is_given(row):
-            return Reading(self.fact(row, side).end(side), Listed(row, side))
-        return self.of(row, side, 0)
-
-    def is_given(self, row: int) -> bool:
-        """Whether facts give the row's atom bounds."""
-        return bool(self._given[row])
+                    return Completed(*self.wording.about(event.row), number, event.value)
+        return event
 
     def fact(self, row: int, side: int) -> GivenFact:
         """The fact that gives a row its bound; the most trusted one, and of those the first."""
         if row not in self._facts:
-            self._facts[row] = self._origins.of(*self.about(row))
+            self._facts[row] = self._origins.of(*self.wording.about(row))
         return max(self._facts[row], key=lambda fact: (-fact.upper if side else fact.lower, fact.trust))
 
     def _read(self, value: float, side: int, source: BoundSource, table: str) -> Reading:
         """A reading; bounds that neurons read as unknown need no source."""
-        if self._wording.is_number(table):
+        if self.run.grounding.atoms.tables[table].numeric:
             return Reading(value, None if math.isinf(value) else source)
-        silent = value >= 1 - self._eps if side else value <= self._eps
+        silent = value >= 1 - self.eps if side else value <= self.eps
         return Reading(value, None if silent else source)

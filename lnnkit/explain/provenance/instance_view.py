@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,16 +11,14 @@ import numpy as np
 from lnnkit.analysis.needs import Needs
 from lnnkit.arrays import Array
 from lnnkit.engine.response.respond import ascend, constant, entering, leaf_bound
-from lnnkit.explain.provenance.bound_sources import BoundSources, Reading
-from lnnkit.explain.provenance.ground_text import Argument, GroundText
+from lnnkit.explain.provenance.bound_sources import Argument, BoundSources, Reading
 from lnnkit.formula.passes import downward, least_heads, upward
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.assembled import Assembler, Instances
-from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.relations import TRUE, UNKNOWN, UNNAMED, Relation
+from lnnkit.store.relations import TRUE, UNKNOWN, UNNAMED
 
 Values = Mapping[int, Bounds]  # by leaf, (variants, rows)
 
@@ -67,27 +64,16 @@ class InstanceView:
         """The entities of a block's variables in one of its rows."""
         return {variable: int(column[place]) for variable, column in self.instances.ids[block].items()}
 
-    def parents(self, block: int) -> Array:
-        """The row around each row of an inner block."""
-        grouping = self.instances.groupings[block]
-        assert grouping is not None
-        return grouping.group
-
     def table(self, leaf: int) -> str:
         """The table that holds a leaf's bounds."""
-        if leaf == AUXILIARY:
-            assert self.formula.auxiliary is not None
-            return self.formula.auxiliary
-        return self.formula.neurons[leaf].source
+        return self.instances.tables[leaf].name
 
     def values(self, ways: Sequence[Sequence[EndRead]]) -> dict[int, Bounds]:
         """The leaf values for each of several sets of reads: bounds that are not among them are unknown."""
         values: dict[int, Bounds] = {}
         for leaf, rows in self.rows.items():
-            neuron = None if leaf == AUXILIARY else self.formula.neurons[leaf]
-            silent = (-math.inf, math.inf) if neuron and neuron.numeric else (0.0, 1.0)
-            lower, upper = (np.full((len(ways), len(rows)), end, dtype=np.float64) for end in silent)
-            if neuron and neuron.kind == "same":
+            lower, upper = (np.full((len(ways), len(rows)), end) for end in self.instances.tables[leaf].unknown)
+            if leaf != AUXILIARY and self.formula.neurons[leaf].kind == "same":
                 lower[:], upper[:] = rows == TRUE, (rows == TRUE) | (rows == UNKNOWN)
             values[leaf] = Bounds(lower, upper)
         for number, way in enumerate(ways):
@@ -105,12 +91,6 @@ class InstanceView:
         """The upward bounds of all neurons; (variants,) of the whole formula."""
         reader, groupings = self._variants(read)
         return upward(self.formula, entering(reader, self.formula), groupings)
-
-    def bodies(self, read: Values) -> dict[int, Bounds]:
-        """By inner block the upward bounds of its quantifier's body, (variants, rows)."""
-        values = self.upward(read)
-        bodies = {neuron.inner: values[neuron.operands[0]] for neuron in self.formula.neurons if neuron.inner > 0}
-        return {block: Bounds(*(end.reshape(_count(read), -1) for end in body)) for block, body in bodies.items()}
 
     def contradictory(self, read: Values) -> Array:
         """(variants,) whether the instance is unsatisfiable."""
@@ -150,13 +130,12 @@ def _count(read: Values) -> int:
     return next(iter(read.values())).lower.shape[0] if read else 1
 
 
-@dataclass(frozen=True, slots=True)
 class InstanceViews:
     """Reconstructs instances of a grounding, and what they read."""
 
-    _grounding: Grounding
-    _sources: BoundSources
-    _wording: GroundText
+    def __init__(self, sources: BoundSources) -> None:
+        self.sources = sources
+        self._grounding = sources.run.grounding
 
     def of(self, number: int, leaf: int, instance: int) -> tuple[InstanceView, int]:
         """The instance of row ``instance`` of the block of ``leaf``, and the position of that row in it."""
@@ -168,9 +147,14 @@ class InstanceViews:
         if isinstance(member, DeltaRule):
             entities = self._grounding.variables(number, member, np.array([top]))
             ids = dict(zip(member.formula.blocks[0].variables, entities, strict=True))
+            formula = member.formula.original  # its inner blocks have one row each
+            one = Grouping(np.zeros(1, np.int64), 1, None, np.zeros(1, bool), np.zeros(1, bool))
+            columns = tuple({variable: ids[variable] for variable in block.variables} for block in formula.blocks)
             rows = {index: column.values[top : top + 1] for index, column in outer.columns.items()}
             tables = {index: member.table_of(index) for index in rows}
-            return InstanceView(_of_one_row(member.formula.original, ids, rows, tables), shape.completes), 0
+            groupings = (None, *(one for _ in formula.blocks[1:]))
+            instances = Instances(formula, columns, (1,) * len(columns), rows, tables, groupings)
+            return InstanceView(instances, shape.completes), 0
         instances, place = member.assembled(outer.local[top : top + 1]), 0
         if block:
             entities = member.entities(block, shape.blocks[block].local[instance : instance + 1])
@@ -197,28 +181,22 @@ class InstanceViews:
     ) -> list[EndRead]:
         """The informative reads of a leaf, without repetition over the rows of quantifiers. An atom without a row is
         about the ``known`` entities, and any others (default: those at its place, as far as they have names)."""
-        reads: list[EndRead] = []
-        if not len(view.rows[leaf]):  # a quantifier over an empty sort
-            return reads
-        table = view.table(leaf)
-        relation = self._grounding.atoms.tables[table]
-        rows, inverse = np.unique(view.rows[leaf], return_inverse=True)
-        order = np.argsort(inverse, kind="stable")
-        ends = np.cumsum(np.bincount(inverse, minlength=len(rows)))
-        for row, places in zip(rows.tolist(), np.split(order, ends[:-1]), strict=True):
-            unnamed = row == UNNAMED
-            if row >= 0 or row == UNKNOWN:
-                number = int(self._wording.numbers.of(relation, np.array([row]))[0])
-                reading = Reading(relation.unknown[side], None) if row < 0 else self._sources.of(number, side, tick)
+        sources, table, reads = self.sources, view.table(leaf), list[EndRead]()
+        order = np.argsort(view.rows[leaf], kind="stable")
+        rows, first = np.unique(view.rows[leaf][order], return_index=True)
+        for row, places in zip(rows.tolist(), np.split(order, first[1:]), strict=False):  # no row: one empty part
+            if row >= 0:
+                relation = view.instances.tables[leaf]
+                reading = sources.of(int(sources.wording.numbers.of(relation, np.array([row]))[0]), side, tick)
                 if reading.source is not None:
                     reads.append(EndRead(leaf, tuple(places.tolist()), side, reading))
-            elif self._sources.unlisted(table, (), side, tick, unnamed=unnamed).source is not None:
+            elif row != UNKNOWN and sources.unlisted(table, (), side, tick, unnamed=row == UNNAMED).source is not None:
                 alike: dict[tuple[Argument, ...], list[int]] = {}
                 for place in places.tolist():
                     entities = self.named(view, leaf, place) if known is None else known
-                    alike.setdefault(self._wording.pattern(view.formula, leaf, entities), []).append(place)
+                    alike.setdefault(sources.wording.pattern(view.formula, leaf, entities), []).append(place)
                 for about, mine in alike.items():
-                    reading = self._sources.unlisted(table, about, side, tick, unnamed=unnamed)
+                    reading = sources.unlisted(table, about, side, tick, unnamed=row == UNNAMED)
                     reads.append(EndRead(leaf, tuple(mine), side, reading))
         return reads
 
@@ -240,14 +218,5 @@ class InstanceViews:
     def named(self, view: InstanceView, leaf: int, place: int) -> dict[int, Argument]:
         """The names of the entities at one row of a leaf's block."""
         entities, generic = view.entities(view.formula.block_of(leaf), place), self._grounding.domain.generic
-        return {variable: self._wording.names[entity] for variable, entity in entities.items() if entity < generic}
-
-
-def _of_one_row(
-    formula: Formula, ids: Mapping[int, Array], rows: Mapping[int, Array], tables: Mapping[int, Relation]
-) -> Instances:
-    """The instance of a formula whose inner blocks have one row each."""
-    one = Grouping(np.zeros(1, np.int64), 1, None, np.zeros(1, bool), np.zeros(1, bool))
-    inner = formula.blocks[1:]
-    columns = tuple({variable: ids[variable] for variable in block.variables} for block in formula.blocks)
-    return Instances(formula, columns, (1,) * len(columns), rows, tables, (None, *(one for _ in inner)))
+        names = self.sources.wording.names
+        return {variable: names[entity] for variable, entity in entities.items() if entity < generic}

@@ -16,9 +16,8 @@ from lnnkit.check.walk import transform
 from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled, stated_formula, truth_of
 from lnnkit.explain.checker.proof_checker import defined, fault
 from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld
-from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step
+from lnnkit.explain.proof.proof import SIDES, Premise, Proof, Step, ground_atom
 from lnnkit.explain.proof.quickxplain import minimal
-from lnnkit.explain.provenance.fact_sources import ground_atom
 from lnnkit.prove.decision.minimal_core import CoreItem, KnownEnd
 from lnnkit.prove.decision.question import Ground, bound_formula
 from lnnkit.prove.ground.dependency_cone import Definition

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.conflict.program_variants import names_in
-from lnnkit.explain.proof.proof import GivenFact, Step
+from lnnkit.explain.proof.proof import GivenFact, Step, ground_key
 from lnnkit.explain.proof.quickxplain import minimal
-from lnnkit.explain.provenance.fact_sources import ground_key
 from lnnkit.prove.decision.question import Ground
 from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
 from lnnkit.prove.encoding.marked_solver import MarkedSolver

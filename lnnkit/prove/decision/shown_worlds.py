@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cache
 from typing import cast
 
-from lnnkit.explain.provenance.fact_sources import ground_atom
+from lnnkit.explain.proof.proof import ground_atom
 from lnnkit.prove.decision.question import Ground, Question
 from lnnkit.prove.encoding.graded_encoding import GradedEncoding
 from lnnkit.prove.ground.dependency_cone import TooWide

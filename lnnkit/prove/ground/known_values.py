@@ -11,7 +11,7 @@ import numpy as np
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.engine.inference_run import Run
-from lnnkit.explain.provenance.fact_sources import FactSources
+from lnnkit.explain.proof.proof import FactSources
 from lnnkit.prove.ground.point_arithmetic import Box
 
 _NOISE = 1e-12  # ends closer than this are equal

@@ -68,9 +68,9 @@ def test_random_conflicts_verify_and_are_minimal(seed: int) -> None:
         assert conflict.explanation.verify() == []
         least = conflict.minimal()
         if least.is_minimal:
-            assert least._inconsistent(least.members, None)
+            assert least._inconsistent(least.members)
             for left_out in least.members:
-                assert not least._inconsistent([member for member in least.members if member is not left_out], None)
+                assert not least._inconsistent([member for member in least.members if member is not left_out])
 
 
 def test_the_cheapest_repair_comes_first() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 import lnnkit
 from lnnkit.cli import main
-from lnnkit.explain.conflict.repair_sets import cost, smallest
-from lnnkit.explain.conflict.repairs import StatedFact
+from lnnkit.explain.conflict.conflict import smallest
+from lnnkit.explain.conflict.repairs import StatedFact, cost
 from lnnkit.explain.proof.proof import GivenFact
 from tests.blocks import at_length
 
