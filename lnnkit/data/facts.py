@@ -73,20 +73,19 @@ def facts(
         written = _texts(grid, sheet, choice.keys, known)
         keys = [without_fractions(texts) for texts in written] if sheet.format in TEXT_FORMATS else written
         whole = [texts is not raw for texts, raw in zip(keys, written, strict=True)]
-        keys = reunited(keys) if any(whole) else written
+        keys = reunited(keys)
         verdicts = [_verdict(grid, sheet, condition) for condition in choice.where]
         reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
-    lower, upper, doubts = _bounds(reals, choice.values, numeric, total, sheet, gaps)
+    values = [_ValueColumn(*pair, sheet, numeric, gaps) for pair in zip(reals, choice.values, strict=True)]
+    lower, upper, doubts = _bounds(values, total)
     for texts, position in zip(keys, choice.keys, strict=True):
-        wrong = texts.wrong()
-        if not wrong.any():
-            continue
-        title, empty = sheet.title(position), texts.codes < 0
-        doubts.append(_Doubt(empty, _key_fault(texts, sheet, position), f"where {title} is empty"))
-        if texts.faults:
-            doubts.append(_Doubt(wrong & ~empty, _key_fault(texts, sheet, position), f"where {title} is not an entity"))
+        title, fault = sheet.title(position), _key_fault(texts, sheet, position)
+        if (empty := texts.codes < 0).any():
+            doubts.append(_Doubt(empty, fault, f"where {title} is empty"))
+        if texts.faults and (faulty := texts.codes >= len(texts.names)).any():
+            doubts.append(_Doubt(faulty, fault, f"where {title} is not an entity"))
     keep = np.broadcast_to(np.True_, total)  # takes no memory
     if doubts or verdicts or grid.spoiled:
         doubts, keep = _kept(doubts, verdicts, grid)
@@ -144,104 +143,108 @@ def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int], known: Names | No
     return reunited([grid.texts[position] for position in positions])
 
 
-def _bounds(
-    reals: Sequence[Reals], positions: Sequence[int], numeric: bool, total: int, sheet: Sheet, gaps: Gaps
-) -> tuple[np.ndarray, np.ndarray, list[_Doubt]]:
+@dataclass(frozen=True, slots=True)
+class _ValueColumn:
+    """A column of truths or, if ``numeric``, of numbers: as it is read, and as messages name it."""
+
+    real: Reals
+    position: int
+    sheet: Sheet
+    numeric: bool
+    gaps: Gaps
+
+    @property
+    def title(self) -> str:
+        return self.sheet.title(self.position)
+
+    @property
+    def code(self) -> str:
+        return "bad-number" if self.numeric else "bad-truth"
+
+    @property
+    def kind(self) -> str:
+        return "a number" if self.numeric else "a truth value"
+
+    def is_sound(self, values: np.ndarray) -> bool:
+        """Whether all ``values`` are valid."""
+        if not len(values) or self.real.missing.any() or self.real.wrong.any():
+            return False
+        low, high = values.min(), values.max()  # nan if any value is
+        return bool(np.isfinite(low) and np.isfinite(high)) if self.numeric else bool(low >= 0 and high <= 1)
+
+    def doubts(self, values: np.ndarray, unreached: float | None) -> Iterator[_Doubt]:
+        """The rows with a wrong value: an end of a number may not be ``unreached``, and a single number (None) not be
+        infinite."""
+        real, title, sheet = self.real, self.title, self.sheet
+        yield _Doubt(real.wrong, self.fault, f"where {title} is not {self.kind}")
+        if self.numeric:
+            infinite, what = values == unreached, "no number is beyond it"
+            hint = "an unknown lower end is -inf or empty, an unknown upper end inf or empty"
+            if unreached is None:
+                infinite, what = np.isinf(values), "no number is infinite"
+                hint = "leave the cell empty where the value is unknown, or load a lower and an upper column"
+            yield _Doubt(
+                infinite & ~(real.missing | real.wrong),
+                lambda row: DataFault("bad-number", f"{title} is {real.shown(row)}, and {what}", hint),
+                f"where {title} is infinite",
+            )
+            return
+        if self.gaps == "refused":
+            where = f"known: `where {sheet.column(self.position)} is not null`," if sheet.format else "known,"
+            empty = DataFault("bad-truth", f"{title} is empty", UNKNOWN.replace("known,", where))
+            yield _Doubt(real.missing, lambda _: empty, f"where {title} is empty")
+        hint = "a truth value is a number from 0 to 1"
+        yield _Doubt(
+            ~real.wrong & ((values < 0) | (values > 1)),
+            lambda row: DataFault("bad-truth", f"{title} is {real.shown(row)}, outside [0, 1]", hint),
+            f"where {title} is outside [0, 1]",
+        )
+
+    def fault(self, row: int) -> DataFault:
+        """What is wrong with a value that is none."""
+        real, sheet, shown = self.real, self.sheet, self.real.shown(row)
+        message = f"{self.title} is {shown}, not {self.kind}"
+        if row == 0 and not sheet.named and shown.strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
+            return DataFault(self.code, message, 'if this row is the header, end the statement with "header"')
+        plain = bool(sheet.format) and shown[0] in "'\"" and "\\" not in shown  # an escape is not what the file has
+        word = shown[1:-1]
+        mark = f", or add `missing {format_string(word)}`" if plain else ""
+        if self.numeric:
+            hint = several_units(map(real.shown, np.flatnonzero(real.wrong)[:_SAMPLE].tolist())) or meant(shown)
+            return DataFault(self.code, message, hint + (mark if hint == UNSAID else ""))
+        rest = UNKNOWN if self.gaps == "refused" else UNSAID + mark
+        if plain and word.isalpha() and word.lower() not in _GAPS:  # as `ja`
+            true = f"`where {sheet.column(self.position)} = {format_string(word)}`"
+            rest = f"or take the column out of the list, and say of which rows it is true, as {true}"
+        return DataFault(self.code, message, f"write a number from 0 to 1, or true or false; {rest}")
+
+
+def _bounds(columns: Sequence[_ValueColumn], total: int) -> tuple[np.ndarray, np.ndarray, list[_Doubt]]:
     """Lower and upper bounds, and the rows whose values are wrong. Without a value column facts are true."""
-    if not reals:
+    if not columns:
         ones = np.broadcast_to(1.0, total)  # takes no memory
         return ones, ones, []
-    unknown = (-np.inf, np.inf) if numeric else (0.0, 1.0)
+    unknown = (-np.inf, np.inf) if columns[0].numeric else (0.0, 1.0)
     ends, doubts = list[np.ndarray](), list[_Doubt]()
-    for end, (real, position) in enumerate(zip(reals, positions, strict=True)):
-        values = real.values + 0.0  # without negative zeros, in memory that is not shared
-        if not _sound(real, values, numeric):
-            values = np.where(real.missing, unknown[end], values)
-            alone = -unknown[end] if len(reals) == 2 else None
-            doubts += _doubts(real, values, position, numeric, sheet, gaps, alone)
+    for end, column in enumerate(columns):
+        values = column.real.values + 0.0  # without negative zeros, in memory that is not shared
+        if not column.is_sound(values):
+            values = np.where(column.real.missing, unknown[end], values)
+            doubts += column.doubts(values, -unknown[end] if len(columns) == 2 else None)
         ends.append(values)
-    if len(ends) == 1:
-        upper = np.where(reals[0].missing, unknown[1], ends[0]) if reals[0].missing.any() else ends[0]
-        return ends[0], upper, doubts
+    first, last = columns[0], columns[-1]
+    if first is last:
+        return ends[0], np.where(first.real.missing, unknown[1], ends[0]) if doubts else ends[0], doubts
     lower, upper = ends
     crossing = lower > upper
     if crossing.any():
         wrong = np.any([doubt.rows for doubt in doubts], axis=0) if doubts else np.False_
-        code = "bad-number" if numeric else "bad-truth"
 
         def crossed(row: int) -> DataFault:
-            return DataFault(code, f"lower {reals[0].shown(row)} exceeds upper {reals[1].shown(row)}")
+            return DataFault(first.code, f"lower {first.real.shown(row)} exceeds upper {last.real.shown(row)}")
 
-        others = f"where {sheet.title(positions[0])} exceeds {sheet.title(positions[1])}"
-        doubts.append(_Doubt(crossing & ~wrong, crossed, others))
+        doubts.append(_Doubt(crossing & ~wrong, crossed, f"where {first.title} exceeds {last.title}"))
     return lower, upper, doubts
-
-
-def _doubts(
-    real: Reals, values: np.ndarray, position: int, numeric: bool, sheet: Sheet, gaps: Gaps, unreached: float | None
-) -> Iterator[_Doubt]:
-    """The rows with a wrong value in one column: an end of a number may not be ``unreached``, and a single number
-    (None) not be infinite."""
-    title = sheet.title(position)
-    yield _Doubt(
-        real.wrong, _value_fault(real, position, numeric, sheet, gaps), f"where {title} is not {_kind(numeric)}"
-    )
-    if numeric:
-        infinite = np.isinf(values) if unreached is None else values == unreached
-        what = "no number is beyond it" if unreached is not None else "no number is infinite"
-        hint = "an unknown lower end is -inf or empty, an unknown upper end inf or empty"
-        if unreached is None:
-            hint = "leave the cell empty where the value is unknown, or load a lower and an upper column"
-        yield _Doubt(
-            infinite & ~(real.missing | real.wrong),
-            lambda row: DataFault("bad-number", f"{title} is {real.shown(row)}, and {what}", hint),
-            f"where {title} is infinite",
-        )
-        return
-    if gaps == "refused":
-        where = f"known: `where {sheet.column(position)} is not null`," if sheet.format else "known,"
-        empty = DataFault("bad-truth", f"{title} is empty", UNKNOWN.replace("known,", where))
-        yield _Doubt(real.missing, lambda _: empty, f"where {title} is empty")
-    hint = "a truth value is a number from 0 to 1"
-    yield _Doubt(
-        ~real.wrong & ((values < 0) | (values > 1)),
-        lambda row: DataFault("bad-truth", f"{title} is {real.shown(row)}, outside [0, 1]", hint),
-        f"where {title} is outside [0, 1]",
-    )
-
-
-def _kind(numeric: bool) -> str:
-    return "a number" if numeric else "a truth value"
-
-
-def _sound(real: Reals, values: np.ndarray, numeric: bool) -> bool:
-    """Whether all ``values`` are valid."""
-    if not len(values) or real.missing.any() or real.wrong.any():
-        return False
-    low, high = values.min(), values.max()  # nan if any value is
-    return bool(np.isfinite(low) and np.isfinite(high)) if numeric else bool(low >= 0 and high <= 1)
-
-
-def _value_fault(real: Reals, position: int, numeric: bool, sheet: Sheet, gaps: Gaps) -> Callable[[int], DataFault]:
-    def fault(row: int) -> DataFault:
-        shown = real.shown(row)
-        code = "bad-number" if numeric else "bad-truth"
-        message = f"{sheet.title(position)} is {shown}, not {_kind(numeric)}"
-        if row == 0 and not sheet.named and shown.strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
-            return DataFault(code, message, 'if this row is the header, end the statement with "header"')
-        plain = bool(sheet.format) and shown[0] in "'\"" and "\\" not in shown  # an escape is not what the file has
-        word = shown[1:-1]
-        mark = f", or add `missing {format_string(word)}`" if plain else ""
-        if numeric:
-            hint = several_units(map(real.shown, np.flatnonzero(real.wrong)[:_SAMPLE].tolist())) or meant(shown)
-            return DataFault(code, message, hint + (mark if hint == UNSAID else ""))
-        rest = UNKNOWN if gaps == "refused" else UNSAID + mark
-        if plain and word.isalpha() and word.lower() not in _GAPS:  # as `ja`
-            true = f"`where {sheet.column(position)} = {format_string(word)}`"
-            rest = f"or take the column out of the list, and say of which rows it is true, as {true}"
-        return DataFault(code, message, f"write a number from 0 to 1, or true or false; {rest}")
-
-    return fault
 
 
 def _unasked(error: Diagnostic, sheet: Sheet, choice: ColumnChoice) -> Diagnostic:
@@ -254,13 +257,13 @@ def _unasked(error: Diagnostic, sheet: Sheet, choice: ColumnChoice) -> Diagnosti
 
 def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], DataFault]:
     leave_out = f", or leave such rows out: `where {sheet.column(position)} is not null`" if sheet.format else ""
-    encoded = (
-        'save the file as UTF-8, or add its encoding: `encoding "latin-1"`' if sheet.format in TEXT_FORMATS else ""
-    )
+    encoded = 'save the file as UTF-8, or add its encoding: `encoding "latin-1"`'
+    encoded = encoded if sheet.format in TEXT_FORMATS else ""
 
     def fault(row: int) -> DataFault:
         hint = f"without it the row states no fact: fill it in{leave_out}" if texts.codes[row] < 0 else encoded
-        return DataFault("bad-row", f"{sheet.title(position)} {texts.fault(row)}", hint)
+        reason = texts.faults.get(int(texts.codes[row]), "is empty")
+        return DataFault("bad-row", f"{sheet.title(position)} {reason}", hint)
 
     return fault
 

@@ -17,22 +17,8 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 
-STATEMENT_FAULTS = frozenset(
-    {
-        "missing-file",
-        "unknown-format",
-        "wrong-columns",
-        "unknown-column",
-        "unquoted-value",
-        "ambiguous-column",
-        "bad-condition",
-        "bad-delimiter",
-        "bad-encoding",
-        "bad-query",
-        "missing-extra",
-    }
-)
-"""The errors to be fixed in the statement: they are reported there, all others in the file."""
+_OF_THE_FILE = frozenset(("unreadable-file", "empty-file", "bad-column", "bad-number"))
+"""The errors that are reported in the file; all others are to be fixed in the statement, and are reported there."""
 
 _BELOW_ONE = 1 - 2.0**-53  # the greatest truth below 1
 
@@ -67,7 +53,7 @@ def read_table(
         return (denied(read) if negated and not numeric else read), diagnostics
     except Unreadable as problem:
         fault = problem.fault
-        in_file = span is None or fault.code not in STATEMENT_FAULTS
+        in_file = span is None or fault.code in _OF_THE_FILE
         at = problem.span or span
         return None, [Diagnostic(fault.code, fault.message, fault.hint, at, file=source if in_file else None)]
     finally:

@@ -32,16 +32,6 @@ class Texts:
     faults: dict[int, str] = field(default_factory=dict)
     sharing: int = 0
 
-    def fault(self, row: int) -> str | None:
-        """Why the row has no entity; None if it has one."""
-        code = int(self.codes[row])
-        return "is empty" if code < 0 else self.faults.get(code)
-
-    def wrong(self) -> np.ndarray:
-        """A mask of the rows whose value is not an entity."""
-        mask = self.codes < 0
-        return mask | (self.codes >= len(self.names)) if self.faults else mask
-
 
 def texts_of(column: Column, title: str) -> Texts:
     """The entities of a column; as `text_values`, in NFC."""
