@@ -78,13 +78,13 @@ def filled(texts: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return texts.fill_null(strings([""]).view(texts.type)[0]) if texts.null_count else texts
 
 
-def without(texts: pa.StringArray, gaps: np.ndarray) -> pa.StringArray:
-    """The texts, with nulls where they are ``gaps``."""
+def without(array: pa.Array, gaps: np.ndarray) -> pa.Array:
+    """The array, with nulls where there are ``gaps``."""
     if not gaps.any():
-        return texts
+        return array
     from pyarrow.compute import call_function
 
-    return call_function("if_else", [booleans(gaps), pa.nulls(1, texts.type)[0], texts])
+    return call_function("if_else", [booleans(gaps), pa.nulls(1, array.type)[0], array])
 
 
 def mask(truths: pa.BooleanArray) -> np.ndarray:

@@ -96,13 +96,12 @@ def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
     if set(map(type, rows)) <= {tuple, list} and len(set(map(len, rows))) == 1 and len(rows[0]):
         turned = enumerate(zip(*rows, strict=True), start=1)
         return _from_columns({str(place): list(values) for place, values in turned}, named=False)
-    if rows and isinstance(rows[0], Mapping):
-        names = tuple(map(str, rows[0]))
-        keys = tuple(rows[0])
-        split = [_by_key(row, keys) for row in rows]
+    keys = tuple(rows[0]) if rows and isinstance(rows[0], Mapping) else None
+    split = [_cells(row, keys, arity) for row in rows]
+    if keys is not None:
+        names = tuple(map(str, keys))
     else:
-        split = [_by_place(row, arity) for row in rows]
-        widths = [len(row) for row in split if row is not None]
+        widths = [len(cells) for cells in split if cells is not None]
         width = next((width for width in widths if width in allowed), widths[0] if widths else allowed[0])
         names = tuple(str(position + 1) for position in range(width))
     others = any(cells is not None for cells in split)
@@ -117,7 +116,7 @@ def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
             numbers.append(number)
     columns: dict[int, Any] = {place: [row[place] for row in good] for place in range(len(names))}
     grid = Grid(columns, np.array(numbers, np.int64), {}, tuple(lost))
-    return Sheet(SOURCE, names, bool(rows) and isinstance(rows[0], Mapping), lambda _: grid)
+    return Sheet(SOURCE, names, keys is not None, lambda _: grid)
 
 
 def _lost(row: Any, names: tuple[str, ...], *, others: bool) -> DataFault:
@@ -128,17 +127,14 @@ def _lost(row: Any, names: tuple[str, ...], *, others: bool) -> DataFault:
     return DataFault("bad-row", message, f"write each row as a tuple of {len(names)}, and all of them as a list")
 
 
-def _by_key(row: Any, keys: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    if not isinstance(row, Mapping) or row.keys() != set(keys):
+def _cells(row: Any, keys: tuple[Any, ...] | None, arity: int) -> tuple[Any, ...] | None:
+    """The cells of a row, by its ``keys`` if the first row has some; None if it is not of that kind."""
+    if isinstance(row, Mapping):
+        return tuple(row[key] for key in keys) if keys is not None and row.keys() == set(keys) else None
+    if keys is not None:
         return None
-    return tuple(row[key] for key in keys)
-
-
-def _by_place(row: Any, arity: int) -> tuple[Any, ...] | None:
     if isinstance(row, (tuple, list)):
         return tuple(row)
-    if isinstance(row, Mapping):
-        return None
     if getattr(row, "ndim", 0) == 1:
         return tuple(row.tolist())
     return (row,) if arity == 1 else None

@@ -21,8 +21,8 @@ from tests.data.reading import STATEMENT, Read
 UTC = datetime.UTC
 
 
-def load(folder: Path, condition: str, name: str = "f.csv", arity: int = 1) -> Read:
-    program, found = parse(f'load P from "{name}" (id) where {condition}\n')
+def load(folder: Path, condition: str, name: str = "f.csv", arity: int = 1, columns: str = "id") -> Read:
+    program, found = parse(f'load P from "{name}" ({columns}) where {condition}\n')
     assert not found
     (statement,) = program.statements
     assert isinstance(statement, ast.LoadStatement)
@@ -109,6 +109,19 @@ def test_days_are_told_from_months_by_the_column(tmp_path: Path) -> None:
     assert "%d/%m/%Y" in hint("01/02/2005", "13/02/2005") and "%m/%d" not in hint("01/02/2005", "13/02/2005")
     assert "%m/%d/%Y" in hint("01/02/2005", "02/13/2005") and "%d/%m" not in hint("01/02/2005", "02/13/2005")
     assert "%m/%d/%Y" in hint("01/02/2005") and "%d/%m/%Y" in hint("01/02/2005")
+
+
+@pytest.mark.parametrize("size", [1, SMALL + 1])
+def test_dates_of_another_column_do_not_make_one_of_dates(tmp_path: Path, size: int) -> None:
+    rows = "2024-01-15,winter,03/04/2021\n2023-05-01,spring,yes\n" * size
+    (tmp_path / "f.csv").write_text("id,season,answer\n" + rows)
+    got = load(tmp_path, 'season = "Jan 2024"', arity=2, columns="id, season")
+    assert (got.keys, got.errors) == ([], [])
+    got = load(tmp_path, 'season != "Jan 2024"', arity=2, columns="id, season")
+    assert (got.keys, got.errors) == ([("2024-01-15", "winter"), ("2023-05-01", "spring")] * size, [])
+    got = load(tmp_path, 'answer > "2024-01-01"', arity=2, columns="id, answer")
+    assert "%d/%m/%Y" in got.diagnostics[0].hint or "%m/%d/%Y" in got.diagnostics[0].hint
+    assert load(tmp_path, 'id = "Jan 2024"').only().code == "bad-condition"
 
 
 def test_other_cells_are_errors_unless_left_out(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import subprocess
@@ -84,6 +85,9 @@ def test_truth_values(read: Reader, in_bulk: bool) -> None:
     assert sorted(got.errors) == [("bad-truth", row) for row in (3, 5, 6, 7)]
     got = read("a,n\nx,9007199254740993\ny,3\n", arity=1, numeric=True)
     assert got.found == [("inexact-number", 2)]
+    got = read("a,n\nx,9007199254740993\ny,\nz,-0.5\nw,1e400\n", arity=1, numeric=True)
+    assert got.facts == [("x", 2.0**53, 2.0**53), ("y", -math.inf, math.inf), ("z", -0.5, -0.5)]
+    assert got.found == [("bad-number", 5), ("inexact-number", 2)]
     assert read("a,l,u\nx,0.5,0.4\n", arity=1).errors == [("bad-truth", 2)]
     assert told({"a": ["x", "y"], "t": [0.5, float("nan")]}, 1).errors == [("bad-truth", 2)]
     assert told({"a": ["x", "y"], "t": [0.5, -0.0]}, 1).facts == [("x", 0.5, 0.5), ("y", 0.0, 0.0)]

@@ -10,7 +10,7 @@ from typing import cast
 
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, filled, is_text, one, strings
+from lnnkit.data.arrow import Column, filled, is_text, mask, one, strings, value_type, without
 from lnnkit.data.choose import ColumnChoice
 from lnnkit.data.grid import Grid
 from lnnkit.data.numerals import pointed
@@ -26,7 +26,7 @@ def meant_cells(grid: Grid, table: ast.Table, choice: ColumnChoice) -> Grid:
     grid = without_marks(grid, table.missing)
     if table.decimal == ",":
         compared = [test for test in choice.where if test.other is not None or _is_number(test.where.values)]
-        numbers = {*choice.values, *(place for test in compared for place in (test.position, test.other))} - {None}
+        numbers = [*choice.values, *(place for test in compared for place in (test.position, test.other))]
         grid = _changed(
             grid, {place: with_points(grid.columns[place], place) for place in numbers if place is not None}
         )
@@ -38,10 +38,9 @@ def _is_number(cells: Sequence[ast.Cell]) -> bool:
 
 
 def _changed(grid: Grid, columns: dict[int, Column]) -> Grid:
-    if not columns:
-        return grid
-    texts = {position: texts for position, texts in grid.texts.items() if position not in columns}
-    return replace(grid, columns={**grid.columns, **columns}, texts=texts)
+    changed = {place: column for place, column in columns.items() if column is not grid.columns[place]}
+    texts = {place: texts for place, texts in grid.texts.items() if place not in changed}
+    return replace(grid, columns={**grid.columns, **changed}, texts=texts) if changed else grid
 
 
 def trimmed(column: Column) -> Column:
@@ -66,13 +65,10 @@ def with_points(column: Column, place: int) -> Column:
 
 def _mapped(column: Column, change: Callable[[list[str]], list[str]]) -> Column:
     """A column of texts, changed; each distinct text once. Texts that are not UTF-8 leave the column as it is."""
-    if isinstance(column, list):
+    if isinstance(column, list) or not is_text(value_type(column)):
         return column
     array = one(column)
-    if not pa.types.is_dictionary(array.type):
-        if not is_text(array.type):
-            return column
-        array = array.dictionary_encode()
+    array = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     coded = cast("pa.DictionaryArray", array)
     try:
         texts = cast("list[str]", filled(coded.dictionary.cast(pa.string())).to_pylist())
@@ -85,26 +81,23 @@ def without_marks(grid: Grid, marks: Sequence[str]) -> Grid:
     """The grid with null in each cell that equals one of the ``marks``: as text or, in a column of numbers or days, by
     the value that the mark spells."""
     columns = {place: column for place, column in grid.columns.items() if marks and not isinstance(column, list)}
-    cleared = {place: _cleared(column, marks) for place, column in columns.items()}
-    return _changed(grid, {place: column for place, column in cleared.items() if column is not None})
+    return _changed(grid, {place: _cleared(column, marks) for place, column in columns.items()})
 
 
-def _cleared(column: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Array | None:
-    """The column without its marks; None if it has none."""
+def _cleared(column: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Array | pa.ChunkedArray:
+    """The column without its marks; the same one if it has none."""
     array = one(column)
     if pa.types.is_dictionary(array.type):
         coded = cast("pa.DictionaryArray", array)
         values = _cleared(coded.dictionary, marks)
-        return None if values is None else pa.DictionaryArray.from_arrays(coded.indices, values)
+        return column if values is coded.dictionary else pa.DictionaryArray.from_arrays(coded.indices, values)
     wanted = _as_values(array.type, marks)
     if wanted is None:
-        return None
+        return column
     from pyarrow.compute import SetLookupOptions, call_function
 
     marked = call_function("is_in", [array], SetLookupOptions(wanted, skip_nulls=True))
-    if not marked.true_count:
-        return None
-    return call_function("if_else", [marked, pa.scalar(None, array.type), array])
+    return without(array, mask(marked)) if marked.true_count else column
 
 
 def _as_values(kind: pa.DataType, marks: Sequence[str]) -> pa.Array | None:

@@ -23,6 +23,7 @@ LARGE = 8 << 20
 91 CPU ms against 137 for 8.8 MB (`python -m benchmarks.load_constants`)."""
 _MARKS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar", " ": "blank"}
 _ENCODED, _LATIN = "save it as UTF-8, or add its encoding, as", '`encoding "latin-1"`'
+_LINE, _BREAK = re.compile(rb"[^\r\n]*"), re.compile(rb"\r?\n?")
 _SPREADSHEET = re.compile(rb"sep=([\x01-\x7f])\r?\n", re.IGNORECASE)
 _WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
@@ -47,7 +48,8 @@ def open_delimited(raw: RawTable, header: bool, delimiter: str | None = None) ->
     if skipped == len(text):
         raise Unreadable("empty-file", f"{source} is empty")
     cells, end = _first_record(text, skipped, layout, source)
-    body = _behind_break(text, end) if header else skipped
+    line_break = _BREAK.match(text, end)
+    body = line_break.end() if header and line_break else skipped
     before = text[:body]
     first = 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
 
@@ -70,15 +72,11 @@ def numbered(cells: Sequence[str]) -> tuple[str, ...]:
 
 
 def _first_record(text: bytes, start: int, layout: TextLayout, source: str) -> tuple[tuple[str, ...], int]:
-    if layout.quoting:
-        match = record(layout.delimiter).match(text, start)
-        assert match is not None  # also matches the empty text
-        end = match.end()
-        if match["open1"] is not None or match["open2"] is not None:
-            raise Unreadable("unreadable-file", f"a quote in the first row of {source} never closes")
-    else:
-        ends = [place for place in (text.find(b"\n", start), text.find(b"\r", start)) if place >= 0]
-        end = min(ends, default=len(text))
+    match = (record(layout.delimiter) if layout.quoting else _LINE).match(text, start)
+    assert match is not None  # both also match the empty text
+    end = match.end()
+    if layout.quoting and (match["open1"] is not None or match["open2"] is not None):
+        raise Unreadable("unreadable-file", f"a quote in the first row of {source} never closes")
     try:
         line = text[start:end].decode()
     except UnicodeDecodeError:
@@ -89,10 +87,6 @@ def _first_record(text: bytes, start: int, layout: TextLayout, source: str) -> t
         return tuple(next(csv.reader(io.StringIO(line, newline=""), delimiter=layout.delimiter))), end
     except csv.Error as error:
         raise Unreadable("unreadable-file", f"the first row of {source} cannot be read: {error}") from None
-
-
-def _behind_break(text: bytes, place: int) -> int:
-    return place + (2 if text[place : place + 2] == b"\r\n" else 1 if place < len(text) else 0)
 
 
 def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: TextLayout, first: int) -> Grid:
