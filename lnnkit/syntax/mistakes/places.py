@@ -77,202 +77,171 @@ def _one_of(groups: Groups, fault: Fault) -> str | None:
     return f"write `({' | '.join(cases)})`" if len(cases) > 1 else f"write `{cases[0]}`"
 
 
-CAPITALS: Table = {
-    "any if-then: `{at}` is not a function": {
-        r"(?<![\w-])⟦(?i:if|iif|ifelse|if_else)⟧(<call>\s*\((?:[^()]|\([^()]*\))*(?:\([^()]*)?)‸(<more>.*)": _cases,
-    },
-    "formula+line [outside] if-then: `{at}` is not a word of the language": {
-        r"‸⟦(?i:if|then)⟧(?!\w)": "write `P -> Q` for if P then Q",
-        r"‸⟦(?i:else)⟧(?!\w)": _ELSE,
-        r"(?<![\w-])⟦(?i:if|then)⟧\s*‸": "write `P -> Q` for if P then Q",
-        r"(?<![\w-])⟦(?i:else)⟧\s*‸": _ELSE,
-    },
-    "any [outside] capital-operator: `{at}` in capitals is not an operator": {
-        r"(?:\A|[^=\s])\s*‸⟦CAPITALS⟧(?!\w)": "write `{lower}`",
-        r"(?<![\w-])⟦CAPITALS⟧\s*‸": "write `{lower}`",
-    },
-    "any [outside] capital-operator: `{at}` is not an operator": {
-        r"(?:\A|[^=\s])\s*‸⟦And|Or|Not⟧(?!\w)": "write `{lower}`",
-        r"(?<![\w-])⟦And|Or|Not⟧\s*‸[^\W\d_]": "write `{lower}`",
-    },
-    "any [arguments] capital-operator: `{at}` in capitals is not an operator": {
-        r"(?<![\w-])⟦CAPITALS⟧\s*\([^()]*‸": "write `{lower}`",
-    },
-}
-QUANTIFIERS: Table = {
-    "formula+line [outside] word-negation: `{at}` is not the negation": {
-        r"\S ⟦(?i:no|never|neither|isnt|without)⟧\s*‸NAME\s*\(": "write `~`",
-    },
-    "formula+line [outside free] missing-parentheses: the arguments of `{name}` stand in parentheses": {
-        r"\S\s*(?<![\w-])⟦(<name>[A-Z][\w-]+)\s*‸(<variable>[A-Z]\d*)⟧(?!\w)": "write `{name}({variable})`",
-    },
-    "any [outside word] quantifier-word: `{at}` is not a quantifier": {
-        (
-            r"(?<![\w-])⟦for|all|every|each|foreach|forAll|Forall|ForAll⟧\s*‸"
-            r"(?:all |each |every |exists? |is )?\s*\w+(?:\s*,\s*\w+)*\s*[:(.\w]"
-        ): "write `forall X: ...`",
-        r"(?<![\w-])⟦exist|some|there|Exists⟧\s*‸(?:all |each |every |exists? |is )?\s*\w+(?:\s*,\s*\w+)*\s*[:(.\w]": (
-            "write `exists X: ...`"
-        ),
-    },
-    "any [bound] quantifier-sort: a quantifier cannot name a sort": {
-        r"(?<![\w-])(<name>[\w-]+)\s*‸(?:in|∈)\s*(<sort>NAME)": (
-            "write `{sort}({name})` in the formula, or give the predicates sorts"
-        ),
-        r"‸(?:in(?!\w)|∈)": "leave it out",
-    },
-}
-LISTED: Table = {
-    "any quantifier-comma: variables of a quantifier are separated by commas": {
-        r"(?:[∀∃]|\b(?:forall|exists)(?!\w))\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s*‸[:\w]": (
-            "write `{first}, {name}`"
-        ),
-    },
-    "any [arguments] quantifier-comma: variables of a quantifier are separated by commas": {
-        r"(?:[∀∃]|\b(?:forall|exists)(?!\w))\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s+\([^()]*‸": (
-            "write `{first}, {name}`"
-        ),
-    },
-}
-ARGUMENTS: Table = {
-    "formula+line between: `between` is not a word of the language": {
-        (
-            r"\)\s*‸⟦(?i:between)⟧ (<low>-?[\w.]+(?:\([^()]*\)|[\w.:-]*)) "
-            r"(?i:and) (<high>-?[\w.]+(?:\([^()]*\)|[\w.:-]*))"
-        ): _ends,
-    },
-    "any [arguments literal] unquoted-entity: `{at}` follows `{previous}` with no comma between": {
-        r"(?<![\w-])(<words>(?:\d+(?:\.\d+)?|\??NAME)\s+)‸(<more>[^\W_][\w.:-]*(?:[^\S\n]+[^\W_][\w.:-]*)*)": (
-            'quote an entity of several words: "{words}{more}"; or put a comma between two'
-        ),
-    },
-}
-EXPRESSIONS: Table = {
-    "any [arguments =AND|OR|XOR|IMPLIES|IFF] argument-formula: `{at}` cannot be used in an argument of `{applied}`": {
-        r"‸": _between_atoms,
-    },
-    "any [arguments =NOT|QUANTIFIER] argument-formula: `{at}` cannot be used in an argument of `{applied}`": {
-        r"‸": "put it before the atom",
-    },
-    "any [arguments =LPAR] argument-expression: an argument is a variable or an entity, not a call: `{at}(`": {
-        r"⟦[\w-]+|\"[^\"\n]*\"|\S⟧\s*‸": "give it an atom or comparison of its own, and use a variable in `{applied}`",
-    },
-    "any [arguments sign] argument-expression: an argument is a variable or an entity, never an expression: `{at}`": {
-        r"‸": "compute outside of `{applied}`; an entity with such a character needs quotes",
-    },
-    "any [arguments junk] unquoted-entity: `{at}` cannot be part of an unquoted entity": {
-        r"[(,]\s*(<entity>[^(),\n]*\w)‸(<more>[^,()\n]*?)\s*(?:[,()\n]|\Z)": 'write "{entity}{more}"',
-    },
-}
-BRACKETS: Table = {
-    "any [outside] misplaced-attributes: attributes follow the parentheses of a connective or comparison, or a unit": {
-        r"(<operand>ATOM)\s*‸⟦\{\s*(?:weight\s*[:=]\s*)?(<weight>-?[\d.]+)\s*\}⟧": (
-            "a weight is written `{operand}@{weight}`"
-        ),
-        r"\S\s*‸\{": "write them as in `(A & B){{bias: 1}}`",
-    },
-    "any [outside] square-brackets: arguments are written in parentheses": {
-        r"\W(<name>NAME)‸\[": "write `{name}(...)`",
-    },
-    "any [outside word] function-parentheses: `{at}` takes parentheses": {
-        r"(?<![\w-])⟦CALLED⟧[^\S\n]*‸": "write `{at}(...)`",
-    },
-    "any [NAME] reserved-word: `not` is the negation and cannot be a name": {
-        r"(?<![\w-])⟦not⟧\s*‸\(": "write `~P(a)` for not P(a)",
-    },
-    "any [NAME] reserved-word: `{at}` is a word of the language and cannot be a name": {
-        r"\S\s*‸⟦WORDS⟧\(": "choose another name, such as `is-{at}`",
-    },
-    "any wrong-bounds: a comma separates two bounds": {
-        r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*‸⟦(<high>\?|-?DIGITS)⟧\s*\]": "write `in [{low}, {high}]`",
-        r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*‸⟦(?:\.\.+|-|–|to )\s*(<high>-?DIGITS)⟧\s*\]": "write `in [{low}, {high}]`",
-    },
-    f"rule [top] wrong-bounds: {_BOUNDS}": {r"\bin\s*‸⟦\?⟧\s*\Z": "write `in [?, 1]`"},
-    "formula+line half-comparison: a comparison has two sides": {
-        r"(?:\band|&|\bor|\|)\s*‸⟦(<sign><=|>=|<|>|≤|≥|!=|=)\s*(<value>-?[\d.]+)⟧": _again,
-    },
-    "formula+line interval-in-body: a number is compared with a number, not with a range": {
-        r"[<>=]\s*⟦(<number>NUMBER)\s*‸\.\.+\s*(<high>\d[\d.]*)⟧": _range,
-    },
-    "formula+line interval-in-body: a number is compared with a number, not with two": {
-        r"(?:(?<![-=])>|[<=]|\bin)\s*‸⟦\[\s*(<low>-?[\d.]+)\s*,\s*(<high>-?[\d.]+)\s*\]⟧": _range,
-    },
-}
-IN: Table = {
-    "formula+line membership: `in` gives bounds and does not test membership": {
-        r"(?<![\w-])(<held>ATOM|NAME)\s*‸⟦in\s*[(\[{]\s*(<list>ITEM(?:\s*,\s*ITEM)*)\s*[)\]}]⟧": _one_of,
-        r"(?<![\w-])(<held>ATOM|NAME)\s*⟦in\s*(?:[(\[{]\s*)?‸[(\[{]?\s*(<list>ITEM(?:\s*,\s*ITEM)*)\s*[)\]}]⟧": _one_of,
-    },
-    "formula+line interval-in-body: `in [l, u]` bounds a whole statement, not a part of it": {
-        (
-            r"\)\s*in\s*‸\(\s*(<low>[^,()\[\]]+?)\s*,\s*(<high>[^,()\[\]]+?)\s*(<closing>[\])])\s*"
-            r"(?:[&|)]|<?->|=>|→|(?:and|or|xor|implies|iff)\b)"
-        ): _part,
-    },
-    "any open-interval: bounds are closed: both ends belong to them": {
-        r"\bin\s*‸\(\s*(<low>[^,()\[\]]+?)\s*,\s*(<high>[^,()\[\]]+?)\s*[\])]": "write `in [{low}, {high}]`",
-        r"\bin\s*‸\(": "write `in [l, u]`",
-        r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*,\s*(<high>[^\s,()\[\]]+)\s*‸\)": "write `in [{low}, {high}]`",
-    },
-}
-BOUNDS: Table = {
-    "any [top =RPAR|RSQB|RBRACE] unmatched-bracket: this `{at}` closes nothing": {
-        r"‸": "remove it, or open the group that it should close",
-    },
-    f"rule [top] wrong-bounds: {_BOUNDS}": {
-        r"\bin\s*‸\[?\s*(<low>[-\d.]+)\s*,\s*(<high>[-\d.]+)\s*\]?\s*\Z": "write `in [{low}, {high}]`",
-        r"\S\s*‸\[\s*(<low>[-\d.]+)\s*,\s*(<high>[-\d.]+)\s*\]?\s*\Z": "write `in [{low}, {high}]`",
-        r"\S\s*‸[:\[(]?\s*(<low>SHARE)\s*[\])]?\s*\Z": "write `in [{low}, 1]`",
-    },
-    "fact [top] wrong-bounds: bounds are written in square brackets": {
-        r"\bin\s*‸(<low>-?[\d.]+)\s*,\s*(<high>-?[\d.]+)\s*\Z": "write `in [{low}, {high}]`",
-    },
-    "fact [top] wrong-bounds: `{at}` cannot be combined with this value": {
-        r"⟦=⟧\s*‸\[[^\[\],]+,[^\[\],]+\]\s*\Z": "write `in {there}`",
-        r"\b⟦in⟧\s*‸(?:-?[\d.]+|\?[\w=.-]*)\s*\Z": "write `= {there}`",
-    },
-    "fact [top] truth-as-value: a value is a number, not `{there}`": {
-        r"=\s*‸(?i:true|⊤)\s*\Z": "write `= 1`, or leave it out",
-        r"=\s*‸(?i:false|⊥)\s*\Z": "write `= 0`, or `~` before the atom",
-    },
-    "fact [top] missing-equals: the value of a {keyword} follows `=`": {
-        r"\)\s*‸[:@]?\s*(<value>-?[\d.]+)\s*\Z": "write `= {value}`",
-        r"\)\s*‸[:?\d]": "write `= v` or `in [l, u]`",
-    },
-    "fact [top] fact-formula: a {keyword} is one atom or its negation, not several": {
-        r"\S\s*‸,": "give each its own line and its own `{keyword}`",
-        r"\S\s*‸(?:&|and(?!\w)|∧)": lambda groups, fault: (
-            f"give each its own line and its own `{fault.keyword}`" if balanced(fault.rest) else None
-        ),
-    },
-    "fact [top] fact-formula: a {keyword} gives bounds, not a comparison": {
-        r"\S\s*‸(<sign>[<>]=?|≤|≥)\s*(<end>-?[\d.]+)\s*\Z": _one_sided,
-    },
-    "fact [top] fact-formula: a {keyword} is one atom or its negation, not a formula": {
-        (
-            r"\S\s*‸(?:\||or(?!\w)|∨|->|→|=>|⇒|implies(?!\w)|<->|<=>|↔|⇔|iff(?!\w)|xor"
-            r"(?!\w)|⊕|∀|∃|forall(?!\w)|exists(?!\w)|[<>≤≥≠]|!=)"
-        ): "a formula takes `rule` or `axiom`",
-    },
-    "fact [top literal] value-not-number: `{at}` is not a number; a {keyword} gives a number after `=`": {
-        r"=\s*‸\"(<number>-?\d+(?:\.\d+)?)\"": "write it in digits, without quotes: `{number}`",
-        r"=\s*‸": "write it in digits; leave the {keyword} out where the value is not known",
-    },
-    "fact [top =IN] two-values: a {keyword} has one value, or bounds, not both": {
-        r"[=-]\s*NUMBER\s*‸": "remove one of the two",
-    },
-    "fact [top] computed-value: a {keyword} states a number and cannot compute one": {
-        r"[=]\s*(<sign>-?)\s*(<number>NUMBER)\s*‸(?:/\s*(<divisor>\d+(?:\.\d+)?)\s*\Z|[+*/^]|[-−](?!\d))": _quotient,
-    },
-    "formula+line [AND] comma-conjunction: `,` cannot join formulas": {r"\S\s*‸,": "write `&`"},
-    "any repeated-weight: an operand has one weight": {r"@\s*-?\??[\w.]*\s*‸@": "keep one of them"},
-    "rule rule-name: there is no name before the colon": {
-        r"\A\w+\s*‸:": "write `{keyword} name: ...`, or leave the colon out",
-    },
-    "rule rule-name: a name must be one word, not `{name}`": {
-        r"\A\w+ (<first>\w+(?:[^\S\n]+\w+)*)\s*‸(<more>(?:\w+[^\S\n]+)*\w+)\s*:(?!-)": _dashed,
-    },
-    "any [path] unquoted-path: the path `{at}` needs quotes": {
-        r"\b(?:from|import)\s*‸⟦[\w./~\\-][^\s(]*+⟧(?!\s*\")": 'write "{at}"',
-    },
-}
+CAPITALS: Table = (
+    "any if-then: `{at}` is not a function",
+    (r"(?<![\w-])⟦(?i:if|iif|ifelse|if_else)⟧(<call>\s*\((?:[^()]|\([^()]*\))*(?:\([^()]*)?)‸(<more>.*)", _cases),
+    "formula+line [outside] if-then: `{at}` is not a word of the language",
+    (r"‸⟦(?i:if|then)⟧(?!\w)", "write `P -> Q` for if P then Q"),
+    (r"‸⟦(?i:else)⟧(?!\w)", _ELSE),
+    (r"(?<![\w-])⟦(?i:if|then)⟧\s*‸", "write `P -> Q` for if P then Q"),
+    (r"(?<![\w-])⟦(?i:else)⟧\s*‸", _ELSE),
+    "any [outside] capital-operator: `{at}` in capitals is not an operator",
+    (r"(?:\A|[^=\s])\s*‸⟦CAPITALS⟧(?!\w)", "write `{lower}`"),
+    (r"(?<![\w-])⟦CAPITALS⟧\s*‸", "write `{lower}`"),
+    "any [outside] capital-operator: `{at}` is not an operator",
+    (r"(?:\A|[^=\s])\s*‸⟦And|Or|Not⟧(?!\w)", "write `{lower}`"),
+    (r"(?<![\w-])⟦And|Or|Not⟧\s*‸[^\W\d_]", "write `{lower}`"),
+    "any [arguments] capital-operator: `{at}` in capitals is not an operator",
+    (r"(?<![\w-])⟦CAPITALS⟧\s*\([^()]*‸", "write `{lower}`"),
+)
+QUANTIFIERS: Table = (
+    "formula+line [outside] word-negation: `{at}` is not the negation",
+    (r"\S ⟦(?i:no|never|neither|isnt|without)⟧\s*‸NAME\s*\(", "write `~`"),
+    "formula+line [outside free] missing-parentheses: the arguments of `{name}` stand in parentheses",
+    (r"\S\s*(?<![\w-])⟦(<name>[A-Z][\w-]+)\s*‸(<variable>[A-Z]\d*)⟧(?!\w)", "write `{name}({variable})`"),
+    "any [outside word] quantifier-word: `{at}` is not a quantifier",
+    (
+        r"(?<![\w-])⟦for|all|every|each|foreach|forAll|Forall|ForAll⟧\s*‸"
+        r"(?:all |each |every |exists? |is )?\s*\w+(?:\s*,\s*\w+)*\s*[:(.\w]",
+        "write `forall X: ...`",
+    ),
+    (
+        r"(?<![\w-])⟦exist|some|there|Exists⟧\s*‸(?:all |each |every |exists? |is )?\s*\w+(?:\s*,\s*\w+)*\s*[:(.\w]",
+        "write `exists X: ...`",
+    ),
+    "any [bound] quantifier-sort: a quantifier cannot name a sort",
+    (
+        r"(?<![\w-])(<name>[\w-]+)\s*‸(?:in|∈)\s*(<sort>NAME)",
+        "write `{sort}({name})` in the formula, or give the predicates sorts",
+    ),
+    (r"‸(?:in(?!\w)|∈)", "leave it out"),
+)
+LISTED: Table = (
+    "any quantifier-comma: variables of a quantifier are separated by commas",
+    (
+        r"(?:[∀∃]|\b(?:forall|exists)(?!\w))\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s*‸[:\w]",
+        "write `{first}, {name}`",
+    ),
+    "any [arguments] quantifier-comma: variables of a quantifier are separated by commas",
+    (
+        r"(?:[∀∃]|\b(?:forall|exists)(?!\w))\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s+\([^()]*‸",
+        "write `{first}, {name}`",
+    ),
+)
+ARGUMENTS: Table = (
+    "formula+line between: `between` is not a word of the language",
+    (
+        r"\)\s*‸⟦(?i:between)⟧ (<low>-?[\w.]+(?:\([^()]*\)|[\w.:-]*)) "
+        r"(?i:and) (<high>-?[\w.]+(?:\([^()]*\)|[\w.:-]*))",
+        _ends,
+    ),
+    "any [arguments literal] unquoted-entity: `{at}` follows `{previous}` with no comma between",
+    (
+        r"(?<![\w-])(<words>(?:\d+(?:\.\d+)?|\??NAME)\s+)‸(<more>[^\W_][\w.:-]*(?:[^\S\n]+[^\W_][\w.:-]*)*)",
+        'quote an entity of several words: "{words}{more}"; or put a comma between two',
+    ),
+)
+EXPRESSIONS: Table = (
+    "any [arguments =AND|OR|XOR|IMPLIES|IFF] argument-formula: `{at}` cannot be used in an argument of `{applied}`",
+    (r"‸", _between_atoms),
+    "any [arguments =NOT|QUANTIFIER] argument-formula: `{at}` cannot be used in an argument of `{applied}`",
+    (r"‸", "put it before the atom"),
+    "any [arguments =LPAR] argument-expression: an argument is a variable or an entity, not a call: `{at}(`",
+    (r"⟦[\w-]+|\"[^\"\n]*\"|\S⟧\s*‸", "give it an atom or comparison of its own, and use a variable in `{applied}`"),
+    "any [arguments sign] argument-expression: an argument is a variable or an entity, never an expression: `{at}`",
+    (r"‸", "compute outside of `{applied}`; an entity with such a character needs quotes"),
+    "any [arguments junk] unquoted-entity: `{at}` cannot be part of an unquoted entity",
+    (r"[(,]\s*(<entity>[^(),\n]*\w)‸(<more>[^,()\n]*?)\s*(?:[,()\n]|\Z)", 'write "{entity}{more}"'),
+)
+BRACKETS: Table = (
+    "any [outside] misplaced-attributes: attributes follow the parentheses of a connective or comparison, or a unit",
+    (
+        r"(<operand>ATOM)\s*‸⟦\{\s*(?:weight\s*[:=]\s*)?(<weight>-?[\d.]+)\s*\}⟧",
+        "a weight is written `{operand}@{weight}`",
+    ),
+    (r"\S\s*‸\{", "write them as in `(A & B){{bias: 1}}`"),
+    "any [outside] square-brackets: arguments are written in parentheses",
+    (r"\W(<name>NAME)‸\[", "write `{name}(...)`"),
+    "any [outside word] function-parentheses: `{at}` takes parentheses",
+    (r"(?<![\w-])⟦CALLED⟧[^\S\n]*‸", "write `{at}(...)`"),
+    "any [NAME] reserved-word: `not` is the negation and cannot be a name",
+    (r"(?<![\w-])⟦not⟧\s*‸\(", "write `~P(a)` for not P(a)"),
+    "any [NAME] reserved-word: `{at}` is a word of the language and cannot be a name",
+    (r"\S\s*‸⟦WORDS⟧\(", "choose another name, such as `is-{at}`"),
+    "any wrong-bounds: a comma separates two bounds",
+    (r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*‸⟦(<high>\?|-?DIGITS)⟧\s*\]", "write `in [{low}, {high}]`"),
+    (r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*‸⟦(?:\.\.+|-|–|to )\s*(<high>-?DIGITS)⟧\s*\]", "write `in [{low}, {high}]`"),
+    f"rule [top] wrong-bounds: {_BOUNDS}",
+    (r"\bin\s*‸⟦\?⟧\s*\Z", "write `in [?, 1]`"),
+    "formula+line half-comparison: a comparison has two sides",
+    (r"(?:\band|&|\bor|\|)\s*‸⟦(<sign><=|>=|<|>|≤|≥|!=|=)\s*(<value>-?[\d.]+)⟧", _again),
+    "formula+line interval-in-body: a number is compared with a number, not with a range",
+    (r"[<>=]\s*⟦(<number>NUMBER)\s*‸\.\.+\s*(<high>\d[\d.]*)⟧", _range),
+    "formula+line interval-in-body: a number is compared with a number, not with two",
+    (r"(?:(?<![-=])>|[<=]|\bin)\s*‸⟦\[\s*(<low>-?[\d.]+)\s*,\s*(<high>-?[\d.]+)\s*\]⟧", _range),
+)
+IN: Table = (
+    "formula+line membership: `in` gives bounds and does not test membership",
+    (r"(?<![\w-])(<held>ATOM|NAME)\s*‸⟦in\s*[(\[{]\s*(<list>ITEM(?:\s*,\s*ITEM)*)\s*[)\]}]⟧", _one_of),
+    (r"(?<![\w-])(<held>ATOM|NAME)\s*⟦in\s*(?:[(\[{]\s*)?‸[(\[{]?\s*(<list>ITEM(?:\s*,\s*ITEM)*)\s*[)\]}]⟧", _one_of),
+    "formula+line interval-in-body: `in [l, u]` bounds a whole statement, not a part of it",
+    (
+        r"\)\s*in\s*‸\(\s*(<low>[^,()\[\]]+?)\s*,\s*(<high>[^,()\[\]]+?)\s*(<closing>[\])])\s*"
+        r"(?:[&|)]|<?->|=>|→|(?:and|or|xor|implies|iff)\b)",
+        _part,
+    ),
+    "any open-interval: bounds are closed: both ends belong to them",
+    (r"\bin\s*‸\(\s*(<low>[^,()\[\]]+?)\s*,\s*(<high>[^,()\[\]]+?)\s*[\])]", "write `in [{low}, {high}]`"),
+    (r"\bin\s*‸\(", "write `in [l, u]`"),
+    (r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*,\s*(<high>[^\s,()\[\]]+)\s*‸\)", "write `in [{low}, {high}]`"),
+)
+BOUNDS: Table = (
+    "any [top =RPAR|RSQB|RBRACE] unmatched-bracket: this `{at}` closes nothing",
+    (r"‸", "remove it, or open the group that it should close"),
+    f"rule [top] wrong-bounds: {_BOUNDS}",
+    (r"\bin\s*‸\[?\s*(<low>[-\d.]+)\s*,\s*(<high>[-\d.]+)\s*\]?\s*\Z", "write `in [{low}, {high}]`"),
+    (r"\S\s*‸\[\s*(<low>[-\d.]+)\s*,\s*(<high>[-\d.]+)\s*\]?\s*\Z", "write `in [{low}, {high}]`"),
+    (r"\S\s*‸[:\[(]?\s*(<low>SHARE)\s*[\])]?\s*\Z", "write `in [{low}, 1]`"),
+    "fact [top] wrong-bounds: bounds are written in square brackets",
+    (r"\bin\s*‸(<low>-?[\d.]+)\s*,\s*(<high>-?[\d.]+)\s*\Z", "write `in [{low}, {high}]`"),
+    "fact [top] wrong-bounds: `{at}` cannot be combined with this value",
+    (r"⟦=⟧\s*‸\[[^\[\],]+,[^\[\],]+\]\s*\Z", "write `in {there}`"),
+    (r"\b⟦in⟧\s*‸(?:-?[\d.]+|\?[\w=.-]*)\s*\Z", "write `= {there}`"),
+    "fact [top] truth-as-value: a value is a number, not `{there}`",
+    (r"=\s*‸(?i:true|⊤)\s*\Z", "write `= 1`, or leave it out"),
+    (r"=\s*‸(?i:false|⊥)\s*\Z", "write `= 0`, or `~` before the atom"),
+    "fact [top] missing-equals: the value of a {keyword} follows `=`",
+    (r"\)\s*‸[:@]?\s*(<value>-?[\d.]+)\s*\Z", "write `= {value}`"),
+    (r"\)\s*‸[:?\d]", "write `= v` or `in [l, u]`"),
+    "fact [top] fact-formula: a {keyword} is one atom or its negation, not several",
+    (r"\S\s*‸,", "give each its own line and its own `{keyword}`"),
+    (
+        r"\S\s*‸(?:&|and(?!\w)|∧)",
+        lambda groups, fault: f"give each its own line and its own `{fault.keyword}`" if balanced(fault.rest) else None,
+    ),
+    "fact [top] fact-formula: a {keyword} gives bounds, not a comparison",
+    (r"\S\s*‸(<sign>[<>]=?|≤|≥)\s*(<end>-?[\d.]+)\s*\Z", _one_sided),
+    "fact [top] fact-formula: a {keyword} is one atom or its negation, not a formula",
+    (
+        r"\S\s*‸(?:\||or(?!\w)|∨|->|→|=>|⇒|implies(?!\w)|<->|<=>|↔|⇔|iff(?!\w)|xor"
+        r"(?!\w)|⊕|∀|∃|forall(?!\w)|exists(?!\w)|[<>≤≥≠]|!=)",
+        "a formula takes `rule` or `axiom`",
+    ),
+    "fact [top literal] value-not-number: `{at}` is not a number; a {keyword} gives a number after `=`",
+    (r"=\s*‸\"(<number>-?\d+(?:\.\d+)?)\"", "write it in digits, without quotes: `{number}`"),
+    (r"=\s*‸", "write it in digits; leave the {keyword} out where the value is not known"),
+    "fact [top =IN] two-values: a {keyword} has one value, or bounds, not both",
+    (r"[=-]\s*NUMBER\s*‸", "remove one of the two"),
+    "fact [top] computed-value: a {keyword} states a number and cannot compute one",
+    (r"[=]\s*(<sign>-?)\s*(<number>NUMBER)\s*‸(?:/\s*(<divisor>\d+(?:\.\d+)?)\s*\Z|[+*/^]|[-−](?!\d))", _quotient),
+    "formula+line [AND] comma-conjunction: `,` cannot join formulas",
+    (r"\S\s*‸,", "write `&`"),
+    "any repeated-weight: an operand has one weight",
+    (r"@\s*-?\??[\w.]*\s*‸@", "keep one of them"),
+    "rule rule-name: there is no name before the colon",
+    (r"\A\w+\s*‸:", "write `{keyword} name: ...`, or leave the colon out"),
+    "rule rule-name: a name must be one word, not `{name}`",
+    (r"\A\w+ (<first>\w+(?:[^\S\n]+\w+)*)\s*‸(<more>(?:\w+[^\S\n]+)*\w+)\s*:(?!-)", _dashed),
+    "any [path] unquoted-path: the path `{at}` needs quotes",
+    (r"\b(?:from|import)\s*‸⟦[\w./~\\-][^\s(]*+⟧(?!\s*\")", 'write "{at}"'),
+)

@@ -1,6 +1,6 @@
 """The notation of the table of mistakes, and how a row of it is found.
 
-A table maps a heading, ``KEYWORDS [CONDITIONS] CODE: MESSAGE``, to patterns, each with its hint. In a pattern
+Under each heading of a table, ``KEYWORDS [CONDITIONS] CODE: MESSAGE``, stand patterns with their hints. In a pattern
 
 - a blank is ``\\s+``, ``(<name>`` opens a named group, and `MACROS` in capitals stand for what recurs;
 - ``⟦`` and ``⟧`` enclose what the finding points at (without them it is what the parser stopped at);
@@ -15,7 +15,7 @@ returns None, the row does not hold. Conditions are those of `CONDITIONS`, or a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -25,7 +25,7 @@ from lnnkit.syntax.identifiers import FUNCTIONS, KEYWORDS, SHOUTED, TEXT_FUNCTIO
 LONGEST = 400  # characters of a statement, and before the fault, that are looked at: what people type by hand
 Groups = dict[str, str]  # named groups of a match and their texts
 Hint = str | Callable[[Groups, Fault], str | None]
-Table = Mapping[str, Mapping[str, Hint]]
+Table = Sequence[str | tuple[str, Hint]]  # headings, and patterns with their hints
 Recogniser = Callable[[Fault], Diagnostic | None]
 
 _KINDS = {
@@ -172,11 +172,14 @@ def _holds(condition: str, fault: Fault) -> bool:
     return CONDITIONS[condition](fault)
 
 
-def rows(table: Table) -> tuple[Row, ...]:
+def rows(table: Table) -> Iterator[Row]:
     """The rows of a table, compiled."""
-    return tuple(
-        _row(heading, pattern, hint) for heading, patterns in table.items() for pattern, hint in patterns.items()
-    )
+    heading = ""
+    for entry in table:
+        if isinstance(entry, str):
+            heading = entry
+        else:
+            yield _row(heading, *entry)
 
 
 _HEADING = re.compile(r"(?P<kinds>[a-z+]+) (?:\[(?P<conditions>[^\]]*)\] )?(?P<code>[a-z-]+): (?P<message>.*)")

@@ -52,85 +52,82 @@ def _assigned(groups: Groups, fault: Fault) -> str:
     return f"write `{rule}`" if rule else "write `=`"
 
 
-TEXTS: Table = {
-    "any [junk] unclosed-string: this text is never closed": {
-        r'‸⟦"[^\n]*?⟧[^\S\n]*(?:\n|\Z)': 'add a `"` where it ends',
-    },
-    "any [junk] single-quotes: a text is written in double quotes": {
-        r"‸⟦'(<text>[^'\n]*)'⟧": 'write "{text}"',
-        r"‸⟦[“”„](<text>[^“”\n]*)[“”]⟧": 'write "{text}"',
-    },
-}
-SPACED: Table = {
-    f"any thousands-separator: {_SEPARATORS}": {
-        r"(?<!\S)⟦(<number>\d{1,3})\s‸(<more>\d{3}(?: \d{3})*)⟧(?![\w.])": _digits,
-    },
-}
-UNQUOTED: Table = {
-    "table [in_table STRING -NAME] unquoted-value: the value `{at}` needs quotes": {
-        r"\bdecimal\s*‸⟦[^\s(),\"'#]+⟧": 'write ","',
-        r"(?:[=<>(,]|\b(?:missing|delimiter|encoding))\s*‸⟦[^\s(),\"'#]+⟧": 'write "{at}"',
-    },
-}
-SIGNS: Table = {
-    "any [junk] unique-exists: `∃!` is not a quantifier": {
-        r"‸⟦∃!⟧": "write `exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness",
-        r"(?:∃|\bexists)\s*‸!": "write `exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness",
-    },
-    "any [junk] bang-negation: `!` is not the negation": {r"‸!\s*[\w(]": "write `~`"},
-    "any directive: `:- {word}` is a directive of Prolog": {
+TEXTS: Table = (
+    "any [junk] unclosed-string: this text is never closed",
+    (r'‸⟦"[^\n]*?⟧[^\S\n]*(?:\n|\Z)', 'add a `"` where it ends'),
+    "any [junk] single-quotes: a text is written in double quotes",
+    (r"‸⟦'(<text>[^'\n]*)'⟧", 'write "{text}"'),
+    (r"‸⟦[“”„](<text>[^“”\n]*)[“”]⟧", 'write "{text}"'),
+)
+SPACED: Table = (
+    f"any thousands-separator: {_SEPARATORS}",
+    (r"(?<!\S)⟦(<number>\d{1,3})\s‸(<more>\d{3}(?: \d{3})*)⟧(?![\w.])", _digits),
+)
+UNQUOTED: Table = (
+    "table [in_table STRING -NAME] unquoted-value: the value `{at}` needs quotes",
+    (r"\bdecimal\s*‸⟦[^\s(),\"'#]+⟧", 'write ","'),
+    (r"(?:[=<>(,]|\b(?:missing|delimiter|encoding))\s*‸⟦[^\s(),\"'#]+⟧", 'write "{at}"'),
+)
+SIGNS: Table = (
+    "any [junk] unique-exists: `∃!` is not a quantifier",
+    (r"‸⟦∃!⟧", "write `exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness"),
+    (r"(?:∃|\bexists)\s*‸!", "write `exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness"),
+    "any [junk] bang-negation: `!` is not the negation",
+    (r"‸!\s*[\w(]", "write `~`"),
+    "any directive: `:- {word}` is a directive of Prolog",
+    (
         r"‸⟦:-⟧\s*(<word>dynamic|discontiguous|table|use_module|initialization|set_prolog_flag|module)\b\s*"
-        r"(<about>[^\n]*?)\.?\s*(?:\n|\Z)": _directive,
-    },
-    "any [junk] backward-arrow: `<-` is not an operator": {r"‸⟦<-⟧\s*(<number>\d[\d.]*)": "write `< -{number}`"},
-    "any [junk] backward-arrow: `{at}` is not an operator: a rule runs forward": {r"‸⟦:-|<-⟧": _forward},
-    **{
-        f"any [junk] {code}: `{sign}` is not an operator here": {rf"‸⟦{re.escape(sign)}⟧": f"write `{instead}`"}
+        r"(<about>[^\n]*?)\.?\s*(?:\n|\Z)",
+        _directive,
+    ),
+    "any [junk] backward-arrow: `<-` is not an operator",
+    (r"‸⟦<-⟧\s*(<number>\d[\d.]*)", "write `< -{number}`"),
+    "any [junk] backward-arrow: `{at}` is not an operator: a rule runs forward",
+    (r"‸⟦:-|<-⟧", _forward),
+    *(
+        row
         for sign, (code, instead) in _SYMBOLS.items()
-    },
-    "any slash-unequal: `/=` is not an operator": {r"⟦/‸=⟧(?![=<>])": "write `!=`"},
-    "any tilde-unequal: `{at}` is not an operator": {r"‸⟦[~¬]=⟧": "write `!=`"},
-    "any broken-arrow: `{at}` is not an operator": {r"(?<![!<>=])⟦[-=]\s*‸[-=]?>⟧(?!=)": "write `->`"},
-    "rule leading-truth: the truth of a statement is written at its end": {
-        r"\A(<head>\w+ (?:NAME\s*:\s*)?)⟦(<truth>NUMBER)⟧\s*‸": _led,
-    },
-    "any [outside] missing-space: `{number}-{name}` reads as one name": {
-        r"‸(<number>\d+(?:\.\d+)?)-(<name>[^\W\d_]\w*)\(": "write `{number} - {name}(...)`",
-    },
-    "any [outside glued] missing-operator: a product needs its `*`": {
-        r"‸⟦(<number>\d+(?:\.\d+)?)(<name>[^\W\d_]\w*)⟧\(": "write `{number} * {name}(...)`",
-    },
-    "any [outside] missing-operator: a product needs its `*`": {
-        r"BEHIND‸\(": "write `{number} * (...)`",
-        r"(?:[(&|~]|->|\A\w+)\s*BEHIND\s*‸⟦(<name>(?!(?:RESERVED)\()NAME)⟧\(": "write `{number} * {name}(...)`",
-    },
-    f"any thousands-separator: {_SEPARATORS}": {
-        r"BEHIND‸(<more>(?:[,_]\d{3})+)(?!\d)": _digits,
-        r"(?<![\w.])(<number>\d{1,3}\.\d{3})‸⟦(<more>(?:\.\d{3})+)⟧(?![\d.])": _digits,
-    },
-    f"any [outside] thousands-separator: {_SEPARATORS}": {
-        r"‸⟦(<number>\d{1,3})(<more>(?:_\d{3})+)⟧(?!\w)": _digits,
-    },
-    "any [outside glued] number-base: numbers are decimal, not `{at}`": {
-        r"‸⟦0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)⟧(?!\w)": lambda groups, _: f"write `{int(groups['at'], 0)}`",
-    },
-    "any [outside] number-unit: a number has no unit: `{at}`": {
-        r"‸⟦[€$£¥]⟧\s*(<number>\d[\d.]*)": _UNIT,
-        r"BEHIND[^\S\n]*‸⟦[€$£¥]⟧": _UNIT,
-    },
-    "any [outside literal] number-unit: a number has no unit: `{at}`": {
-        r"BEHIND[^\S\n]*‸⟦(?!(?:RESERVED)(?![\w-]))NAME⟧(?!\w*[^\S\n]*\()": _UNIT,
-    },
-    "any [outside glued] number-unit: a number has no unit: `{at}`": {
-        r"‸(<number>\d+(?:\.\d+)?)⟦[^\W\d_]\w*⟧": _UNIT,
-    },
-    "any [outside] number-unit: a number cannot be followed by `%`": {
-        r"BEHIND[^\S\n]*‸%": lambda groups, _: f"write `{float(groups['number']) / 100:g}` for `{groups['number']}%`",
-    },
-    "any decimal-comma: a number has a point, not a comma": {
-        r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])": lambda groups, _: (
-            f"write `{groups['number'].replace('.', '')}.{groups['part']}`"
-        ),
-    },
-    "any [outside] assignment: `:=` is not an operator": {r"‸⟦:=⟧(<number>\s*-?[\d.])?": _assigned},
-}
+        for row in (
+            f"any [junk] {code}: `{sign}` is not an operator here",
+            (rf"‸⟦{re.escape(sign)}⟧", f"write `{instead}`"),
+        )
+    ),
+    "any slash-unequal: `/=` is not an operator",
+    (r"⟦/‸=⟧(?![=<>])", "write `!=`"),
+    "any tilde-unequal: `{at}` is not an operator",
+    (r"‸⟦[~¬]=⟧", "write `!=`"),
+    "any broken-arrow: `{at}` is not an operator",
+    (r"(?<![!<>=])⟦[-=]\s*‸[-=]?>⟧(?!=)", "write `->`"),
+    "rule leading-truth: the truth of a statement is written at its end",
+    (r"\A(<head>\w+ (?:NAME\s*:\s*)?)⟦(<truth>NUMBER)⟧\s*‸", _led),
+    "any [outside] missing-space: `{number}-{name}` reads as one name",
+    (r"‸(<number>\d+(?:\.\d+)?)-(<name>[^\W\d_]\w*)\(", "write `{number} - {name}(...)`"),
+    "any [outside glued] missing-operator: a product needs its `*`",
+    (r"‸⟦(<number>\d+(?:\.\d+)?)(<name>[^\W\d_]\w*)⟧\(", "write `{number} * {name}(...)`"),
+    "any [outside] missing-operator: a product needs its `*`",
+    (r"BEHIND‸\(", "write `{number} * (...)`"),
+    (r"(?:[(&|~]|->|\A\w+)\s*BEHIND\s*‸⟦(<name>(?!(?:RESERVED)\()NAME)⟧\(", "write `{number} * {name}(...)`"),
+    f"any thousands-separator: {_SEPARATORS}",
+    (r"BEHIND‸(<more>(?:[,_]\d{3})+)(?!\d)", _digits),
+    (r"(?<![\w.])(<number>\d{1,3}\.\d{3})‸⟦(<more>(?:\.\d{3})+)⟧(?![\d.])", _digits),
+    f"any [outside] thousands-separator: {_SEPARATORS}",
+    (r"‸⟦(<number>\d{1,3})(<more>(?:_\d{3})+)⟧(?!\w)", _digits),
+    "any [outside glued] number-base: numbers are decimal, not `{at}`",
+    (r"‸⟦0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)⟧(?!\w)", lambda groups, _: f"write `{int(groups['at'], 0)}`"),
+    "any [outside] number-unit: a number has no unit: `{at}`",
+    (r"‸⟦[€$£¥]⟧\s*(<number>\d[\d.]*)", _UNIT),
+    (r"BEHIND[^\S\n]*‸⟦[€$£¥]⟧", _UNIT),
+    "any [outside literal] number-unit: a number has no unit: `{at}`",
+    (r"BEHIND[^\S\n]*‸⟦(?!(?:RESERVED)(?![\w-]))NAME⟧(?!\w*[^\S\n]*\()", _UNIT),
+    "any [outside glued] number-unit: a number has no unit: `{at}`",
+    (r"‸(<number>\d+(?:\.\d+)?)⟦[^\W\d_]\w*⟧", _UNIT),
+    "any [outside] number-unit: a number cannot be followed by `%`",
+    (r"BEHIND[^\S\n]*‸%", lambda groups, _: f"write `{float(groups['number']) / 100:g}` for `{groups['number']}%`"),
+    "any decimal-comma: a number has a point, not a comma",
+    (
+        r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])",
+        lambda groups, _: f"write `{groups['number'].replace('.', '')}.{groups['part']}`",
+    ),
+    "any [outside] assignment: `:=` is not an operator",
+    (r"‸⟦:=⟧(<number>\s*-?[\d.])?", _assigned),
+)

@@ -71,149 +71,131 @@ def _compared(groups: Groups, fault: Fault) -> str:
     return f"write `{operand} {sign} {groups['value']}`" if whole else f"write `{sign}`"
 
 
-WORDS: Table = {
-    "rule [top AND] if-then: `{at}` is not a keyword: a rule is written with its head last": {
-        r"\A\w+\s+(<name>NAME\s*: |)(<head>.+)‸⟦(?i:if|when|whenever|provided that|provided|because|given)⟧(?!\w)": (
-            _head_last
-        ),
-    },
-    "fact fact-order: a {keyword} names its predicate, and the entities in parentheses": {
-        r"(<who>NAME) (?i:is)(?: (?i:an?))? (<name>(?!(?i:true|false|unknown|null|none)\s*\Z)NAME)": (
-            "write `{keyword} {name}({who})`"
-        ),
-        r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|(?i:true|false|unknown|null|none))(?![\w-]))NAME)": (
-            "write `{keyword} {name}({who})`"
-        ),
-        (
-            r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|(?i:true|false|unknown|null|none))"
-            r"(?![\w-]))NAME)\s*(<value>=\s*-?[\d.]+)"
-        ): "write `{keyword} {name}({who}) {value}`",
-    },
-    "query query-words: a query names no variables: it asks for those that are free": {
-        r"\A\w+ ⟦\?NAME|[A-Z][\w-]*⟧\s*‸:(<rest>.*\S.*)": _free,
-    },
-    "query aggregate: `{at}` would aggregate rows, and the language has no aggregates yet": {
-        rf"\A\w+ ⟦(?i:{'|'.join(sorted(AGGREGATING))})⟧\s*‸[~¬]?NAME\s*\(": AGGREGATE_HINT,
-    },
-    "query query-words: `{at}` is not part of a query": {
-        r"\A\w+ ⟦(?i:who|whom|whose|which|what|where|is|are|does|do|find|get|if)⟧\s*‸(<rest>[~¬]?NAME\s*\(.*)": (
-            lambda groups, _: f"write `query {_asked(groups['rest'])}`"
-        ),
-    },
-    "query [top AND] query-words: `{lower}` cannot be part of a query: a query returns all answers": {
-        r"‸⟦(?i:order by|sort(?:ed)? by|limit|top|group by|desc|asc)⟧(?!\w)": _SORTED,
-    },
-    "query [arguments] query-words: `{at}` is not an argument": {r"[(,]\s*‸⟦[?*]⟧\s*[,)]": _free_variable},
-    "formula counting: there are no counting quantifiers": {
-        r".*?⟦(?:(?:exists?|∃) (?:QUANTITY )?|QUANTITY )COUNT [A-Z]\w*\s*:⟧.*": (
-            "two different ones are `exists Y, Z: P(X, Y) & P(X, Z) & Y != Z`; count more before loading"
-        ),
-    },
-    "fact leading-truth: the truth of a {keyword} is written at its end": {
-        r"\A\w+\s+‸(<truth>\d*\.?\d+)\s*:{0,2}\s*(<atom>NAME(?:\([^()]*\))?)\s*\Z": (
-            "write `{keyword} {atom} = {truth}`"
-        ),
-    },
-    "fact [top] wrong-bounds: a margin is written as bounds": {
-        r"(?<![\w.])⟦(<number>NUMBER)\s*‸(?:\+\s*/?\s*-|±)\s*(<margin>\d[\d.]*)⟧\s*\Z": _margin,
-    },
-    "fact [top] wrong-bounds: a value is exact: a margin is written as bounds": {
-        r"‸(?:~|≈|about|around|approx\.?)\s*-?[\d.]+\s*\Z": "write what it lies between: `in [l, u]`",
-    },
-    "fact wrong-bounds: `{there}` is not a valid value of a {keyword}": {
-        r"⟦(?:\bin|=)\s*‸\[?(<low>\d*\.?\d+)\s*(?:\.\.+|-|–|to)\s*(<high>\d*\.?\d+)\]?⟧\s*\Z": (
-            "write `in [{low}, {high}]`"
-        ),
-        r"⟦(?:\bin|=)\s*‸[\[($€£]\s*(<value>-?\d*\.?\d+)\s*[\])]?⟧\s*\Z": "write `= {value}`",
-    },
-    "formula+line [arguments] marked-variable: `{at}` is not an argument": {
-        r"‸⟦[?$@:](<first>[^\W\d_])(<more>\w*)⟧": _variable,
-    },
-    "formula+line [outside] dotted-attribute: there are no dotted attributes: each is a number or a predicate": {
-        r"(?<![\w-])⟦(<name>[A-Z]\w*)‸\.(<attribute>[^\W\d_]\w*)⟧(?!\w*\()": "write `{attribute}({name})`",
-    },
-    "query [top AND] query-mark: a query takes no `?`": {r"\S\s*‸⟦\?⟧\s*\Z": "remove the `?`"},
-    "query query-mark: a query takes no `?`": {r"\A\w+ ⟦\?⟧\s*‸": "remove the `?`"},
-    "rule if-then: `? :` is not an operator": {
-        r"‸⟦\?⟧\s[^:]+:": "write two rules: `P & Q -> R` where P holds, `~P & Q -> S` where it does not",
-    },
-    "formula+line membership: `in` gives bounds and does not test membership": {
-        r"(?<![\w-])(<name>NAME)\s*‸⟦not in\s*[(\[{]\s*(<list>ITEM(?:\s*,\s*ITEM)*)\s*[)\]}]⟧": _unequal,
-    },
-    "formula+line [outside] worded-comparison: `{at}` is not an operator": {
-        rf"‸⟦(?:(?i:is) )?(?i:(<word>{'|'.join(_LESS)}))⟧\s": (
-            lambda groups, _: f"write `{_LESS[' '.join(groups['word'].lower().split())]}`"
-        ),
-    },
-    f"rule [top word] wrong-bounds: {_BOUNDS}": {
-        r"‸⟦(?:with )?(?:[^\W\d]\w*)?\s*[:=]?\s*(<low>SHARE)⟧\s*\Z": "write `in [{low}, 1]`",
-    },
-    "formula+line [AND] unless: `{at}` is not a word of the language": {
-        r"‸⟦(?i:unless|except|but not|without)⟧(?!\w)": "write `& ~` in the body",
-    },
-    "formula+line [junk] unknown-operator: `%` is not an operator: remainders are not computed": {
-        r"\)\s*‸%\s*\(?\s*[\w.]+\s*\)?\s*(?:[<>=!]|\Z)": (
-            "give each entity the remainder as a number or predicate of its own: `even(X)`"
-        ),
-    },
+WORDS: Table = (
+    "rule [top AND] if-then: `{at}` is not a keyword: a rule is written with its head last",
+    (
+        r"\A\w+\s+(<name>NAME\s*: |)(<head>.+)‸⟦(?i:if|when|whenever|provided that|provided|because|given)⟧(?!\w)",
+        _head_last,
+    ),
+    "fact fact-order: a {keyword} names its predicate, and the entities in parentheses",
+    (
+        r"(<who>NAME) (?i:is)(?: (?i:an?))? (<name>(?!(?i:true|false|unknown|null|none)\s*\Z)NAME)",
+        "write `{keyword} {name}({who})`",
+    ),
+    (
+        r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|(?i:true|false|unknown|null|none))(?![\w-]))NAME)",
+        "write `{keyword} {name}({who})`",
+    ),
+    (
+        r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|(?i:true|false|unknown|null|none))"
+        r"(?![\w-]))NAME)\s*(<value>=\s*-?[\d.]+)",
+        "write `{keyword} {name}({who}) {value}`",
+    ),
+    "query query-words: a query names no variables: it asks for those that are free",
+    (r"\A\w+ ⟦\?NAME|[A-Z][\w-]*⟧\s*‸:(<rest>.*\S.*)", _free),
+    "query aggregate: `{at}` would aggregate rows, and the language has no aggregates yet",
+    (rf"\A\w+ ⟦(?i:{'|'.join(sorted(AGGREGATING))})⟧\s*‸[~¬]?NAME\s*\(", AGGREGATE_HINT),
+    "query query-words: `{at}` is not part of a query",
+    (
+        r"\A\w+ ⟦(?i:who|whom|whose|which|what|where|is|are|does|do|find|get|if)⟧\s*‸(<rest>[~¬]?NAME\s*\(.*)",
+        lambda groups, _: f"write `query {_asked(groups['rest'])}`",
+    ),
+    "query [top AND] query-words: `{lower}` cannot be part of a query: a query returns all answers",
+    (r"‸⟦(?i:order by|sort(?:ed)? by|limit|top|group by|desc|asc)⟧(?!\w)", _SORTED),
+    "query [arguments] query-words: `{at}` is not an argument",
+    (r"[(,]\s*‸⟦[?*]⟧\s*[,)]", _free_variable),
+    "formula counting: there are no counting quantifiers",
+    (
+        r".*?⟦(?:(?:exists?|∃) (?:QUANTITY )?|QUANTITY )COUNT [A-Z]\w*\s*:⟧.*",
+        "two different ones are `exists Y, Z: P(X, Y) & P(X, Z) & Y != Z`; count more before loading",
+    ),
+    "fact leading-truth: the truth of a {keyword} is written at its end",
+    (r"\A\w+\s+‸(<truth>\d*\.?\d+)\s*:{0,2}\s*(<atom>NAME(?:\([^()]*\))?)\s*\Z", "write `{keyword} {atom} = {truth}`"),
+    "fact [top] wrong-bounds: a margin is written as bounds",
+    (r"(?<![\w.])⟦(<number>NUMBER)\s*‸(?:\+\s*/?\s*-|±)\s*(<margin>\d[\d.]*)⟧\s*\Z", _margin),
+    "fact [top] wrong-bounds: a value is exact: a margin is written as bounds",
+    (r"‸(?:~|≈|about|around|approx\.?)\s*-?[\d.]+\s*\Z", "write what it lies between: `in [l, u]`"),
+    "fact wrong-bounds: `{there}` is not a valid value of a {keyword}",
+    (
+        r"⟦(?:\bin|=)\s*‸\[?(<low>\d*\.?\d+)\s*(?:\.\.+|-|–|to)\s*(<high>\d*\.?\d+)\]?⟧\s*\Z",
+        "write `in [{low}, {high}]`",
+    ),
+    (r"⟦(?:\bin|=)\s*‸[\[($€£]\s*(<value>-?\d*\.?\d+)\s*[\])]?⟧\s*\Z", "write `= {value}`"),
+    "formula+line [arguments] marked-variable: `{at}` is not an argument",
+    (r"‸⟦[?$@:](<first>[^\W\d_])(<more>\w*)⟧", _variable),
+    "formula+line [outside] dotted-attribute: there are no dotted attributes: each is a number or a predicate",
+    (r"(?<![\w-])⟦(<name>[A-Z]\w*)‸\.(<attribute>[^\W\d_]\w*)⟧(?!\w*\()", "write `{attribute}({name})`"),
+    "query [top AND] query-mark: a query takes no `?`",
+    (r"\S\s*‸⟦\?⟧\s*\Z", "remove the `?`"),
+    "query query-mark: a query takes no `?`",
+    (r"\A\w+ ⟦\?⟧\s*‸", "remove the `?`"),
+    "rule if-then: `? :` is not an operator",
+    (r"‸⟦\?⟧\s[^:]+:", "write two rules: `P & Q -> R` where P holds, `~P & Q -> S` where it does not"),
+    "formula+line membership: `in` gives bounds and does not test membership",
+    (r"(?<![\w-])(<name>NAME)\s*‸⟦not in\s*[(\[{]\s*(<list>ITEM(?:\s*,\s*ITEM)*)\s*[)\]}]⟧", _unequal),
+    "formula+line [outside] worded-comparison: `{at}` is not an operator",
+    (
+        rf"‸⟦(?:(?i:is) )?(?i:(<word>{'|'.join(_LESS)}))⟧\s",
+        lambda groups, _: f"write `{_LESS[' '.join(groups['word'].lower().split())]}`",
+    ),
+    f"rule [top word] wrong-bounds: {_BOUNDS}",
+    (r"‸⟦(?:with )?(?:[^\W\d]\w*)?\s*[:=]?\s*(<low>SHARE)⟧\s*\Z", "write `in [{low}, 1]`"),
+    "formula+line [AND] unless: `{at}` is not a word of the language",
+    (r"‸⟦(?i:unless|except|but not|without)⟧(?!\w)", "write `& ~` in the body"),
+    "formula+line [junk] unknown-operator: `%` is not an operator: remainders are not computed",
+    (
+        r"\)\s*‸%\s*\(?\s*[\w.]+\s*\)?\s*(?:[<>=!]|\Z)",
+        "give each entity the remainder as a number or predicate of its own: `even(X)`",
+    ),
     # by a number; or by an atom, and then compared or calculated with
-    "formula+line [junk] unknown-operator: `//` is not an operator": {
-        (
-            r"[\w.)]\s*‸⟦//⟧[^\S\n]*(?:\d[\d.]*\s*(?:[<>=!≤≥≠+*^&|)-]|\Z|\n)|\(?\s*NAME\s*\([^"
-            r"()\n]*\)\s*\)?\s*(?:[<>!≤≥≠+*^]|=(?!>)))"
-        ): "write `/`, which keeps the fraction; a whole part is compared with both ends: `3 <= a / b < 4`",
-    },
-    "any [junk] foreign-comment: `{at}` does not start a comment": {
-        r"(?<!\d)‸⟦%+⟧": "a comment starts with `#`",
-        r"‸⟦//+|/\*⟧": "a comment starts with `#`",
-    },
-    "any [=DIVIDE] foreign-comment: `{at}` does not start a comment": {r"‸⟦/\*⟧": "a comment starts with `#`"},
-    "any [junk outside bound] quantifier-period: a quantifier takes a colon, not a period": {r"‸\.": "write `:`"},
-    "any [junk outside top] trailing-period: a statement ends where its line ends, without `.`": {
-        r"\S\s*‸\.(?:\s|[#%]|//|\Z)": "remove the period",
-    },
-    "any [junk] semicolon: a statement ends where its line ends, without `;`": {
-        r"‸;\s*\Z": "remove the `;`",
-        rf"‸;+\s*(?:{'|'.join(KEYWORDS)})\s": "put the next on its own line",
-    },
-    "formula+line [junk top] foreign-comment: `;` does not start a comment": {
-        r"‸;+\s*[^\s(&|~=<>∧∨¬→-]+ (?:[^(&|~=<>∧∨¬→-]|-(?!>))*\Z": "a comment starts with `#`",
-    },
-    "fact+table+declaration+sort+logic [junk top] foreign-comment: `;` does not start a comment": {
-        r"‸;(?:[^(&|~=<>∧∨¬→-]|-(?!>))*\Z": "a comment starts with `#`",
-    },
-    "any [junk] semicolon: `;` is not an operator": {
-        r"‸;": "write `|` for or, `#` before a comment; put a statement on its own line",
-    },
-    "any reserved-underscore: `_` is reserved and cannot start a name": {r"‸⟦_\w*⟧": "name it, or write `exists`"},
-    "any learnable-space: `?` must not be followed by a space": {r"\?\s+‸⟦[\w-]+(?:\.\d+)?⟧": "write `?{at}`"},
-    "any [junk] learnable-form: a learnable value without a name cannot be followed by `=`": {
-        r"‸⟦\?\s*=\s*(<number>-?[\d.]+)⟧": "write `?{number}`",
-    },
-    "any misplaced-learnable: `{at}(...)` is an unknown function, which stands in equations of rules": {
-        r"⟦\?(?:NAME)?⟧\s*‸\(": (
-            "write `rule rate(X) = {at}(...)`: its values are stated or labelled, its formula is found"
-        ),
-    },
-    "any [LPAR] no-operands: `{at}` has no operands": {
-        r"\b⟦abs|sqrt⟧\s*\(\s*‸\)": "write the numbers that it takes: `{at}(age(X))`",
-        r"\b⟦CALLED⟧\s*\(\s*‸\)": "write the numbers that it takes: `{at}(income(X), debt(X))`",
-    },
-    "any [name] misplaced-learnable: `{at}` is a learnable number where a name is expected": {
-        r"‸\?": "learnable values are numbers: constants, weights, biases, truths of rules, and attributes of units",
-    },
-    "any [outside] no-null: there is no null: whatever is not stated is unknown": {
-        r"\S\s*‸⟦(?i:is not (?:null|none|nan|unknown|missing|na))⟧(?!\w)": _NO_NULL,
-        r"\S\s*‸⟦(?i:is (?:null|none|nan|unknown|missing|na))⟧(?!\w)": _MISSING,
-    },
-    "any [outside] equals-word: `{lower}` is not an operator": {
-        r"[\w)\"]\s*‸⟦(?i:i?like|contains|matches|(?:starts|ends) with)⟧ -?[\w.\"]+": TEXTS_UNSEARCHED,
-        r"[\w)\"]\s*‸⟦(<word>(?i:is not|isnt|equals|equal to|eq|is))⟧ (<value>-?[\w.\"]+)": _compared,
-    },
-    "formula+line [outside AND] where-clause: `{at}` does not belong in a formula": {
-        r"‸⟦(?i:where|such that|having|with)⟧(?!\w)": "write `&`",
-    },
-    "query+line [outside AND] where-clause: `{at}` does not belong in a formula": {
-        r"‸⟦(?i:if|when|given)⟧(?!\w)": "write `&`",
-    },
-}
+    "formula+line [junk] unknown-operator: `//` is not an operator",
+    (
+        r"[\w.)]\s*‸⟦//⟧[^\S\n]*(?:\d[\d.]*\s*(?:[<>=!≤≥≠+*^&|)-]|\Z|\n)|\(?\s*NAME\s*\([^"
+        r"()\n]*\)\s*\)?\s*(?:[<>!≤≥≠+*^]|=(?!>)))",
+        "write `/`, which keeps the fraction; a whole part is compared with both ends: `3 <= a / b < 4`",
+    ),
+    "any [junk] foreign-comment: `{at}` does not start a comment",
+    (r"(?<!\d)‸⟦%+⟧", "a comment starts with `#`"),
+    (r"‸⟦//+|/\*⟧", "a comment starts with `#`"),
+    "any [=DIVIDE] foreign-comment: `{at}` does not start a comment",
+    (r"‸⟦/\*⟧", "a comment starts with `#`"),
+    "any [junk outside bound] quantifier-period: a quantifier takes a colon, not a period",
+    (r"‸\.", "write `:`"),
+    "any [junk outside top] trailing-period: a statement ends where its line ends, without `.`",
+    (r"\S\s*‸\.(?:\s|[#%]|//|\Z)", "remove the period"),
+    "any [junk] semicolon: a statement ends where its line ends, without `;`",
+    (r"‸;\s*\Z", "remove the `;`"),
+    (rf"‸;+\s*(?:{'|'.join(KEYWORDS)})\s", "put the next on its own line"),
+    "formula+line [junk top] foreign-comment: `;` does not start a comment",
+    (r"‸;+\s*[^\s(&|~=<>∧∨¬→-]+ (?:[^(&|~=<>∧∨¬→-]|-(?!>))*\Z", "a comment starts with `#`"),
+    "fact+table+declaration+sort+logic [junk top] foreign-comment: `;` does not start a comment",
+    (r"‸;(?:[^(&|~=<>∧∨¬→-]|-(?!>))*\Z", "a comment starts with `#`"),
+    "any [junk] semicolon: `;` is not an operator",
+    (r"‸;", "write `|` for or, `#` before a comment; put a statement on its own line"),
+    "any reserved-underscore: `_` is reserved and cannot start a name",
+    (r"‸⟦_\w*⟧", "name it, or write `exists`"),
+    "any learnable-space: `?` must not be followed by a space",
+    (r"\?\s+‸⟦[\w-]+(?:\.\d+)?⟧", "write `?{at}`"),
+    "any [junk] learnable-form: a learnable value without a name cannot be followed by `=`",
+    (r"‸⟦\?\s*=\s*(<number>-?[\d.]+)⟧", "write `?{number}`"),
+    "any misplaced-learnable: `{at}(...)` is an unknown function, which stands in equations of rules",
+    (
+        r"⟦\?(?:NAME)?⟧\s*‸\(",
+        "write `rule rate(X) = {at}(...)`: its values are stated or labelled, its formula is found",
+    ),
+    "any [LPAR] no-operands: `{at}` has no operands",
+    (r"\b⟦abs|sqrt⟧\s*\(\s*‸\)", "write the numbers that it takes: `{at}(age(X))`"),
+    (r"\b⟦CALLED⟧\s*\(\s*‸\)", "write the numbers that it takes: `{at}(income(X), debt(X))`"),
+    "any [name] misplaced-learnable: `{at}` is a learnable number where a name is expected",
+    (r"‸\?", "learnable values are numbers: constants, weights, biases, truths of rules, and attributes of units"),
+    "any [outside] no-null: there is no null: whatever is not stated is unknown",
+    (r"\S\s*‸⟦(?i:is not (?:null|none|nan|unknown|missing|na))⟧(?!\w)", _NO_NULL),
+    (r"\S\s*‸⟦(?i:is (?:null|none|nan|unknown|missing|na))⟧(?!\w)", _MISSING),
+    "any [outside] equals-word: `{lower}` is not an operator",
+    (r"[\w)\"]\s*‸⟦(?i:i?like|contains|matches|(?:starts|ends) with)⟧ -?[\w.\"]+", TEXTS_UNSEARCHED),
+    (r"[\w)\"]\s*‸⟦(<word>(?i:is not|isnt|equals|equal to|eq|is))⟧ (<value>-?[\w.\"]+)", _compared),
+    "formula+line [outside AND] where-clause: `{at}` does not belong in a formula",
+    (r"‸⟦(?i:where|such that|having|with)⟧(?!\w)", "write `&`"),
+    "query+line [outside AND] where-clause: `{at}` does not belong in a formula",
+    (r"‸⟦(?i:if|when|given)⟧(?!\w)", "write `&`"),
+)
