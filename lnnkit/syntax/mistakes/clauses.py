@@ -5,25 +5,7 @@ from __future__ import annotations
 import re
 
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table
-
-
-def _denied_list(groups: Groups, _: Fault) -> str:
-    return "write `" + " and ".join(f"{groups['column']} != {cell}" for cell in re.findall(ITEM, groups["list"])) + "`"
-
-
-def _sorts(groups: Groups, fault: Fault) -> str:
-    if fault.keyword not in ("predicate", "number"):
-        return "leave it out"
-    return f"write `{fault.keyword} {groups['previous']}({', '.join(['entity'] * int(groups['count']))})`"
-
-
-def _quoted(path: str) -> str:
-    return path if path.startswith('"') else f'"{path}"'
-
-
-def _loaded(groups: Groups, _: Fault) -> str:
-    return f"write `{groups['keyword']} {groups['name']} from {_quoted(groups['path'])} {groups['list']}`"
+from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table, each
 
 
 def _listed_sorts(groups: Groups, _: Fault) -> str:
@@ -31,17 +13,13 @@ def _listed_sorts(groups: Groups, _: Fault) -> str:
     return f"write `{groups['keyword']} {groups['name']}({sorts}){groups['closed']}`"
 
 
-def _given(groups: Groups, _: Fault) -> str:
-    name, arguments, _rest = groups["name"].partition("(")
-    value = f"its value as `fact {name}{'(...)' if arguments else ''} = {groups['value']}`"
-    return f"write `{groups['keyword']} {groups['name']}`, and {value}"
-
-
 def _selected(groups: Groups, _: Fault) -> str:
     test = re.sub(r'"([^"]*)"', r"'\1'", " ".join(groups["test"].split()))
     select = f"select {', '.join(groups['columns'].replace(',', ' ').split())} from '{groups['path']}' where {test}"
     return f'write `load {groups["name"]} from query "{select}"`, in the SQL of DuckDB'
 
+
+_LOADED = "write `{keyword} {name} from {path:quoted} {list}`"
 
 CLAUSES: Table = (
     "table [in_table] capital-word: `{at}` in capitals is not a word of the language",
@@ -63,21 +41,17 @@ CLAUSES: Table = (
         "write `{column} >= {low} and {column} <= {high}`",
     ),
     "table [in_table IS] bad-condition: `not in` is not an operator",
-    (r"⟦(<column>\"[^\"\n]*\"|[\w-]+)\s*‸(?i:not in)\s*\(\s*(<list>CELL(?:\s*,\s*CELL)*)\s*\)⟧", _denied_list),
+    (
+        r"⟦(<column>\"[^\"\n]*\"|[\w-]+)\s*‸(?i:not in)\s*\(\s*(<list>CELL(?:\s*,\s*CELL)*)\s*\)⟧",
+        each(ITEM, "{column} != {}", " and "),
+    ),
     "table load-order: a {keyword} names the predicate, then the file, then the columns",
-    (
-        r"(<path>PATH)(?: (?:as|into|to) (<name>[\w-]+))?",
-        lambda groups, _: f"write `{groups['keyword']} {groups['name'] or 'P'} from {_quoted(groups['path'])}`",
-    ),
-    (r"(<name>[\w-]+)\s*(<list>\([^()]*\))\s*from (<path>PATH)", _loaded),
-    (r"(<name>[\w-]+)\s*\([^()]*\)\s*from (<path>PATH)\s*(<list>\([^()]*\).*)", _loaded),
+    (r"(<path>PATH)", "write `{keyword} P from {path:quoted}`"),
+    (r"(<path>PATH) (?:as|into|to) (<name>[\w-]+)", "write `{keyword} {name} from {path:quoted}`"),
+    (r"(<name>[\w-]+)\s*(<list>\([^()]*\))\s*from (<path>PATH)", _LOADED),
+    (r"(<name>[\w-]+)\s*\([^()]*\)\s*from (<path>PATH)\s*(<list>\([^()]*\).*)", _LOADED),
     "table [from_only] load-order: a {keyword} names the predicate, then the file, then the columns",
-    (
-        r"(<name>[\w-]+) (<path>PATH)(<list>\s*\([^()]*\)|)",
-        lambda groups, _: (
-            f"write `{groups['keyword']} {groups['name']} from {_quoted(groups['path'])}{groups['list']}`"
-        ),
-    ),
+    (r"(<name>[\w-]+) (<path>PATH)(<list>\s*\([^()]*\)|)", "write `{keyword} {name} from {path:quoted}{list}`"),
     "table [top clause] load-words: `{at}` is not a clause of a {keyword}",
     (
         r"‸⟦(?i:without|no_?header|header\s*=\s*(?:no|none|false))\b(?:[^\S\n]+(?:an?\s+)?(?i:headers?))?⟧",
@@ -105,8 +79,10 @@ CLAUSES: Table = (
     (r"\A\w+ (<name>\S+?)\s*‸[=:({\[]", "write `sort {name}`"),
     "logic declaration: the name of the logic follows the word",
     (r"\A\w+\s*‸[=:]\s*(<name>\w+)", "write `logic {name}`"),
-    "declaration+table [=DIVIDE] predicate-arity: the arity is not written as `{at}`",
-    (r"\S\s*‸⟦/\s*(<count>\d)⟧\b", _sorts),
+    "declaration [=DIVIDE] predicate-arity: the arity is not written as `{at}`",
+    (r"\S\s*‸⟦/\s*(<count>\d)⟧\b", "write `{keyword} {previous}({count:entities})`"),
+    "table [=DIVIDE] predicate-arity: the arity is not written as `{at}`",
+    (r"\S\s*‸⟦/\s*\d⟧\b", "leave it out"),
 )
 EXPRESSIONS: Table = (
     "load [in_table top calculated] bad-condition: a condition compares a column with a value or another column",
@@ -121,7 +97,11 @@ DECLARATIONS: Table = (
     "declaration declaration: a predicate is open unless it is declared `closed`",
     (r"(<name>[\w-]+(?:\([^()]*\))?) open", "write `{keyword} {name}`"),
     "declaration declaration: a declaration gives no value",
-    (r"(<name>[\w-]+(?:\([^()]*\))?) = (<value>\S+)", _given),
+    (r"(<name>[\w-]+) = (<value>\S+)", "write `{keyword} {name}`, and its value as `fact {name} = {value}`"),
+    (
+        r"(<name>(<number>[\w-]+)\([^()]*\)) = (<value>\S+)",
+        "write `{keyword} {name}`, and its value as `fact {number}(...) = {value}`",
+    ),
     "declaration declaration: the sorts of the arguments stand in parentheses",
     (r"(<name>[\w-]+)\s*:\s*(<sorts>[\w-]+(?:\s*,\s*[\w-]+)*)(<closed> closed)?", _listed_sorts),
     "declaration declaration: sorts are separated by commas",

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault, visible
 from lnnkit.syntax.identifiers import FUNCTIONS, KEYWORDS, SHOUTED, TEXT_FUNCTIONS, UNITS, WORDS
+from lnnkit.syntax.rewrite import as_entity
 
 LONGEST = 400  # characters of a statement, and before the fault, that are looked at: what people type by hand
 Groups = dict[str, str]  # named groups of a match and their texts
@@ -112,6 +113,32 @@ CONDITIONS: dict[str, Callable[[Fault], bool]] = {
 }
 
 
+FORMS: dict[str, Callable[[str], str]] = {
+    "quoted": lambda text: text if text.startswith('"') else f'"{text}"',
+    "entity": as_entity,
+    "entities": lambda count: ", ".join(["entity"] * int(count or 1)),
+    "percent": lambda text: f"{float(text) / 100:g}",
+    "digits": lambda text: re.sub(r"[.,_\s]", "", text),
+}
+
+
+class Text(str):
+    """The text of a group; in a hint one of the `FORMS` may follow its name."""
+
+    def __format__(self, form: str) -> str:
+        return FORMS[form](self) if form else str(self)
+
+
+def each(items: str, form: str, between: str, around: str = "write `{}`") -> Hint:
+    """A hint with each of the ``items`` of the group ``list`` in a ``form``, these joined, and what is ``around``."""
+
+    def hint(groups: Groups, _: Fault) -> str:
+        shown = (form.format(Text(item.strip()), **groups) for item in re.findall(items, groups["list"]))
+        return around.format(between.join(shown), **groups)
+
+    return hint
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One pattern. ``before`` is its part to the left of the fault; None where it covers a whole statement."""
@@ -130,7 +157,7 @@ class Row:
         matches = self._covering(fault) if self.before is None else self._at_fault(self.before, fault)
         if not matches:
             return None
-        groups = {name: value or "" for _, match in matches for name, value in match.groupdict().items()}
+        groups: Groups = {name: Text(value or "") for _, match in matches for name, value in match.groupdict().items()}
         spans = {
             name: (base + match.start(name), base + match.end(name))
             for base, match in matches

@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, TEXTS_UNSEARCHED
-from lnnkit.syntax.mistakes.rows import ATOM, PART, SHARE, VALUE, Groups, Table
+from lnnkit.syntax.mistakes.rows import ATOM, PART, SHARE, VALUE, Groups, Table, each
 
 _PROPERTIES = {
     "transitive": "axiom {0}(X, Y) & {0}(Y, Z) -> {0}(X, Z)",
@@ -23,28 +23,9 @@ def _weighed(groups: Groups, _: Fault) -> str:
     return "write `" + " & ".join(f"{atom}@{before or after or 1}" for before, atom, after in parts) + "`"
 
 
-def _share(groups: Groups) -> str:
-    return f"{float(groups['share']) / 100:g}"
-
-
 def _thousands(groups: Groups, _: Fault) -> str:
     number = float(groups["number"]) * (1_000_000 if groups["unit"] == "M" else 1000)
     return f"write `{number:.15g}`"
-
-
-def _one_each(groups: Groups, _: Fault) -> str:
-    names = [name.strip() for name in re.split("[;,]", groups["list"])]
-    return "give each its own line: " + ", ".join(f"`{groups['keyword']} {groups['name']}({name})`" for name in names)
-
-
-def _each_atom(groups: Groups, _: Fault) -> str:
-    facts = [f"`{groups['keyword']} {atom}`" for atom in re.findall(ATOM, groups["list"])]
-    return f"give each its own line and its own `{groups['keyword']}`: {', '.join(facts)}"
-
-
-def _among(groups: Groups, _: Fault) -> str:
-    equal = " | ".join(f"V = {value.strip()}" for value in groups["list"].split(","))
-    return f"write `{groups['name']}({groups['rest']}, V) & ({equal})`"
 
 
 def _related(groups: Groups, _: Fault) -> str:
@@ -70,30 +51,20 @@ def _forall(groups: Groups, _: Fault) -> str:
     return f"write `(forall {_last_variable(groups['atom'])}: {groups['atom']}{then})`"
 
 
-def _joined(groups: Groups, _: Fault) -> str:
-    sign = " & " if groups["name"].lower() == "and" else " | "
-    return f"write `({sign.join(re.findall(PART, groups['list']))})`"
-
-
 def _listed(groups: Groups, _: Fault) -> str:
     body = f"{groups['class']}({groups['variable']})" + (f" & {groups['where']}" if groups["where"] else "")
     return f"write `{body} -> {groups['name']}({groups['variable']})`"
 
 
-def _positional(groups: Groups, _: Fault) -> str:
-    values = [argument.partition("=")[2].strip() for argument in groups["list"].split(",")]
-    return f"write `{groups['name']}({', '.join(values)})`"
-
-
-def _values(groups: Groups, _: Fault) -> str:
-    values = re.findall(VALUE, groups["first"] + " " + groups["more"])
-    return "write `(" + " | ".join(f"{groups['number']} = {value}" for value in values) + ")`"
-
+_ONE_EACH = each("[^;,]+", "`{keyword} {name}({})`", ", ", "give each its own line: {}")
+_EACH_ATOM = each(ATOM, "`{keyword} {}`", ", ", "give each its own line and its own `{keyword}`: {}")
+_AMONG = each("[^,]+", "V = {}", " | ", "write `{name}({rest}, V) & ({})`")
+_POSITIONAL = each(r"=\s*([\w\"-]+)", "{}", ", ", "write `{name}({})`")
 
 STATEMENTS: Table = (
     "rule wrong-bounds: bounds are written `in [l, u]`",
     (r".*?⟦\[\s*(?:LEARNED)\s*[=:]\s*(<low>SHARE)\s*\]⟧", "write `in [{low}, 1]`"),
-    (r".*?⟦\(\s*(<share>\d+(?:\.\d+)?)\s*%\s*\)⟧", lambda groups, _: f"write `in [{_share(groups)}, 1]`"),
+    (r".*?⟦\(\s*(<share>\d+(?:\.\d+)?)\s*%\s*\)⟧", "write `in [{share:percent}, 1]`"),
     (r".*?⟦::\s*(<low>SHARE)⟧", "write `in [{low}, 1]`"),
     (r".*?->\s*⟦(<low>SHARE)⟧\s*\*?\s*(<head>ATOM)", "write `-> {head} in [{low}, 1]`"),
     (r".*->\s*ATOM\s*⟦in\s*\[\s*(<low>SHARE)\s*\]⟧", "write `in [{low}, 1]`"),
@@ -130,7 +101,7 @@ STATEMENTS: Table = (
     "formula text-method: texts have no methods",
     (r".*?⟦\.(?:METHOD)\(⟧.*", TEXTS_UNSEARCHED),
     "formula argument-list: an argument is one entity",
-    (r"START(<name>NAME)\((<rest>[^()\[\]{}]*?),\s*⟦[\[{](<list>[^{}\[\]]*)[\]}]⟧\s*\).*", _among),
+    (r"START(<name>NAME)\((<rest>[^()\[\]{}]*?),\s*⟦[\[{](<list>[^{}\[\]]*)[\]}]⟧\s*\).*", _AMONG),
     "formula argument-expression: an argument is a variable or an entity",
     (
         r"START(<name>NAME)\((<rest>[^()]*?),\s*⟦(?:!=|<>|≠|not\s)\s*(<entity>\"[^\"]*\"|[a-z][\w-]*)⟧\s*\).*",
@@ -139,12 +110,12 @@ STATEMENTS: Table = (
     "formula+fact number-unit: a number has no unit",
     (r".*?(?<![\w.])⟦(<number>\d+(?:\.\d+)?)(<unit>[kKM])⟧(?!\w).*", _thousands),
     "fact several-facts: a fact is one atom",
-    (r"(<name>NAME)\(⟦(<list>[\w\"-]+(?:\s*;\s*[\w\"-]+)+)⟧\)", _one_each),
-    (r"(<name>NAME)\(⟦[\[{](<list>[^\[\]{}]+)[\]}]⟧\)", _one_each),
-    (r"(<name>[A-Z][\w-]*)\s*⟦[=:]\s*[\[{]\s*(<list>[\w\"-]+(?:\s*,\s*[\w\"-]+)*)\s*[\]}]⟧", _one_each),
+    (r"(<name>NAME)\(⟦(<list>[\w\"-]+(?:\s*;\s*[\w\"-]+)+)⟧\)", _ONE_EACH),
+    (r"(<name>NAME)\(⟦[\[{](<list>[^\[\]{}]+)[\]}]⟧\)", _ONE_EACH),
+    (r"(<name>[A-Z][\w-]*)\s*⟦[=:]\s*[\[{]\s*(<list>[\w\"-]+(?:\s*,\s*[\w\"-]+)*)\s*[\]}]⟧", _ONE_EACH),
     (r"(<name>[A-Z][\w-]*)\s*⟦=\s*\{.*\}⟧", "give each its own line: `{keyword} {name}(anna) = 0.7`"),
     "fact missing-equals: a value follows `=`",
-    (r"ATOM ⟦(<share>\d+(?:\.\d+)?)\s*%⟧", lambda groups, _: f"write `= {_share(groups)}`"),
+    (r"ATOM ⟦(<share>\d+(?:\.\d+)?)\s*%⟧", "write `= {share:percent}`"),
     (r"ATOM\s*⟦(?:,|->|=>)\s*(<value>SHARE)⟧", "write `= {value}`"),
     "fact truth-as-value: a value is a number",
     (r"ATOM\s*⟦=\s*(?i:yes|y|certain|sure|always)⟧", "write `= 1`, or leave it out"),
@@ -225,7 +196,8 @@ STATEMENTS: Table = (
     (r"START⟦all\((<atom>ATOM)\)⟧.*", _forall),
     "formula connective-call: formulas are joined by operators, not by calls",
     (r"⟦(?i:implies)\(\s*(<one>PART)\s*,\s*(<other>PART)\s*\)⟧", "write `{one} -> {other}`"),
-    (r"START⟦(<name>And|Or|AND|OR)\(\s*(<list>PART(?:\s*,\s*PART)+)\s*\)⟧.*", _joined),
+    (r"START⟦(?:And|AND)\(\s*(<list>PART(?:\s*,\s*PART)+)\s*\)⟧.*", each(PART, "{}", " & ", "write `({})`")),
+    (r"START⟦(?:Or|OR)\(\s*(<list>PART(?:\s*,\s*PART)+)\s*\)⟧.*", each(PART, "{}", " | ", "write `({})`")),
     (r"START⟦Not\(\s*(<atom>PART)\s*\)⟧.*", "write `~{atom}`"),
     "formula null-test: a number without a value is unknown, which no formula tests",
     (
@@ -279,7 +251,7 @@ STATEMENTS: Table = (
         _listed,
     ),
     "fact+query named-argument: arguments have no names: their order says which is which",
-    (r"(<name>[^\W\d]\w*)⟦\((<list>\w+\s*=\s*[\w\"-]+(?:\s*,\s*\w+\s*=\s*[\w\"-]+)*)\)⟧", _positional),
+    (r"(<name>[^\W\d]\w*)⟦\((<list>\w+\s*=\s*[\w\"-]+(?:\s*,\s*\w+\s*=\s*[\w\"-]+)*)\)⟧", _POSITIONAL),
     "rule+fact assignment: nothing is updated: a statement says what holds",
     (r"ATOM\s*⟦\+\s*=\s*VALUE|\+\+|-\s*=\s*VALUE⟧", "state the new value: `fact age(anna) = 35`"),
     "rule worded-connective: this is not a word of the language",
@@ -312,14 +284,14 @@ STATEMENTS: Table = (
     (r".*->\s*ATOM\s*⟦otherwise⟧ ATOM", "end the statement before it, and write a second one: `~P -> Q`"),
     "formula number-choice: a number is compared with one number at a time",
     (
-        r"START⟦(<number>ATOM)\s*(?:=|is)\s*(<first>VALUE)(<more>(?:\s*(?:or|\||,)\s*VALUE"
+        r"START⟦(<number>ATOM)\s*(?:=|is)\s*(<list>VALUE(?:\s*(?:or|\||,)\s*VALUE"
         r"(?![\d.])(?!\s*[<>=*/+]|\s*-(?!>)))+)⟧\s*(?:&.*|->.*)?",
-        _values,
+        each(VALUE, "{number} = {}", " | ", "write `({})`"),
     ),
     "rule broken-arrow: this is not an operator",
     (r".*?⟦\|>|\.->|-\.->|~~>⟧.*", "write `->`"),
     "fact fact-formula: a fact is one atom or its negation, not several",
-    (r"(<list>ATOM\s*⟦&|,|and⟧\s*ATOM(?:\s*(?:&|,|and)\s*ATOM)*)", _each_atom),
+    (r"(<list>ATOM\s*⟦&|,|and⟧\s*ATOM(?:\s*(?:&|,|and)\s*ATOM)*)", _EACH_ATOM),
     "fact fact-arguments: the arguments of an atom stand in parentheses",
     (r"(<name>[A-Z][\w-]*)\s*⟦:\s*(<list>ENTITY(?:\s*,\s*ENTITY)*)⟧", "write `{keyword} {name}({list})`"),
     (

@@ -40,11 +40,6 @@ def _rule(groups: Groups, _: Fault) -> str:
     return f"write `rule {joined} -> {head}{bounds}`"
 
 
-def _declared(groups: Groups, _: Fault) -> str:
-    sorts = ", ".join(["entity"] * int(groups["count"] or 1))
-    return f"write `predicate {groups['name']}({sorts}){' closed' if groups['at'] == 'closed' else ''}`"
-
-
 def _query(groups: Groups, _: Fault) -> str | None:
     asked = " ".join(groups["asked"].split()).replace("), ", ") & ")
     return None if ARROW.search(asked) else f"write `query {asked}`"
@@ -81,7 +76,8 @@ _LINES: Table = (
     (r"⟦evidence⟧\(\s*(<atom>NAME(?:\([^()]*\))?)\s*(?:,\s*true\s*)?\)\s*\.?", "write `fact {atom}`"),
     (r"⟦evidence⟧\(\s*(<atom>NAME(?:\([^()]*\))?)\s*,\s*false\s*\)\s*\.?", "write `fact ~{atom}`"),
     "line declaration: `{at}` belongs to a declaration",
-    (r"⟦closed|open⟧\s*:\s*(<name>NAME)\s*(?:/\s*(<count>\d+))?", _declared),
+    (r"⟦closed⟧\s*:\s*(<name>NAME)\s*(?:/\s*(<count>\d+))?", "write `predicate {name}({count:entities}) closed`"),
+    (r"⟦open⟧\s*:\s*(<name>NAME)\s*(?:/\s*(<count>\d+))?", "write `predicate {name}({count:entities})`"),
     "line query-mark: `{at}` cannot start a query",
     (r"⟦\?-?⟧\s*(<asked>[^\W\d_~¬(].*?|[~¬(].*?)[.?]?", _query),
     "line query-mark: `?` cannot end a query",

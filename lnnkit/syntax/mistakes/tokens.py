@@ -18,12 +18,9 @@ _SYMBOLS = {
     "÷": ("foreign-symbol", "/"),
 }  # fmt: skip
 _SEPARATORS = "a number has no separators"
+_DIRECTIVES = "dynamic|discontiguous|table|use_module|initialization|set_prolog_flag|module"
+_DIGITS = "write `{number:digits}{more:digits}`"
 _UNIT = "write `{number}`, and put the unit into the name"
-
-
-def _digits(groups: Groups, _: Fault) -> str:
-    digits = re.sub(r"[.,_\s]", "", groups["number"] + groups["more"])
-    return f"write `{digits}`"
 
 
 def _forward(groups: Groups, fault: Fault) -> str:
@@ -32,13 +29,6 @@ def _forward(groups: Groups, fault: Fault) -> str:
         return f"write `axiom {body} -> false`"
     rule = as_rule(fault)
     return f"write `{rule}`" if rule else "write the body first: `rule body -> head`"
-
-
-def _directive(groups: Groups, _: Fault) -> str:
-    named = re.fullmatch(r"([^\W\d][\w-]*)\s*/\s*(\d)", groups["about"])
-    if named is None:
-        return "remove the line: nothing has to be imported or switched on"
-    return f"remove the line, or write `predicate {named[1]}({', '.join(['entity'] * int(named[2]))})`"
 
 
 def _led(groups: Groups, fault: Fault) -> str | None:
@@ -61,7 +51,7 @@ TEXTS: Table = (
 )
 SPACED: Table = (
     f"any thousands-separator: {_SEPARATORS}",
-    (r"(?<!\S)⟦(<number>\d{1,3})\s‸(<more>\d{3}(?: \d{3})*)⟧(?![\w.])", _digits),
+    (r"(?<!\S)⟦(<number>\d{1,3})\s‸(<more>\d{3}(?: \d{3})*)⟧(?![\w.])", _DIGITS),
 )
 UNQUOTED: Table = (
     "table [in_table STRING -NAME] unquoted-value: the value `{at}` needs quotes",
@@ -76,9 +66,12 @@ SIGNS: Table = (
     (r"‸!\s*[\w(]", "write `~`"),
     "any directive: `:- {word}` is a directive of Prolog",
     (
-        r"‸⟦:-⟧\s*(<word>dynamic|discontiguous|table|use_module|initialization|set_prolog_flag|module)\b\s*"
-        r"(<about>[^\n]*?)\.?\s*(?:\n|\Z)",
-        _directive,
+        rf"‸⟦:-⟧\s*(<word>{_DIRECTIVES})\b\s*(<name>[^\W\d][\w-]*)\s*/\s*(<count>\d)\.?\s*(?:\n|\Z)",
+        "remove the line, or write `predicate {name}({count:entities})`",
+    ),
+    (
+        rf"‸⟦:-⟧\s*(<word>{_DIRECTIVES})\b[^\n]*(?:\n|\Z)",
+        "remove the line: nothing has to be imported or switched on",
     ),
     "any [junk] backward-arrow: `<-` is not an operator",
     (r"‸⟦<-⟧\s*(<number>\d[\d.]*)", "write `< -{number}`"),
@@ -108,10 +101,10 @@ SIGNS: Table = (
     (r"BEHIND‸\(", "write `{number} * (...)`"),
     (r"(?:[(&|~]|->|\A\w+)\s*BEHIND\s*‸⟦(<name>(?!(?:RESERVED)\()NAME)⟧\(", "write `{number} * {name}(...)`"),
     f"any thousands-separator: {_SEPARATORS}",
-    (r"BEHIND‸(<more>(?:[,_]\d{3})+)(?!\d)", _digits),
-    (r"(?<![\w.])(<number>\d{1,3}\.\d{3})‸⟦(<more>(?:\.\d{3})+)⟧(?![\d.])", _digits),
+    (r"BEHIND‸(<more>(?:[,_]\d{3})+)(?!\d)", _DIGITS),
+    (r"(?<![\w.])(<number>\d{1,3}\.\d{3})‸⟦(<more>(?:\.\d{3})+)⟧(?![\d.])", _DIGITS),
     f"any [outside] thousands-separator: {_SEPARATORS}",
-    (r"‸⟦(<number>\d{1,3})(<more>(?:_\d{3})+)⟧(?!\w)", _digits),
+    (r"‸⟦(<number>\d{1,3})(<more>(?:_\d{3})+)⟧(?!\w)", _DIGITS),
     "any [outside glued] number-base: numbers are decimal, not `{at}`",
     (r"‸⟦0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)⟧(?!\w)", lambda groups, _: f"write `{int(groups['at'], 0)}`"),
     "any [outside] number-unit: a number has no unit: `{at}`",
@@ -122,12 +115,9 @@ SIGNS: Table = (
     "any [outside glued] number-unit: a number has no unit: `{at}`",
     (r"‸(<number>\d+(?:\.\d+)?)⟦[^\W\d_]\w*⟧", _UNIT),
     "any [outside] number-unit: a number cannot be followed by `%`",
-    (r"BEHIND[^\S\n]*‸%", lambda groups, _: f"write `{float(groups['number']) / 100:g}` for `{groups['number']}%`"),
+    (r"BEHIND[^\S\n]*‸%", "write `{number:percent}` for `{number}%`"),
     "any decimal-comma: a number has a point, not a comma",
-    (
-        r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])",
-        lambda groups, _: f"write `{groups['number'].replace('.', '')}.{groups['part']}`",
-    ),
+    (r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])", "write `{number:digits}.{part}`"),
     "any [outside] assignment: `:=` is not an operator",
     (r"‸⟦:=⟧(<number>\s*-?[\d.])?", _assigned),
 )

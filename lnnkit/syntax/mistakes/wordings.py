@@ -6,8 +6,8 @@ import re
 
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, KEYWORDS, TEXTS_UNSEARCHED
-from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table
-from lnnkit.syntax.rewrite import as_entity, balanced, between
+from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table, each
+from lnnkit.syntax.rewrite import balanced, between
 
 _BOUNDS = "bounds are written `in [l, u]`"
 _SORTED = "remove it; `lnnkit run FILE --sort lower --limit 10` sorts and cuts what is shown"
@@ -52,11 +52,6 @@ def _margin(groups: Groups, _: Fault) -> str:
     return f"write `in [{middle - margin:.15g}, {middle + margin:.15g}]`"
 
 
-def _unequal(groups: Groups, _: Fault) -> str:
-    entities = map(as_entity, re.findall(ITEM, groups["list"]))
-    return "write `" + " & ".join([f"{groups['name']} != {entity}" for entity in entities]) + "`"
-
-
 def _variable(groups: Groups, _: Fault) -> str | None:
     if groups["at"].startswith("?") and len(groups["more"]) > 1:
         return None  # a learnable value by its name
@@ -70,6 +65,8 @@ def _compared(groups: Groups, fault: Fault) -> str:
     whole = operand and fault.keyword in ("rule", "axiom", "query", None)
     return f"write `{operand} {sign} {groups['value']}`" if whole else f"write `{sign}`"
 
+
+_UNEQUAL = each(ITEM, "{name} != {:entity}", " & ")
 
 WORDS: Table = (
     "rule [top AND] if-then: `{at}` is not a keyword: a rule is written with its head last",
@@ -132,7 +129,7 @@ WORDS: Table = (
     "rule if-then: `? :` is not an operator",
     (r"‸⟦\?⟧\s[^:]+:", "write two rules: `P & Q -> R` where P holds, `~P & Q -> S` where it does not"),
     "formula+line membership: `in` gives bounds and does not test membership",
-    (r"(?<![\w-])(<name>NAME)\s*‸⟦not in\s*[(\[{]\s*(<list>ITEM(?:\s*,\s*ITEM)*)\s*[)\]}]⟧", _unequal),
+    (r"(?<![\w-])(<name>NAME)\s*‸⟦not in\s*[(\[{]\s*(<list>ITEM(?:\s*,\s*ITEM)*)\s*[)\]}]⟧", _UNEQUAL),
     "formula+line [outside] worded-comparison: `{at}` is not an operator",
     (
         rf"‸⟦(?:(?i:is) )?(?i:(<word>{'|'.join(_LESS)}))⟧\s",
