@@ -64,10 +64,7 @@ class AstBuilder:
         children, span = tree.children, self.span(tree)
         match tree.data:
             case "fact_statement":
-                trust = None
-                if self._is(children[-1], "trust"):
-                    *children, last = children
-                    trust = self._trust(last)
+                trust = self._trust(children.pop()) if self._is(children[-1], "trust") else None
                 return ast.FactStatement(*self._literal(children), trust, span=span)
             case "label_statement":
                 return ast.LabelStatement(*self._literal(children), span=span)
@@ -87,10 +84,9 @@ class AstBuilder:
                 return ast.LoadStatement(*self._reading(children), span=span)
             case "label_table_statement":
                 read = self._reading(children)
-                for clause in children[-1].children:
-                    if self._is(clause, "trust"):
-                        message = "labels cannot have a trust, which ranks facts for repairs"
-                        raise self._fault("bad-trust", message, clause, "take it out")
+                for clause in children[-1].find_data("trust"):
+                    message = "labels cannot have a trust, which ranks facts for repairs"
+                    raise self._fault("bad-trust", message, clause, "take it out")
                 return ast.LabelTableStatement(*read, span=span)
             case "import_statement":
                 return ast.ImportStatement(self._path(children[1]), span=span)
@@ -111,20 +107,18 @@ class AstBuilder:
 
     def _literal(self, children: list[ParseNode]) -> tuple[ast.Atom, bool, ast.Bounds | None]:
         negated = isinstance(children[1], Token)
-        atom, *rest = children[2 if negated else 1 :]
+        atom, *rest = children[1 + negated :]
         bounds = self._bounds(rest)
         return self._atom(atom, frozenset()), negated, bounds
 
     def _ruling(self, children: list[ParseNode]) -> tuple[str | None, ast.Expression, ast.Bounds | None]:
-        _, *rest = children
-        named = len(rest) > 1 and self._is(rest[1], "COLON")
-        name, (formula, *bounds) = self._name(rest[0]) if named else None, rest[2 if named else 0 :]
-        return name, self.expression(formula), self._bounds(bounds)
+        named = len(children) > 2 and self._is(children[2], "COLON")
+        formula, *bounds = children[3 if named else 1 :]
+        return self._name(children[1]) if named else None, self.expression(formula), self._bounds(bounds)
 
     def _declared(self, children: list[ParseNode]) -> tuple[str, tuple[str, ...]]:
         signature = children[2].children[1:-1:2] if len(children) > 2 and self._is(children[2], "signature") else ()
-        sorts = tuple([self._name(child) for child in signature])
-        return self._free_name(children[1]), sorts
+        return self._free_name(children[1]), tuple([self._name(child) for child in signature])
 
     def _bounds(self, branches: list[ParseNode]) -> ast.Bounds | None:
         """The bounds of a statement, which may have none."""
@@ -154,30 +148,33 @@ class AstBuilder:
                 hint = "join conditions by `and`" if kind == "where" else "keep one of the two"
                 raise self._fault("repeated-clause", message, clause, hint)
             by_kind[kind] = clause
-        columns = None
-        if (listed := by_kind.get("columns")) is not None:
-            columns = tuple([None if self.text(word) == "_" else self._column(word) for word in listed.children[1::2]])
-            if all(column is None for column in columns):
-                message = "every listed column is `_`, which skips a column"
-                raise self._fault("bad-column", message, listed, "name the columns to read")
-        where = by_kind["where"].children[1::2] if "where" in by_kind else []
-        missing = by_kind["missing"].children if "missing" in by_kind else []
+        clauses = {
+            "columns": self._columns,
+            "where": lambda clause: tuple([self._condition(condition) for condition in clause.children[1::2]]),
+            "missing": lambda clause: tuple([self._mark(mark) for mark in clause.children if isinstance(mark, Tree)]),
+            "delimiter": self._delimiter,
+            "decimal": self._decimal,
+            "encoding": self._encoding,
+            "trust": self._trust,
+        }
         table = ast.Table(
             span=self.span(branch),
             path="" if queried else texts[0],
             query=texts[0] if queried else None,
             relation=texts[1] if len(texts) > 1 else None,
-            columns=columns,
-            where=tuple([self._condition(condition) for condition in where]),
-            missing=tuple([self._mark(mark) for mark in missing if isinstance(mark, Tree)]),
-            delimiter=self._delimiter(by_kind["delimiter"].children[1]) if "delimiter" in by_kind else None,
-            decimal=self._decimal(by_kind["decimal"].children[1]) if "decimal" in by_kind else ".",
-            encoding=self._encoding(by_kind["encoding"].children[1]) if "encoding" in by_kind else None,
             trim="trim" in by_kind,
-            trust=self._trust(by_kind["trust"]) if "trust" in by_kind else None,
+            **{kind: read(by_kind[kind]) for kind, read in clauses.items() if kind in by_kind},
         )
         header = self._is(by_kind["header"], "HEADER") if "header" in by_kind else not table.numbered
         return replace(table, header=header)
+
+    def _columns(self, branch: ParseNode) -> tuple[ast.Column | None, ...]:
+        words = branch.children[1::2]
+        columns = tuple([None if self.text(word) == "_" else self._column(word) for word in words])
+        if all(column is None for column in columns):
+            message = "every listed column is `_`, which skips a column"
+            raise self._fault("bad-column", message, branch, "name the columns to read")
+        return columns
 
     def _column(self, token: Token) -> ast.Column:
         text = self.text(token)
@@ -227,23 +224,23 @@ class AstBuilder:
         token = branch.children[-1]
         return self._string(token) if token.type == "STRING" else self.text(branch).replace("−", "-")
 
-    def _delimiter(self, token: Token) -> str:
-        text = self._string(token)
+    def _delimiter(self, branch: ParseNode) -> str:
+        text, token = self._string(branch.children[1]), branch.children[1]
         if len(text) == 1 and text.isascii() and text not in '"\n\r':
             return text
         hint = 'write a tab as "\\t"' if text.strip().lower() in ("tab", "tabs", "\\t") else 'such as ";" or "\\t"'
         message = f"a delimiter must be one ASCII character other than a quote or line break; got {self.text(token)}"
         raise self._fault("bad-delimiter", message, token, hint)
 
-    def _decimal(self, token: Token) -> str:
-        text = self._string(token)
+    def _decimal(self, branch: ParseNode) -> str:
+        text, token = self._string(branch.children[1]), branch.children[1]
         if text not in (",", "."):
             message = f"numbers have a decimal comma or point; got {self.text(token)}"
             raise self._fault("bad-decimal", message, token, 'write `decimal ","`')
         return text
 
-    def _encoding(self, token: Token) -> str:
-        text = self._string(token)
+    def _encoding(self, branch: ParseNode) -> str:
+        text, token = self._string(branch.children[1]), branch.children[1]
         try:
             "".encode(text)
         except (LookupError, ValueError):

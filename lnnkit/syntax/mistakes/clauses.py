@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table, each
+from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table, joined
 
 
 def _listed_sorts(groups: Groups, _: Fault) -> str:
@@ -43,7 +43,7 @@ CLAUSES: Table = (
     "table [in_table IS] bad-condition: `not in` is not an operator",
     (
         r"⟦(<column>\"[^\"\n]*\"|[\w-]+)\s*‸(?i:not in)\s*\(\s*(<list>CELL(?:\s*,\s*CELL)*)\s*\)⟧",
-        each(ITEM, "{column} != {}", " and "),
+        joined(ITEM, "{column} != {}", " and "),
     ),
     "table load-order: a {keyword} names the predicate, then the file, then the columns",
     (r"(<path>PATH)", "write `{keyword} P from {path:quoted}`"),

@@ -6,6 +6,13 @@ import re
 
 from lnnkit.syntax.dates import days
 from lnnkit.syntax.fault import Fault
+from lnnkit.syntax.mistakes.recognisers import (
+    chained,
+    foreign_function,
+    glued_quantifier,
+    interval_in_body,
+    unclosed_group,
+)
 from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table
 from lnnkit.syntax.rewrite import as_entity, balanced, between, by_cases
 
@@ -77,7 +84,7 @@ def _one_of(groups: Groups, fault: Fault) -> str | None:
     return f"write `({' | '.join(cases)})`" if len(cases) > 1 else f"write `{cases[0]}`"
 
 
-CAPITALS: Table = (
+PLACES: Table = (
     "any if-then: `{at}` is not a function",
     (r"(?<![\w-])⟦(?i:if|iif|ifelse|if_else)⟧(<call>\s*\((?:[^()]|\([^()]*\))*(?:\([^()]*)?)‸(<more>.*)", _cases),
     "formula+line [outside] if-then: `{at}` is not a word of the language",
@@ -93,8 +100,6 @@ CAPITALS: Table = (
     (r"(?<![\w-])⟦And|Or|Not⟧\s*‸[^\W\d_]", "write `{lower}`"),
     "any [arguments] capital-operator: `{at}` in capitals is not an operator",
     (r"(?<![\w-])⟦CAPITALS⟧\s*\([^()]*‸", "write `{lower}`"),
-)
-QUANTIFIERS: Table = (
     "formula+line [outside] word-negation: `{at}` is not the negation",
     (r"\S ⟦(?i:no|never|neither|isnt|without)⟧\s*‸NAME\s*\(", "write `~`"),
     "formula+line [outside free] missing-parentheses: the arguments of `{name}` stand in parentheses",
@@ -115,8 +120,6 @@ QUANTIFIERS: Table = (
         "write `{sort}({name})` in the formula, or give the predicates sorts",
     ),
     (r"‸(?:in(?!\w)|∈)", "leave it out"),
-)
-LISTED: Table = (
     "any quantifier-comma: variables of a quantifier are separated by commas",
     (
         r"(?:[∀∃]|\b(?:forall|exists)(?!\w))\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s*‸[:\w]",
@@ -127,8 +130,8 @@ LISTED: Table = (
         r"(?:[∀∃]|\b(?:forall|exists)(?!\w))\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s+\([^()]*‸",
         "write `{first}, {name}`",
     ),
-)
-ARGUMENTS: Table = (
+    glued_quantifier,
+    foreign_function,
     "formula+line between: `between` is not a word of the language",
     (
         r"\)\s*‸⟦(?i:between)⟧ (<low>-?[\w.]+(?:\([^()]*\)|[\w.:-]*)) "
@@ -140,8 +143,6 @@ ARGUMENTS: Table = (
         r"(?<![\w-])(<words>(?:\d+(?:\.\d+)?|\??NAME)\s+)‸(<more>[^\W_][\w.:-]*(?:[^\S\n]+[^\W_][\w.:-]*)*)",
         'quote an entity of several words: "{words}{more}"; or put a comma between two',
     ),
-)
-EXPRESSIONS: Table = (
     "any [arguments =AND|OR|XOR|IMPLIES|IFF] argument-formula: `{at}` cannot be used in an argument of `{applied}`",
     (r"‸", _between_atoms),
     "any [arguments =NOT|QUANTIFIER] argument-formula: `{at}` cannot be used in an argument of `{applied}`",
@@ -152,8 +153,6 @@ EXPRESSIONS: Table = (
     (r"‸", "compute outside of `{applied}`; an entity with such a character needs quotes"),
     "any [arguments junk] unquoted-entity: `{at}` cannot be part of an unquoted entity",
     (r"[(,]\s*(<entity>[^(),\n]*\w)‸(<more>[^,()\n]*?)\s*(?:[,()\n]|\Z)", 'write "{entity}{more}"'),
-)
-BRACKETS: Table = (
     "any [outside] misplaced-attributes: attributes follow the parentheses of a connective or comparison, or a unit",
     (
         r"(<operand>ATOM)\s*‸⟦\{\s*(?:weight\s*[:=]\s*)?(<weight>-?[\d.]+)\s*\}⟧",
@@ -179,8 +178,6 @@ BRACKETS: Table = (
     (r"[<>=]\s*⟦(<number>NUMBER)\s*‸\.\.+\s*(<high>\d[\d.]*)⟧", _range),
     "formula+line interval-in-body: a number is compared with a number, not with two",
     (r"(?:(?<![-=])>|[<=]|\bin)\s*‸⟦\[\s*(<low>-?[\d.]+)\s*,\s*(<high>-?[\d.]+)\s*\]⟧", _range),
-)
-IN: Table = (
     "formula+line membership: `in` gives bounds and does not test membership",
     (r"(?<![\w-])(<held>ATOM|NAME)\s*‸⟦in\s*[(\[{]\s*(<list>ITEM(?:\s*,\s*ITEM)*)\s*[)\]}]⟧", _one_of),
     (r"(?<![\w-])(<held>ATOM|NAME)\s*⟦in\s*(?:[(\[{]\s*)?‸[(\[{]?\s*(<list>ITEM(?:\s*,\s*ITEM)*)\s*[)\]}]⟧", _one_of),
@@ -194,8 +191,8 @@ IN: Table = (
     (r"\bin\s*‸\(\s*(<low>[^,()\[\]]+?)\s*,\s*(<high>[^,()\[\]]+?)\s*[\])]", "write `in [{low}, {high}]`"),
     (r"\bin\s*‸\(", "write `in [l, u]`"),
     (r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*,\s*(<high>[^\s,()\[\]]+)\s*‸\)", "write `in [{low}, {high}]`"),
-)
-BOUNDS: Table = (
+    unclosed_group,
+    interval_in_body,
     "any [top =RPAR|RSQB|RBRACE] unmatched-bracket: this `{at}` closes nothing",
     (r"‸", "remove it, or open the group that it should close"),
     f"rule [top] wrong-bounds: {_BOUNDS}",
@@ -244,4 +241,5 @@ BOUNDS: Table = (
     (r"\A\w+ (<first>\w+(?:[^\S\n]+\w+)*)\s*‸(<more>(?:\w+[^\S\n]+)*\w+)\s*:(?!-)", _dashed),
     "any [path] unquoted-path: the path `{at}` needs quotes",
     (r"\b(?:from|import)\s*‸⟦[\w./~\\-][^\s(]*+⟧(?!\s*\")", 'write "{at}"'),
+    chained,
 )

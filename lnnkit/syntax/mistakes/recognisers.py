@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from lnnkit.syntax.dates import DATE, date_as_number, hours_hint, is_date
+from lnnkit.syntax.dates import DATE, date_as_number, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import END, Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, unglued
@@ -37,17 +37,6 @@ def _date(fault: Fault, *kinds: str) -> re.Match[str] | None:
     starts = {fault.start, *(lexeme.start for lexeme in fault.before if lexeme.kind in kinds)}
     dates = DATE.finditer(fault.source.text, fault.piece.start, fault.piece.end)
     return next((date for date in dates if date.start() in starts and date.start() <= fault.start < date.end()), None)
-
-
-def time_of_day(fault: Fault) -> Diagnostic | None:
-    """`opens(X) > 10:30`."""
-    previous, time = fault.previous, re.match(r":\d{2}(?::\d{2})?(?![\w:])", fault.rest)
-    if previous is None or time is None or fault.in_arguments or not re.fullmatch(r"\d{1,2}", previous.text):
-        return None
-    text = previous.text + time[0]
-    hint = hours_hint(text)
-    end = fault.start + time.end()
-    return fault.report("time-as-number", f"`{text}` is a time where a number is expected", hint, previous.start, end)
 
 
 def called_date(fault: Fault) -> Diagnostic | None:

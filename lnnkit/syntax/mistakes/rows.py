@@ -7,7 +7,7 @@ Under each heading of a table, ``KEYWORDS [CONDITIONS] CODE: MESSAGE``, stand pa
 - ``‸`` is where the parser stopped: the pattern is looked for there, what is left of the mark just before it. Without
   ``‸`` it covers the whole statement after its keyword.
 
-Message and hint are filled in with the groups and with what `Row` adds. A hint may be a function of them; where it
+Message and hint are filled in with the groups and with what `_row` adds. A hint may be a function of them; where it
 returns None, the row does not hold. Conditions are those of `CONDITIONS`, or a terminal that the grammar expects there
 (``-NAME``: that it does not), or ``=ONE|OTHER``: the terminal that stands there.
 """
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault, visible
@@ -26,8 +25,8 @@ from lnnkit.syntax.rewrite import as_entity
 LONGEST = 400  # characters of a statement, and before the fault, that are looked at: what people type by hand
 Groups = dict[str, str]  # named groups of a match and their texts
 Hint = str | Callable[[Groups, Fault], str | None]
-Table = Sequence[str | tuple[str, Hint]]  # headings, and patterns with their hints
 Recogniser = Callable[[Fault], Diagnostic | None]
+Table = Sequence[str | tuple[str, Hint] | Recogniser]  # headings, patterns with their hints, and what takes more
 
 _KINDS = {
     "rule": ("rule", "axiom"),
@@ -129,7 +128,7 @@ class Text(str):
         return FORMS[form](self) if form else str(self)
 
 
-def each(items: str, form: str, between: str, around: str = "write `{}`") -> Hint:
+def joined(items: str, form: str, between: str, around: str = "write `{}`") -> Hint:
     """A hint with each of the ``items`` of the group ``list`` in a ``form``, these joined, and what is ``around``."""
 
     def hint(groups: Groups, _: Fault) -> str:
@@ -139,22 +138,35 @@ def each(items: str, form: str, between: str, around: str = "write `{}`") -> Hin
     return hint
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One pattern. ``before`` is its part to the left of the fault; None where it covers a whole statement."""
+def rows(table: Table) -> Iterator[Recogniser]:
+    """The rows of a table, compiled."""
+    heading = ""
+    for entry in table:
+        match entry:
+            case str():
+                heading = entry
+            case (pattern, hint):
+                yield _row(heading, pattern, hint)
+            case _:
+                yield entry
 
-    keywords: frozenset[str | None]
-    conditions: tuple[str, ...]
-    code: str
-    message: str
-    before: re.Pattern[str] | None
-    pattern: re.Pattern[str]
-    hint: Hint
 
-    def __call__(self, fault: Fault) -> Diagnostic | None:
-        if fault.keyword not in self.keywords or not all(_holds(condition, fault) for condition in self.conditions):
+_HEADING = re.compile(r"(?P<kinds>[a-z+]+) (?:\[(?P<conditions>[^\]]*)\] )?(?P<code>[a-z-]+): (?P<message>.*)")
+
+
+def _row(heading: str, pattern: str, hint: Hint) -> Recogniser:
+    about = _HEADING.fullmatch(heading)
+    assert about, heading
+    keywords = frozenset(word for kind in about["kinds"].split("+") for word in _KINDS[kind])
+    conditions = (about["conditions"] or "").split()
+    left, mark, right = pattern.rpartition("‸")
+    before = re.compile(_compiled(left) + r"\Z", re.DOTALL) if mark else None
+    whole = re.compile(_compiled(right) + ("" if mark else r"\s*"), re.DOTALL)
+
+    def recognise(fault: Fault) -> Diagnostic | None:
+        if fault.keyword not in keywords or not all(_holds(condition, fault) for condition in conditions):
             return None
-        matches = self._covering(fault) if self.before is None else self._at_fault(self.before, fault)
+        matches = _covering(whole, fault) if before is None else _at_fault(before, whole, fault)
         if not matches:
             return None
         groups: Groups = {name: Text(value or "") for _, match in matches for name, value in match.groupdict().items()}
@@ -169,26 +181,12 @@ class Row:
         applied = fault.before[fault.open[-1] - 1].text if fault.open and fault.open[-1] else ""
         previous = fault.previous.text if fault.previous else ""
         groups |= {"applied": applied, "there": fault.rest.strip(), "previous": previous}
-        hint = self.hint.format(**groups) if isinstance(self.hint, str) else self.hint(groups, fault)
-        return None if hint is None else fault.report(self.code, self.message.format(**groups), hint, start, end)
+        said = hint.format(**groups) if isinstance(hint, str) else hint(groups, fault)
+        return (
+            None if said is None else fault.report(about["code"], about["message"].format(**groups), said, start, end)
+        )
 
-    def _covering(self, fault: Fault) -> list[tuple[int, re.Match[str]]]:
-        """The match of the statement after its keyword, with the offset of its positions."""
-        text, start, end = fault.source.text, fault.piece.start, fault.piece.end
-        head = re.compile(rf"\s*{fault.keyword}\s+" if fault.keyword else "").match(text, start, end)
-        if head is None or end - head.end() > LONGEST:
-            return []
-        match = self.pattern.fullmatch(text, head.end(), end)
-        return [(0, match)] if match else []
-
-    def _at_fault(self, before: re.Pattern[str], fault: Fault) -> list[tuple[int, re.Match[str]]]:
-        match = self.pattern.match(fault.source.text, fault.start, fault.piece.end)
-        if match is None:
-            return []
-        base = max(fault.piece.start, fault.start - LONGEST)
-        cut = "\0" if base > fault.piece.start else ""  # so that `\\A` is the start of the statement
-        left = before.search(cut + fault.source.text[base : fault.start])
-        return [(base - len(cut), left), (0, match)] if left else []
+    return recognise
 
 
 def _holds(condition: str, fault: Fault) -> bool:
@@ -199,28 +197,25 @@ def _holds(condition: str, fault: Fault) -> bool:
     return CONDITIONS[condition](fault)
 
 
-def rows(table: Table) -> Iterator[Row]:
-    """The rows of a table, compiled."""
-    heading = ""
-    for entry in table:
-        if isinstance(entry, str):
-            heading = entry
-        else:
-            yield _row(heading, *entry)
+def _covering(whole: re.Pattern[str], fault: Fault) -> list[tuple[int, re.Match[str]]]:
+    """The match of the statement after its keyword, with the offset of its positions."""
+    text, start, end = fault.source.text, fault.piece.start, fault.piece.end
+    head = re.compile(rf"\s*{fault.keyword}\s+" if fault.keyword else "").match(text, start, end)
+    if head is None or end - head.end() > LONGEST:
+        return []
+    match = whole.fullmatch(text, head.end(), end)
+    return [(0, match)] if match else []
 
 
-_HEADING = re.compile(r"(?P<kinds>[a-z+]+) (?:\[(?P<conditions>[^\]]*)\] )?(?P<code>[a-z-]+): (?P<message>.*)")
-
-
-def _row(heading: str, pattern: str, hint: Hint) -> Row:
-    match = _HEADING.fullmatch(heading)
-    assert match, heading
-    keywords = frozenset(word for kind in match["kinds"].split("+") for word in _KINDS[kind])
-    conditions = tuple((match["conditions"] or "").split())
-    left, mark, right = pattern.rpartition("‸")
-    before = re.compile(_compiled(left) + r"\Z", re.DOTALL) if mark else None
-    whole = re.compile(_compiled(right) + ("" if mark else r"\s*"), re.DOTALL)
-    return Row(keywords, conditions, match["code"], match["message"], before, whole, hint)
+def _at_fault(before: re.Pattern[str], after: re.Pattern[str], fault: Fault) -> list[tuple[int, re.Match[str]]]:
+    """The matches of what stands before the fault and from it on, each with the offset of its positions."""
+    match = after.match(fault.source.text, fault.start, fault.piece.end)
+    if match is None:
+        return []
+    base = max(fault.piece.start, fault.start - LONGEST)
+    cut = "\0" if base > fault.piece.start else ""  # so that `\\A` is the start of the statement
+    left = before.search(cut + fault.source.text[base : fault.start])
+    return [(base - len(cut), left), (0, match)] if left else []
 
 
 def _compiled(pattern: str) -> str:

@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, TEXTS_UNSEARCHED
-from lnnkit.syntax.mistakes.rows import ATOM, PART, SHARE, VALUE, Groups, Table, each
+from lnnkit.syntax.mistakes.rows import ATOM, PART, SHARE, VALUE, Groups, Table, joined
 
 _PROPERTIES = {
     "transitive": "axiom {0}(X, Y) & {0}(Y, Z) -> {0}(X, Z)",
@@ -56,10 +56,10 @@ def _listed(groups: Groups, _: Fault) -> str:
     return f"write `{body} -> {groups['name']}({groups['variable']})`"
 
 
-_ONE_EACH = each("[^;,]+", "`{keyword} {name}({})`", ", ", "give each its own line: {}")
-_EACH_ATOM = each(ATOM, "`{keyword} {}`", ", ", "give each its own line and its own `{keyword}`: {}")
-_AMONG = each("[^,]+", "V = {}", " | ", "write `{name}({rest}, V) & ({})`")
-_POSITIONAL = each(r"=\s*([\w\"-]+)", "{}", ", ", "write `{name}({})`")
+_ONE_EACH = joined("[^;,]+", "`{keyword} {name}({})`", ", ", "give each its own line: {}")
+_EACH_ATOM = joined(ATOM, "`{keyword} {}`", ", ", "give each its own line and its own `{keyword}`: {}")
+_AMONG = joined("[^,]+", "V = {}", " | ", "write `{name}({rest}, V) & ({})`")
+_POSITIONAL = joined(r"=\s*([\w\"-]+)", "{}", ", ", "write `{name}({})`")
 
 STATEMENTS: Table = (
     "rule wrong-bounds: bounds are written `in [l, u]`",
@@ -196,8 +196,8 @@ STATEMENTS: Table = (
     (r"START⟦all\((<atom>ATOM)\)⟧.*", _forall),
     "formula connective-call: formulas are joined by operators, not by calls",
     (r"⟦(?i:implies)\(\s*(<one>PART)\s*,\s*(<other>PART)\s*\)⟧", "write `{one} -> {other}`"),
-    (r"START⟦(?:And|AND)\(\s*(<list>PART(?:\s*,\s*PART)+)\s*\)⟧.*", each(PART, "{}", " & ", "write `({})`")),
-    (r"START⟦(?:Or|OR)\(\s*(<list>PART(?:\s*,\s*PART)+)\s*\)⟧.*", each(PART, "{}", " | ", "write `({})`")),
+    (r"START⟦(?:And|AND)\(\s*(<list>PART(?:\s*,\s*PART)+)\s*\)⟧.*", joined(PART, "{}", " & ", "write `({})`")),
+    (r"START⟦(?:Or|OR)\(\s*(<list>PART(?:\s*,\s*PART)+)\s*\)⟧.*", joined(PART, "{}", " | ", "write `({})`")),
     (r"START⟦Not\(\s*(<atom>PART)\s*\)⟧.*", "write `~{atom}`"),
     "formula null-test: a number without a value is unknown, which no formula tests",
     (
@@ -286,7 +286,7 @@ STATEMENTS: Table = (
     (
         r"START⟦(<number>ATOM)\s*(?:=|is)\s*(<list>VALUE(?:\s*(?:or|\||,)\s*VALUE"
         r"(?![\d.])(?!\s*[<>=*/+]|\s*-(?!>)))+)⟧\s*(?:&.*|->.*)?",
-        each(VALUE, "{number} = {}", " | ", "write `({})`"),
+        joined(VALUE, "{number} = {}", " | ", "write `({})`"),
     ),
     "rule broken-arrow: this is not an operator",
     (r".*?⟦\|>|\.->|-\.->|~~>⟧.*", "write `->`"),

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import re
 
+from lnnkit.syntax.dates import hours_hint
 from lnnkit.syntax.fault import Fault
+from lnnkit.syntax.mistakes.recognisers import (
+    called_date,
+    dash_comment,
+    date_in_table,
+    date_literal,
+    named_rule,
+)
 from lnnkit.syntax.mistakes.rows import Groups, Table
 from lnnkit.syntax.rewrite import as_rule, truth_before
 
@@ -48,17 +56,25 @@ TEXTS: Table = (
     "any [junk] single-quotes: a text is written in double quotes",
     (r"‸⟦'(<text>[^'\n]*)'⟧", 'write "{text}"'),
     (r"‸⟦[“”„](<text>[^“”\n]*)[“”]⟧", 'write "{text}"'),
+    dash_comment,
+    named_rule,
+    date_literal,
+    "any [outside] time-as-number: `{hours}{minutes}` is a time where a number is expected",
+    (
+        r"(?<![\w.])⟦(<hours>\d{1,2})\s*‸(<minutes>:\d{2}(?::\d{2})?)⟧(?![\w:])",
+        lambda groups, _: hours_hint(groups["hours"] + groups["minutes"]),
+    ),
+    called_date,
 )
 SPACED: Table = (
     f"any thousands-separator: {_SEPARATORS}",
     (r"(?<!\S)⟦(<number>\d{1,3})\s‸(<more>\d{3}(?: \d{3})*)⟧(?![\w.])", _DIGITS),
 )
-UNQUOTED: Table = (
+SIGNS: Table = (
+    date_in_table,
     "table [in_table STRING -NAME] unquoted-value: the value `{at}` needs quotes",
     (r"\bdecimal\s*‸⟦[^\s(),\"'#]+⟧", 'write ","'),
     (r"(?:[=<>(,]|\b(?:missing|delimiter|encoding))\s*‸⟦[^\s(),\"'#]+⟧", 'write "{at}"'),
-)
-SIGNS: Table = (
     "any [junk] unique-exists: `∃!` is not a quantifier",
     (r"‸⟦∃!⟧", "write `exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness"),
     (r"(?:∃|\bexists)\s*‸!", "write `exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness"),

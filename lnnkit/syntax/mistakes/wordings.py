@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, KEYWORDS, TEXTS_UNSEARCHED
-from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table, each
+from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table, joined
 from lnnkit.syntax.rewrite import balanced, between
 
 _BOUNDS = "bounds are written `in [l, u]`"
@@ -66,7 +66,7 @@ def _compared(groups: Groups, fault: Fault) -> str:
     return f"write `{operand} {sign} {groups['value']}`" if whole else f"write `{sign}`"
 
 
-_UNEQUAL = each(ITEM, "{name} != {:entity}", " & ")
+_UNEQUAL = joined(ITEM, "{name} != {:entity}", " & ")
 
 WORDS: Table = (
     "rule [top AND] if-then: `{at}` is not a keyword: a rule is written with its head last",
