@@ -23,7 +23,7 @@ _ELSE = "end the statement before it, and write a second one: `~P -> Q` for else
 def _ends(groups: Groups, fault: Fault) -> str:
     operand = between(fault, len(fault.before)) or "age(X)"
     low, high = (end if days(end) is None else f"{days(end):.15g}" for end in (groups["low"], groups["high"]))
-    return f"write `{low} <= {operand} <= {high}`"
+    return f"`{low} <= {operand} <= {high}`"
 
 
 def _again(groups: Groups, fault: Fault) -> str | None:
@@ -37,30 +37,30 @@ def _range(groups: Groups, fault: Fault) -> str | None:
     operand = between(fault, len(fault.before) - (2 if groups.get("number") else 1))
     if operand is None or "(" not in operand:
         return None
-    return f"write `{groups.get('number') or groups['low']} <= {operand} <= {groups['high']}`"
+    return f"`{groups.get('number') or groups['low']} <= {operand} <= {groups['high']}`"
 
 
 def _one_sided(groups: Groups, _: Fault) -> str:
     end, upward = groups["end"], groups["sign"][0] in ">≥"
     number, truth = (f"[{end}, inf]", f"[{end}, 1]") if upward else (f"[-inf, {end}]", f"[0, {end}]")
-    return f"write `in {number}` for a number" + (f", `in {truth}` for a truth value" if float(end) <= 1 else "")
+    return f"`in {number}` for a number" + (f", `in {truth}` for a truth value" if float(end) <= 1 else "")
 
 
 def _quotient(groups: Groups, _: Fault) -> str:
     if not groups["divisor"] or float(groups["divisor"]) == 0:
         return "write the result"
-    return f"write `= {float(groups['sign'] + groups['number']) / float(groups['divisor']):.15g}`"
+    return f"`= {float(groups['sign'] + groups['number']) / float(groups['divisor']):.15g}`"
 
 
 def _dashed(groups: Groups, _: Fault) -> str:
     name = " ".join(f"{groups['first']} {groups['more']}".split())
     groups["name"] = name
-    return f'write `{name.replace(" ", "-")}:` or `"{name}":`'
+    return f'`{name.replace(" ", "-")}:` or `"{name}":`'
 
 
 def _cases(groups: Groups, _: Fault) -> str:
     cases = by_cases(groups["at"] + groups["call"] + groups["more"])
-    return f"write `{cases}`" if cases else "write a rule for each case: `P -> Q` for if P then Q, `~P -> R` for else R"
+    return f"`{cases}`" if cases else "write a rule for each case: `P -> Q` for if P then Q, `~P -> R` for else R"
 
 
 def _between_atoms(groups: Groups, fault: Fault) -> str:
@@ -81,54 +81,54 @@ def _one_of(groups: Groups, fault: Fault) -> str | None:
         return None
     atom = held.endswith(")")
     cases = [f"{held[:-1]}, {entity})" if atom else f"{held} = {entity}" for entity in map(as_entity, items)]
-    return f"write `({' | '.join(cases)})`" if len(cases) > 1 else f"write `{cases[0]}`"
+    return f"`({' | '.join(cases)})`" if len(cases) > 1 else f"`{cases[0]}`"
 
 
 PLACES: Table = (
     "any if-then: `{at}` is not a function",
     (r"(?<![\w-])⟦(?i:if|iif|ifelse|if_else)⟧(<call>\s*\((?:[^()]|\([^()]*\))*(?:\([^()]*)?)‸(<more>.*)", _cases),
     "formula+line [outside] if-then: `{at}` is not a word of the language",
-    (r"‸⟦(?i:if|then)⟧(?!\w)", "write `P -> Q` for if P then Q"),
+    (r"‸⟦(?i:if|then)⟧(?!\w)", "`P -> Q` for if P then Q"),
     (r"‸⟦(?i:else)⟧(?!\w)", _ELSE),
-    (r"(?<![\w-])⟦(?i:if|then)⟧\s*‸", "write `P -> Q` for if P then Q"),
+    (r"(?<![\w-])⟦(?i:if|then)⟧\s*‸", "`P -> Q` for if P then Q"),
     (r"(?<![\w-])⟦(?i:else)⟧\s*‸", _ELSE),
     "any [outside] capital-operator: `{at}` in capitals is not an operator",
-    (r"(?:\A|[^=\s])\s*‸⟦CAPITALS⟧(?!\w)", "write `{lower}`"),
-    (r"(?<![\w-])⟦CAPITALS⟧\s*‸", "write `{lower}`"),
+    (r"(?:\A|[^=\s])\s*‸⟦CAPITALS⟧(?!\w)", "`{lower}`"),
+    (r"(?<![\w-])⟦CAPITALS⟧\s*‸", "`{lower}`"),
     "any [outside] capital-operator: `{at}` is not an operator",
-    (r"(?:\A|[^=\s])\s*‸⟦And|Or|Not⟧(?!\w)", "write `{lower}`"),
-    (r"(?<![\w-])⟦And|Or|Not⟧\s*‸[^\W\d_]", "write `{lower}`"),
+    (r"(?:\A|[^=\s])\s*‸⟦And|Or|Not⟧(?!\w)", "`{lower}`"),
+    (r"(?<![\w-])⟦And|Or|Not⟧\s*‸[^\W\d_]", "`{lower}`"),
     "any [arguments] capital-operator: `{at}` in capitals is not an operator",
-    (r"(?<![\w-])⟦CAPITALS⟧\s*\([^()]*‸", "write `{lower}`"),
+    (r"(?<![\w-])⟦CAPITALS⟧\s*\([^()]*‸", "`{lower}`"),
     "formula+line [outside] word-negation: `{at}` is not the negation",
-    (r"\S ⟦(?i:no|never|neither|isnt|without)⟧\s*‸NAME\s*\(", "write `~`"),
+    (r"\S ⟦(?i:no|never|neither|isnt|without)⟧\s*‸NAME\s*\(", "`~`"),
     "formula+line [outside free] missing-parentheses: the arguments of `{name}` stand in parentheses",
-    (r"\S\s*(?<![\w-])⟦(<name>[A-Z][\w-]+)\s*‸(<variable>[A-Z]\d*)⟧(?!\w)", "write `{name}({variable})`"),
+    (r"\S\s*(?<![\w-])⟦(<name>[A-Z][\w-]+)\s*‸(<variable>[A-Z]\d*)⟧(?!\w)", "`{name}({variable})`"),
     "any [outside word] quantifier-word: `{at}` is not a quantifier",
     (
         r"(?<![\w-])⟦for|all|every|each|foreach|forAll|Forall|ForAll⟧\s*‸"
         r"(?:all |each |every |exists? |is )?\s*\w+(?:\s*,\s*\w+)*\s*[:(.\w]",
-        "write `forall X: ...`",
+        "`forall X: ...`",
     ),
     (
         r"(?<![\w-])⟦exist|some|there|Exists⟧\s*‸(?:all |each |every |exists? |is )?\s*\w+(?:\s*,\s*\w+)*\s*[:(.\w]",
-        "write `exists X: ...`",
+        "`exists X: ...`",
     ),
     "any [bound] quantifier-sort: a quantifier cannot name a sort",
     (
         r"(?<![\w-])(<name>[\w-]+)\s*‸(?:in|∈)\s*(<sort>NAME)",
-        "write `{sort}({name})` in the formula, or give the predicates sorts",
+        "`{sort}({name})` in the formula, or give the predicates sorts",
     ),
     (r"‸(?:in(?!\w)|∈)", "leave it out"),
     "any quantifier-comma: variables of a quantifier are separated by commas",
     (
         r"(?:[∀∃]|\b(?:forall|exists)(?!\w))\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s*‸[:\w]",
-        "write `{first}, {name}`",
+        "`{first}, {name}`",
     ),
     "any [arguments] quantifier-comma: variables of a quantifier are separated by commas",
     (
         r"(?:[∀∃]|\b(?:forall|exists)(?!\w))\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s+\([^()]*‸",
-        "write `{first}, {name}`",
+        "`{first}, {name}`",
     ),
     glued_quantifier,
     foreign_function,
@@ -160,18 +160,18 @@ PLACES: Table = (
     ),
     (r"\S\s*‸\{", "write them as in `(A & B){{bias: 1}}`"),
     "any [outside] square-brackets: arguments are written in parentheses",
-    (r"\W(<name>NAME)‸\[", "write `{name}(...)`"),
+    (r"\W(<name>NAME)‸\[", "`{name}(...)`"),
     "any [outside word] function-parentheses: `{at}` takes parentheses",
-    (r"(?<![\w-])⟦CALLED⟧[^\S\n]*‸", "write `{at}(...)`"),
+    (r"(?<![\w-])⟦CALLED⟧[^\S\n]*‸", "`{at}(...)`"),
     "any [NAME] reserved-word: `not` is the negation and cannot be a name",
-    (r"(?<![\w-])⟦not⟧\s*‸\(", "write `~P(a)` for not P(a)"),
+    (r"(?<![\w-])⟦not⟧\s*‸\(", "`~P(a)` for not P(a)"),
     "any [NAME] reserved-word: `{at}` is a word of the language and cannot be a name",
     (r"\S\s*‸⟦WORDS⟧\(", "choose another name, such as `is-{at}`"),
     "any wrong-bounds: a comma separates two bounds",
-    (r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*‸⟦(<high>\?|-?DIGITS)⟧\s*\]", "write `in [{low}, {high}]`"),
-    (r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*‸⟦(?:\.\.+|-|–|to )\s*(<high>-?DIGITS)⟧\s*\]", "write `in [{low}, {high}]`"),
+    (r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*‸⟦(<high>\?|-?DIGITS)⟧\s*\]", "`in [{low}, {high}]`"),
+    (r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*‸⟦(?:\.\.+|-|–|to )\s*(<high>-?DIGITS)⟧\s*\]", "`in [{low}, {high}]`"),
     f"rule [top] wrong-bounds: {_BOUNDS}",
-    (r"\bin\s*‸⟦\?⟧\s*\Z", "write `in [?, 1]`"),
+    (r"\bin\s*‸⟦\?⟧\s*\Z", "`in [?, 1]`"),
     "formula+line half-comparison: a comparison has two sides",
     (r"(?:\band|&|\bor|\|)\s*‸⟦(<sign><=|>=|<|>|≤|≥|!=|=)\s*(<value>-?[\d.]+)⟧", _again),
     "formula+line interval-in-body: a number is compared with a number, not with a range",
@@ -188,28 +188,28 @@ PLACES: Table = (
         _part,
     ),
     "any open-interval: bounds are closed: both ends belong to them",
-    (r"\bin\s*‸\(\s*(<low>[^,()\[\]]+?)\s*,\s*(<high>[^,()\[\]]+?)\s*[\])]", "write `in [{low}, {high}]`"),
-    (r"\bin\s*‸\(", "write `in [l, u]`"),
-    (r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*,\s*(<high>[^\s,()\[\]]+)\s*‸\)", "write `in [{low}, {high}]`"),
+    (r"\bin\s*‸\(\s*(<low>[^,()\[\]]+?)\s*,\s*(<high>[^,()\[\]]+?)\s*[\])]", "`in [{low}, {high}]`"),
+    (r"\bin\s*‸\(", "`in [l, u]`"),
+    (r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*,\s*(<high>[^\s,()\[\]]+)\s*‸\)", "`in [{low}, {high}]`"),
     unclosed_group,
     interval_in_body,
     "any [top =RPAR|RSQB|RBRACE] unmatched-bracket: this `{at}` closes nothing",
     (r"‸", "remove it, or open the group that it should close"),
     f"rule [top] wrong-bounds: {_BOUNDS}",
-    (r"\bin\s*‸\[?\s*(<low>[-\d.]+)\s*,\s*(<high>[-\d.]+)\s*\]?\s*\Z", "write `in [{low}, {high}]`"),
-    (r"\S\s*‸\[\s*(<low>[-\d.]+)\s*,\s*(<high>[-\d.]+)\s*\]?\s*\Z", "write `in [{low}, {high}]`"),
-    (r"\S\s*‸[:\[(]?\s*(<low>SHARE)\s*[\])]?\s*\Z", "write `in [{low}, 1]`"),
+    (r"\bin\s*‸\[?\s*(<low>[-\d.]+)\s*,\s*(<high>[-\d.]+)\s*\]?\s*\Z", "`in [{low}, {high}]`"),
+    (r"\S\s*‸\[\s*(<low>[-\d.]+)\s*,\s*(<high>[-\d.]+)\s*\]?\s*\Z", "`in [{low}, {high}]`"),
+    (r"\S\s*‸[:\[(]?\s*(<low>SHARE)\s*[\])]?\s*\Z", "`in [{low}, 1]`"),
     "fact [top] wrong-bounds: bounds are written in square brackets",
-    (r"\bin\s*‸(<low>-?[\d.]+)\s*,\s*(<high>-?[\d.]+)\s*\Z", "write `in [{low}, {high}]`"),
+    (r"\bin\s*‸(<low>-?[\d.]+)\s*,\s*(<high>-?[\d.]+)\s*\Z", "`in [{low}, {high}]`"),
     "fact [top] wrong-bounds: `{at}` cannot be combined with this value",
-    (r"⟦=⟧\s*‸\[[^\[\],]+,[^\[\],]+\]\s*\Z", "write `in {there}`"),
-    (r"\b⟦in⟧\s*‸(?:-?[\d.]+|\?[\w=.-]*)\s*\Z", "write `= {there}`"),
+    (r"⟦=⟧\s*‸\[[^\[\],]+,[^\[\],]+\]\s*\Z", "`in {there}`"),
+    (r"\b⟦in⟧\s*‸(?:-?[\d.]+|\?[\w=.-]*)\s*\Z", "`= {there}`"),
     "fact [top] truth-as-value: a value is a number, not `{there}`",
-    (r"=\s*‸(?i:true|⊤)\s*\Z", "write `= 1`, or leave it out"),
-    (r"=\s*‸(?i:false|⊥)\s*\Z", "write `= 0`, or `~` before the atom"),
+    (r"=\s*‸(?i:true|⊤)\s*\Z", "`= 1`, or leave it out"),
+    (r"=\s*‸(?i:false|⊥)\s*\Z", "`= 0`, or `~` before the atom"),
     "fact [top] missing-equals: the value of a {keyword} follows `=`",
-    (r"\)\s*‸[:@]?\s*(<value>-?[\d.]+)\s*\Z", "write `= {value}`"),
-    (r"\)\s*‸[:?\d]", "write `= v` or `in [l, u]`"),
+    (r"\)\s*‸[:@]?\s*(<value>-?[\d.]+)\s*\Z", "`= {value}`"),
+    (r"\)\s*‸[:?\d]", "`= v` or `in [l, u]`"),
     "fact [top] fact-formula: a {keyword} is one atom or its negation, not several",
     (r"\S\s*‸,", "give each its own line and its own `{keyword}`"),
     (
@@ -232,11 +232,11 @@ PLACES: Table = (
     "fact [top] computed-value: a {keyword} states a number and cannot compute one",
     (r"[=]\s*(<sign>-?)\s*(<number>NUMBER)\s*‸(?:/\s*(<divisor>\d+(?:\.\d+)?)\s*\Z|[+*/^]|[-−](?!\d))", _quotient),
     "formula+line [AND] comma-conjunction: `,` cannot join formulas",
-    (r"\S\s*‸,", "write `&`"),
+    (r"\S\s*‸,", "`&`"),
     "any repeated-weight: an operand has one weight",
     (r"@\s*-?\??[\w.]*\s*‸@", "keep one of them"),
     "rule rule-name: there is no name before the colon",
-    (r"\A\w+\s*‸:", "write `{keyword} name: ...`, or leave the colon out"),
+    (r"\A\w+\s*‸:", "`{keyword} name: ...`, or leave the colon out"),
     "rule rule-name: a name must be one word, not `{name}`",
     (r"\A\w+ (<first>\w+(?:[^\S\n]+\w+)*)\s*‸(<more>(?:\w+[^\S\n]+)*\w+)\s*:(?!-)", _dashed),
     "any [path] unquoted-path: the path `{at}` needs quotes",

@@ -7,9 +7,10 @@ Under each heading of a table, ``KEYWORDS [CONDITIONS] CODE: MESSAGE``, stand pa
 - ``‸`` is where the parser stopped: the pattern is looked for there, what is left of the mark just before it. Without
   ``‸`` it covers the whole statement after its keyword.
 
-Message and hint are filled in with the groups and with what `_row` adds. A hint may be a function of them; where it
-returns None, the row does not hold. Conditions are those of `CONDITIONS`, or a terminal that the grammar expects there
-(``-NAME``: that it does not), or ``=ONE|OTHER``: the terminal that stands there.
+Message and hint are filled in with the groups and with what `_row` adds; a hint that begins with a backtick is what to
+write. A hint may be a function of them; where it returns None, the row does not hold. Conditions are those of
+`CONDITIONS`, or a terminal that the grammar expects there (``-NAME``: that it does not), or ``=ONE|OTHER``: the
+terminal that stands there.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ class Text(str):
         return FORMS[form](self) if form else str(self)
 
 
-def joined(items: str, form: str, between: str, around: str = "write `{}`") -> Hint:
+def joined(items: str, form: str, between: str, around: str = "`{}`") -> Hint:
     """A hint with each of the ``items`` of the group ``list`` in a ``form``, these joined, and what is ``around``."""
 
     def hint(groups: Groups, _: Fault) -> str:
@@ -182,6 +183,7 @@ def _row(heading: str, pattern: str, hint: Hint) -> Recogniser:
         previous = fault.previous.text if fault.previous else ""
         groups |= {"applied": applied, "there": fault.rest.strip(), "previous": previous}
         said = hint.format(**groups) if isinstance(hint, str) else hint(groups, fault)
+        said = f"write {said}" if said and said.startswith("`") else said
         return (
             None if said is None else fault.report(about["code"], about["message"].format(**groups), said, start, end)
         )

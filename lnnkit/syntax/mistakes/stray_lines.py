@@ -37,12 +37,12 @@ def _rule(groups: Groups, _: Fault) -> str:
     body, head = (re.sub(r"(?<=[(,\s])[a-z](?=\s*[,)])", lambda match: match[0].upper(), part) for part in parts)
     joined = re.sub(r"\)\s*;\s*", ") | ", re.sub(r"\)\s*,\s*", ") & ", body.replace("\\+", "~"))).strip()
     bounds = f" in [{groups['truth']}, 1]" if "truth" in groups else ""
-    return f"write `rule {joined} -> {head}{bounds}`"
+    return f"`rule {joined} -> {head}{bounds}`"
 
 
 def _query(groups: Groups, _: Fault) -> str | None:
     asked = " ".join(groups["asked"].split()).replace("), ", ") & ")
-    return None if ARROW.search(asked) else f"write `query {asked}`"
+    return None if ARROW.search(asked) else f"`query {asked}`"
 
 
 def _command(groups: Groups, _: Fault) -> str:
@@ -54,45 +54,45 @@ def _defined(groups: Groups, _: Fault) -> str:
     head, body = groups["head"], groups["body"]
     if re.search(r"[*/+^]|\s-\s", body) and not re.search(r"[<>=&|~]", body):
         sorts = ", ".join(["entity"] * (head.count(",") + 1))
-        return f"write `number {head.partition('(')[0]}({sorts})`, and below it `rule {head} = {body}`"
-    return f"write `rule {body} -> {head}`; `<->` where it is nothing else"
+        return f"`number {head.partition('(')[0]}({sorts})`, and below it `rule {head} = {body}`"
+    return f"`rule {body} -> {head}`; `<->` where it is nothing else"
 
 
 def _keyword(groups: Groups, _: Fault) -> str | None:
     instead = _KEYWORDS.get(groups["lower"])
-    return instead and f"write `{instead} {' '.join(groups['rest'].split()).removesuffix('.')}`"
+    return instead and f"`{instead} {' '.join(groups['rest'].split()).removesuffix('.')}`"
 
 
 _LINES: Table = (
     "line leading-truth: the truth of a statement is written at its end",
-    (r"⟦(<truth>\d*\.?\d+)⟧\s*:{0,2}\s*(<word>fact|label) (<rest>.+?)\.?", "write `{word} {rest} = {truth}`"),
-    (r"⟦(<truth>\d*\.?\d+)⟧\s*:{0,2}\s*(<word>rule|axiom) (<rest>.+?)\.?", "write `{word} {rest} in [{truth}, 1]`"),
+    (r"⟦(<truth>\d*\.?\d+)⟧\s*:{0,2}\s*(<word>fact|label) (<rest>.+?)\.?", "`{word} {rest} = {truth}`"),
+    (r"⟦(<truth>\d*\.?\d+)⟧\s*:{0,2}\s*(<word>rule|axiom) (<rest>.+?)\.?", "`{word} {rest} in [{truth}, 1]`"),
     (r"⟦(<truth>\d*\.\d+|1|0)⟧\s*::\s*(<head>NAME(?:\([^()]*\))?)\s*:-\s*(<body>.+?)\.?", _rule),
     "line backward-arrow: a rule is written with its head last, and without a delay",
     (r"(<head>⟦NAME⟧\([^()]*\))\s*(?::\s*\[[^\]]*\]\s*)?<-\s*\d+ (<body>.+?)\.?", _rule),
     "line query-words: a query is a statement, not a call",
-    (r"⟦query⟧\(\s*(<atom>NAME(?:\([^()]*\))?)\s*\)\s*\.?", "write `query {atom}`"),
+    (r"⟦query⟧\(\s*(<atom>NAME(?:\([^()]*\))?)\s*\)\s*\.?", "`query {atom}`"),
     "line missing-keyword: `evidence` is not a keyword",
-    (r"⟦evidence⟧\(\s*(<atom>NAME(?:\([^()]*\))?)\s*(?:,\s*true\s*)?\)\s*\.?", "write `fact {atom}`"),
-    (r"⟦evidence⟧\(\s*(<atom>NAME(?:\([^()]*\))?)\s*,\s*false\s*\)\s*\.?", "write `fact ~{atom}`"),
+    (r"⟦evidence⟧\(\s*(<atom>NAME(?:\([^()]*\))?)\s*(?:,\s*true\s*)?\)\s*\.?", "`fact {atom}`"),
+    (r"⟦evidence⟧\(\s*(<atom>NAME(?:\([^()]*\))?)\s*,\s*false\s*\)\s*\.?", "`fact ~{atom}`"),
     "line declaration: `{at}` belongs to a declaration",
-    (r"⟦closed⟧\s*:\s*(<name>NAME)\s*(?:/\s*(<count>\d+))?", "write `predicate {name}({count:entities}) closed`"),
-    (r"⟦open⟧\s*:\s*(<name>NAME)\s*(?:/\s*(<count>\d+))?", "write `predicate {name}({count:entities})`"),
+    (r"⟦closed⟧\s*:\s*(<name>NAME)\s*(?:/\s*(<count>\d+))?", "`predicate {name}({count:entities}) closed`"),
+    (r"⟦open⟧\s*:\s*(<name>NAME)\s*(?:/\s*(<count>\d+))?", "`predicate {name}({count:entities})`"),
     "line query-mark: `{at}` cannot start a query",
     (r"⟦\?-?⟧\s*(<asked>[^\W\d_~¬(].*?|[~¬(].*?)[.?]?", _query),
     "line query-mark: `?` cannot end a query",
-    (r"⟦(<atom>NAME\([^()]*\))\s*\?⟧", "write `query {atom}`"),
+    (r"⟦(<atom>NAME\([^()]*\))\s*\?⟧", "`query {atom}`"),
     "line declaration: `{at}` comes after the predicate",
-    (r"⟦closed⟧ (<rest>predicate\s.+)", "write `{rest} closed`"),
-    (r"⟦open⟧ (<rest>predicate\s.+)", "write `{rest}`"),
+    (r"⟦closed⟧ (<rest>predicate\s.+)", "`{rest} closed`"),
+    (r"⟦open⟧ (<rest>predicate\s.+)", "`{rest}`"),
     "line foreign-comment: `{at}` does not start a comment",
     (r"⟦--+|;+|\"{3}|'{3}|%|\*|REM\b|<!--⟧.*", "a comment starts with `#`"),
     "line missing-keyword: `{at}` is not a keyword",
-    (r"⟦print|display⟧ (<atom>NAME\([^()]*\))\.?", "write `query {atom}`"),
+    (r"⟦print|display⟧ (<atom>NAME\([^()]*\))\.?", "`query {atom}`"),
     (r"⟦explain|why|print|display|run|check|eval⟧(?: (<atom>NAME\([^()]*\)))?\.?", _command),
     (
         r"⟦(?i:let|const|set|constant|param|parameter)⟧ (<name>NAME)\s*=\s*(<value>-?[\d.]+)",
-        "write `number {name}`, and below it `fact {name} = {value}`",
+        "`number {name}`, and below it `fact {name} = {value}`",
     ),
     (
         r"⟦(?i:let|def|define|set)⟧ (<head>NAME\([^()]*\))\s*(?::=|:-|=|:|<->|as)\s*"
@@ -101,9 +101,9 @@ _LINES: Table = (
     ),
     (
         r"⟦(?i:include|require|use|using|source|consult|from)⟧ (<path>\"[^\"]+\")(?: (?i:import)\s.*)?",
-        "write `import {path}`",
+        "`import {path}`",
     ),
-    (r"⟦(?i:table|read|csv|data|read_csv)⟧ (<name>NAME) (?i:from) (<rest>\".*)", "write `load {name} from {rest}`"),
+    (r"⟦(?i:table|read|csv|data|read_csv)⟧ (<name>NAME) (?i:from) (<rest>\".*)", "`load {name} from {rest}`"),
     (
         r"⟦(?i:var|variable|variables)⟧ NAME(?:\s*,\s*NAME)*",
         "remove the line: variables start upper-case, and are not declared",
@@ -114,12 +114,9 @@ _LINES: Table = (
     ),
     (
         r"⟦(?i:type|domain|class|kind|concept)⟧ (<name>NAME)",
-        "write `sort {name}`, or leave it out: a declaration names its sorts",
+        "`sort {name}`, or leave it out: a declaration names its sorts",
     ),
-    (
-        r"⟦(?i:num|int|integer|float|double|real|attribute|function)⟧ (<name>NAME(?:\([^()]*\))?)",
-        "write `number {name}`",
-    ),
+    (r"⟦(?i:num|int|integer|float|double|real|attribute|function)⟧ (<name>NAME(?:\([^()]*\))?)", "`number {name}`"),
     (r"⟦\.?\w+⟧ (<rest>[\w~¬\"(].*\(.*|\(.*)", _keyword),
     (
         r"⟦(?i:train|learn|fit)⟧(?:\s.*)?",

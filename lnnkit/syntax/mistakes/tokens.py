@@ -27,27 +27,27 @@ _SYMBOLS = {
 }  # fmt: skip
 _SEPARATORS = "a number has no separators"
 _DIRECTIVES = "dynamic|discontiguous|table|use_module|initialization|set_prolog_flag|module"
-_DIGITS = "write `{number:digits}{more:digits}`"
-_UNIT = "write `{number}`, and put the unit into the name"
+_DIGITS = "`{number:digits}{more:digits}`"
+_UNIT = "`{number}`, and put the unit into the name"
 
 
 def _forward(groups: Groups, fault: Fault) -> str:
     if fault.first_on_line and groups["at"] == ":-":  # a constraint, which has no head
         body = re.sub(r"\),\s*", ") & ", " ".join(fault.rest[2:].split()).removesuffix("."))
-        return f"write `axiom {body} -> false`"
+        return f"`axiom {body} -> false`"
     rule = as_rule(fault)
-    return f"write `{rule}`" if rule else "write the body first: `rule body -> head`"
+    return f"`{rule}`" if rule else "write the body first: `rule body -> head`"
 
 
 def _led(groups: Groups, fault: Fault) -> str | None:
     truth = truth_before(groups["truth"] + fault.source.text[fault.before[-1].end : fault.piece.end])
-    return None if truth is None else f"write `{groups['head'].strip()} {truth}`"
+    return None if truth is None else f"`{groups['head'].strip()} {truth}`"
 
 
 def _assigned(groups: Groups, fault: Fault) -> str:
     stated = groups["number"] or fault.keyword not in ("rule", "axiom", "query", None)
     rule = None if stated else as_rule(fault)
-    return f"write `{rule}`" if rule else "write `=`"
+    return f"`{rule}`" if rule else "`=`"
 
 
 TEXTS: Table = (
@@ -76,21 +76,18 @@ SIGNS: Table = (
     (r"\bdecimal\s*‸⟦[^\s(),\"'#]+⟧", 'write ","'),
     (r"(?:[=<>(,]|\b(?:missing|delimiter|encoding))\s*‸⟦[^\s(),\"'#]+⟧", 'write "{at}"'),
     "any [junk] unique-exists: `∃!` is not a quantifier",
-    (r"‸⟦∃!⟧", "write `exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness"),
-    (r"(?:∃|\bexists)\s*‸!", "write `exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness"),
+    (r"‸⟦∃!⟧", "`exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness"),
+    (r"(?:∃|\bexists)\s*‸!", "`exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness"),
     "any [junk] bang-negation: `!` is not the negation",
-    (r"‸!\s*[\w(]", "write `~`"),
+    (r"‸!\s*[\w(]", "`~`"),
     "any directive: `:- {word}` is a directive of Prolog",
     (
         rf"‸⟦:-⟧\s*(<word>{_DIRECTIVES})\b\s*(<name>[^\W\d][\w-]*)\s*/\s*(<count>\d)\.?\s*(?:\n|\Z)",
         "remove the line, or write `predicate {name}({count:entities})`",
     ),
-    (
-        rf"‸⟦:-⟧\s*(<word>{_DIRECTIVES})\b[^\n]*(?:\n|\Z)",
-        "remove the line: nothing has to be imported or switched on",
-    ),
+    (rf"‸⟦:-⟧\s*(<word>{_DIRECTIVES})\b[^\n]*(?:\n|\Z)", "remove the line: nothing has to be imported or switched on"),
     "any [junk] backward-arrow: `<-` is not an operator",
-    (r"‸⟦<-⟧\s*(<number>\d[\d.]*)", "write `< -{number}`"),
+    (r"‸⟦<-⟧\s*(<number>\d[\d.]*)", "`< -{number}`"),
     "any [junk] backward-arrow: `{at}` is not an operator: a rule runs forward",
     (r"‸⟦:-|<-⟧", _forward),
     *(
@@ -98,31 +95,31 @@ SIGNS: Table = (
         for sign, (code, instead) in _SYMBOLS.items()
         for row in (
             f"any [junk] {code}: `{sign}` is not an operator here",
-            (rf"‸⟦{re.escape(sign)}⟧", f"write `{instead}`"),
+            (rf"‸⟦{re.escape(sign)}⟧", f"`{instead}`"),
         )
     ),
     "any slash-unequal: `/=` is not an operator",
-    (r"⟦/‸=⟧(?![=<>])", "write `!=`"),
+    (r"⟦/‸=⟧(?![=<>])", "`!=`"),
     "any tilde-unequal: `{at}` is not an operator",
-    (r"‸⟦[~¬]=⟧", "write `!=`"),
+    (r"‸⟦[~¬]=⟧", "`!=`"),
     "any broken-arrow: `{at}` is not an operator",
-    (r"(?<![!<>=])⟦[-=]\s*‸[-=]?>⟧(?!=)", "write `->`"),
+    (r"(?<![!<>=])⟦[-=]\s*‸[-=]?>⟧(?!=)", "`->`"),
     "rule leading-truth: the truth of a statement is written at its end",
     (r"\A(<head>\w+ (?:NAME\s*:\s*)?)⟦(<truth>NUMBER)⟧\s*‸", _led),
     "any [outside] missing-space: `{number}-{name}` reads as one name",
-    (r"‸(<number>\d+(?:\.\d+)?)-(<name>[^\W\d_]\w*)\(", "write `{number} - {name}(...)`"),
+    (r"‸(<number>\d+(?:\.\d+)?)-(<name>[^\W\d_]\w*)\(", "`{number} - {name}(...)`"),
     "any [outside glued] missing-operator: a product needs its `*`",
-    (r"‸⟦(<number>\d+(?:\.\d+)?)(<name>[^\W\d_]\w*)⟧\(", "write `{number} * {name}(...)`"),
+    (r"‸⟦(<number>\d+(?:\.\d+)?)(<name>[^\W\d_]\w*)⟧\(", "`{number} * {name}(...)`"),
     "any [outside] missing-operator: a product needs its `*`",
-    (r"BEHIND‸\(", "write `{number} * (...)`"),
-    (r"(?:[(&|~]|->|\A\w+)\s*BEHIND\s*‸⟦(<name>(?!(?:RESERVED)\()NAME)⟧\(", "write `{number} * {name}(...)`"),
+    (r"BEHIND‸\(", "`{number} * (...)`"),
+    (r"(?:[(&|~]|->|\A\w+)\s*BEHIND\s*‸⟦(<name>(?!(?:RESERVED)\()NAME)⟧\(", "`{number} * {name}(...)`"),
     f"any thousands-separator: {_SEPARATORS}",
     (r"BEHIND‸(<more>(?:[,_]\d{3})+)(?!\d)", _DIGITS),
     (r"(?<![\w.])(<number>\d{1,3}\.\d{3})‸⟦(<more>(?:\.\d{3})+)⟧(?![\d.])", _DIGITS),
     f"any [outside] thousands-separator: {_SEPARATORS}",
     (r"‸⟦(<number>\d{1,3})(<more>(?:_\d{3})+)⟧(?!\w)", _DIGITS),
     "any [outside glued] number-base: numbers are decimal, not `{at}`",
-    (r"‸⟦0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)⟧(?!\w)", lambda groups, _: f"write `{int(groups['at'], 0)}`"),
+    (r"‸⟦0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)⟧(?!\w)", lambda groups, _: f"`{int(groups['at'], 0)}`"),
     "any [outside] number-unit: a number has no unit: `{at}`",
     (r"‸⟦[€$£¥]⟧\s*(<number>\d[\d.]*)", _UNIT),
     (r"BEHIND[^\S\n]*‸⟦[€$£¥]⟧", _UNIT),
@@ -131,9 +128,9 @@ SIGNS: Table = (
     "any [outside glued] number-unit: a number has no unit: `{at}`",
     (r"‸(<number>\d+(?:\.\d+)?)⟦[^\W\d_]\w*⟧", _UNIT),
     "any [outside] number-unit: a number cannot be followed by `%`",
-    (r"BEHIND[^\S\n]*‸%", "write `{number:percent}` for `{number}%`"),
+    (r"BEHIND[^\S\n]*‸%", "`{number:percent}` for `{number}%`"),
     "any decimal-comma: a number has a point, not a comma",
-    (r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])", "write `{number:digits}.{part}`"),
+    (r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])", "`{number:digits}.{part}`"),
     "any [outside] assignment: `:=` is not an operator",
     (r"‸⟦:=⟧(<number>\s*-?[\d.])?", _assigned),
 )

@@ -26,15 +26,15 @@ def _head_last(groups: Groups, fault: Fault) -> str | None:
     head, name = " ".join(groups["head"].split()), groups["name"]
     body = " ".join(fault.rest[len(groups["at"]) :].split()).removesuffix(".")
     if not body or not balanced(body) or len(body) + len(head) >= 90 or "->" in body:
-        return "write `P -> Q` for Q if P"
+        return "`P -> Q` for Q if P"
     bounds = re.search(r"\s+in\s*\[[^\]]*\]$", body)
     end = bounds[0] if bounds else ""
-    return f"write `{fault.keyword} {name}{body.removesuffix(end)} -> {head}{end}`"
+    return f"`{fault.keyword} {name}{body.removesuffix(end)} -> {head}{end}`"
 
 
 def _free(groups: Groups, _: Fault) -> str:
     plain = re.sub(r"[?$]([^\W\d_])", lambda mark: mark[1].upper(), _asked(groups["rest"]))
-    return f"write `query {plain}`"
+    return f"`query {plain}`"
 
 
 def _asked(text: str) -> str:
@@ -49,7 +49,7 @@ def _free_variable(_: Groups, fault: Fault) -> str:
 
 def _margin(groups: Groups, _: Fault) -> str:
     middle, margin = float(groups["number"]), float(groups["margin"])
-    return f"write `in [{middle - margin:.15g}, {middle + margin:.15g}]`"
+    return f"`in [{middle - margin:.15g}, {middle + margin:.15g}]`"
 
 
 def _variable(groups: Groups, _: Fault) -> str | None:
@@ -63,7 +63,7 @@ def _compared(groups: Groups, fault: Fault) -> str:
     last = fault.previous
     operand = between(fault, len(fault.before)) or (last.text if last and last.kind == "word" else None)
     whole = operand and fault.keyword in ("rule", "axiom", "query", None)
-    return f"write `{operand} {sign} {groups['value']}`" if whole else f"write `{sign}`"
+    return f"`{operand} {sign} {groups['value']}`" if whole else f"`{sign}`"
 
 
 _UNEQUAL = joined(ITEM, "{name} != {:entity}", " & ")
@@ -77,16 +77,16 @@ WORDS: Table = (
     "fact fact-order: a {keyword} names its predicate, and the entities in parentheses",
     (
         r"(<who>NAME) (?i:is)(?: (?i:an?))? (<name>(?!(?i:true|false|unknown|null|none)\s*\Z)NAME)",
-        "write `{keyword} {name}({who})`",
+        "`{keyword} {name}({who})`",
     ),
     (
         r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|(?i:true|false|unknown|null|none))(?![\w-]))NAME)",
-        "write `{keyword} {name}({who})`",
+        "`{keyword} {name}({who})`",
     ),
     (
         r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|(?i:true|false|unknown|null|none))"
         r"(?![\w-]))NAME)\s*(<value>=\s*-?[\d.]+)",
-        "write `{keyword} {name}({who}) {value}`",
+        "`{keyword} {name}({who}) {value}`",
     ),
     "query query-words: a query names no variables: it asks for those that are free",
     (r"\A\w+ ⟦\?NAME|[A-Z][\w-]*⟧\s*‸:(<rest>.*\S.*)", _free),
@@ -95,7 +95,7 @@ WORDS: Table = (
     "query query-words: `{at}` is not part of a query",
     (
         r"\A\w+ ⟦(?i:who|whom|whose|which|what|where|is|are|does|do|find|get|if)⟧\s*‸(<rest>[~¬]?NAME\s*\(.*)",
-        lambda groups, _: f"write `query {_asked(groups['rest'])}`",
+        lambda groups, _: f"`query {_asked(groups['rest'])}`",
     ),
     "query [top AND] query-words: `{lower}` cannot be part of a query: a query returns all answers",
     (r"‸⟦(?i:order by|sort(?:ed)? by|limit|top|group by|desc|asc)⟧(?!\w)", _SORTED),
@@ -107,21 +107,18 @@ WORDS: Table = (
         "two different ones are `exists Y, Z: P(X, Y) & P(X, Z) & Y != Z`; count more before loading",
     ),
     "fact leading-truth: the truth of a {keyword} is written at its end",
-    (r"\A\w+\s+‸(<truth>\d*\.?\d+)\s*:{0,2}\s*(<atom>NAME(?:\([^()]*\))?)\s*\Z", "write `{keyword} {atom} = {truth}`"),
+    (r"\A\w+\s+‸(<truth>\d*\.?\d+)\s*:{0,2}\s*(<atom>NAME(?:\([^()]*\))?)\s*\Z", "`{keyword} {atom} = {truth}`"),
     "fact [top] wrong-bounds: a margin is written as bounds",
     (r"(?<![\w.])⟦(<number>NUMBER)\s*‸(?:\+\s*/?\s*-|±)\s*(<margin>\d[\d.]*)⟧\s*\Z", _margin),
     "fact [top] wrong-bounds: a value is exact: a margin is written as bounds",
     (r"‸(?:~|≈|about|around|approx\.?)\s*-?[\d.]+\s*\Z", "write what it lies between: `in [l, u]`"),
     "fact wrong-bounds: `{there}` is not a valid value of a {keyword}",
-    (
-        r"⟦(?:\bin|=)\s*‸\[?(<low>\d*\.?\d+)\s*(?:\.\.+|-|–|to)\s*(<high>\d*\.?\d+)\]?⟧\s*\Z",
-        "write `in [{low}, {high}]`",
-    ),
-    (r"⟦(?:\bin|=)\s*‸[\[($€£]\s*(<value>-?\d*\.?\d+)\s*[\])]?⟧\s*\Z", "write `= {value}`"),
+    (r"⟦(?:\bin|=)\s*‸\[?(<low>\d*\.?\d+)\s*(?:\.\.+|-|–|to)\s*(<high>\d*\.?\d+)\]?⟧\s*\Z", "`in [{low}, {high}]`"),
+    (r"⟦(?:\bin|=)\s*‸[\[($€£]\s*(<value>-?\d*\.?\d+)\s*[\])]?⟧\s*\Z", "`= {value}`"),
     "formula+line [arguments] marked-variable: `{at}` is not an argument",
     (r"‸⟦[?$@:](<first>[^\W\d_])(<more>\w*)⟧", _variable),
     "formula+line [outside] dotted-attribute: there are no dotted attributes: each is a number or a predicate",
-    (r"(?<![\w-])⟦(<name>[A-Z]\w*)‸\.(<attribute>[^\W\d_]\w*)⟧(?!\w*\()", "write `{attribute}({name})`"),
+    (r"(?<![\w-])⟦(<name>[A-Z]\w*)‸\.(<attribute>[^\W\d_]\w*)⟧(?!\w*\()", "`{attribute}({name})`"),
     "query [top AND] query-mark: a query takes no `?`",
     (r"\S\s*‸⟦\?⟧\s*\Z", "remove the `?`"),
     "query query-mark: a query takes no `?`",
@@ -133,12 +130,12 @@ WORDS: Table = (
     "formula+line [outside] worded-comparison: `{at}` is not an operator",
     (
         rf"‸⟦(?:(?i:is) )?(?i:(<word>{'|'.join(_LESS)}))⟧\s",
-        lambda groups, _: f"write `{_LESS[' '.join(groups['word'].lower().split())]}`",
+        lambda groups, _: f"`{_LESS[' '.join(groups['word'].lower().split())]}`",
     ),
     f"rule [top word] wrong-bounds: {_BOUNDS}",
-    (r"‸⟦(?:with )?(?:[^\W\d]\w*)?\s*[:=]?\s*(<low>SHARE)⟧\s*\Z", "write `in [{low}, 1]`"),
+    (r"‸⟦(?:with )?(?:[^\W\d]\w*)?\s*[:=]?\s*(<low>SHARE)⟧\s*\Z", "`in [{low}, 1]`"),
     "formula+line [AND] unless: `{at}` is not a word of the language",
-    (r"‸⟦(?i:unless|except|but not|without)⟧(?!\w)", "write `& ~` in the body"),
+    (r"‸⟦(?i:unless|except|but not|without)⟧(?!\w)", "`& ~` in the body"),
     "formula+line [junk] unknown-operator: `%` is not an operator: remainders are not computed",
     (
         r"\)\s*‸%\s*\(?\s*[\w.]+\s*\)?\s*(?:[<>=!]|\Z)",
@@ -149,7 +146,7 @@ WORDS: Table = (
     (
         r"[\w.)]\s*‸⟦//⟧[^\S\n]*(?:\d[\d.]*\s*(?:[<>=!≤≥≠+*^&|)-]|\Z|\n)|\(?\s*NAME\s*\([^"
         r"()\n]*\)\s*\)?\s*(?:[<>!≤≥≠+*^]|=(?!>)))",
-        "write `/`, which keeps the fraction; a whole part is compared with both ends: `3 <= a / b < 4`",
+        "`/`, which keeps the fraction; a whole part is compared with both ends: `3 <= a / b < 4`",
     ),
     "any [junk] foreign-comment: `{at}` does not start a comment",
     (r"(?<!\d)‸⟦%+⟧", "a comment starts with `#`"),
@@ -157,7 +154,7 @@ WORDS: Table = (
     "any [=DIVIDE] foreign-comment: `{at}` does not start a comment",
     (r"‸⟦/\*⟧", "a comment starts with `#`"),
     "any [junk outside bound] quantifier-period: a quantifier takes a colon, not a period",
-    (r"‸\.", "write `:`"),
+    (r"‸\.", "`:`"),
     "any [junk outside top] trailing-period: a statement ends where its line ends, without `.`",
     (r"\S\s*‸\.(?:\s|[#%]|//|\Z)", "remove the period"),
     "any [junk] semicolon: a statement ends where its line ends, without `;`",
@@ -168,18 +165,15 @@ WORDS: Table = (
     "fact+table+declaration+sort+logic [junk top] foreign-comment: `;` does not start a comment",
     (r"‸;(?:[^(&|~=<>∧∨¬→-]|-(?!>))*\Z", "a comment starts with `#`"),
     "any [junk] semicolon: `;` is not an operator",
-    (r"‸;", "write `|` for or, `#` before a comment; put a statement on its own line"),
+    (r"‸;", "`|` for or, `#` before a comment; put a statement on its own line"),
     "any reserved-underscore: `_` is reserved and cannot start a name",
     (r"‸⟦_\w*⟧", "name it, or write `exists`"),
     "any learnable-space: `?` must not be followed by a space",
-    (r"\?\s+‸⟦[\w-]+(?:\.\d+)?⟧", "write `?{at}`"),
+    (r"\?\s+‸⟦[\w-]+(?:\.\d+)?⟧", "`?{at}`"),
     "any [junk] learnable-form: a learnable value without a name cannot be followed by `=`",
-    (r"‸⟦\?\s*=\s*(<number>-?[\d.]+)⟧", "write `?{number}`"),
+    (r"‸⟦\?\s*=\s*(<number>-?[\d.]+)⟧", "`?{number}`"),
     "any misplaced-learnable: `{at}(...)` is an unknown function, which stands in equations of rules",
-    (
-        r"⟦\?(?:NAME)?⟧\s*‸\(",
-        "write `rule rate(X) = {at}(...)`: its values are stated or labelled, its formula is found",
-    ),
+    (r"⟦\?(?:NAME)?⟧\s*‸\(", "`rule rate(X) = {at}(...)`: its values are stated or labelled, its formula is found"),
     "any [LPAR] no-operands: `{at}` has no operands",
     (r"\b⟦abs|sqrt⟧\s*\(\s*‸\)", "write the numbers that it takes: `{at}(age(X))`"),
     (r"\b⟦CALLED⟧\s*\(\s*‸\)", "write the numbers that it takes: `{at}(income(X), debt(X))`"),
@@ -192,7 +186,7 @@ WORDS: Table = (
     (r"[\w)\"]\s*‸⟦(?i:i?like|contains|matches|(?:starts|ends) with)⟧ -?[\w.\"]+", TEXTS_UNSEARCHED),
     (r"[\w)\"]\s*‸⟦(<word>(?i:is not|isnt|equals|equal to|eq|is))⟧ (<value>-?[\w.\"]+)", _compared),
     "formula+line [outside AND] where-clause: `{at}` does not belong in a formula",
-    (r"‸⟦(?i:where|such that|having|with)⟧(?!\w)", "write `&`"),
+    (r"‸⟦(?i:where|such that|having|with)⟧(?!\w)", "`&`"),
     "query+line [outside AND] where-clause: `{at}` does not belong in a formula",
-    (r"‸⟦(?i:if|when|given)⟧(?!\w)", "write `&`"),
+    (r"‸⟦(?i:if|when|given)⟧(?!\w)", "`&`"),
 )
