@@ -91,11 +91,6 @@ class Fault:
         return self.before[-1] if self.before else None
 
     @property
-    def touching(self) -> bool:
-        """Whether no blank separates the fault from the lexeme before it."""
-        return self.previous is not None and self.previous.end == self.start
-
-    @property
     def word(self) -> Lexeme | None:
         """The fault as a lexeme, if it is a word."""
         match = re.match(r"[^\W\d_]\w*", self.rest)
