@@ -13,7 +13,7 @@ from lark.exceptions import UnexpectedToken
 from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.first_order import Expression, Liberties, Stated, unreadable
-from lnnkit.interchange.reading.fol_tokens import Words, bracketed, fol_parser, group_end, settled, words_of
+from lnnkit.interchange.reading.fol_tokens import Words, fol_parser, group_end, settled, words_of
 from lnnkit.syntax.span import Source, Span
 
 LINKS = ("_AND", "_OR", "_XOR", "_IMPLIES", "_IFF")
@@ -119,7 +119,7 @@ def _extended(words: Words, formula: Expression, liberties: Liberties) -> Words 
                 continue
             message = f"`{name}` is used after the scope of its quantifier, so the scope is extended to the end"
             liberties.note("scope-extended", message, "put the whole scope in brackets", span)
-            return bracketed(words, index + 2, index + 2)
+            return [*words[: index + 2], words[index + 1].update("COLON", ":"), *words[index + 2 :]]
     return None
 
 
@@ -144,7 +144,7 @@ class _FormulaBuilder:
             case Tree(data="negation", children=[operand]):
                 self._note_scope(node)
                 return fol.joined("not", self.formula(operand, bound))
-            case Tree(data="quantified"):
+            case Tree(data="quantified" | "scoped"):
                 return self._quantified(node, bound)
             case Tree(data="comparison"):
                 return self._comparison(node, bound)
@@ -163,7 +163,7 @@ class _FormulaBuilder:
         raise self._unreadable("number-as-formula", "a number is not a formula", "compare it", node)
 
     def _quantified(self, node: Tree[Token], bound: frozenset[str]) -> Expression:
-        quantifier, name, scope = node.children
+        quantifier, name, *_, scope = node.children
         assert isinstance(quantifier, Token) and isinstance(name, Token)
         variable = str(name)
         body = self.formula(scope, bound | {variable})

@@ -60,8 +60,7 @@ def settled(words: Words, liberties: Liberties) -> Words:
     words = _with_or(words, liberties)
     words = _rewritten(words, _WRAPPED, _unwrapped)
     words = _with_single_variables(_balanced(words, liberties), liberties)
-    words = _rewritten(words, _UNARY, _negation)
-    return _with_scopes(_with_whole_names(words, liberties))
+    return _with_whole_names(_rewritten(words, _UNARY, _negation), liberties)
 
 
 def _rewritten(words: Words, pattern: re.Pattern[str], change: Callable[[Words], Words]) -> Words:
@@ -199,37 +198,11 @@ def _is(words: Words, index: int, kind: str) -> bool:
     return 0 <= index < len(words) and words[index].type == kind
 
 
-# --- scopes -----------------------------------------------------------------------------------------------------------
-
-
-def group_end(words: Words, start: int, *, at_comma: bool = False) -> int:
-    """Where the group around ``start`` is closed, or where a comma in it stands; the end if nothing closes it."""
+def group_end(words: Words, start: int) -> int:
+    """Where the group around ``start`` is closed; the end if nothing closes it."""
     depth = 0
     for place in range(start, len(words)):
         depth += {"_LPAR": 1, "_RPAR": -1}.get(words[place].type, 0)
-        if depth < 0 or (at_comma and depth == 0 and words[place].type == "_COMMA"):
+        if depth < 0:
             return place
     return len(words)
-
-
-def _with_scopes(words: Words) -> Words:
-    """A colon after a variable becomes brackets that reach to the end of the group."""
-    while (index := next((i for i, token in enumerate(words) if token.type == "COLON"), 0)) >= 2:
-        if words[index - 2].type != "QUANTIFIER":
-            break
-        words = bracketed(words, index, index + 1)
-    return words
-
-
-def bracketed(words: Words, index: int, after: int) -> Words:
-    """What stands from ``after`` to the end of its group put in brackets, in place of the words ``index:after``."""
-    end = group_end(words, after, at_comma=True)
-    begin = words[after].start_pos if after < len(words) else words[-1].end_pos
-    stop = words[end - 1].end_pos
-    return [
-        *words[:index],
-        word("_LPAR", "(", begin, begin),
-        *words[after:end],
-        word("_RPAR", ")", stop, stop),
-        *words[end:],
-    ]
