@@ -170,7 +170,7 @@ def _grounded(
     whole = whole_numbers(rested.program, [query.formula for query in queries]) if classical else frozenset[str]()
     index = StatementIndex(lifted, world)
     conflict = cache(lambda: _conflict(session, rested, timed)) if rested.outcome.contradictions else None
-    return Ground(world, lifted, GroundReading(known), index, explainer.prove, whole, conflict, tell=tell)
+    return Ground(world, GroundReading(known), index, explainer.prove, whole, conflict, tell=tell)
 
 
 def singles(queries: Sequence[Query], verdicts: Iterator[Proved]) -> list[Proved]:

@@ -16,7 +16,6 @@ from lnnkit.check.program import CheckedProgram, SameEntity
 from lnnkit.check.walk import transform, with_entities
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.proof.proof import Proof
-from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.known_values import KnownValues
@@ -52,7 +51,6 @@ class Ground:
     """The context of questions in one reading: the program, its statements, and the results of inference."""
 
     world: ProofWorld
-    lifted: LiftedGraph
     reading: GroundReading
     index: StatementIndex
     explain: Callable[[str, list[str]], Proof]  # the proof of an atom's bounds
