@@ -17,7 +17,7 @@ from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import GroundAtom
 from lnnkit.prove.ground.parts import BoundedStatement
-from lnnkit.prove.lazy.world_values import TouchedInstances
+from lnnkit.prove.lazy.least_world import TouchedInstances
 from lnnkit.prove.solving import Z3, fraction
 
 _SHOWN = 60  # atoms of a world

@@ -18,8 +18,7 @@ from lnnkit.prove.ground.dependency_cone import Definition, TooWide, antecedent,
 from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import GroundAtom
 from lnnkit.prove.lazy.lazy_encoding import LazyEncoding, Quantified, QuantifierPlace, Rows
-from lnnkit.prove.lazy.least_world import suspects
-from lnnkit.prove.lazy.world_values import TouchedInstances
+from lnnkit.prove.lazy.least_world import TouchedInstances, suspects
 from lnnkit.prove.solving import Z3, SolverStatus
 from lnnkit.prove.verdict import ShownWorld
 

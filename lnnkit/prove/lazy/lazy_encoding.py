@@ -21,7 +21,7 @@ from lnnkit.prove.encoding.graded_encoding import Constraint, TruthValue
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
 from lnnkit.prove.ground.known_values import GroundAtom
 from lnnkit.prove.ground.parts import Assignment, Part
-from lnnkit.prove.lazy.world_values import WorldValues
+from lnnkit.prove.lazy.least_world import WorldValues
 from lnnkit.prove.solving import Z3
 
 EncodedRow = dict[str, object]
