@@ -11,6 +11,8 @@ READ = [
     ("∀x (P(x)) → Q(x)", ["axiom P(X) -> Q(X)"], ["scope-extended"]),
     ("forall x: P(x) => ~Q(x)", ["axiom P(X) -> ~Q(X)"], []),
     ("all x (P(x) -> -Q(x)).", ["axiom P(X) -> ~Q(X)"], []),
+    ("∀x: P(x) → ¬∃y: Q(y) ∧ R(x, y)", ["axiom P(X) -> ~exists Y: Q(Y) & R(X, Y)"], []),
+    ("(∀x: P(x)) → Q(ann)", ['axiom (forall X: P(X)) -> Q("ann")'], []),
     ("(∀x)(∃y)(R(x,y))", ["axiom forall X: exists Y: R(X, Y)"], []),
     ("forall(x, P(x) -> exists(y, R(x,y)))", ["axiom P(X) -> exists Y: R(X, Y)"], []),
     (r"$\forall x\, (P(x) \to Q(x))$", ["axiom P(X) -> Q(X)"], []),
@@ -67,6 +69,8 @@ REFUSED = [
     ("∀x∈S P(x)", "stray-character", 3),
     ("∀x (x)", "variable-as-formula", 5),
     ("P ∧", "syntax", 3),
+    ("P ∧ ∀x:", "syntax", 7),
+    ("(P ∧ ∀x: )", "syntax", 10),
     ("P(a), Q(b)", "syntax", 5),
     ("¬" * 500 + "P", "too-deep", 1),
 ]

@@ -201,7 +201,6 @@ class Asked:
             not self.ground.of_unnamed(self.question, self.statements)
             and not self._compares(self.question.part, {})
             and not any(self._compares(stated.part, dict(stated.variables)) for stated in self.statements)
-            and not any(stated.lower > 0 and stated.upper < 1 for stated in self.statements)
             and all(map(self._plainly_completed, self.statements))
         )
 

@@ -60,18 +60,12 @@ class ClassicalEncoding(GradedEncoding):
         return self.negated(made) if value < 1 else True
 
     def _within(self, stated: BoundedStatement, bindings: Assignment) -> Z3 | bool:
-        """The constraint that a statement is true if its lower end is above 0, false if its upper end is below 1."""
+        """The constraint that a statement is true if its lower end is 1, false if its upper end is 0."""
         truth = self.truth(stated.part, bindings)
-        if stated.lower > 0:
-            return truth if stated.upper >= 1 else False
-        return self.negated(truth) if stated.upper < 1 else True
+        return truth if stated.lower > 0 else self.negated(truth)
 
     def _everywhere(self, stated: BoundedStatement) -> Z3 | bool:
         """The constraint that a statement holds for all unnamed individuals in the sorts of its variables."""
-        if stated.lower > 0 and stated.upper < 1:
-            return False
-        if stated.lower <= 0 and stated.upper >= 1:
-            return True
         body = stated.part if stated.lower > 0 else Part("not", operands=(stated.part,))
         return self._least(self._unnamed_rows(Part(LEAST, operands=(body,), bound=stated.variables), {}))
 

@@ -105,13 +105,9 @@ class KnownValues:
 
     def rows(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
         """The entities of atoms with a row whose lower (0) or upper (1) ``end`` is above 0, with some arguments
-        ``fixed``."""
+        ``fixed``; not of a proposition."""
         table = self.atoms.tables[name]
         columns = table.tuples.columns
-        if not columns:
-            if self.box((name, ()))[end] > 0:
-                yield ()
-            return
         index = self.domain.index
         if any(text not in index for text in fixed.values()):
             return

@@ -107,9 +107,8 @@ class WorldValues(KnownValues):
         def true(key: GroundAtom) -> bool:
             return self._at(self._now, key) > 0 or self._at(self._before, key) > 0
 
-        listed = self.known.rows(name, fixed, 0) if self.program.predicates[name].sorts else [()]
-        yield from (row for row in listed if true((name, row)))
-        for key in self._now | self._before if self.program.predicates[name].sorts else ():
+        yield from (row for row in self.known.rows(name, fixed, 0) if true((name, row)))
+        for key in self._now | self._before:
             fits = key[0] == name and all(key[1][place] == text for place, text in fixed.items())
             if fits and self.known.box(key)[0] <= 0 and true(key):
                 yield key[1]
@@ -194,10 +193,8 @@ class FailingWay(NamedTuple):
 
 
 def ways(stated: BoundedStatement) -> list[FailingWay]:
-    """The ways in which a statement can fail in a world where every atom is true or false. A statement that demands an
-    intermediate truth fails everywhere."""
-    never = stated.lower > 0 and stated.upper < 1
-    failing = [FailingWay()] if never else _ways(stated.part, wanted=stated.lower <= 0)
+    """The ways in which a statement can fail in a world where every atom is true or false."""
+    failing = _ways(stated.part, wanted=stated.lower <= 0)
     if len(failing) > _MOST:
         failing = [FailingWay()]
     return [FailingWay(way.atoms, (*stated.variables, *way.variables)) for way in dict.fromkeys(failing)]
