@@ -254,17 +254,18 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
     def _induce(self, columns: list[TableColumn], codes: np.ndarray, weight: np.ndarray) -> None:
         columns, codes, weight = in_order(columns, codes, weight)
+        self.donors_ = donors(columns, np.random.default_rng(self._seed))
         kinds = range(len(self.classes_)) if self._positive is None else [self._positive]
         two = self._positive is not None  # with more classes, the rule with the greatest score decides
         seed, limits = self._seed, Limits(self.max_rules, self.max_literals, plain=two)
-        self.donors_ = donors(columns, np.random.default_rng(seed))
+        tables = [LabelledTable(columns, codes == kind, weight) for kind in kinds]
+        columns = self._columns  # a table is freed as soon as a sample of it is taken
         seconds = None if self.max_seconds is None else float(self.max_seconds) / len(kinds)
         self.rules_: list[Induced] = []
         # Matrices are small: threads that wait for each other took up to twice the CPU time on a busy machine
         with threadpool_limits(1, "blas"), Console(stderr=True).status("reading the table") as shown:  # on a terminal
-            for kind in kinds:
-                clock = Clock(seconds, shown.update)
-                self.rules_.append(induce(LabelledTable(columns, codes == kind, weight), seed, limits, clock))
+            while tables:
+                self.rules_.append(induce(tables.pop(0), seed, limits, Clock(seconds, shown.update)))
         self.targets_ = _heads([self.classes_[kind] for kind in kinds], [column.name for column in columns])
         lines: list[str] = []
         for name, rule in zip(self.targets_, self.rules_, strict=True):

@@ -7,7 +7,7 @@ quadratic about the target, so that products of columns, not rows, decide."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -160,24 +160,30 @@ class WeightedSum:
 def forward(
     rows: np.ndarray, columns: np.ndarray, target: np.ndarray, weight: np.ndarray, most: int
 ) -> Iterator[WeightedSum]:
-    """Sums of 0 to ``most`` of the ``columns`` of ``rows`` (n, m), fitted to truths ``target`` (n,), while that
-    helps."""
-    mean, spread = moments(rows[:, columns], weight)
-    design = np.empty((len(rows), len(columns) + 1), np.float32)
-    design[:, 0] = 1
-    for place, column in enumerate(columns.tolist()):
-        design[:, 1 + place] = (rows[:, column] - mean[place]) / spread[place]
+    """Sums of 0 to ``most`` columns of ``rows`` (n, m), numbered ``columns`` (m,), fitted to truths ``target`` (n,),
+    while that helps."""
+    mean, spread = moments(rows, weight)
+
+    def design(part: slice, places: Sequence[int]) -> np.ndarray:
+        """Ones and standardised columns, in single precision: made as needed, for they are four times the rows."""
+        made = np.ones((len(rows[part]), 1 + len(places)), np.float32)
+        for at, place in enumerate(places, 1):
+            made[:, at] = (rows[part, place] - mean[place]) / spread[place]
+        return made
+
     curve = weight * np.maximum(target * (1 - target), 1e-4)
     odds = np.log(np.clip(target, 1e-9, 1) / np.clip(1 - target, 1e-9, 1))
-    products, wanted = np.zeros((design.shape[1],) * 2), np.zeros(design.shape[1])
-    for part, block in blocks(design):
+    products, wanted = np.zeros((len(columns) + 1,) * 2), np.zeros(len(columns) + 1)
+    for start in range(0, len(rows), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        block = design(part, range(len(columns)))
         products += block.T @ (block * curve[part, None].astype(np.float32))
         wanted += (curve[part] * odds[part]) @ block
     chosen: list[int] = []
     coefs = np.zeros(1)
     while True:
         costs = np.full(len(chosen), _COST)
-        coefs = regression(design[:, [1 + place for place in chosen]], target, weight, costs, coefs, steps=2)
+        coefs = regression(design(slice(None), chosen)[:, 1:], target, weight, costs, coefs, steps=2)
         places = columns[chosen]
         plain = coefs[1:] / spread[chosen]
         yield WeightedSum(tuple(places.tolist()), plain, float(coefs[0] - plain @ mean[chosen]))

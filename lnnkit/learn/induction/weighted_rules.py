@@ -95,7 +95,7 @@ def weighed(
     reference = ReferenceModel(known, chosen[way][-1], np.array(costs), table, whole)
     truth = sigmoid(reference.score(tried[way].penalty, whole))
     some, share = sampled(whole, weight)
-    *_, last = forward(known[some], chosen[way][-1], truth[some], share, count)
+    *_, last = forward(known[np.ix_(some, chosen[way][-1])], chosen[way][-1], truth[some], share, count)
     last = without_idle(last, known, truth, weight)
     kept = [tuple((literals[number], wanted) for number, wanted in terms[place]) for place in last.columns]
     return _rounded(kept, last, known[:, list(last.columns)], truth, weight)
@@ -172,7 +172,7 @@ def _tried(
         wrong.append((reference.score(penalty, out) > 0) != positive[out])
         some, share = sampled(inside, weight)
         truth = sigmoid(reference.score(penalty, some))
-        sums = list(forward(known[some], columns, truth, share, _TERMS))
+        sums = list(forward(known[np.ix_(some, columns)], columns, truth, share, _TERMS))
         losses = [log_losses(weighted.score(known[out]), positive[out]) for weighted in sums]
         curves.append(np.stack(losses + losses[-1:] * (_TERMS + 1 - len(sums))))
     return _Tried(penalty, np.concatenate(wrong), np.concatenate(curves, axis=1))
