@@ -18,10 +18,9 @@ from lnnkit.errors import ProgramError
 from lnnkit.kb.asking import answers
 from lnnkit.kb.session import Session
 from lnnkit.kb.theory import Theory
-from lnnkit.learn.labels import labels, split
+from lnnkit.learn.labels import label_queries, labels, mentioned, split
 from lnnkit.learn.learner import Learner
 from lnnkit.learn.parameters.trained_text import FoundFunction
-from lnnkit.learn.replay.recorded_inference import label_queries, mentioned
 from lnnkit.scores import FoundFormula
 from lnnkit.store.stated_facts import given_facts
 from lnnkit.syntax import ast

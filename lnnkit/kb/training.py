@@ -21,12 +21,12 @@ from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory, not_finite
 from lnnkit.learn.fitting.fitting_problem import Settings, Unstarted
 from lnnkit.learn.fitting.gradient_descent import Listen, OtherRun
+from lnnkit.learn.labels import label_queries
 from lnnkit.learn.learner import Learner, evaluate
 from lnnkit.learn.parameters.constraints import Infeasible
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter
 from lnnkit.learn.parameters.trained_text import Dropped, learned_literals, place_of, without
 from lnnkit.learn.replay.neural_predicates import NotFinite
-from lnnkit.learn.replay.recorded_inference import label_queries
 from lnnkit.output import require_writable
 from lnnkit.scores import FoundFormula, Scores
 from lnnkit.syntax.diagnostic import Diagnostic

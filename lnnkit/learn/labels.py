@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from lnnkit.arrays import all_set, where_set
-from lnnkit.check.program import CheckedProgram
+from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.engine.bounds_state import shown
+from lnnkit.graph.lifting import build
 from lnnkit.learn.replay.recorded_inference import RecordedInference
-from lnnkit.store.layout import Given
+from lnnkit.store.layout import Given, constants
 from lnnkit.store.relations import RowNumbers
 from lnnkit.store.stated_facts import given_labels
+from lnnkit.syntax import ast
+from lnnkit.syntax.span import Source, Span
 
 _LEAST = 20  # fewest labels of a predicate and a class of which a share is held out
 
@@ -82,6 +85,27 @@ class Labels:
         return torch.cat(parts)
 
 
+def label_queries(program: CheckedProgram) -> tuple[Query, ...]:
+    """A query for all atoms of every labelled predicate and number, so that inference derives them."""
+    spans = {label.predicate: label.span for label in program.labels}
+    for table in program.label_tables:
+        if table.span is not None:
+            spans.setdefault(table.predicate, table.span)
+    queries: list[Query] = []
+    for name in sorted({*spans, *(table.predicate for table in program.label_tables)}):
+        predicate = program.predicates[name]
+        span = spans.get(name) or Span(Source("", ""), 0, 0)
+        variables = tuple(ast.Variable(f"X{place}", span=span) for place in range(predicate.arity))
+        queries.append(Query(ast.Atom(name, variables, span=span), name, program.logic, span, predicate.numeric))
+    return tuple(queries)
+
+
+def mentioned(program: CheckedProgram, queries: Sequence[Query]) -> set[str]:
+    """The entities that formulas mention."""
+    lifted = build(replace(program, queries=tuple(queries)))
+    return {text for texts in constants(lifted).values() for text in texts}
+
+
 def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
     """The labels of a program, with the entity ids that inference assigns for the same ``mentioned`` entities."""
     given = given_labels(program, mentioned)
@@ -117,7 +141,7 @@ class LabelledBounds:
 
 def labelled_bounds(inference: RecordedInference, labels: Labels) -> LabelledBounds:
     """The bounds of the labelled atoms at the fixpoint of a trace."""
-    numbers = inference.replayer.numbers
+    numbers = inference.numbers
     rows = labels.rows(numbers)
     lower, upper = ends = torch.empty(2, len(rows), dtype=torch.float64)
     for table, mine, some in numbers.by_relation(rows.numpy()):
@@ -128,7 +152,7 @@ def labelled_bounds(inference: RecordedInference, labels: Labels) -> LabelledBou
 
 def last_events(inference: RecordedInference, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
     """The keys of both bounds of atom rows, and their last events, before an arrest if there was one."""
-    events, numbers = inference.replayer.events, inference.replayer.numbers
+    events, numbers = inference.events, inference.numbers
     crossed = torch.from_numpy(numbers.marked(numbers.crossed))
     keys = rows * 2, rows * 2 + 1
     lower, upper = (events.last(key) for key in keys)

@@ -17,7 +17,7 @@ from lnnkit.join.instances.grounding import Guard
 from lnnkit.learn.fitting.fit_report import evidence, findings
 from lnnkit.learn.fitting.fitting_problem import Fitting, Settings
 from lnnkit.learn.fitting.gradient_descent import Checkpoint, FittedValues, Listen, as_it_stands, descend
-from lnnkit.learn.labels import labelled_bounds, labels
+from lnnkit.learn.labels import label_queries, labelled_bounds, labels, mentioned
 from lnnkit.learn.metrics import scores
 from lnnkit.learn.parameters.constraints import LearnedNeuron, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import ProgramModule, parametrised, settled, trainable
@@ -31,7 +31,7 @@ from lnnkit.learn.parameters.trained_text import (
     without,
 )
 from lnnkit.learn.replay.neural_predicates import Binding
-from lnnkit.learn.replay.recorded_inference import label_queries, mentioned, trace
+from lnnkit.learn.replay.recorded_inference import trace
 from lnnkit.learn.starting.initial_values import fast_start
 from lnnkit.scores import Evidence, Scores
 from lnnkit.syntax import ast

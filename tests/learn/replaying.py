@@ -62,7 +62,7 @@ def bounds(found: RecordedInference) -> dict[Bound, float]:
 
 def replayed(found: RecordedInference, wanted: list[Bound], values: Tensor) -> Tensor:
     """Those bounds, by their derivations."""
-    numbers = found.replayer.numbers
+    numbers = found.numbers
     keys = torch.empty(len(wanted), dtype=torch.int64)
     rows = {
         (name, ids): int(row)
@@ -73,8 +73,8 @@ def replayed(found: RecordedInference, wanted: list[Bound], values: Tensor) -> T
     }
     for place, (name, ids, side) in enumerate(wanted):
         keys[place] = 2 * rows[name, ids] + side
-    events = found.replayer.events.last(keys)
-    return found.replayer.replay(events, keys).bounds(values)
+    events = found.events.last(keys)
+    return found.replay(events, keys).bounds(values)
 
 
 def _tuples(columns: tuple[np.ndarray, ...], count: int) -> list[tuple[int, ...]]:

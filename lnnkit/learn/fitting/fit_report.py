@@ -78,11 +78,11 @@ def _no_gradient(fitting: Fitting, fitted: FittedValues, inferred: Inferred) -> 
     silent = where_set(_unmet(fitting, inferred) & (torch.maximum(*inferred.bounds.events) < 0))
     start = torch.tensor([parameter.start or 0.0 for parameter in fitting.parameters]).double()
     facts = fitting.trace(start, listed=True)
-    rows = fitting.labels.rows(facts.replayer.numbers)[silent]
+    rows = fitting.labels.rows(facts.numbers)[silent]
     reached = torch.isin(rows, supports(facts, rows).rows)  # an instance with all facts present could bound them
     lost, low = silent[~reached], silent[reached]
     head = f"{_outset(fitting, fitted)}: the loss does not depend on anything that is learned"
-    if len(lost) > len(low) and any(comparison.crisp for comparison in inferred.trace.replayer.comparisons.values()):
+    if len(lost) > len(low) and any(comparison.crisp for comparison in inferred.trace.comparisons.values()):
         why = f"no rule whose comparisons hold reaches {_atoms(fitting, inferred, lost)}"
         hint = "give the comparisons a scale, as in `(a(X) > 3){scale: 1}`: soft ones learn where false too"
     elif len(lost) > len(low):

@@ -18,12 +18,12 @@ from lnnkit.join.instances.grounding import Guard
 from lnnkit.learn.arithmetic.learned_comparisons import Softness
 from lnnkit.learn.fitting.label_batches import LabelBatch, batches, crossings, targets
 from lnnkit.learn.fitting.objective import Objective, Targets, decay
-from lnnkit.learn.labels import LabelledBounds, Labels, Split, labelled_bounds, labels, split
+from lnnkit.learn.labels import LabelledBounds, Labels, Split, label_queries, labelled_bounds, labels, mentioned, split
 from lnnkit.learn.metrics import accuracy, scores, truths
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
 from lnnkit.learn.replay.neural_predicates import Binding, bound, comparison_queries
-from lnnkit.learn.replay.recorded_inference import RecordedInference, label_queries, mentioned, trace
+from lnnkit.learn.replay.recorded_inference import RecordedInference, trace
 from lnnkit.learn.starting.threshold_starts import Start, starts
 from lnnkit.scores import Scores
 from lnnkit.store.stated_facts import Gathering
@@ -237,7 +237,7 @@ class Fitting:
         """The training labels in batches, each with its replay: over all supports if crisp comparisons of numbers from
         modules are softened, since false ones must learn too."""
         train, size = self.split.train, self.settings.batch
-        soft = any(comparison.moved and comparison.crisp for comparison in inferred.trace.replayer.comparisons.values())
+        soft = any(comparison.moved and comparison.crisp for comparison in inferred.trace.comparisons.values())
         parts: Sequence[Tensor] = [train]
         if size is not None and size < len(train):
             parts = [train[part] for part in torch.randperm(len(train), generator=generator).split(size)]

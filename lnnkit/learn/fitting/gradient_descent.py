@@ -145,7 +145,7 @@ class _GradientDescent:
                 return "epochs"
             if self._solved(inferred):
                 return "solved"
-            crisp = any(comparison.crisp for comparison in inferred.trace.replayer.comparisons.values())
+            crisp = any(comparison.crisp for comparison in inferred.trace.comparisons.values())
             softened = crisp and epoch < _SETTLED * settings.epochs
             if settings.patience is not None and since >= settings.patience and not softened:
                 return "patience"

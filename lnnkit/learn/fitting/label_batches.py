@@ -71,20 +71,20 @@ def batches(
     """A batch for each of the ``parts`` of the labels, each with all contradictions. ``soft``: of all supports."""
     rows = bounds.keys[0] // 2
     supported = supports(inference, rows[torch.cat(list(parts))]) if soft and parts else None
-    crossed = torch.from_numpy(inference.replayer.numbers.crossed)
+    crossed = torch.from_numpy(inference.numbers.crossed)
     (low, high), (lowered, raised) = last_events(inference, crossed)
-    arrested = inference.replayer.events.crossings
+    arrested = inference.events.crossings
     owned = [(binding, bound_atoms(binding, inference)) for binding in bindings]
     made = []
     for which in parts:
         events = [*(event[which] for event in bounds.events), lowered, raised, arrested]
         keys = [*(key[which] for key in bounds.keys), low, high, torch.full_like(arrested, -1)]
-        replay = inference.replayer.replay(torch.cat(events), torch.cat(keys))
+        replay = inference.replay(torch.cat(events), torch.cat(keys))
         wanted, ends = targets(labels, which, balanced=balanced), None
         if supported is not None:
             several, owner = supported.of(rows[which])
             places, renumbered = torch.unique(owner, return_inverse=True)
-            replayed = inference.replayer.replay(several, torch.full_like(several, -1))
+            replayed = inference.replay(several, torch.full_like(several, -1))
             ends = SoftEnds(bound_replay(replayed, owned), places, renumbered)
         elif torch.equal(replay.places[: len(wanted)], replay.places[len(wanted) :]):
             points = wanted.as_points()
@@ -144,7 +144,7 @@ def supports(inference: RecordedInference, rows: Tensor) -> Supports:
     run = inference.fixpoint
     grounding, atoms = run.grounding, run.grounding.atoms
     events, heads = [torch.zeros(0, dtype=torch.int64)], [torch.zeros(0, dtype=torch.int64)]
-    numbers = inference.replayer.numbers
+    numbers = inference.numbers
     for table, _, some in numbers.by_relation(torch.unique(rows).numpy()):
         table.enlist("listed", some[some >= 0].astype(np.int32))
         for formula, leaf in _concluding(grounding, table):
@@ -158,7 +158,7 @@ def supports(inference: RecordedInference, rows: Tensor) -> Supports:
             scratch = Grounding(atoms, grounding.domain, grounding.guard)
             scratch.add(formula, run.plan.analyses.of(formula), needs, leaf_modes(formula, lambda _name, _side: 0), {})
             scratch.hold(0, every)
-            events.append(inference.replayer.enter(scratch, leaf, 0))
+            events.append(inference.enter(scratch, leaf, 0))
             heads.append(torch.from_numpy(numbers.of(table, every.rows[leaf])))
     order = torch.cat(heads).argsort(stable=True)
     return Supports(torch.cat(events)[order], torch.cat(heads)[order])

@@ -38,7 +38,7 @@ def simplified(
     idle = _unreached(fitting, values, constraints)
     values = _restored(fitting, values, start, constraints, idle)
     inferred = fitting.infer(values, constraints)
-    for _, comparison in sorted(inferred.trace.replayer.comparisons.items()):
+    for _, comparison in sorted(inferred.trace.comparisons.items()):
         for whole in _whole_weights(values, start, fitting.parameters, comparison):
             tried = fitting.infer(whole, constraints) if constraints.holds(whole) else None
             if tried is not None and no_worse(fitting, tried, inferred):

@@ -1,1 +1,1 @@
-"""Derivations evaluated again, with gradients: `recorded_inference` keeps a history, `replayer` builds its `replay`."""
+"""Derivations evaluated again, with gradients: `recorded_inference` keeps a history and builds its `replay`."""

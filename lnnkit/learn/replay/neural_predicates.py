@@ -97,7 +97,7 @@ def with_atoms(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedP
 
 def bound_atoms(binding: Binding, inference: RecordedInference) -> Tensor:
     """(rows,) for each of all rows the index of its value in a binding's flattened output; -1 if none."""
-    numbers = inference.replayer.numbers
+    numbers = inference.numbers
     table = numbers.atoms.tables[binding.predicate]
     columns = [np.array([inference.entities[name] for name in binding.entities], np.int32).repeat(binding.width)]
     if binding.classes:

@@ -25,10 +25,10 @@ query B(X)
 def test_all_supports_of_an_atom_are_found() -> None:
     program = learning(TEXT)
     found = program.infer(program.starts)
-    numbers = found.replayer.numbers
+    numbers = found.numbers
     rows = torch.from_numpy(numbers.of(numbers.atoms.tables["B"], np.arange(1)))
     events, owner = supports(found, rows).of(rows)
-    replay = bound_replay(found.replayer.replay(events, torch.full_like(events, -1)), [])
+    replay = bound_replay(found.replay(events, torch.full_like(events, -1)), [])
     theta = program.vector(program.starts).requires_grad_()
     values = replay.bounds(theta)
     assert owner.tolist() == [0, 0, 0]
@@ -61,8 +61,8 @@ rule two: A(X, Y) & B(X) -> C(X)
 query C(X)
 """)
     found = program.infer(program.starts)
-    numbers = found.replayer.numbers
+    numbers = found.numbers
     rows = torch.from_numpy(numbers.of(numbers.atoms.tables["C"], np.arange(1)))
     events, _ = supports(found, rows).of(rows)
-    values = found.replayer.replay(events, torch.full_like(events, -1)).bounds(program.vector(program.starts))
+    values = found.replay(events, torch.full_like(events, -1)).bounds(program.vector(program.starts))
     assert sorted(value for value in values.tolist() if value) == pytest.approx(sorted(wanted))
