@@ -36,9 +36,8 @@ from threadpoolctl import threadpool_limits  # pyright: ignore[reportMissingImpo
 
 from lnnkit.formula_regressor import FormulaRegressor as FormulaRegressor
 from lnnkit.kb import KnowledgeBase, loads
-from lnnkit.learn.induction.induced_rule import Induced, donors
+from lnnkit.learn.induction.induced_rule import Induced, declaration, donors, rule_lines, statements, with_values_quoted
 from lnnkit.learn.induction.rule_induction import Clock, Limits, induce
-from lnnkit.learn.induction.rule_statements import declaration, rule_lines, statements, with_values_quoted
 from lnnkit.learn.induction.table_columns import as_fitted, columns_of, in_order, without_rows
 from lnnkit.learn.induction.table_literals import LabelledTable, TableColumn, missing
 from lnnkit.syntax import ast

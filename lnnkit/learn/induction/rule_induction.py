@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from lnnkit.learn.induction.best_conjunction import best_conjunctions, refined
 from lnnkit.learn.induction.covering import LONGEST, PURE, accuracy, cover, literals_of
@@ -83,7 +83,7 @@ def induce(table: LabelledTable, seed: int, limits: Limits | None = None, clock:
     clock.begins("reading thresholds")
     crisp, soft = literals(table), soft_literals(table.columns)
     table = table.sample(max(_LEAST, _CELLS // (len(crisp) + len(soft) + _PATHS)))
-    held_back = split(table.positive, rng)
+    (held_back,) = folds(table.positive, rng, once=True)
     clock.begins("searching for pure conjunctions")
     cut = list(dict.fromkeys([*crisp, *split_literals(table)]))
     plain = _pure(table, cut, held_back, limits)
@@ -177,34 +177,13 @@ def _conjunctions(table: LabelledTable, longest: int) -> list[Induced]:
     return best
 
 
-def folds(positive: np.ndarray, rng: np.random.Generator) -> list[RowSplit]:
-    """The rows inside and outside of each fold; fewer folds for a class of few rows, none for a class of one row."""
-    return _parts(
-        StratifiedKFold(min(_FOLDS, max(2, _rarer(positive))), shuffle=True, random_state=_seed(rng)), positive
-    )
-
-
-def split(positive: np.ndarray, rng: np.random.Generator) -> RowSplit:
-    """Training rows and held-out rows."""
-    (part,) = _parts(
-        StratifiedShuffleSplit(1, test_size=max(_HELD, 2 / len(positive)), random_state=_seed(rng)), positive
-    )
-    return part
-
-
-def _parts(splitter: BaseCrossValidator | BaseShuffleSplit, positive: np.ndarray) -> list[RowSplit]:
-    """The splits; all rows on both sides if a class has no row to spare."""
-    every = np.arange(len(positive))
-    if _rarer(positive) < 2 or len(positive) < 4:
+def folds(positive: np.ndarray, rng: np.random.Generator, *, once: bool = False) -> list[RowSplit]:
+    """The rows inside and outside of each fold, or, ``once``, training rows and held-out rows. Fewer folds for a class
+    of few rows; all rows on both sides if a class has no row to spare."""
+    every, rarer, seed = np.arange(len(positive)), int(min(positive.sum(), (~positive).sum())), int(rng.integers(2**31))
+    if rarer < 2 or len(positive) < 4:
         return [(every, every)]
+    splitter = StratifiedKFold(min(_FOLDS, rarer), shuffle=True, random_state=seed)
+    if once:
+        splitter = StratifiedShuffleSplit(1, test_size=max(_HELD, 2 / len(positive)), random_state=seed)
     return [(np.sort(inside), np.sort(out)) for inside, out in splitter.split(every, positive)]
-
-
-def _rarer(positive: np.ndarray) -> int:
-    """The number of rows of the rarer class."""
-    true = int(positive.sum())
-    return min(true, len(positive) - true)
-
-
-def _seed(rng: np.random.Generator) -> int:
-    return int(rng.integers(2**31))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from lnnkit.learn.arithmetic.learned_terms import LearnedUnit
+from lnnkit.learn.arithmetic.learned_comparisons import LearnedUnit
 from lnnkit.numeric import same
 from lnnkit.numeric.units.clipped_units import NAU, NMU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import lnnkit
-from lnnkit.learn.induction.induced_rule import GRID, Induced, donors
+from lnnkit.learn.induction.induced_rule import GRID, Induced, donors, statements
 from lnnkit.learn.induction.rule_induction import induce
-from lnnkit.learn.induction.rule_statements import statements
 from lnnkit.learn.induction.sparse_regression import WeightedSum, forward, regression, without_idle
 from lnnkit.learn.induction.table_literals import (
     UNIT,
