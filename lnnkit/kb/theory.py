@@ -112,9 +112,9 @@ class Theory:
         """The program that queries are checked against: its entities include those that modules supply facts about."""
         if not self.bindings:
             return self.checked
-        from lnnkit.learn.replay.neural_predicates import with_atoms
+        from lnnkit.learn.replay.neural_predicates import bound
 
-        return with_atoms(self.checked, self.bindings)
+        return bound(self.checked, self.bindings, placeholder=True)
 
     def origins(self) -> FactSources:
         """Where each fact about an atom comes from."""

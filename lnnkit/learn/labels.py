@@ -44,10 +44,6 @@ class Labels:
         for number, (name, ids) in enumerate(zip(self.names, self.columns, strict=True)):
             yield name, where_set(self.predicate == number), ids
 
-    def of_arity(self, count: int) -> frozenset[str]:
-        """The predicates and numbers with ``count`` arguments."""
-        return frozenset(name for name, ids in zip(self.names, self.columns, strict=True) if len(ids) == count)
-
     def some(self, which: Tensor) -> Labels:
         """The labels with these indices, sorted."""
         columns = tuple(tuple(column[torch.isin(mine, which)] for column in ids) for _, mine, ids in self.by_name())
@@ -77,12 +73,11 @@ class Labels:
 
     def rows(self, numbers: RowNumbers) -> Tensor:
         """(n,) the rows among all; its relation's default row for an atom that is not materialised."""
-        parts = [torch.zeros(0, dtype=torch.int64)]
+        parts = [np.zeros(0, np.int64)]
         for name, mine, ids in self.by_name():
             table = numbers.atoms.tables[name]
-            rows = table.tuples.find([column.numpy() for column in ids], len(mine))
-            parts.append(torch.from_numpy(numbers.of(table, rows)))
-        return torch.cat(parts)
+            parts.append(numbers.of(table, table.tuples.find([column.numpy() for column in ids], len(mine))))
+        return torch.from_numpy(np.concatenate(parts))
 
 
 def label_queries(program: CheckedProgram) -> tuple[Query, ...]:
@@ -110,23 +105,24 @@ def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
     """The labels of a program, with the entity ids that inference assigns for the same ``mentioned`` entities."""
     given = given_labels(program, mentioned)
     none = torch.zeros(0, dtype=torch.float64)
+    lengths = torch.tensor([len(group) for group in given], dtype=torch.int64)
+    spreads = torch.tensor([_spread(group, program) for group in given], dtype=torch.float64)
     return Labels(
         tuple(group.predicate for group in given),
-        torch.arange(len(given)).repeat_interleave(torch.tensor([len(group) for group in given], dtype=torch.int64)),
+        torch.arange(len(given)).repeat_interleave(lengths),
         tuple(tuple(map(torch.tensor, group.columns)) for group in given),
         torch.cat([none, *(torch.tensor(group.lower) for group in given)]),
         torch.cat([none, *(torch.tensor(group.upper) for group in given)]),
-        torch.cat([none, *(_spread(group, program) for group in given)]),
+        spreads.repeat_interleave(lengths),
     )
 
 
-def _spread(given: Given, program: CheckedProgram) -> Tensor:
+def _spread(given: Given, program: CheckedProgram) -> float:
     if not program.predicates[given.predicate].numeric:
-        return torch.zeros(len(given), dtype=torch.float64)
+        return 0.0
     middle = (given.lower + given.upper) / 2
     middle = middle[np.isfinite(middle)]
-    deviation = float(middle.std(ddof=1)) if len(middle) > 1 else 0.0
-    return torch.full((len(given),), deviation if deviation > 0 else 1.0, dtype=torch.float64)
+    return (float(middle.std(ddof=1)) if len(middle) > 1 else 0.0) or 1.0
 
 
 @dataclass(frozen=True, slots=True)

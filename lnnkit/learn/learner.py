@@ -189,4 +189,4 @@ def evaluate(program: CheckedProgram, guard: Guard, max_rounds: int) -> Scores:
     queries = label_queries(program)
     inference = trace(program, {}, queries, guard=guard, round_limit=max_rounds)
     labelled = labels(program, mentioned(program, queries))
-    return scores(inference, labelled, labelled_bounds(inference, labelled))
+    return scores(inference, labelled, labelled_bounds(inference, labelled), torch.arange(len(labelled)))

@@ -17,8 +17,8 @@ _BINS = 10  # bins of the expected calibration error, as is usual (Guo et al. 20
 _LEAST = 1e-15  # truths are clipped for the logarithm
 
 
-def scores(inference: RecordedInference, labels: Labels, bounds: LabelledBounds, which: Tensor | None = None) -> Scores:
-    """The scores of a fixpoint for its labels, or for the labels with the indices ``which``."""
+def scores(inference: RecordedInference, labels: Labels, bounds: LabelledBounds, which: Tensor) -> Scores:
+    """The scores of a fixpoint for the labels with the indices ``which``."""
     predicates: dict[str, Score] = {}
     numbers: dict[str, NumberScore] = {}
     for name, mine in _by_name(labels, which):
@@ -42,11 +42,9 @@ def accuracy(inference: RecordedInference, labels: Labels, bounds: LabelledBound
     return right / total if total else None
 
 
-def _by_name(labels: Labels, which: Tensor | None) -> Iterator[tuple[str, Tensor]]:
+def _by_name(labels: Labels, which: Tensor) -> Iterator[tuple[str, Tensor]]:
     """The predicates and numbers that have labels, with the indices of these."""
-    chosen = torch.full((len(labels),), which is None)
-    if which is not None:
-        chosen[which] = True
+    chosen = torch.zeros(len(labels), dtype=torch.bool).index_fill(0, which, True)
     for name, mine, _ in labels.by_name():
         mine = mine[chosen.index_select(0, mine)]
         if len(mine):
@@ -133,4 +131,4 @@ def average_precision(truth: Tensor, positive: Tensor) -> float | None:
     hits = torch.bincount(place[positive], minlength=len(values)).flip(0).cumsum(0).double()
     taken = torch.bincount(place, minlength=len(values)).flip(0).cumsum(0).double()
     recall = hits / true
-    return float(((recall - torch.cat([torch.zeros(1, dtype=recall.dtype), recall[:-1]])) * hits / taken).sum())
+    return float((recall.diff(prepend=recall.new_zeros(1)) * hits / taken).sum())

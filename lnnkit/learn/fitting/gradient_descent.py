@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -68,7 +68,9 @@ class FittedValues:
 def descend(fitting: Fitting, start: Tensor, listen: Listen | None, checkpoint: Checkpoint | None) -> FittedValues:
     """Fit from these values on. Raises `lnnkit.learn.parameters.constraints.Infeasible` and `TooLarge`."""
     constraints = fitting.constraints(start)
-    return _GradientDescent(fitting, constraints, listen, checkpoint).fitted(constraints.start(start))
+    states = [binding.module.state_dict() for binding in fitting.bindings]
+    descent = _GradientDescent(fitting, constraints, fitting.units, listen, checkpoint, states)
+    return descent.fitted(constraints.start(start))
 
 
 def as_it_stands(fitting: Fitting) -> FittedValues:
@@ -81,40 +83,37 @@ def as_it_stands(fitting: Fitting) -> FittedValues:
     return FittedValues(values, inferred.losses, standing, standing, (), None, stopped, values.bool())
 
 
+@dataclass
 class _GradientDescent:
-    """The state of one descent, with the least loss so far and its values."""
+    """The state of one descent, with the least loss so far, its values, and the states of its ``modules``."""
 
-    def __init__(
-        self, fitting: Fitting, constraints: Constraints, listen: Listen | None, checkpoint: Checkpoint | None
-    ) -> None:
-        self._fitting = fitting
-        self._constraints = constraints
-        self._listen = listen
-        self._checkpoint = checkpoint
-        self._history: list[Epoch] = []
-        self._best: Best | None = None
-        self._kept: int | None = None
-        self._before: Standing | None = None
-        self._units = fitting.units
-        self._modules: list[dict[str, Any]] = [binding.module.state_dict() for binding in fitting.bindings]
-        self._stopped: StopReason = "epochs"
-        self._replays: tuple[Inferred, list[LabelBatch]] | None = None
+    _fitting: Fitting
+    _constraints: Constraints
+    _units: Tensor
+    _listen: Listen | None
+    _checkpoint: Checkpoint | None
+    _modules: list[dict[str, Any]]
+    _history: list[Epoch] = field(default_factory=list)
+    _best: Best | None = None
+    _kept: int | None = None
+    _before: Standing | None = None
+    _replays: tuple[Inferred, list[LabelBatch]] | None = None
 
     def fitted(self, start: Tensor) -> FittedValues:
-        saved = None if self._checkpoint is None else self._checkpoint.read()
+        saved, stopped = None if self._checkpoint is None else self._checkpoint.read(), "epochs"
         if saved is not None:
             self._best = saved.best
             self._before = self._fitting.standing(self._fitting.infer(start, self._constraints))
         for restart in range(0 if saved is None else saved.place.restart, self._fitting.settings.restarts):
-            self._stopped, saved = self._restart(restart, start, saved), None
-            if self._stopped in ("interrupted", "solved"):
+            stopped, saved = self._restart(restart, start, saved), None
+            if stopped in ("interrupted", "solved"):
                 break
         assert self._best is not None and self._before is not None
         for binding, state in zip(self._fitting.bindings, self._modules, strict=True):
             binding.module.load_state_dict(state)
         values, inferred, idle = simplified(self._fitting, self._best.values, start, self._constraints)
         after, history = self._fitting.standing(inferred), tuple(self._history)
-        return FittedValues(values, inferred.losses, self._before, after, history, self._kept, self._stopped, idle)
+        return FittedValues(values, inferred.losses, self._before, after, history, self._kept, stopped, idle)
 
     def _restart(self, restart: int, start: Tensor, saved: Saved | None) -> StopReason:
         fitting, settings = self._fitting, self._fitting.settings
@@ -125,7 +124,10 @@ class _GradientDescent:
             optimizer.add_param_group({"params": weights, "lr": settings.module_rate})
         epoch, gap, since = 0, 1, 0
         if saved is not None:
-            saved.restore(point, optimizer)
+            point.data.copy_(saved.tensors["values"])
+            optimizer.state[point] = {
+                name: saved.tensors[mine] for mine, name in _STATE.items() if mine in saved.tensors
+            }
             _, epoch, gap, since = saved.place
         expected: float | None = None
         while True:
@@ -185,7 +187,10 @@ class _GradientDescent:
         restart, epoch, count = where
         fitting, constraints = self._fitting, self._constraints
         generator = torch.Generator().manual_seed(_mixed(fitting.settings.seed, restart, epoch))
-        batches = self._batches(inferred, generator)
+        if not self._unchanged(inferred):
+            self._replays = inferred, fitting.batches(inferred, generator)
+        assert self._replays is not None
+        batches = self._replays[1]
         for _ in range(count):
             for number in torch.randperm(len(batches), generator=generator).tolist() if len(batches) > 1 else (0,):
                 before = point.detach() * self._units
@@ -202,9 +207,8 @@ class _GradientDescent:
 
     def _longer(self, gap: int, inferred: Inferred) -> int:
         """The epochs to the next inference, after exact replays."""
-        if not self._unchanged(inferred):
-            return min(_RARE, _LONGER * gap)
-        return min(_RARE if self._fitting.settings.patience is not None else _RAREST, _UNCHANGED * gap)
+        unchanged, early = self._unchanged(inferred), self._fitting.settings.patience is not None
+        return min(_RAREST if unchanged and not early else _RARE, (_UNCHANGED if unchanged else _LONGER) * gap)
 
     def _unchanged(self, inferred: Inferred) -> bool:
         """Whether the replay of the previous inference serves this one too; if so, it is kept."""
@@ -216,16 +220,9 @@ class _GradientDescent:
         self._replays = inferred, batches
         return True
 
-    def _batches(self, inferred: Inferred, generator: torch.Generator) -> list[LabelBatch]:
-        if not self._unchanged(inferred):
-            self._replays = inferred, self._fitting.batches(inferred, generator)
-        assert self._replays is not None
-        return self._replays[1]
-
     def _replayed(self, batches: Sequence[LabelBatch], values: Tensor) -> float:
         """The loss of all labels, by their replays."""
-        total, others = 0.0, 0.0
-        count = sum(len(batch.targets) for batch in batches)
+        total, others, count = 0.0, 0.0, sum(len(batch.targets) for batch in batches)
         for batch in batches:
             terms = {name: float(term) for name, term in self._fitting.terms(batch, values, self._constraints).items()}
             total += terms.pop("labels") * len(batch.targets) / max(1, count)
@@ -255,8 +252,7 @@ class OtherRun(Exception):
     """The file holds the state of another program or of other settings."""
 
 
-@dataclass(frozen=True, slots=True)
-class Best:
+class Best(NamedTuple):
     """The least loss so far: the quantity to minimise, the loss of the training labels, and the values."""
 
     measure: float
@@ -273,20 +269,12 @@ class Place(NamedTuple):
     since: int
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(NamedTuple):
     """The state of a run, with its values and those of its optimiser."""
 
     place: Place
     best: Best
     tensors: Mapping[str, Tensor]
-
-    def restore(self, theta: Tensor, optimizer: torch.optim.Adam) -> None:
-        """Put values and the optimizer's state back."""
-        with torch.no_grad():
-            theta.copy_(self.tensors["values"])
-        if "step" in self.tensors:
-            optimizer.state[theta] = {name: self.tensors[mine].clone() for mine, name in _STATE.items()}
 
 
 @dataclass(frozen=True, slots=True)

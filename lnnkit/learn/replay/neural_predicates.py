@@ -84,15 +84,10 @@ class Binding:
         return tuple(tensor._version for tensor in (*self.module.parameters(), *self.module.buffers()))
 
 
-def bound(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:
-    """The program with the facts that its bindings supply now."""
-    more = tuple(binding.table() for binding in bindings)
+def bound(program: CheckedProgram, bindings: Sequence[Binding], *, placeholder: bool = False) -> CheckedProgram:
+    """The program with the facts that its bindings supply now, or with placeholders, which make their names known."""
+    more = tuple(binding.table(placeholder=placeholder) for binding in bindings)
     return replace(program, tables=(*program.tables, *more)) if more else program
-
-
-def with_atoms(program: CheckedProgram, bindings: Sequence[Binding]) -> CheckedProgram:
-    """The program with placeholder facts about the entities of its bindings, which make their names known."""
-    return replace(program, tables=(*program.tables, *(binding.table(placeholder=True) for binding in bindings)))
 
 
 def bound_atoms(binding: Binding, inference: RecordedInference) -> Tensor:
@@ -155,24 +150,15 @@ def comparison_queries(program: CheckedProgram, bindings: Sequence[Binding]) -> 
     if not determined:
         return ()
     entities = max(len(binding.entities) for binding in bindings if binding.numeric)
-    held = [
-        Query(node, node.span.text, assertion.logic, node.span)
-        for assertion in program.assertions
-        for node in nodes(cast(ast.Expression, assertion.formula))
-        if isinstance(node, ast.Comparison)
-    ]
-    atoms = [
-        [node for node in nodes(cast(ast.Expression, query.formula)) if isinstance(node, ast.Atom)] for query in held
-    ]
-    mentioned = [{atom.name for atom in group} for group in atoms]
-    while more := {name for names in mentioned if names & determined for name in names} - determined:
+    held: list[tuple[Query, set[str], bool]] = []  # with the numbers compared, and whether it may be asked for
+    for assertion in program.assertions:
+        for node in nodes(cast(ast.Expression, assertion.formula)):
+            if isinstance(node, ast.Comparison):
+                atoms = [atom for atom in nodes(node) if isinstance(atom, ast.Atom)]
+                variables = {term.name for atom in atoms for term in atom.arguments if isinstance(term, ast.Variable)}
+                few = node is not assertion.formula and entities ** len(variables) <= _MOST
+                query = Query(node, node.span.text, assertion.logic, node.span)
+                held.append((query, {atom.name for atom in atoms}, few))
+    while more := {name for _, names, _ in held if names & determined for name in names} - determined:
         determined |= more
-    stated = {id(assertion.formula) for assertion in program.assertions}
-    return tuple(
-        query
-        for query, names, group in zip(held, mentioned, atoms, strict=True)
-        if names & determined
-        and id(query.formula) not in stated
-        and entities ** len({term.name for atom in group for term in atom.arguments if isinstance(term, ast.Variable)})
-        <= _MOST
-    )
+    return tuple(query for query, names, few in held if few and names & determined)

@@ -126,24 +126,21 @@ class _EvaluatedReplay(torch.autograd.Function):
                 output = step.evaluate(leaf, reads)
                 values[step.start : step.start + step.count] = output.detach()
                 graphs.append((step, leaf, output, reads))
-        ctx.graphs = graphs  # pyright: ignore[reportAttributeAccessIssue]  # a context takes any attribute
-        ctx.replay = replay  # pyright: ignore[reportAttributeAccessIssue]
-        ctx.constant = constant  # pyright: ignore[reportAttributeAccessIssue]
-        ctx.parameters = len(parameters)  # pyright: ignore[reportAttributeAccessIssue]
+        # A context takes any attribute
+        ctx.kept = graphs, replay, constant, len(parameters)  # pyright: ignore[reportAttributeAccessIssue]
         return values.index_select(0, replay.places)
 
     @staticmethod
     def backward(
         ctx: torch.autograd.function.FunctionCtx, *gradients: Tensor
     ) -> tuple[Tensor | None, Tensor | None, None, None]:
-        graphs: list[tuple[ReplayStep, Tensor, Tensor, StepReads]] = ctx.graphs  # pyright: ignore[reportAttributeAccessIssue]
-        replay: Replay = ctx.replay  # pyright: ignore[reportAttributeAccessIssue]
-        constant: bool = ctx.constant  # pyright: ignore[reportAttributeAccessIssue]
+        kept: tuple[list[tuple[ReplayStep, Tensor, Tensor, StepReads]], Replay, bool, int] = ctx.kept  # pyright: ignore[reportAttributeAccessIssue]
+        graphs, replay, constant, count = kept
         first = len(replay.initial) if constant else 0  # no gradient flows to constants
         which, places = replay.moving if constant else (None, replay.places)
         asked = gradients[0] if which is None or len(which) == len(gradients[0]) else gradients[0][which]
         flowing = torch.zeros(replay.length - first, dtype=asked.dtype).index_add_(0, places, asked)
-        total = torch.zeros(ctx.parameters, dtype=asked.dtype)  # pyright: ignore[reportAttributeAccessIssue]
+        total = torch.zeros(count, dtype=asked.dtype)
         for step, parameters, output, reads in reversed(graphs):
             if not output.requires_grad:
                 continue

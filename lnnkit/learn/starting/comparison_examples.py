@@ -102,7 +102,8 @@ class ComparisonData:
 
     def labelled(self, node: str, arity: int) -> frozenset[str]:
         """The labelled predicates and numbers of that arity nearest to a comparison."""
-        return nearest(self.lifted, (node,), self.labels.of_arity(arity))
+        names = (name for name, _, ids in self.labels.by_name() if len(ids) == arity)
+        return nearest(self.lifted, (node,), frozenset(names))
 
     def examples(self, node: str, comparison: LearnedComparison) -> list[Examples]:
         """The examples of a comparison: for each of the nearest predicates of as many arguments, and all without
