@@ -48,23 +48,18 @@ def learned_neurons(lifted: LiftedGraph, rules: Mapping[int, str]) -> list[Learn
     """The connectives of rules, except equivalences. ``rules`` names the statements that are rules, by index."""
     neurons: list[LearnedNeuron] = []
     seen: set[str] = set()
-    for place, root in enumerate(lifted.statements):
-        if place not in rules:
-            continue
+    for rule, root in ((rules[place], root) for place, root in enumerate(lifted.statements) if place in rules):
         stack = [root.reference.node]
         while stack:
             node = stack.pop()
-            data = lifted.graph.nodes[node]
-            edges = lifted.graph.operands[node]
+            data, edges = lifted.graph.nodes[node], lifted.graph.operands[node]
             stack.extend(operand for operand, _ in reversed(edges))
             if data["kind"] in _CLASSICAL and node not in seen:
                 seen.add(node)
-                weights = tuple(edge["weight"] for _, edge in edges)
+                values = (*(edge["weight"] for _, edge in edges), data["bias"])
                 named = (*(edge["parameter"] for _, edge in edges), data["learned"].get("bias"))
                 text = " ".join(data["span"].text.split())
-                neurons.append(
-                    LearnedNeuron(rules[place], text, data["kind"], data["logic"], (*weights, data["bias"]), named)
-                )
+                neurons.append(LearnedNeuron(rule, text, data["kind"], data["logic"], values, named))
     return neurons
 
 
@@ -91,8 +86,8 @@ class Constraints:
         statements: Sequence[Root] = (),
     ) -> None:
         self._place = {parameter.name: place for place, parameter in enumerate(parameters)}
-        self._least = np.array([parameter.low for parameter in parameters], np.float64)
-        self._most = np.array([parameter.high for parameter in parameters], np.float64)
+        ranges = [parameter.range for parameter in parameters]
+        self._least, self._most = np.array(ranges, np.float64).reshape(-1, 2).T
         self._half_spaces: list[tuple[np.ndarray, float]] = []  # coefficients of all parameters, and a limit
         self._slack: list[tuple[np.ndarray, float]] = []
         self._inside = np.full(len(parameters), np.nan)  # values that satisfy a neuron's conditions together

@@ -36,6 +36,10 @@ def rewritten(
     includes positions where no number is written, so the order does not depend on whether one is. ``spans`` are those
     of chains of comparisons (`chains`), which are conjunctions in a checked formula."""
 
+    def written(operand: ast.Expression) -> ast.Expression:
+        """An operand whose weight is learned only where one is written."""
+        return _weighed(number, operand) if isinstance(operand, ast.Weighted) else operand
+
     def change(node: ast.Expression) -> ast.Expression:
         match node:
             case ast.Learnable():
@@ -49,16 +53,15 @@ def rewritten(
                 return replace(node, operands=operands, attributes=_attributes(number, node, marked=marked))
             case ast.Implies():
                 antecedent, consequent = node.antecedent, node.consequent
-                if not marked and not isinstance(antecedent, (ast.And, ast.Or)):
-                    antecedent = _weighed(number, antecedent)
-                if not marked and isinstance(consequent, ast.Weighted):
-                    consequent = _weighed(number, consequent)
+                if not marked:
+                    antecedent = (
+                        antecedent if isinstance(antecedent, (ast.And, ast.Or)) else _weighed(number, antecedent)
+                    )
+                    consequent = written(consequent)
                 attributes = _attributes(number, node, marked=marked)
                 return replace(node, antecedent=antecedent, consequent=consequent, attributes=attributes)
             case ast.Iff() | ast.Xor() if not marked:
-                left, right = (
-                    _weighed(number, e) if isinstance(e, ast.Weighted) else e for e in (node.left, node.right)
-                )
+                left, right = written(node.left), written(node.right)
                 return replace(node, left=left, right=right, attributes=_attributes(number, node, marked=marked))
             case ast.Iff() | ast.Xor() | ast.Comparison() | ast.Unit() if node.attributes:
                 return replace(node, attributes=_attributes(number, node, marked=marked))

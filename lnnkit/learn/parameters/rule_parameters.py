@@ -48,18 +48,10 @@ class LearnedParameter:
     limits: Range | None = None
 
     @property
-    def low(self) -> float:
-        """The least value: 0 for connectives and truths."""
-        if self.limits is not None:
-            return self.limits[0]
-        return 0.0 if self.kind in OF_LOGIC else -math.inf
-
-    @property
-    def high(self) -> float:
-        """The greatest value: 1 for truths."""
-        if self.limits is not None:
-            return self.limits[1]
-        return 1.0 if self.kind in ("lower", "upper") else math.inf
+    def range(self) -> Range:
+        """The least and the greatest value: those of connectives are not negative, those of truths within [0, 1]."""
+        least, most = 0.0 if self.kind in OF_LOGIC else -math.inf, 1.0 if self.kind in ("lower", "upper") else math.inf
+        return self.limits or (least, most)
 
 
 def rule_names(program: CheckedProgram) -> dict[int, str]:

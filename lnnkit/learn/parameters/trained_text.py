@@ -16,7 +16,6 @@ from lnnkit.check.unknown_functions import substituted
 from lnnkit.check.walk import nodes, strip_foralls, transform, visits
 from lnnkit.learn.parameters.learnable_places import (
     ParameterKind,
-    Replacement,
     is_opened,
     opened,
     plain,
@@ -68,15 +67,15 @@ def trained_rules(
     functions: Mapping[str, FoundFunction] = MappingProxyType({}),
 ) -> Iterator[TrainedRule]:
     """The learning rules of the main ``file``, with these values and ``functions``, without ``dropped`` literals."""
-    names = {program.assertions[place].span.start: (name, place) for name, place in trainable(program, file).items()}
+    written = {statement.span.start: statement for statement in file.statements}
     literals = {omitted.rule: omitted.literals for omitted in dropped}
-    for statement in file.statements:
-        if not isinstance(statement, ast.RuleStatement) or statement.span.start not in names:
-            continue
-        name, place = names[statement.span.start]
+    rules = sorted(trainable(program, file).items(), key=lambda rule: program.assertions[rule[1]].span.start)
+    for name, place in rules:
         assertion = program.assertions[place]
+        statement = written[assertion.span.start]
+        assert isinstance(statement, ast.RuleStatement)
         new = _with_values(statement, ParameterNaming(name, marked=is_marked(assertion)), values)
-        new = written_with(new, assertion, functions)
+        new = _with_function(new, assertion, functions)
         shorter = without(new.formula, literals.get(place, {}))
         yield TrainedRule(name, place, statement, new if shorter is None else replace(new, formula=shorter))
 
@@ -92,31 +91,15 @@ def with_values(
     ``?`` stays one with a new start; a value of 1 that did not change is not written."""
     text, done, pieces = file.span.source.text, 0, []
     for rule in trained_rules(file, program, values, dropped, functions):
-        statement, new = rule.before, rule.after
-        if new != statement:
-            pieces += [text[done : statement.span.start], format_statement(new, as_written=True)]
-            done = statement.span.end
-    written, _ = parse("".join([*pieces, text[done:]]), file.span.source.path)
-    return written
+        if rule.after != rule.before:
+            pieces += [text[done : rule.before.span.start], format_statement(rule.after, as_written=True)]
+            done = rule.before.span.end
+    return parse("".join([*pieces, text[done:]]), file.span.source.path)[0]
 
 
 def _with_values(
     statement: ast.RuleStatement, naming: ParameterNaming, values: Mapping[str, float]
 ) -> ast.RuleStatement:
-    marked = naming.marked
-    number = _replacing(naming, values)
-    formula = transform(rewritten(opened(statement.formula), number, (), marked=marked), _plainly)
-    bounds, span = statement.bounds, statement.span
-    one = ast.Number(1, span=span)
-    given = (one, one) if bounds is None else (bounds.lower, bounds.upper)
-    ends = truths(*given, number, span, marked=marked)
-    lower, upper = (e if isinstance(e, (ast.Number, ast.Learnable)) else ast.Number(e, span=span) for e in ends)
-    if (lower, upper) != given:
-        bounds = ast.Bounds(lower, upper, span=span)
-    return replace(statement, formula=formula, bounds=bounds)
-
-
-def _replacing(naming: ParameterNaming, values: Mapping[str, float]) -> Replacement:
     def number(kind: ParameterKind, value: ast.Value | float, span: Span) -> ast.Value | float:
         name = naming.name(kind, value)
         if name is None or name not in values:
@@ -127,7 +110,15 @@ def _replacing(naming: ParameterNaming, values: Mapping[str, float]) -> Replacem
             return replace(value, initial=now)
         return ast.Number(now, span=span)
 
-    return number
+    marked, bounds, span = naming.marked, statement.bounds, statement.span
+    formula = transform(rewritten(opened(statement.formula), number, (), marked=marked), _plainly)
+    one = ast.Number(1, span=span)
+    given = (one, one) if bounds is None else (bounds.lower, bounds.upper)
+    ends = truths(*given, number, span, marked=marked)
+    lower, upper = (e if isinstance(e, (ast.Number, ast.Learnable)) else ast.Number(e, span=span) for e in ends)
+    if (lower, upper) != given:
+        bounds = ast.Bounds(lower, upper, span=span)
+    return replace(statement, formula=formula, bounds=bounds)
 
 
 def _plainly(node: ast.Expression) -> ast.Expression:
@@ -145,9 +136,12 @@ def _plainly(node: ast.Expression) -> ast.Expression:
         node = node if isinstance(bare, (ast.And, ast.Or)) else replace(node, antecedent=bare)
     else:
         return node
-    ones = [one for one in node.attributes if isinstance(one.value, ast.Number) and one.value.value == 1]
-    kept = tuple(attribute for attribute in node.attributes if attribute.key != "bias" or attribute not in ones)
-    return replace(node, attributes=kept)
+    kept = (
+        one
+        for one in node.attributes
+        if one.key != "bias" or isinstance(one.value, str | ast.ValueList) or plain(one.value) != 1
+    )
+    return replace(node, attributes=tuple(kept))
 
 
 def _without_one(operand: ast.Expression) -> ast.Expression:
@@ -195,7 +189,7 @@ def with_functions(program: CheckedProgram, functions: Mapping[str, FoundFunctio
     return replace(program, assertions=tuple(assertions), predicates=left)
 
 
-def written_with(
+def _with_function(
     statement: ast.RuleStatement, assertion: Assertion, functions: Mapping[str, FoundFunction]
 ) -> ast.RuleStatement:
     """The statement as written, with the formula found for its unknown function, if there is one."""
@@ -223,18 +217,14 @@ def _filled(text: str, operands: Sequence[ast.Expression], span: Span) -> ast.Ex
 
 def learned_literals(formula: ast.Expression) -> Iterator[ast.Comparison]:
     """The comparisons with a learned value in an antecedent or beside an equivalence, except of bound variables."""
-    formula = strip_foralls(formula)
-    match formula:
-        case ast.Implies():
-            bodies = [formula.antecedent]
-        case ast.Iff():
-            bodies = [formula.left, formula.right]
-        case _:
-            bodies = []
-    for body in bodies:
-        for node in (visit.node for visit in visits(body) if not visit.scope):
-            if isinstance(node, ast.Comparison) and any(among(nodes(opened(node)))):
-                yield node
+    formula, bodies = strip_foralls(formula), ()
+    if isinstance(formula, ast.Implies):
+        bodies = (formula.antecedent,)
+    elif isinstance(formula, ast.Iff):
+        bodies = (formula.left, formula.right)
+    for visit in (visit for body in bodies for visit in visits(body)):
+        if isinstance(visit.node, ast.Comparison) and not visit.scope and any(among(nodes(opened(visit.node)))):
+            yield visit.node
 
 
 def without(formula: ast.Expression, literals: Mapping[LiteralSpan, bool]) -> ast.Expression | None:
@@ -278,10 +268,5 @@ def _truth(operand: ast.Expression) -> bool | None:
 
 def _decided(formula: ast.Expression) -> bool:
     """Whether a constant occurs other than as the neutral operand of a conjunction or disjunction."""
-    for visit in visits(formula):
-        if isinstance(visit.node, ast.Truth):
-            parent = visit.parent
-            neutral = isinstance(parent, ast.And) if visit.node.value else isinstance(parent, ast.Or)
-            if not neutral:
-                return True
-    return False
+    constants = (visit for visit in visits(formula) if isinstance(visit.node, ast.Truth))
+    return any(not isinstance(each.parent, ast.And if _truth(each.node) else ast.Or) for each in constants)

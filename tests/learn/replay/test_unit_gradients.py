@@ -64,7 +64,9 @@ def test_gradients_of(case: str) -> None:
     rng = random.Random(1)
     compared = 0
     for _ in range(3):
-        values = {each.name: rng.uniform(max(each.low, -0.9), min(each.high, 0.9)) for each in program.parameters}
+        values = {
+            each.name: rng.uniform(max(each.range[0], -0.9), min(each.range[1], 0.9)) for each in program.parameters
+        }
         some, wrong = disagreements(program, values, 9, rng)
         compared += some
         assert not wrong, wrong
