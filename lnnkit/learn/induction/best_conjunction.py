@@ -85,13 +85,10 @@ class _Ranked:
 
     def _greatest(self, sums: np.ndarray, base: float) -> tuple[float, Conjunction]:
         """Of sums (2, k) of literals and of their negations. Among equals the middle one: a margin on both sides."""
-        best = sums.max()
-        sign = int(sums[1].max() > sums[0].max())
+        best, sign = sums.max(), int(sums[1].max() > sums[0].max())
         equal = np.flatnonzero(sums[sign] >= best - 1e-9)
-        place = (
-            int(equal[len(equal) // 2]) if self.numeric and equal[-1] - equal[0] == len(equal) - 1 else int(equal[0])
-        )
-        return float(best) + base, (self.cut(place, sign == 0),)
+        middle = self.numeric and equal[-1] - equal[0] == len(equal) - 1
+        return float(best) + base, (self.cut(int(equal[len(equal) // 2 if middle else 0]), sign == 0),)
 
     def cut(self, place: int, wanted: bool) -> tuple[TableLiteral, bool]:
         """The literal of the values above that of rank ``place``, or of that value of a category."""
@@ -99,10 +96,10 @@ class _Ranked:
             return self.compared, wanted
         known = self.ranks[self.order]
         if self.numeric:
-            return TableLiteral(
-                self.place, short_cut(self.values, place + 1), None, float(np.mean(known > place))
-            ), wanted
-        return TableLiteral(self.place, None, str(self.values[place]), float(np.mean(known == place))), wanted
+            literal = TableLiteral(self.place, short_cut(self.values, place + 1), None, float(np.mean(known > place)))
+        else:
+            literal = TableLiteral(self.place, None, str(self.values[place]), float(np.mean(known == place)))
+        return literal, wanted
 
     def literals(self) -> Iterator[tuple[tuple[TableLiteral, bool], np.ndarray]]:
         """The literals of a category, and of a number with few values, each with its rows (n,)."""
@@ -176,16 +173,8 @@ def _bound(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> flo
     sums = np.bincount(cells, signed, high[0] * high[1]).reshape(high)
     most = np.bincount(cells, np.maximum(signed, 0.0), high[0] * high[1]).reshape(high)
     best = -np.inf
-    for rows, across in product((1, -1), repeat=2):  # each literal, or its negation
-        total, most_ = (
-            np.block(
-                [
-                    [grid[:1, :1], grid[:1, :0:-1] if across < 0 else grid[:1, 1:]],
-                    [grid[:0:-1, :1] if rows < 0 else grid[1:, :1], grid[1:, 1:][::rows, ::across]],
-                ]
-            )
-            for grid in (sums, most)
-        )
+    for order in product(*((np.r_[0, 1:count], np.r_[0, count - 1 : 0 : -1]) for count in high)):  # or negated
+        total, most_ = (grid[np.ix_(*order)] for grid in (sums, most))
         before = total.cumsum(0).cumsum(1)[:-1, :-1]  # unknown rows, and the bins before both cuts
         strips = most_.cumsum(1)[1:, 1:] + most_.cumsum(0)[1:, 1:]
         best = max(best, float((before + strips).max(initial=-np.inf)))
@@ -195,22 +184,19 @@ def _bound(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> flo
 def _two_cuts(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> tuple[float, Conjunction]:
     """The best cut of two numbers: rows enter in the order of ``one``, ascending and descending."""
     best: tuple[float, Conjunction] = (-np.inf, ())
-    always = np.flatnonzero(one.ranks < 0) if unknown else np.zeros(0, np.int64)
+    always = np.flatnonzero((one.ranks < 0) & unknown)
     for wanted in (False, True):
         entering = one.order[::-1] if wanted else one.order
         rows = np.concatenate([always, entering])
         ranks = two.ranks[rows]
-        kept = np.ones(len(rows), bool) if unknown else ranks >= 0
         changed = np.diff(one.ranks[entering], append=-2) != 0
         changed[-1:] = False  # all rows: no cut
         ends = np.flatnonzero(changed) + len(always)
         if not len(ends):
             continue
-        times = np.arange(len(rows))
-        base = np.cumsum(np.where(ranks < 0, signed[rows], 0.0)) if unknown else np.zeros(len(rows))
-        inner = kept & (ranks >= 0)
-        greatest = _greatest_ends(ranks[inner], times[inner], signed[rows][inner], len(rows))
-        totals = (base + greatest)[ends]
+        base = np.cumsum(np.where((ranks < 0) & unknown, signed[rows], 0.0))
+        inner = np.flatnonzero(ranks >= 0)
+        totals = (base + _greatest_ends(ranks[inner], inner, signed[rows[inner]], len(rows)))[ends]
         at = int(totals.argmax())
         if totals[at] > best[0]:
             entered = np.zeros(len(signed), bool)

@@ -57,30 +57,24 @@ def _column(name: str, values: Any) -> TableColumn:
         return TableColumn(name, np.asarray(values, dtype=np.float64))
     if kind in "mM":
         return _days(name, values, "date" if kind == "M" else "duration")
-    cells = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        cells[place] = None if value is None or value != value or str(value) == "<NA>" else value
-    known = [value for value in cells.tolist() if value is not None]
-    kind = next(
-        (kind for kind, types in _KINDS.items() if known and all(isinstance(value, types) for value in known)), ""
-    )
+    cells = [None if value is None or value != value or str(value) == "<NA>" else value for value in values]
+    known = [value for value in cells if value is not None]
+    kinds = (kind for kind, types in _KINDS.items() if known and all(isinstance(value, types) for value in known))
+    kind = next(kinds, None)
     if kind in ("truth", "number"):
-        numbers = [np.nan if value is None else float(value) for value in cells.tolist()]
-        return TableColumn(name, np.array(numbers), kind)
-    if kind in ("date", "duration"):
+        return TableColumn(name, np.array([np.nan if value is None else float(value) for value in cells]), kind)
+    if kind == "date" or kind == "duration":
         return _days(name, cells, kind)
-    cells[:] = [None if value is None else str(value) for value in cells.tolist()]
-    return TableColumn(name, cells)
+    return TableColumn(name, np.array([None if value is None else str(value) for value in cells], object))
 
 
 def _days(name: str, values: Any, kind: Literal["date", "duration"]) -> TableColumn:
     """Dates as days since 1970-01-01, durations as days; those with a time zone by universal time."""
     if kind == "date" and getattr(getattr(values, "dt", None), "tz", None) is not None:
         values = values.dt.tz_convert(None)
-    objects = getattr(getattr(values, "dtype", None), "kind", "O") == "O"
-    plain = [_universal(value) for value in values] if objects else values
-    unit = "datetime64[us]" if kind == "date" else "timedelta64[us]"
-    times = np.asarray(plain).astype(unit)
+    if isinstance(values, list):
+        values = [_universal(value) for value in values]
+    times = np.asarray(values).astype("datetime64[us]" if kind == "date" else "timedelta64[us]")
     numbers = times.astype(np.int64) / _MICROSECONDS
     numbers[np.isnat(times)] = np.nan
     return TableColumn(name, numbers, kind)
@@ -130,9 +124,10 @@ def in_order(
         if not column.numeric:
             values = np.array(["" if value is None else f"={value}" for value in values.tolist()])
         keys.append(values)
-    order = np.repeat(np.lexsort(keys), times[np.lexsort(keys)])
+    order = np.lexsort(keys)
+    order = np.repeat(order, times[order])
     order = order[weight[order] > 0]
-    shares = np.ones(len(order)) if not (weight % 1).any() else weight[order] / weight[order].mean()
+    shares = weight[order] / weight[order].mean() if (weight % 1).any() else np.ones(len(order))
     return [column.of(column.values[order]) for column in columns], codes[order], shares
 
 

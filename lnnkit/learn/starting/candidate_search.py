@@ -133,23 +133,19 @@ def split_by_cut(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
 
 def split_by_value(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
     """As `split_by_cut`, for splits into one value and all others."""
-    gains: list[Tensor] = []
-    chosen: list[Tensor] = []
-    for row in values:
+    gains, chosen = torch.zeros(2, len(values), dtype=torch.float64)
+    for number, row in enumerate(values):
         known = row.isfinite()
         distinct, place = torch.unique(row[known], return_inverse=True)
         if not len(distinct):
-            gains.append(torch.zeros((), dtype=torch.float64))
-            chosen.append(torch.zeros((), dtype=torch.float64))
             continue
         sums = torch.zeros(len(distinct), dtype=torch.float64).index_add_(0, place, truth[known])
         counts = torch.bincount(place).double()
         total, count = sums.sum(), counts.sum()
         scores = sums.square() / counts + (total - sums).square() / (count - counts).clamp(min=1.0) - total**2 / count
         best = scores.argmax()
-        gains.append(scores[best])
-        chosen.append(distinct[best])
-    return torch.stack(gains), torch.stack(chosen)
+        gains[number], chosen[number] = scores[best], distinct[best]
+    return gains, chosen
 
 
 def split_by_cells(cells: Tensor, truth: Tensor) -> Tensor:
