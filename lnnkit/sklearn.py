@@ -165,19 +165,14 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         """The rules as text: what each term of an induced rule adds, dates as dates; given rules as learned."""
         check_is_fitted(self)
         if self.rules is not None:
-            program, _ = parse(self.program_)
-            rules = [statement for statement in program.statements if isinstance(statement, ast.RuleOrAxiom)]
+            rules = (rule for rule in parse(self.program_)[0].statements if isinstance(rule, ast.RuleOrAxiom))
             return "".join(f"{format_statement(rule, as_written=True)}\n" for rule in rules)
         names = [str(name) for name in self.classes_]
+        pairs = [(name, f"another than {name}") for name in names]
         if self._positive is not None:
             pairs = [(names[self._positive], names[1 - self._positive])]
-        else:
-            pairs = [(name, f"another than {name}") for name in names]
-        return "".join(
-            f"{line}\n"
-            for rule, pair in zip(self.rules_, pairs, strict=True)
-            for line in rule_lines(rule, self._columns, *pair)
-        )
+        lines = (rule_lines(rule, self._columns, *pair) for rule, pair in zip(self.rules_, pairs, strict=True))
+        return "".join(f"{line}\n" for part in lines for line in part)
 
     def knowledge_base(self, X: Any) -> KnowledgeBase:
         """The program with the rows of X as facts about ``row0``, ``row1``, ...: for queries and explanations."""
@@ -328,10 +323,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
     def _with_facts(self, text: str, columns: Sequence[TableColumn]) -> KnowledgeBase:
         """The program with facts for those columns that it declares."""
-        kb = loads(text)
-        program, _ = parse(text)
-        kinds = (ast.NumberStatement, ast.PredicateStatement)
-        declared = {statement.name for statement in program.statements if isinstance(statement, kinds)}
+        kb, declared = loads(text), _declared(text)
         for column, trained in zip(columns, self._columns, strict=True):
             if column.name in declared:
                 _tell(kb, column, trained)
@@ -342,17 +334,17 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         assert self.target is not None
         kb = self._with_facts(self.program_, columns)
         answers = kb.ask(f"{format_predicate(self.target)}(X)")
-        truths = np.full(len(columns[0].values) if columns else 0, 0.0 if self._is_closed(self.target) else 0.5)
-        rows = np.array([int(text[3:]) for text in answers.columns[0]], dtype=int) if len(answers) else np.zeros(0, int)
+        closed = getattr(_declared(self.program_).get(self.target), "closed", False)
+        truths = np.full(len(columns[0].values) if columns else 0, 0.0 if closed else 0.5)
+        rows = [int(text[3:]) for text in answers.columns[0]] if len(answers) else []
         truths[rows] = (np.asarray(answers.lower) + np.asarray(answers.upper)) / 2
         return truths
 
-    def _is_closed(self, name: str) -> bool:
-        program, _ = parse(self.program_)
-        return any(
-            isinstance(statement, ast.PredicateStatement) and statement.name == name and statement.closed
-            for statement in program.statements
-        )
+
+def _declared(text: str) -> dict[str, ast.NumberStatement | ast.PredicateStatement]:
+    """The declarations of a program, by name."""
+    kinds = (ast.NumberStatement, ast.PredicateStatement)
+    return {statement.name: statement for statement in parse(text)[0].statements if isinstance(statement, kinds)}
 
 
 def _heads(classes: Sequence[Any], taken: Sequence[str]) -> list[str]:
@@ -383,15 +375,13 @@ def _tell(kb: KnowledgeBase, column: TableColumn, trained: TableColumn) -> None:
     if not unknown.all():
         name = "truth" if column.kind == "truth" else "value"
         kb.tell(column.name, {"row": rows[~unknown].tolist(), name: column.values[~unknown].tolist()})
-    if column.kind == "truth":
-        gaps: list[tuple[object, ...]] = [(row, 0.0, 1.0) for row in rows[unknown].tolist()]
-    elif column.numeric:
-        gaps = []
-    else:
+    gaps, levels = rows[unknown].tolist(), []
+    if not column.numeric:
         levels = sorted({*trained.values.tolist(), *column.values[~unknown].tolist()})
-        gaps = [(row, value, 0.0, 1.0) for row in rows[unknown].tolist() for value in levels]
-    if gaps:
-        kb.tell(column.name, gaps)
+    either = [(row, 0.0, 1.0) for row in gaps] if column.kind == "truth" else []
+    either += [(row, value, 0.0, 1.0) for row in gaps for value in levels]
+    if either:
+        kb.tell(column.name, either)
 
 
 def _ids(count: int) -> list[str]:

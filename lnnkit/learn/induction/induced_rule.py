@@ -91,10 +91,8 @@ class Induced:
 
     def _gaps(self, columns: Sequence[TableColumn]) -> np.ndarray:
         """(n,) a mask of rows with a missing cell that the rule reads."""
-        gaps = np.zeros(len(columns[0].values) if columns else 0, bool)
-        for place in self.columns:
-            gaps |= missing(columns[place])
-        return gaps
+        none = np.zeros(len(columns[0].values) if columns else 0, bool)
+        return np.logical_or.reduce([none, *(missing(columns[place]) for place in self.columns)])
 
 
 NEAREST = 100  # donors for each row
@@ -146,13 +144,8 @@ class Donors:
 
     def filled(self, columns: Sequence[TableColumn], chosen: np.ndarray) -> list[TableColumn]:
         """The rows with missing cells filled from donors (n,), one a row; unknown where the donor's is missing too."""
-        filled: list[TableColumn] = []
-        for donor, other in zip(self.columns, columns, strict=True):
-            unknown = missing(other)
-            values = other.values.copy()
-            values[unknown] = donor.values[chosen[unknown]]
-            filled.append(other.of(values))
-        return filled
+        pairs = zip(self.columns, columns, strict=True)
+        return [other.of(np.where(missing(other), donor.values[chosen], other.values)) for donor, other in pairs]
 
 
 def donors(columns: Sequence[TableColumn], rng: np.random.Generator) -> Donors:
@@ -176,10 +169,11 @@ def _coded(donor: TableColumn, other: TableColumn) -> tuple[np.ndarray, np.ndarr
     if donor.numeric:
         return donor.values.astype(np.float32), other.values.astype(np.float32)
     numbers = {text: place for place, text in enumerate(sorted({text for text in donor.values if text is not None}))}
-    return tuple(  # pyright: ignore[reportReturnType]  # of two
-        np.array([np.nan if text is None else numbers.get(text, -1) for text in column.values.tolist()], np.float32)
-        for column in (donor, other)
-    )
+
+    def codes(column: TableColumn) -> np.ndarray:
+        return np.array([np.nan if text is None else numbers.get(text, -1) for text in column.values], np.float32)
+
+    return codes(donor), codes(other)
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -290,20 +284,17 @@ def with_values_quoted(text: str, columns: Sequence[TableColumn]) -> str:
         for column in columns
         if not column.numeric
     }
-    program, _ = parse(text)
+    rules = (statement for statement in parse(text)[0].statements if isinstance(statement, ast.RuleOrAxiom))
     bare: dict[int, ast.Constant] = {}
-    for statement in program.statements:
-        if not isinstance(statement, ast.RuleOrAxiom):
+    for atom in (node for rule in rules for node in nodes(rule.formula) if isinstance(node, ast.Atom)):
+        value = atom.arguments[1] if len(atom.arguments) == 2 else None
+        known = values.get(atom.name)
+        if known is None or not isinstance(value, ast.Constant):
             continue
-        for atom in (node for node in nodes(statement.formula) if isinstance(node, ast.Atom)):
-            value = atom.arguments[1] if len(atom.arguments) == 2 else None
-            known = values.get(atom.name)
-            if known is None or not isinstance(value, ast.Constant):
-                continue
-            if value.text in known:
-                if not value.quoted:
-                    bare[value.span.start] = value
-                continue
+        if value.text in known:
+            if not value.quoted:
+                bare[value.span.start] = value
+        else:
             near = nearest(value.text, known)
             shown = ", ".join(map(repr, known[:_SHOWN])) + (", ..." if len(known) > _SHOWN else "")
             meant = f"; did you mean {near!r}?" if near else ""

@@ -70,10 +70,8 @@ class EventIndex:
         self.crossings = torch.arange(count, len(self))
         self.entered = len(self)
         self._span = history.tick + 2
-        keys = self.key[:count]
-        self._least, most = (int(keys.min()), int(keys.max())) if count else (0, 0)
-        self._number = torch.full((most + 1 - self._least,), -1)  # an event of each key from the least on; -1: none
-        self._number[keys - self._least] = torch.arange(count)
+        self._number = torch.full((2 * numbers.count,), -1)  # an event of each key; -1: none
+        self._number[self.key[:count]] = torch.arange(count)
         self._once = np.count_nonzero((self._number >= 0).numpy()) == count
         sent = torch.full((len(self) - len(kinds),), int(Kind.SENT))
         self.source = self._traced(torch.cat([kinds, sent]))
@@ -105,16 +103,8 @@ class EventIndex:
     def before(self, keys: Tensor, ticks: Tensor) -> Tensor:
         """(n,) the last event that set each bound before a tick, or, restored, that first set it; -1: none.
         Read-only."""
-        span, plain = len(self._number), keys.numpy()
-        stop = self._least + span
-        least, most = plain.min(initial=stop), plain.max(initial=-1)
-        if most < self._least or least >= stop:
-            return _NONE.expand(len(keys))
-        places = keys - self._least
-        number = self._number.index_select(0, places.clamp(0, span - 1))
+        number = self._number.index_select(0, keys)
         known = number >= 0
-        if least < self._least or most >= stop:
-            known &= (places >= 0) & (places < span)
         if not any_set(known):
             return _NONE.expand(len(keys))
         if self._once:
