@@ -130,9 +130,7 @@ def _unmet(fitting: Fitting, inferred: Inferred) -> Tensor:
         for end, other, gap in ends:
             if (name, end) in produced or (name, other) not in produced:
                 wrong[mine] |= gap[mine].abs() > _MET
-    train = torch.zeros(len(labels), dtype=torch.bool)
-    train[fitting.split.train] = True
-    return wrong & train
+    return wrong & torch.zeros(len(labels), dtype=torch.bool).index_fill(0, fitting.split.train, True)
 
 
 def _atoms(fitting: Fitting, inferred: Inferred, which: Tensor) -> str:
@@ -239,19 +237,19 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: FittedValues) ->
         for name, start in fitting.starts.items()
         if len(start.turns)
     ]
-    held = torch.zeros(len(truths), dtype=torch.bool)
-    held[fitting.split.validation] = True
-    predictions = []
-    for name, mine, _ in fitting.labels.by_name():
-        columns = (truths, fitted.before.truths, fitted.after.truths, held)
-        if len(mine):
-            predictions.append(Predictions(name, *(column[mine].numpy() for column in columns)))
-    before = fitted.before.train, fitted.before.validation
+    held = torch.zeros(len(truths), dtype=torch.bool).index_fill(0, fitting.split.validation, True)
+    columns = (truths, fitted.before.truths, fitted.after.truths, held)
+    predictions = [
+        Predictions(name, *(column[mine].numpy() for column in columns))
+        for name, mine, _ in fitting.labels.by_name()
+        if len(mine)
+    ]
     learned = []
     for parameter in fitting.parameters:
         text = operands.get(parameter.span) or one_line(parameter.span.text)
         named = text if parameter.kind in ("weight", "bias") else parameter.name
         learned.append(LearnedNumber(parameter.name, parameter.kind, parameter.rules, named))
+    before = fitted.before.train, fitted.before.validation
     return Evidence(learned, thresholds, predictions, before, fitted.kept)
 
 

@@ -152,25 +152,18 @@ def no_worse(fitting: Fitting, hard: Inferred, soft: Inferred) -> bool:
 def _as_right(name: str, hard: Sequence[Scores], soft: Sequence[Scores]) -> bool:
     """Whether the accuracy of a predicate falls by at most one standard error."""
 
-    def accuracy(scores: Sequence[Scores]) -> tuple[float, int]:
-        named = [part.predicates[name] for part in scores if name in part.predicates]
-        count = sum(score.n for score in named)
-        return sum(score.accuracy * score.n for score in named) / count, count
-
-    (mine, _), (other, count) = accuracy(hard), accuracy(soft)
+    named = [[part.predicates[name] for part in scores if name in part.predicates] for scores in (hard, soft)]
+    count = sum(score.n for score in named[1])
+    mine, other = (sum(score.accuracy * score.n for score in scores) / count for scores in named)
     return mine >= other - math.sqrt(max(0.0, other * (1 - other)) / count) - _NOTHING
 
 
 def _as_near(name: str, hard: Sequence[Scores], soft: Sequence[Scores], unknowns: int) -> bool:
     """Whether the mean square error of a number rises by no more than noise, with no fewer values."""
 
-    def squares(scores: Sequence[Scores]) -> tuple[float, float]:
-        named = [part.numbers[name] for part in scores if name in part.numbers]
-        return sum(score.rmse**2 * score.n * score.coverage for score in named if score.rmse is not None), sum(
-            score.n * score.coverage for score in named
-        )
-
-    (mine, known), (other, count) = squares(hard), squares(soft)
+    named = [[part.numbers[name] for part in scores if name in part.numbers] for scores in (hard, soft)]
+    known, count = (sum(score.n * score.coverage for score in scores) for scores in named)
+    mine, other = (sum((score.rmse or 0.0) ** 2 * score.n * score.coverage for score in scores) for scores in named)
     if known < count - _NOTHING:
         return False
     most = other * by_chance(round(count), unknowns)

@@ -177,45 +177,31 @@ def _numbers(
 
 
 def _sum_of(formula: Formula, places: Mapping[str, int], index: int, side: int) -> ClampedSum | None:
-    """One end of a neuron; the end of an atom, or of a negation, is a sum of one term."""
+    """One end of a neuron; the end of an atom, or of a negation, is a sum of one term. None for another neuron."""
     neuron = formula.neurons[index]
-    if neuron.kind not in _CONNECTIVES:
-        return _clamped_sum(formula, places, [(index, (1.0, None), False)], (1.0, None), side, conjunction=False)
-    if neuron.logic is None or not neuron.logic.sums:
-        return None
-    *names, bias = neuron.learned
-    numbers = zip(neuron.weights, names, strict=True)
-    falls = [neuron.kind == "implies" and place == 0 for place in range(len(neuron.operands))]
-    terms = list(zip(neuron.operands, numbers, falls, strict=True))
-    return _clamped_sum(formula, places, terms, (neuron.bias, bias), side, conjunction=neuron.kind == "and")
-
-
-def _clamped_sum(
-    formula: Formula,
-    places: Mapping[str, int],
-    operands: Sequence[tuple[int, _Number, bool]],
-    bias: _Number,
-    side: int,
-    *,
-    conjunction: bool,
-) -> ClampedSum | None:
-    """The sum over operands, each with its weight, and whether its complement is the term."""
+    operands, weights, bias = (index,), ((1.0, None),), (1.0, None)
+    if neuron.kind in _CONNECTIVES:
+        if neuron.logic is None or not neuron.logic.sums:
+            return None
+        *weights, bias = zip((*neuron.weights, neuron.bias), neuron.learned, strict=True)
+        operands = neuron.operands
     ends: list[tuple[_Number, tuple[RuleEnd, bool]]] = []
     sums: list[tuple[_Number, tuple[ClampedSum, bool]]] = []
-    for index, weight, falls in operands:
-        end, flipped = side ^ falls, conjunction ^ falls
-        while formula.neurons[index].kind == "not":
-            index, end, flipped = formula.neurons[index].operands[0], 1 - end, not flipped
-        kind = formula.neurons[index].kind
-        inner = _sum_of(formula, places, index, end) if kind in _CONNECTIVES else None
+    for place, (operand, weight) in enumerate(zip(operands, weights, strict=True)):
+        falls = neuron.kind == "implies" and place == 0
+        end, flipped = side ^ falls, (neuron.kind == "and") ^ falls  # flipped: its complement is the term
+        while formula.neurons[operand].kind == "not":
+            operand, end, flipped = formula.neurons[operand].operands[0], 1 - end, not flipped
+        kind = formula.neurons[operand].kind
+        inner = _sum_of(formula, places, operand, end) if kind in _CONNECTIVES else None
         if kind in _ATOMS:
-            ends.append((weight, ((index, end), flipped)))
+            ends.append((weight, ((operand, end), flipped)))
         elif inner is not None:
             sums.append((weight, (inner, flipped)))
         else:
             return None
     numbers = [*(weight for weight, _ in ends), bias, *(weight for weight, _ in sums)]
-    coefficients = _numbers(numbers, places, conjunction, len(ends))
+    coefficients = _numbers(numbers, places, neuron.kind == "and", len(ends))
     return ClampedSum(coefficients, tuple(end for _, end in ends), tuple(inner for _, inner in sums))
 
 

@@ -112,13 +112,13 @@ class ComparisonData:
         if rows is None:
             return []
         columns, numbers = rows
-        values = [(low + high) / 2 for low, high in numbers]
-        known = torch.stack([column.isfinite() for column in values]).all(0)
+        values = torch.stack([(low + high) / 2 for low, high in numbers])
+        known = values.isfinite().all(0)
         exact = known & torch.stack([low == high for low, high in numbers]).all(0)
         known = exact if any_set(exact) else known
         if not any_set(known):
             return []
-        columns, values = tuple(column[known] for column in columns), [column[known] for column in values]
+        columns, values = tuple(column[known] for column in columns), values[:, known]
         labelled = self.labelled(node, len(self.lifted.graph.nodes[node]["sorts"]))
         made: list[Examples] = []
         for name, mine, ids in labels.by_name():
@@ -126,7 +126,7 @@ class ComparisonData:
                 place = joined(columns, ids)
                 about = place >= 0
                 if any_set(about):  # these rows are all labelled
-                    made.append(_some(comparison, [column[place[about]] for column in values], mine[about]))
+                    made.append(_some(comparison, values[:, place[about]], mine[about]))
         return [*made, _some(comparison, values, torch.full((len(columns[0]),), -1))]
 
 
@@ -209,8 +209,6 @@ class Examples:
         return Examples(self.comparison, tuple(number[rows] for number in self.numbers), self.labels[rows])
 
 
-def _some(comparison: LearnedComparison, values: Sequence[Tensor], labels: Tensor) -> Examples:
-    examples = Examples(comparison, tuple(column.double() for column in values), labels)
-    if len(labels) <= _MOST:
-        return examples
-    return examples.at(torch.linspace(0, len(labels) - 1, _MOST, dtype=torch.float64).round().long())
+def _some(comparison: LearnedComparison, values: Tensor, labels: Tensor) -> Examples:
+    rows = torch.linspace(0, len(labels) - 1, min(len(labels), _MOST), dtype=torch.float64).round().long()
+    return Examples(comparison, values.double().unbind(), labels).at(rows)

@@ -36,18 +36,13 @@ def chosen(
     for proposal in best:
         now = _put(now, names, proposal.values)
     least = judge(now)
-    seen = {tuple(now.tolist())}
     for _ in range(_PASSES):
         before = list(best)
-        for number, some in enumerate(offered):
-            for proposal in some:
-                tried = _put(now, names, proposal.values)
-                key = tuple(tried.tolist())
-                if key not in seen:
-                    seen.add(key)
-                    loss = judge(tried)
-                    if loss < least - _GAIN:
-                        least, now, best[number] = loss, tried, proposal
+        for number, proposal in ((number, proposal) for number, some in enumerate(offered) for proposal in some):
+            tried = _put(now, names, proposal.values)
+            loss = judge(tried)
+            if loss < least - _GAIN:
+                least, now, best[number] = loss, tried, proposal
         if before == best or len(offered) == 1:
             break
     return now, best
@@ -72,9 +67,13 @@ def fast_start(fitting: Fitting) -> Tensor:
     known |= {parameter.name: parameter.start for parameter in fitting.parameters if parameter.start is not None}
     names = [parameter.name for parameter in fitting.parameters]
     start = torch.tensor([known.get(name, 0.0) for name in names], dtype=torch.float64)
+    if len(known) == len(names) and all(parameter.kind != "value" for parameter in fitting.parameters):
+        return start
+    labels = fitting.labels.some(fitting.split.train)
+    data = ComparisonData(fitting.program, fitting.parameters, labels, fitting.mentioned, with_labels=True)
     if len(known) == len(names):
-        return _solved(fitting, start)
-    offered = offers(_data(fitting), known, fitting.settings.seed)
+        return _solved(fitting, data, start)
+    offered = offers(data, known, fitting.settings.seed)
     reached = {name for offer in offered for name in offer.proposals[0].values} | known.keys()
     for parameter in fitting.parameters:
         if parameter.name not in reached:
@@ -97,12 +96,6 @@ def fast_start(fitting: Fitting) -> Tensor:
     return start
 
 
-def _data(fitting: Fitting) -> ComparisonData:
-    """The comparisons with the training labels."""
-    labels = fitting.labels.some(fitting.split.train)
-    return ComparisonData(fitting.program, fitting.parameters, labels, fitting.mentioned, with_labels=True)
-
-
 def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
     """The loss of inference at some values; cached."""
 
@@ -113,11 +106,9 @@ def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
     return lambda values: judged(tuple(values.tolist()))
 
 
-def _solved(fitting: Fitting, start: Tensor) -> Tensor:
+def _solved(fitting: Fitting, data: ComparisonData, start: Tensor) -> Tensor:
     """``start``, or, if better, with constants of equations solved: gradients of products seldom lead there."""
-    if all(parameter.kind != "value" for parameter in fitting.parameters):
-        return start
-    data, names = _data(fitting), [parameter.name for parameter in fitting.parameters]
+    names = [parameter.name for parameter in fitting.parameters]
     solvable = {name for _, comparison in data.learned() if comparison.sign == "=" for name in comparison.constants}
     elsewhere = {name: value for name, value in zip(names, start.tolist(), strict=True) if name not in solvable}
     some = offers(data, elsewhere, fitting.settings.seed) if solvable else []

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -75,12 +76,9 @@ def _signs(graph: NeuronGraph, top: str) -> _Signs:
         node, sign = waiting.pop()
         if node in signs and signs[node] in (sign, 0):
             continue
-        sign = 0 if node in signs else sign
-        signs[node] = sign
+        signs[node] = sign = 0 if node in signs else sign
         kind = graph.nodes[node]["kind"]
-        if kind == COMPARISON:
-            continue
-        for place, (operand, _) in enumerate(graph.operands[node]):
+        for place, (operand, _) in enumerate(graph.operands[node] if kind != COMPARISON else ()):
             flips = kind == "not" or (kind == "implies" and place == 0)
             waiting.append((operand, 0 if kind in ("iff", "xor") else -sign if flips else sign))
     return signs
@@ -167,26 +165,23 @@ def _chosen(waiting: Mapping[str, _ThresholdRows], labels: Labels) -> dict[str, 
         best, rows = cuts[name], waiting[name]
         spread = float(rows.values.std()) if len(rows.values) > 1 else 1.0
         chosen[name] = Start(best.value, spread, rows.values, rows.columns)
-        for part in (best.true, best.false):
+        for part in best.sides:
             if len(part):
                 rest[part] -= rest[part].mean()
     return chosen
 
 
-@dataclass(frozen=True, slots=True)
-class _BestCut:
+class _BestCut(NamedTuple):
     """A threshold, its gain, and the labels (by index) for which the comparison is true, and false."""
 
     value: float
-    gain: float
-    true: Tensor
-    false: Tensor
+    gain: float = 0.0
+    sides: tuple[Tensor, ...] = ()
 
 
 def _best_cut(rows: _ThresholdRows, labels: Labels, truth: Tensor) -> _BestCut:
     """The candidate with the greatest variance reduction; the median if no label is about these entities."""
-    nothing = torch.zeros(0, dtype=torch.int64)
-    best = _BestCut(float(rows.values.median()), 0.0, nothing, nothing)
+    best = _BestCut(float(rows.values.median()))
     cuts = _candidates(rows.values, exact=rows.exact).tolist()
     for name, mine, ids in labels.by_name():
         if len(ids) != len(rows.columns) or name not in rows.labelled:
@@ -207,19 +202,17 @@ def _best_cut(rows: _ThresholdRows, labels: Labels, truth: Tensor) -> _BestCut:
             if rows.exact and (more > 0) == (rows.sign == "="):
                 gain *= 1 + 1e-9
             if gain > best.gain + 1e-12:
-                best = _BestCut(cut, gain, mine[there[true]], mine[there[~true]])
+                best = _BestCut(cut, gain, (mine[there[true]], mine[there[~true]]))
     return best
 
 
 def _candidates(values: Tensor, *, exact: bool) -> Tensor:
     """Distinct values (for an equality), or midpoints of neighbours; quantiles if there are many."""
     distinct = torch.unique(values)
+    place = torch.arange(len(distinct) if exact else max(len(distinct) - 1, 1))
     if len(distinct) > _QUANTILES:
         shares = torch.arange(1, _QUANTILES).double() / _QUANTILES
         some = values.sort().values[(shares * (len(values) - 1)).long()]
         place = torch.unique(torch.searchsorted(distinct, some))
-    else:
-        place = torch.arange(len(distinct) if exact else max(len(distinct) - 1, 1))
-    if exact:
-        return distinct[place]
-    return (distinct[place] + distinct[(place + 1).clamp(max=len(distinct) - 1)]) / 2
+    after = place if exact else (place + 1).clamp(max=len(distinct) - 1)
+    return (distinct[place] + distinct[after]) / 2
