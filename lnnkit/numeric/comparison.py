@@ -49,6 +49,22 @@ class Comparison:
         if self._alike:
             zero = entered(point(arrays.zeros_like(inputs[0].lower[:1]) if inputs else np.zeros(1)))
             return self._image(zero, zero, _rows(inputs))
+        pairs = [(lower, upper) for lower, upper in inputs if lower is not upper]
+        if not pairs or not all(isinstance(lower, np.ndarray) for lower, _ in pairs):  # tensors may have gradients
+            return self._truth(inputs)
+        single = np.logical_and.reduce([lower == upper for lower, upper in pairs])
+        rows, rest = where_set(single), where_set(~single)
+        if not len(rest):
+            return self._truth([point(lower) for lower, _ in inputs])
+        if not len(rows):
+            return self._truth(inputs)
+        # 65,000 quotients, a tenth of them of intervals: 12 ms, as intervals all of them 33
+        known = self._truth([point(lower) for lower, _ in _at(inputs, rows)])
+        order = np.concatenate([rows, rest]).argsort()
+        parts = zip(known, self._truth(_at(inputs, rest)), strict=True)
+        return Interval(*(take(arrays.concat(ends), order) for ends in parts))
+
+    def _truth(self, inputs: Sequence[Interval]) -> Interval:
         boxes = [entered(interval) for interval in inputs]
         left, right = (term.upward(boxes) for term in self._terms)
         if self._truths is not None:

@@ -11,6 +11,7 @@ import pytest
 from lnnkit.numeric import Apply, Comparison, Interval, Term
 from tests.blocks import at_length
 from tests.numeric.random_terms import (
+    ENDS,
     Values,
     evaluate,
     intervals,
@@ -50,6 +51,25 @@ def test_contractions_lose_nothing(shape: Shape, count: int) -> None:
 def test_five_thousand_terms(shape: Shape, seed: int) -> None:
     check_hulls(seed, shape, 350)
     check_contractions(seed, shape, 350)
+
+
+@pytest.mark.parametrize("count", at_length([100, 2000], plain=1))
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_intervals_and_single_numbers_beside_each_other_have_the_truth_that_they_have_alone(
+    shape: Shape, count: int
+) -> None:
+    draw, (numbers, size, once) = random.Random(9), shape
+    for _ in range(count):
+        left, right = random_term(draw, numbers, size, once=once), random_term(draw, numbers, draw.choice((0, 0, 1)))
+        comparison = Comparison(left, right, random_relation(draw)._replace(scale=0.0))
+        boxes = [[random_box(draw) for _ in range(numbers)] for _ in range(ROWS)]
+        boxes = [box for box in boxes if any(low < high for low, high in box)]
+        points = [[(draw.choice(ENDS),) * 2 for _ in range(numbers)] for _ in range(ROWS)]
+        together = comparison.truth(intervals([*points[:2], *boxes, *points[2:]]))
+        apart = [comparison.truth(intervals(rows)) for rows in (points, boxes) if rows]
+        order = [0, 1, *range(ROWS, ROWS + len(boxes)), *range(2, ROWS)]
+        for end, ends in zip(together, zip(*apart, strict=True), strict=True):
+            assert end.tolist() == np.concatenate(ends)[order].tolist(), (comparison, boxes, points)
 
 
 def check_hulls(seed: int, shape: Shape, count: int) -> None:

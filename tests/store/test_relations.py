@@ -18,14 +18,7 @@ def numbers(lower: list[float], upper: list[float]) -> tuple[Relations, Relation
     return relations, table
 
 
-def test_single_numbers_are_read_as_one_array() -> None:
-    _, table = numbers([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
-    lower, upper = table.read(range(1, 3))
-    assert lower is upper
-    assert lower.tolist() == [2.0, 3.0]
-
-
-def test_ends_that_differ_or_were_written_are_two_arrays() -> None:
+def test_ends_that_were_written_are_read() -> None:
     _, table = numbers([1.0, 2.0], [1.0, 2.5])
     assert [end.tolist() for end in table.read(range(2))] == [[1.0, 2.0], [1.0, 2.5]]
     _, table = numbers([1.0, 2.0], [1.0, 2.0])
