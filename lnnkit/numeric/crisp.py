@@ -97,7 +97,7 @@ def _at_points(truths: RelationTruths, left: Array, right: Array) -> Array:
     if all(truth in (0, 1) for truth in truths):  # several times as fast as choosing between numbers
         return namespace(left).astype(holds(truths, left, right), left.dtype)
     gap = left - right
-    strict = arrays.where(gap > 0, truths.above, truths.below)
+    strict = arrays.where(gap > 0, arrays.full_like(left, truths.above), truths.below)
     return strict if _apart(gap, left) else arrays.where(same(left, right), truths.equal, strict)
 
 
