@@ -84,18 +84,17 @@ def covers(run: Run, lifted: LiftedGraph, root: Root) -> bool:
 
 
 @quietly
-def answer(run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, *, guard: Guard) -> Rows:
+def answer(
+    run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, *, guard: Guard, entities: Array | None = None
+) -> Rows:
     """The bindings whose bounds differ from the query's value with every atom at its default, sorted; a query without
-    variables has one answer. ``marks`` are the run's. The query changes no other answer. Raises `TooLarge`."""
+    variables has one answer. Of a query of one variable with ``entities`` (n,) it is the bounds of these, in order.
+    ``marks`` are the run's. The query changes no other answer. Raises `TooLarge`."""
     reference, negated = below_negations(lifted.graph, root.reference)
     positive = replace(root, reference=reference)
-    return _answer(run, marks, lifted, positive, negated, guard)
-
-
-def _answer(run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, negated: bool, guard: Guard) -> Rows:
-    rows = _atomic(run, None if marks is None else marks.contested, lifted, root)
+    rows = _atomic(run, None if marks is None else marks.contested, lifted, positive, entities)
     if rows is None:
-        rows = _joined(run, marks, lifted, root, guard)
+        rows = _joined(run, marks, lifted, positive, guard, entities)
     value, default = rows.value, rows.default
     narrow = value.lower > value.upper
     if any_set(narrow):
@@ -104,6 +103,10 @@ def _answer(run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, nega
     if negated:
         value, default = complement(value), complement(default)
     differs = _differ(value, default)
+    if entities is not None:
+        if not all_set(differs):
+            value = Bounds(*(np.where(differs, *ends) for ends in zip(value, default, strict=True)))
+        return Rows(root.variables, rows.columns, *value, rows.contested)
     if not root.variables:
         differs[:] = True
     *columns, lower, upper, contested = _picked([*rows.columns, value.lower, value.upper, rows.contested], differs)
@@ -113,7 +116,9 @@ def _answer(run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, nega
     return Rows(root.variables, tuple(columns), lower, upper, contested)
 
 
-def _atomic(run: Run, contested: Contested | None, lifted: LiftedGraph, root: Root) -> _Evaluated | None:
+def _atomic(
+    run: Run, contested: Contested | None, lifted: LiftedGraph, root: Root, entities: Array | None
+) -> _Evaluated | None:
     """The atoms of ``P(X, Y)`` or ``P(a, b)``, read from their table without a join; None if the query is of another
     form, has constants beside variables or a repeated variable, or is about an atom without a row."""
     node, arguments = root.reference.node, root.reference.arguments
@@ -121,7 +126,9 @@ def _atomic(run: Run, contested: Contested | None, lifted: LiftedGraph, root: Ro
         return None
     state, table = run.state, run.grounding.atoms.tables[node]
     in_order = not root.variables
-    if in_order:
+    if entities is not None:
+        columns, rows = (entities,), _rows(run, root.reference, (entities,), len(entities))
+    elif in_order:
         columns, rows = (), _rows(run, root.reference, (), 1)
         if rows[0] < 0:
             return None
@@ -157,8 +164,10 @@ def _differ(one: Bounds, other: Bounds) -> Array:
     return (abs(one.lower - other.lower) > eps) | (abs(one.upper - other.upper) > eps)
 
 
-def _joined(run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, guard: Guard) -> _Evaluated:
-    """The bindings that the query's needs find, evaluated."""
+def _joined(
+    run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, guard: Guard, entities: Array | None
+) -> _Evaluated:
+    """The bindings that the query's needs find, or those of ``entities``, evaluated."""
     state, atoms = run.state, run.grounding.atoms
     world = run.grounding.domain
     subsuming, related = (
@@ -169,7 +178,8 @@ def _joined(run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, guar
     needs = query_needs(run.plan, world, lifted, root, subsuming, related)
     if any(literal.table == EQUAL for literal in needs.literals):
         add_equality(atoms, world)
-    view = Assembler(formula, needs, atoms, world, guard, {}).every()
+    assembler = Assembler(formula, needs, atoms, world, guard, {})
+    view = assembler.every() if entities is None else assembler.of([entities], len(entities))
     ids, length = tuple(view.ids[0][variable] for variable in formula.blocks[0].variables), view.length(0)
     if not length:
         nothing = np.empty(0, dtype=state.dtype)

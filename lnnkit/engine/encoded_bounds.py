@@ -90,8 +90,7 @@ class EncodedBounds:
             if low is not None and high is not None:
                 self._uniform(table, rows, (low, high))
                 return
-            step = max(1, len(rows) // _SAMPLE)
-            if max(len(set(end[::step].tolist())) for end in (lower, upper)) > _CLASSES:
+            if _varied(lower) or _varied(upper):
                 soft.add(table.number)
         while table.number not in soft:
             for number in reversed(known):
@@ -141,7 +140,9 @@ class EncodedBounds:
         if table.numeric:
             return True
         lower, upper = table.bounds
-        if self._varied(table, lower, upper):
+        step = max(1, len(lower) // _SAMPLE)
+        differ = (lower[::step] != table.default[0]) | (upper[::step] != table.default[1])
+        if differ.all() and (_varied(lower) or _varied(upper)):
             self.codes(table).set(0, len(table), OTHER)
             self._soft.add(table.number)
             return True
@@ -150,14 +151,6 @@ class EncodedBounds:
             return False
         self.classify_new(table, range(len(table)), (low, high))
         return True
-
-    def _varied(self, table: Relation, lower: Array, upper: Array) -> bool:
-        """Whether a sample of rows differs from the default in too many ways."""
-        step = max(1, lower.size // _SAMPLE)
-        low, high = lower[::step], upper[::step]
-        if not ((low != table.default[0]) | (high != table.default[1])).all():
-            return False
-        return max(len(set(end.tolist())) for end in (low, high)) > _CLASSES
 
     def _uniform(self, table: Relation, rows: Array, pair: Pair) -> None:
         """All of these rows have one pair of bounds."""
@@ -182,3 +175,10 @@ class EncodedBounds:
             self._numbers[pair] = len(self.pairs)
             self.pairs.append(pair)
         return self._numbers[pair]
+
+
+def _varied(ends: Array) -> bool:
+    """Whether a sample of ends has too many values, or so many of them once that others have to be expected."""
+    step = max(1, len(ends) // _SAMPLE)
+    _, counts = np.unique(ends[::step], return_counts=True)
+    return len(counts) > _CLASSES or (step > 1 and int((counts == 1).sum()) > _SAMPLE // 16)

@@ -8,13 +8,12 @@ from types import MappingProxyType
 import numpy as np
 
 from lnnkit.analysis.relevance import SIDES
-from lnnkit.analysis.supports import Known
 from lnnkit.arrays import DOUBLE, Array, quietly
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.completion import Unfinished, complete
 from lnnkit.engine.inference_run import Run, Status, run_of
 from lnnkit.engine.moves import Rows, changes
-from lnnkit.engine.planning.compiling import Profile, compiled, outlined
+from lnnkit.engine.planning.compiling import Plans, Profile
 from lnnkit.engine.planning.inference_plan import Outline, Plan
 from lnnkit.engine.rounds import infer_rounds
 from lnnkit.engine.start.demanded import work_out_demand
@@ -29,7 +28,6 @@ from lnnkit.engine.start.first_bounds import (
 )
 from lnnkit.engine.termination import Pace, Watch, on_cycles
 from lnnkit.garbage import collection_paused
-from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.instances.grounding import Grounding, Guard
 from lnnkit.join.join_plan import Recorder
 from lnnkit.logic.bounds import Bounds
@@ -40,7 +38,7 @@ from lnnkit.trail.events import Trace, Trail
 
 @quietly
 def infer(
-    lifted: LiftedGraph,
+    plans: Plans,
     index: Mapping[str, int],
     given: Sequence[Given],
     *,
@@ -50,7 +48,6 @@ def infer(
     device: str = "cpu",
     watch: Watch | None = None,
     recorder: Recorder | None = None,
-    known: Known | None = None,
     record: bool = True,
     trace: Trace | None = None,
     assumable: Collection[str] = (),
@@ -61,20 +58,18 @@ def infer(
     """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text). ``labelled`` has the
     columns of label tables, by sort; ``unnamed`` are the entities that only queries mention.
 
-    ``watch`` is called after every round and may stop there, ``recorder`` at every join; ``known`` caches what does
-    not depend on the facts; with ``record``, the state keeps the history that explanations read, and with ``trace``
-    all that a replay needs. Bounds of the ``assumable`` predicates may be tightened later, to continue from the
-    fixpoint (see `lnnkit.engine.continuation`). If ``narrow``, closed derived predicates are completed only as far as
-    bound queries need them.
+    ``watch`` is called after every round and may stop there, ``recorder`` at every join; with ``record``, the state
+    keeps the history that explanations read, and with ``trace`` all that a replay needs. Bounds of the ``assumable``
+    predicates may be tightened later, to continue from the fixpoint (see `lnnkit.engine.continuation`). If ``narrow``,
+    closed derived predicates are completed only as far as bound queries need them.
     The ``guard`` is asked before instances of a formula are made, and may raise.
     """
-    world = domain(lifted, index, given, labelled, unnamed)
+    world = domain(plans.lifted, index, given, labelled, unnamed)
     state = State(dtype, Trail(dtype, trace, values=record), device)
     with collection_paused():
-        outline = outlined(lifted, world, world.empty, known)
-        grounding = _with_facts(outline, world, given, state, guard, recorder)
+        grounding = _with_facts(plans.outline(world), world, given, state, guard, recorder)
         profile = _profile(grounding.atoms, frozenset(assumable))
-        run = _started(compiled(outline, world, profile, narrow=narrow), grounding, state)
+        run = _started(plans.plan(world, profile, narrow=narrow), grounding, state)
     _infer(run, round_limit, watch)
     return run
 

@@ -173,7 +173,9 @@ class Joins:
 
     def _start(self, literal: Literal) -> Bindings:
         pattern = self.pattern(literal.atom)
-        return self.matched(pattern, pattern.fitting(self.listing(literal)))
+        start = self.matched(pattern, pattern.fitting(self.listing(literal)))
+        start.distinct = True
+        return start
 
     def _least_start(self, literals: tuple[Literal, ...], shortest: Literal) -> Literal:
         """The shortest literal, unless each of its joins has more rows than all literals together: then any may be
@@ -296,14 +298,20 @@ class Joins:
         flags = table.flags(test.literal.column)
         if test.matched:
             there = flags.take(bindings.local(test.atom))
-            return bindings if there.all() else bindings.at(np.flatnonzero(there))
+            if there.all():
+                return bindings
+            some = bindings.at(np.flatnonzero(there))
+            some.distinct = bindings.distinct
+            return some
         columns = test.pattern.tuples(bindings.column, bindings.length)
         number = table.tuples.find(columns, bindings.length)
         kept = np.flatnonzero(number >= 0)
         number = number.take(kept)
         picked = np.flatnonzero(flags.take(number))
         rows, via = number.take(picked), kept.take(picked)
-        return Bindings(len(picked), test.known, rows=rows, matched=(test.atom,), under=bindings, via=via)
+        some = Bindings(len(picked), test.known, rows=rows, matched=(test.atom,), under=bindings, via=via)
+        some.distinct = bindings.distinct
+        return some
 
     def _places(self, literal: Literal) -> Mapping[int, int]:
         """A literal's variables, with the columns that bind them."""

@@ -93,8 +93,8 @@ def _read(session: Session, rested: Rested, query: Query, place: int | None, alp
     computing, outcome, warnings = session.computing, rested.outcome, list[Diagnostic]()
     if outcome.status == "interrupted":
         warnings.append(Diagnostic("interrupted", outcome.summary, "infer again to let it finish", severity="warning"))
-    if rested.columns is not None and place is not None:
-        rows = rested.columns.answers[place]
+    if rested.strips is not None and place is not None:
+        rows = rested.strips.answers[place]
     else:
         rows = _engine_rows(session, rested, query)
     return Answers(

@@ -17,6 +17,7 @@ from lnnkit.data.names import Names
 from lnnkit.engine.continuation import Assumption, assumed
 from lnnkit.engine.inference import infer
 from lnnkit.engine.inference_run import Run, Status
+from lnnkit.engine.planning.compiling import Plans
 from lnnkit.errors import Error
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.kb.theory import Theory
@@ -30,18 +31,18 @@ if TYPE_CHECKING:
     from lnnkit.explain.explainer import Explainer
     from lnnkit.join.instances.grounding import Guard
     from lnnkit.join.join_plan import Recorder
-    from lnnkit.rows.column_fixpoint import ColumnFixpoint
+    from lnnkit.rows.strip_fixpoint import StripFixpoint
 
 
-_FEW = 2**13
-"""Facts: with this many or fewer, the engine is as fast (2,000 rows of four numbers: 14 ms each way), and its fixpoint
-has explanations too."""
+_FEW = 2**23
+"""Facts: with this many or fewer, all rows fit the memory together (0.1 KB a fact), and their fixpoint has explanations
+too."""
 
 
 class Rested:
     """A fixpoint, the ``names`` of its entities, the ``program`` that it belongs to, and its ``outcome``: how it ended.
 
-    If the program's queries were answered in ``columns``, ``fixpoint`` is inferred on first use. It is ``narrow``
+    If the program's queries were answered by ``strips``, ``fixpoint`` is inferred on first use. It is ``narrow``
     if some predicates are completed only as far as its queries need them, ``consistent`` if it has no contradiction.
     """
 
@@ -51,14 +52,14 @@ class Rested:
         program: CheckedProgram,
         outcome: Outcome,
         fixpoint: Run | Callable[[], Run],
-        columns: ColumnFixpoint | None = None,
+        strips: StripFixpoint | None = None,
         *,
         consistent: bool = False,
     ) -> None:
         self.names = names
         self.program = program
         self.outcome = outcome
-        self.columns = columns
+        self.strips = strips
         self._fixpoint = fixpoint
         self._consistent = consistent
         self.narrow = isinstance(fixpoint, Run) and bool(fixpoint.plan.demands)
@@ -105,10 +106,10 @@ def inferred(
     record: bool,
     assumable: frozenset[str],
     narrow: bool,
-    in_columns: bool,
+    by_strips: bool,
     later: Callable[[], Watch | None],
 ) -> Rested:
-    """The fixpoint of a theory and its facts, by `lnnkit.engine.inference.infer`; ``in_columns`` if only its queries
+    """The fixpoint of a theory and its facts, by `lnnkit.engine.inference.infer`; ``by_strips`` if only its queries
     are asked for now; ``later`` gives the watch of a later inference. Raises `BudgetError`."""
     stated = {text for texts in constants(lifted).values() for text in texts}
     try:
@@ -119,10 +120,12 @@ def inferred(
         raise too_many_entities(problem) from None
     learned = replace(program, assertions=lifted.program.assertions)  # with the learned numbers
 
+    plans = Plans(lifted, known)
+
     def whole(watching: Watch | None, *, narrow: bool) -> Run:
         try:
             return infer(
-                lifted,
+                plans,
                 index,
                 given,
                 guard=guard,
@@ -131,7 +134,6 @@ def inferred(
                 device=computing.device,
                 watch=watching,
                 recorder=recorder,
-                known=known,
                 record=record,
                 assumable=assumable,
                 labelled=labelled,
@@ -141,14 +143,14 @@ def inferred(
         except TooLarge as problem:
             raise too_large(problem, lifted) from None
 
-    columns = None
-    if in_columns and sum(map(len, given)) > _FEW:
-        from lnnkit.rows.column_fixpoint import column_fixpoint
+    strips = None
+    if by_strips and sum(map(len, given)) > _FEW:
+        from lnnkit.rows.strip_fixpoint import strip_fixpoint
 
-        columns = column_fixpoint(learned, lifted, Gathered(index, given, labelled), known, watch)
-    if columns is not None:
-        outcome = Outcome("interrupted" if columns.interrupted else "converged", columns.rounds)
-        return Rested(index.names, learned, outcome, lambda: whole(later(), narrow=False), columns)
+        strips = strip_fixpoint(plans, Gathered(index, given, labelled), guard, round_limit, watch)
+    if strips is not None:
+        outcome = Outcome("interrupted" if strips.interrupted else "converged", strips.rounds)
+        return Rested(index.names, learned, outcome, lambda: whole(later(), narrow=False), strips)
     return rested(whole(watch, narrow=narrow), index.names, learned)
 
 

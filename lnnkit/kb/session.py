@@ -206,7 +206,7 @@ class Session:
             record=self.recording,
             assumable=self._assumable,
             narrow=narrow and not labelled,
-            in_columns=narrow and not labelled and recorder is None and plain,
+            by_strips=narrow and not labelled and recorder is None and plain,
             later=partial(_watch_of, ref(self)),
         )
 

@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, decide
-from lnnkit.analysis.supports import Known
 from lnnkit.analysis.unnamed_individuals import of_strata
 from lnnkit.check.program import CheckedProgram
-from lnnkit.engine.planning.asked import bounding_neurons, consequents, informed_sides, positive_queries, query_atoms
+from lnnkit.engine.planning.asked import bounding_neurons, informed_sides, positive_queries, query_atoms
 from lnnkit.engine.planning.compiling import outlined
 from lnnkit.engine.planning.inference_plan import Outline
 from lnnkit.formula.unfolding import AUXILIARY, Formula
@@ -20,14 +19,12 @@ from lnnkit.store.layout import Domain, asked_constants, constants, domain
 
 @dataclass(frozen=True)
 class Needed(Outline):
-    """The part of a program that its queries need, in a ``world`` without facts: the ``readings`` needed, the closed
-    derived predicates of ``strata`` with the statements that define them, and the shared neurons ``bounding`` queries.
-    """
+    """The part of a program that its queries need, in a ``world`` without facts: the ``readings`` needed, and the
+    closed derived predicates of ``strata`` with the statements that define them."""
 
     world: Domain
     relevance: Relevance
     strata: tuple[tuple[frozenset[str], tuple[Formula, ...]], ...]
-    bounding: frozenset[str]
 
     @property
     def formulas(self) -> Iterator[Formula]:
@@ -42,42 +39,29 @@ class Needed(Outline):
         return asked.union(*({neuron.source for neuron in formula.neurons} for formula in self.formulas))
 
 
-def needed(
-    program: CheckedProgram,
-    supplied: Collection[str],
-    lifted: LiftedGraph | None = None,
-    known: Known | None = None,
-    *,
-    every: bool = False,
-) -> Needed:
-    """What the program's queries need, whatever facts the ``supplied`` predicates and numbers have.
-
-    Its graph with the queries may be ``lifted`` already, and some of the analyses ``known``. With ``every``, also all
-    that the engine infers and whose contradictions it reports: consequents and supplied tables, as if they were
-    queried.
-    """
-    lifted = lifted or add_queries(build(replace(program, queries=())), program.queries)
+def needed(program: CheckedProgram, supplied: Collection[str]) -> Needed:
+    """What the program's queries need, whatever facts the ``supplied`` predicates and numbers have."""
+    lifted = add_queries(build(replace(program, queries=())), program.queries)
     world = _constants_alone(lifted)
-    outline = outlined(lifted, world, frozenset(), known)
+    outline = outlined(lifted, world, frozenset())
     readings = outline.readings
     roots = positive_queries(lifted)
-    bounding = frozenset(neuron.node for root in roots for neuron in bounding_neurons(lifted, world, root.reference))
-    asked = bounding.union(atom.node for root in roots for atom in query_atoms(lifted, world, root))
+    asked = {neuron.node for root in roots for neuron in bounding_neurons(lifted, world, root.reference)}
+    asked |= {atom.node for root in roots for atom in query_atoms(lifted, world, root)}
     stated, given = informed_sides(outline)
     stated |= {(name, side) for name in (*lifted.closed_derived, *supplied) for side in SIDES}
-    heads = {side for reading in readings for side in consequents(reading.formula)} if every else ()
     defining = dict(zip(lifted.program.strata, of_strata(lifted, outline.analyses), strict=True))
     while True:
-        relevance = decide(readings, stated, given, supplied, supplied if every else (), asked, heads)
+        relevance = decide(readings, stated, given, supplied, (), asked, ())
         kept = [reading for reading in readings if _is_needed(reading, relevance)]
-        strata = [stratum for stratum in program.strata if every or stratum & (asked | _read(kept))]
+        strata = [stratum for stratum in program.strata if stratum & (asked | _read(kept))]
         completing = {name for stratum in strata for name in _antecedents(defining[stratum])}
         if completing <= asked:
             break
         asked |= completing
     completions = tuple((stratum, tuple(defining[stratum])) for stratum in strata)
     parts = dict(vars(outline), readings=tuple(kept))
-    return Needed(**parts, world=world, relevance=relevance, strata=completions, bounding=bounding)
+    return Needed(**parts, world=world, relevance=relevance, strata=completions)
 
 
 def _constants_alone(lifted: LiftedGraph) -> Domain:

@@ -1,113 +1,169 @@
-"""Evaluation of rows by the engine, a strip at a time: for programs without a dense form.
+"""Inference about rows, a strip at a time: runs of one plan.
 
-The strip's facts replace those of the whole table, beside all other tables. Since rows are independent, each has
-the answer that it has among all rows.
+The facts of a strip stand beside all facts about other entities. Since rows are independent, each has the answer that
+it has among all rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.analysis.supports import Known
-from lnnkit.answers.contested_marks import Marks, marked
+from lnnkit.answers.contested_marks import marked
 from lnnkit.answers.query_rows import answer
 from lnnkit.budget import TooLarge, allowed, too_large
-from lnnkit.check.program import CheckedProgram, Predicate, Query
-from lnnkit.data.column import EntityColumn
-from lnnkit.data.entities import Entities
+from lnnkit.check.program import ENTITY, CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
 from lnnkit.engine.inference import infer
 from lnnkit.engine.inference_run import Run
+from lnnkit.engine.planning.compiling import Plans
 from lnnkit.formula.unfolding import AUXILIARY
-from lnnkit.graph.lifted import NUMBER, LiftedGraph, NeuronGraph, Reference, Root
+from lnnkit.graph.lifted import NUMBER, NeuronGraph, Root
 from lnnkit.graph.lifting import add_queries, build
 from lnnkit.graph.match import below_negations
-from lnnkit.rows.dense.dense_program import query_default
-from lnnkit.rows.needed_statements import Needed
 from lnnkit.rows.row_bounds import RowBounds, StatementNames
-from lnnkit.rows.strip_facts import StripGrid, fact_tables, some_rows
+from lnnkit.rows.strip_facts import StripGrid, StripPart
 from lnnkit.store.columns.row_arrays import Array
-from lnnkit.store.layout import asked_constants, constants
+from lnnkit.store.layout import Given, asked_constants, constants
 from lnnkit.store.relations import RowNumbers
-from lnnkit.store.stated_facts import given_facts
-from lnnkit.syntax import ast
+from lnnkit.store.stated_facts import Order, Part, given_facts, merged
 
-_ROW = "a row"  # a predicate with a label for every row: no program can name it
+LENGTH = 2**17
+"""Rows of a run: enough that a call costs less than its work, few enough that its arrays fit the cache."""
+
 _ROUNDS = 100_000
 
 
 class StripEngine:
     """Answers a program's queries for strips of rows of a sort. ``sides`` are the tables about rows that are read
-    whole; tables of other entities are the program's own."""
+    whole; queries need what is ``read``."""
 
-    def __init__(self, program: CheckedProgram, sort: str, sides: Sequence[FactTable], needs: Needed) -> None:
-        of_rows = {name for name, predicate in program.predicates.items() if sort in predicate.sorts}
-        self._about_rows = [fact for fact in program.facts if fact.predicate in of_rows]
-        self.program = replace(program, facts=tuple(fact for fact in program.facts if fact.predicate not in of_rows))
-        self.sort = sort
-        self.sides = sides
-        self.needs = needs
-        self._places = {name: program.predicates[name].sorts.index(sort) for name in of_rows}
-        self._read = needs.read()
-        self._known = Known()
+    def __init__(self, program: CheckedProgram, sort: str, sides: Sequence[FactTable], read: set[str]) -> None:
+        lifted = add_queries(build(replace(program, queries=())), program.queries)
+        self._plans = Plans(lifted)
+        self._sort = sort
+        self._read = read
+        sorts = {name: predicate.sorts for name, predicate in program.predicates.items()}
+        self._places = {name: kinds.index(sort) for name, kinds in sorts.items() if sort in kinds}
+        stated = constants(lifted)
+        texts = {text for names in stated.values() for text in names}
+        self._unnamed = frozenset(asked_constants(lifted, lifted.queries) - texts)
+        program = replace(program, tables=(*program.tables, *sides))
+        self._entities, given, self._labelled = given_facts(program, texts | self._unnamed)
+        self._about_rows = [facts for facts in given if facts.predicate in self._places]
+        self._about_others = [facts for facts in given if facts.predicate not in self._places]
+        # Where none of these may be a row, rows need no look-up of their names.
+        data = [data for _, data in lifted.graph.nodes.items()]
+        wide = any(neuron["kind"] == "same" or ENTITY in neuron["sorts"] for neuron in data)
+        self._may_be_rows = bool(self._about_rows or stated.get(sort) or self._unnamed or (wide and self._entities))
 
     @cached_property
-    def _lifted(self) -> LiftedGraph:
-        return _graph(self.program)
+    def _index(self) -> Mapping[str, int]:
+        return {text: number for number, text in enumerate(self._entities)}
 
-    def answers(self, strip: StripGrid, setters: StatementNames | None = None) -> list[RowBounds]:
+    def answers(
+        self, strip: StripGrid, parts: Sequence[StripPart], setters: StatementNames | None = None
+    ) -> list[RowBounds]:
         """The bounds of each query, row by row; for an atom with the numbers that ``setters`` give to the statements
         that set them. Rows that share a name are separate entities. Raises `BudgetError`."""
-        turns = _turns(strip.texts.codes)
-        rows = [np.flatnonzero(turns == turn) for turn in range(int(turns.max(initial=0)) + 1)]
-        if len(rows) == 1:
-            return self._together(strip, setters)
-        parts = [self._together(some_rows(strip, places), setters) for places in rows]
-        back = np.argsort(np.concatenate(rows))
-        return [RowBounds.joined(bounds).take(back) for bounds in zip(*parts, strict=True)]
+        numbered = self._numbered(strip, parts)
+        runs = list(_runs(numbered.rows, len(self._entities)))
+        answers = [self._answered(numbered, rows, setters) for rows in runs]
+        joined = [RowBounds.joined(bounds) for bounds in zip(*answers, strict=True)]
+        order = np.concatenate(runs)
+        return joined if (order[1:] > order[:-1]).all() else [bounds.take(order.argsort()) for bounds in joined]
 
-    def _together(self, strip: StripGrid, setters: StatementNames | None) -> list[RowBounds]:
-        if not strip.length:
-            nothing = np.empty(0, dtype=np.float64)
-            return [RowBounds(nothing, nothing) for _ in self.program.queries]
-        texts = strip.texts
-        tables, _ = fact_tables(strip)
-        sides = [_among(table, self._places[table.predicate], texts.names) for table in self.sides]
-        about = [fact for fact in self._about_rows if fact.arguments[self._places[fact.predicate]] in texts.names]
-        program = replace(
-            self.program, facts=(*self.program.facts, *about), tables=(*self.program.tables, *tables, *sides)
-        )
-        run = _run(program, self._lifted, self.sort, EntityColumn(texts.codes, texts.names), self._known)
-        marks = marked(run.fixpoint)
-        doubtful = None if setters is None else self._contradicted(run, marks)
+    def _numbered(self, strip: StripGrid, parts: Sequence[StripPart]) -> _Numbered:
+        """The facts of a strip by ids: entities that no other facts name have new ones, the rows in their order."""
+        first = len(self._entities)
+        rows = np.arange(first, first + strip.length, dtype=np.int32)
+        if self._may_be_rows:
+            named = np.array([self._index.get(text, -1) for text in strip.texts.names], np.int32)
+            named = named.take(strip.texts.codes)
+            rows = np.where(named < 0, rows, named)
+        start, index, new = first + strip.length, self._index, dict[str, int]()
+
+        def ids(names: Names) -> Array:
+            numbers = (index[text] if text in index else new.setdefault(text, start + len(new)) for text in names)
+            return np.fromiter(numbers, np.int32, len(names))
+
+        facts = []
+        for load, places, others, lower, upper in parts:
+            columns = [ids(column.names).take(column.codes) for column in others]
+            facts.append(_Facts(load.predicate, places, columns, lower, upper))
+        return _Numbered(rows, facts, start + len(new))
+
+    def _answered(self, numbered: _Numbered, rows: Array, setters: StatementNames | None) -> list[RowBounds]:
+        """The answers for some of the rows, no two of which are one entity."""
+        ids = numbered.rows.take(rows)
+        lifted, run = self._plans.lifted, self._inferred(numbered, rows, ids)
+        doubtful = None if setters is None else self._contradicted(run, ids, numbered.entities)
         answers: list[RowBounds] = []
         try:
-            for place, root in enumerate(self._lifted.queries):
-                lower, upper = self._bounds(run, marks, place)
-                numbers = None if setters is None else _setters(run, self._lifted.graph, root, setters)
-                answers.append(RowBounds(lower, upper, numbers, doubtful))
+            for root in lifted.queries:
+                found = answer(run, None, lifted, root, guard=allowed(None), entities=ids)
+                numbers = None if setters is None else _setters(run, ids, lifted.graph, root, setters)
+                answers.append(RowBounds(found.lower, found.upper, numbers, doubtful))
         except TooLarge as problem:
-            raise too_large(problem, self._lifted) from None
+            raise too_large(problem, lifted) from None
         return answers
 
-    def _contradicted(self, run: _Run, marks: Marks | None) -> Array:
+    def _inferred(self, numbered: _Numbered, rows: Array, ids: Array) -> Run:
+        """The fixpoint for some of the rows, beside all other entities."""
+        inside = np.zeros(len(numbered.rows), bool)
+        inside[rows] = True
+        parts: dict[str, list[Part]] = {}
+        for predicate, places, others, lower, upper in numbered.facts:
+            columns = [numbered.rows.take(places), *others, lower, upper]
+            if len(rows) < len(numbered.rows):
+                at = np.flatnonzero(inside.take(places))
+                columns = [column.take(at) for column in columns]
+            elif len(places) == len(ids):
+                columns[0] = ids  # one array for all predicates
+            columns.insert(self._places[predicate], columns.pop(0))
+            parts.setdefault(predicate, []).append(tuple(columns))
+        among = np.zeros(numbered.entities, bool)
+        among[ids] = True
+        for facts in self._about_rows:
+            keep = np.flatnonzero(among.take(facts.columns[self._places[facts.predicate]]))
+            columns = [column.take(keep) for column in (*facts.columns, facts.lower, facts.upper)]
+            parts.setdefault(facts.predicate, []).append(tuple(columns))
+        order, given = Order(), [*self._about_others]
+        for predicate, several in parts.items():
+            *columns, lower, upper = merged(several, numbered.entities, order)
+            given.append(Given(predicate, tuple(columns), lower, upper))
+        labelled = {**self._labelled, self._sort: [*self._labelled.get(self._sort, ()), ids]}
+        try:
+            return infer(
+                self._plans,
+                EntityNumbers(self._entities, numbered.entities),
+                sorted(given, key=lambda facts: facts.predicate),
+                guard=allowed(None),
+                round_limit=_ROUNDS,
+                record=False,
+                labelled=labelled,
+                unnamed=self._unnamed,
+            )
+        except TooLarge as problem:
+            raise too_large(problem, self._plans.lifted) from None
+
+    def _contradicted(self, run: Run, ids: Array, count: int) -> Array:
         """The rows of whose atoms contradictions speak, as far as queries read the predicate."""
-        doubtful = np.zeros(len(run.entities) + 2, bool)
+        doubtful, marks = np.zeros(count, bool), marked(run)
         if marks is not None:
-            for table in run.fixpoint.state.crossed:
+            for table in run.state.crossed:
                 columns = [column.take(table.crossed.rows.values) for column in table.tuples.columns]
                 doubtful[self._rows_in(table.name, columns)] = True
             for group in marks.named:
                 doubtful[self._rows_in(group.source, group.columns)] = True
-        return doubtful.take(run.ids)
+        return doubtful.take(ids)
 
-    def _rows_in(self, table: str, columns: Sequence[np.ndarray | None]) -> np.ndarray | slice:
+    def _rows_in(self, table: str, columns: Sequence[Array | None]) -> Array | slice:
         """The ids of rows among the arguments of atoms; None stands for every entity."""
         place = self._places.get(table)
         if place is None or table not in self._read:
@@ -115,92 +171,53 @@ class StripEngine:
         column = columns[place]
         return slice(None) if column is None else column
 
-    def inferred(self, predicate: str, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """The inferred bounds of a predicate of reference tables for some entities, (n,) each; no row moves them. A
-        contradictory atom reads as unknown. Raises `BudgetError`."""
-        span = self.program.assertions[0].span
-        atom = ast.Atom(predicate, (ast.Variable("X", span=span),), span=span)
-        query = Query(atom, predicate, self.program.logic, span)
-        program = replace(self.program, queries=(query,))
-        known = Names.of(names)
-        labels = EntityColumn(np.array([known.find(name) for name in names], np.int32), known)
-        run = _run(program, _graph(program), program.predicates[predicate].sorts[0], labels, Known())
-        table = run.fixpoint.grounding.atoms.tables[predicate]
-        lower, upper = table.read(table.tuples.find([run.ids], len(run.ids)))
-        return lower.astype(np.float64), upper.astype(np.float64)
 
-    def _bounds(self, run: _Run, marks: Marks | None, number: int) -> tuple[Array, Array]:
-        """The answers in the order of the rows; rows without an answer have the query's default."""
-        rows = answer(run.fixpoint, marks, self._lifted, self._lifted.queries[number], guard=allowed(None))
-        place = np.full(len(run.entities) + 2, -1, dtype=np.int64)
-        place[rows.columns[0]] = np.arange(len(rows.lower))
-        order = place.take(run.ids)
-        absent = order < 0
-        if not absent.any():
-            return rows.lower.take(order), rows.upper.take(order)
-        low, high = self._default(run, marks, number, run.entities.names[int(run.ids[absent.argmax()])])
-        return np.append(rows.lower, low).take(order), np.append(rows.upper, high).take(order)  # -1 is the last
+class _Facts(NamedTuple):
+    """Facts about rows, by their places in a strip, and ``others`` (n,) each, by their ids."""
 
-    def _default(self, run: _Run, marks: Marks | None, number: int, name: str) -> tuple[float, float]:
-        """The value of a query with every atom at its default; a query with quantifiers has this value where it has no
-        answer."""
-        plain = query_default(self.needs, self.needs.lifted.queries[number])
-        if plain is not None:
-            return plain
-        root = self._lifted.queries[number]
-        arguments = tuple(name if isinstance(term, int) else term for term in root.reference.arguments)
-        ground = replace(root, reference=Reference(root.reference.node, arguments), variables=(), sorts=())
-        rows = answer(run.fixpoint, marks, self._lifted, ground, guard=allowed(None))
-        return float(rows.lower[0]), float(rows.upper[0])
+    predicate: str
+    rows: Array
+    others: Sequence[Array]
+    lower: Array
+    upper: Array
 
 
-class _Run(NamedTuple):
-    """A fixpoint, its ``entities``, and the ``ids`` of those that were named."""
+class _Numbered(NamedTuple):
+    """The ids of the ``rows`` of a strip, and the facts about them. Ids are below ``entities``."""
 
-    fixpoint: Run
-    entities: Entities
-    ids: Array
-
-
-def _graph(program: CheckedProgram) -> LiftedGraph:
-    return add_queries(build(replace(program, queries=())), program.queries)
+    rows: Array
+    facts: Sequence[_Facts]
+    entities: int
 
 
-def _run(program: CheckedProgram, lifted: LiftedGraph, sort: str, named: EntityColumn, known: Known) -> _Run:
-    """Inference beside which the ``named`` entities of a sort exist. Raises `BudgetError`."""
-    ones = np.broadcast_to(1.0, len(named.codes))
-    labels = FactTable(_ROW, (named,), ones, ones, np.arange(len(named.codes)), "")
-    predicates = {**program.predicates, _ROW: Predicate(_ROW, (sort,))}
-    program = replace(program, predicates=predicates, label_tables=(*program.label_tables, labels))
-    mentioned = {text for texts in constants(lifted).values() for text in texts}
-    asked = asked_constants(lifted, lifted.queries) - mentioned
-    entities, given, labelled = given_facts(program, mentioned | asked)
-    try:
-        fixpoint = infer(
-            lifted,
-            entities,
-            given,
-            guard=allowed(None),
-            round_limit=_ROUNDS,
-            known=known,
-            record=False,
-            labelled=labelled,
-            unnamed=frozenset(asked),
-        )
-    except TooLarge as problem:
-        raise too_large(problem, lifted) from None
-    return _Run(fixpoint, entities, labelled[sort][-1])
+class EntityNumbers(Mapping[str, int]):
+    """The ids of some of ``count`` entities."""
+
+    def __init__(self, named: Mapping[str, int], count: int) -> None:
+        self._named = named
+        self._count = count
+
+    def __getitem__(self, text: str) -> int:
+        return self._named[text]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._named)
+
+    def __len__(self) -> int:
+        return self._count
 
 
-def _setters(run: _Run, graph: NeuronGraph, root: Root, setters: StatementNames) -> tuple[Array, Array] | None:
+def _setters(
+    run: Run, ids: Array, graph: NeuronGraph, root: Root, setters: StatementNames
+) -> tuple[Array, Array] | None:
     """The numbers of the statements that set both ends of each row's atom; None for a query that is no atom."""
     reference, negated = below_negations(graph, root.reference)
     if graph.nodes[reference.node]["kind"] not in ("predicate", NUMBER) or reference.arguments != (0,):
         return None
-    grounding, trail = run.fixpoint.grounding, run.fixpoint.state.trail
+    grounding, trail = run.grounding, run.state.trail
     table = grounding.atoms.tables[reference.node]
     numbers = RowNumbers(grounding.atoms)
-    local = table.tuples.find([run.ids], len(run.ids))
+    local = table.tuples.find([ids], len(ids))
     rows = numbers.of(table, local)
     by_side: list[Array] = []
     for side in (0, 1):
@@ -219,7 +236,19 @@ def _setters(run: _Run, graph: NeuronGraph, root: Root, setters: StatementNames)
     return (by_side[1], by_side[0]) if negated else (by_side[0], by_side[1])
 
 
-def _turns(codes: np.ndarray) -> np.ndarray:
+def _runs(ids: Array, shared: int) -> Iterator[Array]:
+    """The places of rows that are inferred together: at most `LENGTH`, no two of which have one id. Only ids below
+    ``shared`` may be those of several rows."""
+    turns = np.zeros(len(ids), np.int64)
+    several = np.flatnonzero(ids < shared)
+    turns[several] = _turns(ids.take(several))
+    for turn in range(int(turns.max(initial=0)) + 1):
+        places = np.flatnonzero(turns == turn)
+        for start in range(0, max(len(places), 1), LENGTH):
+            yield places[start : start + LENGTH]
+
+
+def _turns(codes: Array) -> Array:
     """For each row the number of earlier rows with its name."""
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
@@ -227,25 +256,3 @@ def _turns(codes: np.ndarray) -> np.ndarray:
     turns = np.empty(len(codes), np.int64)
     turns[order] = np.arange(len(codes)) - np.maximum.accumulate(np.where(new, np.arange(len(codes)), 0))
     return turns
-
-
-def _among(table: FactTable, place: int, names: Names) -> FactTable:
-    """The facts of a table whose argument at a position is one of some names."""
-    import pyarrow.compute as pc
-
-    column = table.columns[place]
-    known = np.asarray(pc.is_in(column.names.arrow, value_set=names.arrow))  # pyright: ignore[reportAttributeAccessIssue]
-    keep = known[column.codes]
-    codes = [column.codes[keep] for column in table.columns]
-    used = np.zeros(len(column.names), bool)
-    for array in codes:
-        used[array] = True
-    renamed = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    kept = column.names.some(used)
-    return replace(
-        table,
-        columns=tuple(EntityColumn(renamed.take(array), kept) for array in codes),
-        lower=table.lower[keep],
-        upper=table.upper[keep],
-        rows=table.rows[keep],
-    )

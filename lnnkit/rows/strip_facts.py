@@ -1,28 +1,23 @@
-"""A strip of a stream -> the facts of its rows: as columns for a dense program, or as tables for the engine."""
+"""A strip of a stream -> the facts of its rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lnnkit.arrays import set_at
-from lnnkit.check.program import Fact
-from lnnkit.data.arrow import nulls, numbers, one, strings, text_buffers, view
+from lnnkit.data.arrow import nulls, numbers, one, text_buffers, view
 from lnnkit.data.cells.marks import meant_cells, trimmed
 from lnnkit.data.cells.texts import Texts, texts_of, without_fractions
 from lnnkit.data.choose import ColumnChoice
+from lnnkit.data.column import EntityColumn
 from lnnkit.data.facts import SHOWN, facts
 from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
 from lnnkit.data.load import denied
 from lnnkit.data.table import FactTable
-from lnnkit.rows.dense.dense_program import DenseTable
-from lnnkit.rows.dense.dense_state import Column, Numbers, at_default
-from lnnkit.rows.dense.reference_tables import ReferenceTables, Referents, facts_met
-from lnnkit.rows.dense.row_lookups import AtomColumn, Named
 from lnnkit.rows.row_loads import RowLoad, wanted
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -122,17 +117,6 @@ def has_names(column: pa.Array | pa.ChunkedArray) -> bool:
     return bool((np.diff(offsets) > 0).all())
 
 
-def fact_tables(strip: StripGrid) -> tuple[list[FactTable], list[Diagnostic]]:
-    """The facts of each load from the strip, and the errors in its rows."""
-    tables: list[FactTable] = []
-    errors: list[Diagnostic] = []
-    for load, choice in zip(strip.source.loads, strip.source.choices, strict=True):
-        table, findings = _facts(strip, load, choice)
-        tables.append(table)
-        errors += findings
-    return tables, errors
-
-
 def _facts(
     strip: StripGrid, load: RowLoad, choice: ColumnChoice, shown: int = SHOWN
 ) -> tuple[FactTable, list[Diagnostic]]:
@@ -146,108 +130,52 @@ def _some(grid: Grid, positions: Sequence[int]) -> Grid:
     return replace(grid, columns={position: grid.columns[position] for position in positions})
 
 
-@dataclass(frozen=True)
-class SideFacts:
-    """The bounds of a predicate or number from other tables: ``keys``, distinct names of rows, and bounds."""
+class StripPart(NamedTuple):
+    """The facts of a load: their ``rows`` (n,), ascending places in the strip, the entities beside the row, and
+    bounds."""
 
-    predicate: str
-    keys: pa.StringArray
+    load: RowLoad
+    rows: np.ndarray
+    others: tuple[EntityColumn, ...]
     lower: np.ndarray
     upper: np.ndarray
 
 
-def side_facts(
-    stated: Sequence[Fact], sides: Sequence[FactTable], tables: Mapping[str, DenseTable]
-) -> Iterator[SideFacts]:
-    """The facts about rows in the program's text and other tables, met per atom."""
-    for name in tables:
-        met = facts_met(name, stated, sides)
-        if met:
-            ends = np.array(list(met.values()), np.float64)
-            yield SideFacts(name, strings(tuple(key for (key,) in met)), ends[:, 0], ends[:, 1])
-
-
-def fact_columns(
-    strip: StripGrid,
-    tables: Mapping[str, DenseTable],
-    sides: Sequence[SideFacts],
-    lookups: Mapping[str, AtomColumn],
-    references: ReferenceTables,
-) -> tuple[dict[str, Column], list[Diagnostic]]:
-    """The columns of each table from the facts of a strip and of other tables about its rows, at the default where
-    there is no fact, and the columns that rows look up in ``references``; with the errors in rows."""
-    columns: dict[str, Column] = {}
-    errors: list[Diagnostic] = []
-    links: dict[str, Referents] = {}
-
-    def enter(column: Column | None) -> None:
-        if column is not None:
-            known = columns.get(column.table.name)
-            columns[column.table.name] = column if known is None else _met(known, column)
-
-    named = _named(lookups)
+def strip_parts(strip: StripGrid) -> tuple[list[StripPart], list[Diagnostic]]:
+    """The facts of each load from the strip, and what is wrong with its rows."""
+    parts: list[StripPart] = []
+    findings: list[Diagnostic] = []
     for load, choice in zip(strip.source.loads, strip.source.choices, strict=True):
-        table = tables.get(load.predicate)
-        linking = load.predicate in named
-        if table is None and not linking:
-            continue
-        plain = None if linking or table is None else _plain(strip, load, choice, table)
-        if plain is not None:
-            enter(plain)
-            continue
-        keys = (choice.keys[1 - load.place],) if linking else ()
-        loaded, findings = _facts(strip, load, replace(choice, keys=keys))
-        errors += findings
-        if linking:
-            links[load.predicate] = _link(strip, loaded)
-        if table is not None:
-            enter(_scattered(strip, loaded, table))
-    for side in sides:
-        enter(_looked_up(strip, side, tables[side.predicate]))
-    for name, table in tables.items():
-        if name not in columns:
-            columns[name] = at_default(table, strip.length)
-    for name, atoms in lookups.items():
-        columns[name] = references.column(name, atoms, links, columns, strip.length)
-    return columns, errors
+        part = _plain(strip, load, choice)
+        if part is None:
+            others = tuple(key for place, key in enumerate(choice.keys) if place != load.place)
+            table, more = _facts(strip, load, replace(choice, keys=others))
+            findings += more
+            rows = np.searchsorted(strip.grid.rows, table.rows).astype(np.int32)
+            part = StripPart(load, rows, table.columns, table.lower, table.upper)
+        parts.append(part)
+    return parts, findings
 
 
-def _named(lookups: Mapping[str, AtomColumn]) -> set[str]:
-    """The predicates whose facts name the entities that rows look up."""
-    names = {atoms.table for atoms in lookups.values() if atoms.of_row}
-    return names | {place.predicate for atoms in lookups.values() for place in atoms.places if isinstance(place, Named)}
-
-
-def _link(strip: StripGrid, loaded: FactTable) -> Referents:
-    """The entity that each row's fact names."""
-    codes, names = loaded.columns[0].codes, loaded.columns[0].names
-    if len(loaded) == strip.length:
-        return Referents(codes, names)
-    every = np.full(strip.length, -1, np.int32)
-    every[np.searchsorted(strip.grid.rows, loaded.rows)] = codes
-    return Referents(every, names)
-
-
-def _plain(strip: StripGrid, load: RowLoad, choice: ColumnChoice, table: DenseTable) -> Column | None:
+def _plain(strip: StripGrid, load: RowLoad, choice: ColumnChoice) -> StripPart | None:
     """A column of numbers, or truths, that needs no conversion; None for any other."""
-    if load.negated or load.table.missing or choice.where or len(choice.values) != 1 or strip.grid.spoiled:
+    if load.negated or load.table.missing or choice.where or len(choice.keys) > 1 or len(choice.values) != 1:
         return None
     column = strip.grid.columns[choice.values[0]]
-    array = None if isinstance(column, list) else _in_floats(one(column))
+    array = None if strip.grid.spoiled or isinstance(column, list) else _in_floats(one(column))
     if array is None or (array.null_count and not load.numeric):
         return None
     values = view(array, np.float64) + 0.0  # copied, without negative zeros
-    missing = nulls(array) if array.null_count else None
-    if missing is not None:
-        values = np.where(~missing, values, 1.0)  # an arbitrary number, marked as missing
+    lower = upper = values
+    if array.null_count:
+        missing = nulls(array)
+        lower, upper = np.where(missing, -np.inf, values), np.where(missing, np.inf, values)
+        values = values[~missing]
     if len(values):
         low, high = float(values.min()), float(values.max())  # nan if any value is
         if not (np.isfinite(low) and np.isfinite(high) if load.numeric else low >= 0 and high <= 1):
             return None
-    given = np.ones(len(values), dtype=bool)
-    return (
-        Column(table, values, values, given) if missing is None else Column.of(table, Numbers(values, missing), given)
-    )
+    return StripPart(load, np.arange(len(lower), dtype=np.int32), (), lower, upper)
 
 
 def _in_floats(array: pa.Array) -> pa.Array | None:
@@ -263,44 +191,3 @@ def _in_floats(array: pa.Array) -> pa.Array | None:
         return array.cast(pa.float64())  # fails if a value is not representable
     except pa.ArrowInvalid:
         return None
-
-
-def _looked_up(strip: StripGrid, side: SideFacts, table: DenseTable) -> Column | None:
-    """The values of another table for each row; None if it has no facts about any."""
-    texts = strip.texts
-    at = np.append(_index_in(texts.names.arrow, side.keys), -1).take(texts.codes)
-    there = at >= 0
-    if not there.any():
-        return None
-    low, high = table.default
-    lower, upper = np.where(there, side.lower.take(at), low), np.where(there, side.upper.take(at), high)
-    return Column(table, lower, upper, there)
-
-
-def _index_in(texts: pa.StringArray, keys: pa.StringArray) -> np.ndarray:
-    """The index of each text among the keys, -1 if it is absent."""
-    from pyarrow.compute import SetLookupOptions, call_function
-
-    places = call_function("index_in", [texts], SetLookupOptions(keys))
-    return np.where(nulls(places), -1, view(places, np.int32))
-
-
-def _scattered(strip: StripGrid, loaded: FactTable, table: DenseTable) -> Column:
-    """The bounds of facts for their rows, and the default for all others."""
-    if len(loaded) == strip.length:
-        lower = np.ascontiguousarray(loaded.lower)
-        upper = lower if loaded.upper is loaded.lower else np.ascontiguousarray(loaded.upper)
-        return Column(table, lower, upper, np.ones(strip.length, dtype=bool))
-    places = np.searchsorted(strip.grid.rows, loaded.rows)
-    lower, upper = (np.full(strip.length, end) for end in table.default)
-    lower[places], upper[places] = loaded.lower, loaded.upper
-    return Column(table, lower, upper, set_at(strip.length, places))
-
-
-def _met(known: Column, other: Column) -> Column:
-    """Two columns of facts about one table, met where both have one, whatever the default of other rows."""
-    assert known.given is not None and other.given is not None
-    both, only = known.given & other.given, other.given & ~known.given
-    lower = np.where(both, np.maximum(known.lower, other.lower), np.where(only, other.lower, known.lower))
-    upper = np.where(both, np.minimum(known.upper, other.upper), np.where(only, other.upper, known.upper))
-    return Column(known.table, lower, upper, known.given | other.given)

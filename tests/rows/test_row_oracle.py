@@ -55,7 +55,7 @@ def differences(program: RowProgram, folder: Path, sizes: tuple[int, ...]) -> li
     return found
 
 
-def marked(program: RowProgram, folder: Path, size: int, *, dense: bool = True) -> tuple[set[str], set[str]] | None:
+def marked(program: RowProgram, folder: Path, size: int) -> tuple[set[str], set[str]] | None:
     """The rows that the scorer marks as contradicted, and those that contradictions of the whole table name."""
     known = whole(program, folder)
     if known is None or known[1].row_links("loan"):
@@ -64,8 +64,6 @@ def marked(program: RowProgram, folder: Path, size: int, *, dense: bool = True) 
     read = scorer.model.needs.read()
     atoms = [atom for each in known[1].contradictions for atom in re.findall(r"(\w+)\((l\d{3})\b", each.atom)]
     expected = {row for name, row in atoms if name in read}
-    if not dense:
-        scorer.model.compiled.dense = None
     parts = [scorer(program.table.slice(start, size)) for start in range(0, program.table.num_rows, size)]
     return {
         row
@@ -75,13 +73,12 @@ def marked(program: RowProgram, folder: Path, size: int, *, dense: bool = True) 
     }, expected
 
 
-@pytest.mark.parametrize("dense", [True, False])
 @pytest.mark.parametrize("block", in_blocks(range(300), 25, plain=2))
-def test_rows_that_contradictions_name_are_marked(block: range, dense: bool, tmp_path: Path) -> None:
+def test_rows_that_contradictions_name_are_marked(block: range, tmp_path: Path) -> None:
     compared = 0
     for seed in block:
         program = generate(seed, rows=12, coarse=seed % 2 == 0)
-        found = marked(program, tmp_path, 7 if seed % 3 else 1000, dense=dense)
+        found = marked(program, tmp_path, 7 if seed % 3 else 1000)
         if found is not None:
             compared += bool(found[1])
             assert found[0] == found[1], f"seed {seed}\n{program.text}"

@@ -74,12 +74,9 @@ def test_why_names_the_statement_that_set_each_end() -> None:
     assert found["Grant_upper_by"] == ["poor", None, None]
 
 
-@pytest.mark.parametrize("dense", [True, False])
-def test_why_marks_the_rows_that_contradict_themselves(dense: bool) -> None:
+def test_why_marks_the_rows_that_contradict_themselves() -> None:
     """Where `run` of the same rows reports `Grant(l3)`, a vip who is poor; of the two called l2 neither is."""
     own = scorer(TEXT.replace("fact Vip(l2)", 'load Vip from "loans.csv" (id, vip)'), why=True)
-    if not dense:
-        own.model.compiled.dense = None
     rows = {"id": ["l1", "l2", "l2", "l3"], "risk": [1.0, 0.5, 1.0, 1.0], "income": [500.0, 2000.0, None, 10.0]}
     found = own(pa.record_batch({**rows, "vip": [0.0, 1.0, 1.0, 1.0]})).to_pydict()
     assert found["contradicted"] == [False, False, False, True]

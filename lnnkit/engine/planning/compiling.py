@@ -34,7 +34,7 @@ from lnnkit.graph.match import below_negations
 from lnnkit.join.instances.grounding import leaf_modes, sources
 from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import Comparison
-from lnnkit.store.layout import Domain, predicate_schemas
+from lnnkit.store.layout import Domain, asked_constants, predicate_schemas
 from lnnkit.store.relations import Schema
 
 Completing = tuple[Formula, Needs]
@@ -129,6 +129,37 @@ class Profile:
     assumable: frozenset[str] = field(default=frozenset())
 
 
+class Plans:
+    """The outlines and plans of a lifted graph, each made once: they depend on which sorts have several entities, one
+    or none, on the sorts of the entities that queries mention, and on the profile of the facts. ``known`` caches
+    analyses."""
+
+    def __init__(self, lifted: LiftedGraph, known: Known | None = None) -> None:
+        self.lifted = lifted
+        self._known = known or Known()
+        self._constants = asked_constants(lifted, lifted.queries)
+        self._outlines: dict[object, Outline] = {}
+        self._plans: dict[object, Plan] = {}
+
+    def outline(self, world: Domain) -> Outline:
+        """The outline of the program in a world."""
+        kind = self._kind(world)
+        if kind not in self._outlines:
+            self._outlines[kind] = outlined(self.lifted, world, world.empty, self._known)
+        return self._outlines[kind]
+
+    def plan(self, world: Domain, profile: Profile, *, narrow: bool) -> Plan:
+        """As `compiled`."""
+        key = self._kind(world), profile, narrow
+        if key not in self._plans:
+            self._plans[key] = compiled(self.outline(world), world, profile, narrow=narrow)
+        return self._plans[key]
+
+    def _kind(self, world: Domain) -> object:
+        sizes = tuple((sort, min(len(ids), 2)) for sort, ids in sorted(world.sorts.items()))
+        return sizes, frozenset((sort, text) for text in self._constants for sort, _ in sizes if world.has(sort, text))
+
+
 def compiled(outline: Outline, world: Domain, profile: Profile, *, narrow: bool = False) -> Plan:
     """The plan for facts of a profile. If ``narrow``, closed derived predicates are completed only as far as bound
     queries need them."""
@@ -139,7 +170,7 @@ def compiled(outline: Outline, world: Domain, profile: Profile, *, narrow: bool 
     listed = profile.listed | {atom.node for atom in atoms}
     heads = {side for seen in outline.readings for side in consequents(seen.formula)}
     relevance = decide(outline.readings, stated | said, given, profile.given | assumable, listed, names, heads)
-    sizes = {sort: len(ids) for sort, ids in world.sorts.items()}
+    sizes = {sort: min(len(ids), 2) for sort, ids in world.sorts.items()}
     plan = Plan(**vars(outline), relevance=relevance, sizes=sizes, asked=tuple(atoms))
     moving = relevance.derived.union((name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES)
     readings = [_by_rows(plan, seen, moving) for seen in outline.readings]

@@ -56,9 +56,9 @@ class PlannedRule(NamedTuple):
 @dataclass(frozen=True)
 class Plan(Outline):
     """``rules`` respond in rounds, ``strata`` complete closed derived predicates, dependencies first. ``sizes`` are the
-    numbers of entities of each sort. Queries list the ``asked`` atoms. Relations are ``partly_known`` that are worked
-    out only as far as others, or bound queries, need them: their ``demand`` has relations of its own, ``demands``, each
-    with the predicate whose tuples it holds and the places that these fill."""
+    numbers of entities of each sort, up to 2. Queries list the ``asked`` atoms. Relations are ``partly_known`` that are
+    worked out only as far as others, or bound queries, need them: their ``demand`` has relations of its own,
+    ``demands``, each with the predicate whose tuples it holds and the places that these fill."""
 
     relevance: Relevance
     sizes: Mapping[str, int]

@@ -76,8 +76,12 @@ class HeadInsertion:
 
     def _make(self, plan: _Plan, bound: HeadBound, bindings: Bindings, now: Round) -> None:
         (side, value), atoms, head = bound, now.atoms, plan.head.table
-        start = len(head)
-        fresh = atoms.make(head, plan.head.pattern.tuples(bindings.column, bindings.length), bindings.length)
+        start, fresh, length = len(head), None, bindings.length
+        tuples = plan.head.pattern.tuples(bindings.column, length)
+        if bindings.distinct and plan.head.every and not start:
+            atoms.add_new(head, tuples, length)
+        else:
+            fresh = atoms.make(head, tuples, length)
         rows = range(start, len(head))
         if not rows:
             return

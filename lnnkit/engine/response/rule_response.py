@@ -15,15 +15,17 @@ from lnnkit.engine.moves import Round
 from lnnkit.engine.response.clause import Clause, clause
 from lnnkit.engine.response.head_insertion import HeadInsertion
 from lnnkit.engine.response.proposing import Proposing, picked
-from lnnkit.engine.response.respond import CPU, Target
+from lnnkit.engine.response.respond import CPU, Read, Response, Target, entering
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_instances import STRIP, RuleInstances
+from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.logic.bounds import Bounds, enter_lower, enter_upper
+from lnnkit.logic.bounds import Bounds, enter_lower, enter_upper, ordered
 from lnnkit.store.columns.row_arrays import Array, taken
+from lnnkit.store.relations import DEFAULT
 
 _ENTER = (enter_lower, enter_upper)
 
@@ -82,10 +84,13 @@ class RuleResponse(Proposing):
         postpone those that have more to say to that round."""
         instances = RuleInstances(self.shape, self.member, self.rule, bindings, now.atoms, now.encoded)
         later = np.zeros(bindings.length, bool)
+        alone = self.shape.targets == (AUXILIARY,) and self.rule.table_of(AUXILIARY).default == (0.0, 1.0)
+        alone &= not self.shape.observed and bool((instances.rows(AUXILIARY) == DEFAULT).all())
         given: dict[Target, list[tuple[Array, Array]]] = {}
         for start in range(0, bindings.length, STRIP):
             stop = min(start + STRIP, bindings.length)
-            strip = self.table.evaluate(instances.reader(range(start, stop), now.state.dtype))
+            read = instances.reader(range(start, stop), now.state.dtype)
+            strip = self._implied(read, now.state.noise) if alone else self.table.evaluate(read)
             clash = strip.bad | (strip.root.lower > strip.root.upper + now.state.noise)
             later[start:stop] = clash
             for target, (news, value) in strip.proposed.items():
@@ -101,6 +106,15 @@ class RuleResponse(Proposing):
         positions = np.flatnonzero(later)
         if len(positions):
             self.rule.postpone(bindings.at(positions))
+
+    def _implied(self, read: Read, noise: float) -> Response:
+        """As the table evaluates, where nothing is known of the truth, and nothing else listens. Two comparisons of a
+        million rows: 27 ms, by the table 65."""
+        formula, modes = self.shape.formula, self.shape.modes[AUXILIARY]
+        root = upward(formula, entering(read, formula), (None,))[formula.top]
+        low, high = ordered(*root)
+        news = {(AUXILIARY, 0): (low > noise, low), (AUXILIARY, 1): (high < 1 - noise, high)}
+        return Response(low > high, root, {target: sent for target, sent in news.items() if modes[target[1]]})
 
     def _respond(self, instances: RuleInstances, now: Round) -> _Proposed | None:
         """What the instances propose, looked up in the response table where their bounds take few values."""

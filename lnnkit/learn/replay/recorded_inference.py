@@ -18,6 +18,7 @@ from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.entities import Entities
 from lnnkit.engine.inference import infer
 from lnnkit.engine.inference_run import Run
+from lnnkit.engine.planning.compiling import Plans
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.graph.lifting import build
@@ -245,12 +246,11 @@ def trace(
     asked = unnamed(lifted.program, asked_constants(lifted, lifted.queries) - stated)
     index, given, labelled = (gathering or Gathering()).facts(program, stated | asked)
     fixpoint = infer(
-        lifted,
+        Plans(lifted, known),
         index,
         given,
         guard=guard,
         round_limit=round_limit,
-        known=known,
         trace=Trace(),
         labelled=labelled,
         unnamed=asked,

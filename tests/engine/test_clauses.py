@@ -1,4 +1,4 @@
-"""Clauses in few passes against the response of the engine, to the bit."""
+"""Clauses in few passes against the general response, to the bit."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import lnnkit
+from lnnkit.engine.response.clause import clause
 from lnnkit.engine.response.respond import respond
-from lnnkit.logic.bounds import Bounds
-from lnnkit.rows.dense.dense_program import DenseProgram, DenseTable, dense_program
-from lnnkit.rows.dense.dense_state import Column
+from lnnkit.join.instances.rule_shape import RuleShape
+from lnnkit.logic.bounds import Bounds, enter_lower, enter_upper
 
 ENDS = (0.0, 1.0, 0.5, 1e-10, 1 - 1e-10, 1e-16, 1 - 2**-53, 0.3)
 
 
-def program(rng: random.Random) -> DenseProgram:
-    lines = ["sort row", *(f'predicate P{i}(row)\nload P{i} from "t.csv" (id, p{i})' for i in range(5))]
+def shapes(rng: random.Random) -> list[RuleShape]:
+    lines = [f"predicate P{i}(row)\nfact P{i}(a) = 0.5" for i in range(5)]
     for place in range(6):
         names = rng.sample(range(5), 4)
         atoms = [f"{rng.choice(['', '~'])}P{i}(X)@{rng.choice([1, 1, 1, 0.5, 1.7, 0])}" for i in names]
@@ -28,10 +28,8 @@ def program(rng: random.Random) -> DenseProgram:
             f"({body}@{rng.choice([1, 1, 0.7])} -> {head}@{rng.choice([1, 1, 2])}){{bias: {rng.choice([1, 1, 0.9])}}}"
         )
         lines.append(f"rule {text}{rng.choice(['', ' in [0.8, 1]'])}\nquery D{place}(X)")
-    model = lnnkit.loads("\n".join(lines) + "\n", streamed="row").scorer("row").model
-    found = dense_program(model.needs, model.program, model.compiled.lookups)
-    assert found is not None
-    return found
+    kb = lnnkit.loads("\n".join(lines) + "\n")
+    return kb._session.program_fixpoint().fixpoint.grounding.shapes
 
 
 @pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 40), marks=pytest.mark.slow)])
@@ -39,20 +37,19 @@ def test_clauses_say_the_same(seeds: range) -> None:
     met = 0
     for seed in seeds:
         rng = random.Random(seed)
-        for rule in program(rng).rules:
-            if rule.clause is None:
+        for shape in shapes(rng):
+            rule = clause(shape)
+            if rule is None:
                 continue
-            target, side = rule.clause.target
+            target, side = rule.target
             boxes = {target: Bounds(np.zeros(101), np.ones(101))}
             ends: dict[int, np.ndarray] = {}
-            for leaf, own in rule.clause.sides.items():
+            for leaf, own in rule.sides.items():
                 pairs = [sorted(rng.choice([rng.random(), *ENDS]) for _ in range(2)) for _ in range(101)]
                 boxes[leaf] = Bounds(*np.ascontiguousarray(np.array(pairs, np.float64).T))
-                entered = Column(DenseTable("", (0.0, 1.0), False), *boxes[leaf]).entered(own)
-                assert entered is not None
-                ends[leaf] = entered
-            told = respond(rule.shape, lambda leaf: boxes[leaf], (None,))  # noqa: B023
-            news, values = rule.clause.proposed(ends)
+                ends[leaf] = (enter_lower, enter_upper)[own](boxes[leaf][own])
+            told = respond(shape, lambda leaf: boxes[leaf], (None,))  # noqa: B023
+            news, values = rule.proposed(ends)
             assert not told.bad.any()
             assert np.array_equal(news, told.proposed[target, side][0])
             assert np.array_equal(values[news], told.proposed[target, side][1][news])

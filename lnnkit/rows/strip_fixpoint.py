@@ -1,0 +1,107 @@
+"""Answers a program's queries about the entities of one sort strip by strip.
+
+If each statement is about one entity, entities are independent: a strip of them has the bounds that it has among all,
+and only its own are in memory. Contradictory programs, and those that do not converge, are inferred whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lnnkit.answers.query_rows import Rows, answer
+from lnnkit.engine.inference import infer
+from lnnkit.engine.inference_run import Run, Status
+from lnnkit.engine.planning.compiling import Plans
+from lnnkit.engine.termination import RoundReport, Watch
+from lnnkit.join.instances.grounding import Guard
+from lnnkit.rows.strip_engine import LENGTH, EntityNumbers
+from lnnkit.store.layout import Given, asked_constants, constants, domain
+from lnnkit.store.stated_facts import Gathered
+
+
+@dataclass(frozen=True, slots=True)
+class StripFixpoint:
+    """The ``answers`` to the program's queries, in order: one row for each entity, ascending. If the ``watch`` stopped
+    it, it is ``interrupted``: the remaining entities have the bounds of their facts."""
+
+    answers: Sequence[Rows]
+    rounds: int
+    interrupted: bool
+
+
+def strip_fixpoint(
+    plans: Plans, gathered: Gathered, guard: Guard, round_limit: int, watch: Watch | None
+) -> StripFixpoint | None:
+    """The fixpoint of a program whose facts are ``gathered``. None if it must be inferred whole: for statements that
+    link entities, contradictions, no convergence, or closed predicates whose completion the ``watch`` stopped. Raises
+    `TooLarge`."""
+    sort = _sort_of_all(plans, gathered)
+    if sort is None:
+        return None
+    entities, given, _ = gathered
+    answers: list[list[Rows]] = []
+    rounds, instances, interrupted = 0, 0, False
+    for start in range(0, len(entities), LENGTH):
+        stop = min(start + LENGTH, len(entities))
+        run = infer(
+            plans,
+            EntityNumbers({}, stop - start),
+            [_strip(facts, start, stop) for facts in given],
+            guard=guard,
+            round_limit=0 if interrupted else round_limit,
+            record=False,
+            labelled={sort: [np.arange(stop - start, dtype=np.int32)]},
+        )
+        if not interrupted:
+            if not _is_settled(run):
+                return None
+            rounds, instances = max(rounds, run.progress.rounds), instances + run.progress.instances
+            if watch is not None:
+                interrupted = not watch.after_round(
+                    RoundReport("inference", rounds, len(run.grounding.atoms), instances)
+                )
+                if interrupted and run.strata:  # before completion a closed atom is unknown, not false
+                    return None
+        roots = plans.lifted.queries
+        answers.append([_shifted(answer(run, None, plans.lifted, root, guard=guard), start) for root in roots])
+    return StripFixpoint([_joined(parts) for parts in zip(*answers, strict=True)], rounds, interrupted)
+
+
+def _sort_of_all(plans: Plans, gathered: Gathered) -> str | None:
+    """The sort of all entities, if each statement, query and fact is about one of them."""
+    lifted = plans.lifted
+    if any(constants(lifted).values()) or asked_constants(lifted, lifted.queries):
+        return None
+    outline = plans.outline(domain(lifted, *gathered))
+    sorts = [formula.sorts for formula in (reading.formula for reading in outline.readings)]
+    sorts += [root.sorts for root in lifted.queries]
+    sorts += [outline.schemas[facts.predicate].sorts for facts in gathered.given]
+    return sorts[0][0] if sorts and all(len(one) == 1 and one == sorts[0] for one in sorts) else None
+
+
+def _strip(facts: Given, start: int, stop: int) -> Given:
+    """The facts about the entities from ``start`` to ``stop``, numbered from 0 on."""
+    (ids,) = facts.columns
+    first, last = ids.searchsorted((start, stop)).tolist()
+    rows = slice(first, last)
+    return Given(facts.predicate, (ids[rows] - np.int32(start),), facts.lower[rows], facts.upper[rows])
+
+
+def _is_settled(run: Run) -> bool:
+    """Whether a run has converged without a contradiction."""
+    progress = run.progress
+    return progress.status is Status.CONVERGED and not run.state.crossed and not progress.arrested
+
+
+def _shifted(rows: Rows, start: int) -> Rows:
+    return replace(rows, columns=tuple(column + np.int32(start) for column in rows.columns))
+
+
+def _joined(parts: Sequence[Rows]) -> Rows:
+    """The answers of consecutive strips."""
+    columns = tuple(np.concatenate(column) for column in zip(*(part.columns for part in parts), strict=True))
+    ends = (np.concatenate([getattr(part, name) for part in parts]) for name in ("lower", "upper", "contested"))
+    return Rows(parts[0].variables, columns, *ends)
