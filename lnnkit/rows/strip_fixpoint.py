@@ -85,7 +85,7 @@ def _sort_of_all(plans: Plans, gathered: Gathered) -> str | None:
 def _strip(facts: Given, start: int, stop: int) -> Given:
     """The facts about the entities from ``start`` to ``stop``, numbered from 0 on."""
     (ids,) = facts.columns
-    first, last = ids.searchsorted((start, stop)).tolist()
+    first, last = ids.searchsorted(np.array([start, stop], ids.dtype)).tolist()  # others would convert all ids
     rows = slice(first, last)
     return Given(facts.predicate, (ids[rows] - np.int32(start),), facts.lower[rows], facts.upper[rows])
 
