@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import lnnkit
-from lnnkit.engine import inference
+from lnnkit.engine.planning.compiling import Plans
 from tests.blocks import at_length, in_blocks
 from tests.oracle import Fact
 from tests.programs import MODES, generate, to_text
@@ -43,7 +43,7 @@ def lower(kb: lnnkit.KnowledgeBase, atom: str) -> float:
 def test_tighter_assumptions_continue_from_the_fixpoint() -> None:
     kb = lnnkit.loads(SPREAD)
     kb.infer()
-    with mock.patch.object(inference, "compiled", side_effect=AssertionError("inferred anew")):
+    with mock.patch.object(Plans, "plan", side_effect=AssertionError("inferred anew")):
         supposed = kb.assume({"Infected(bob)": 1.0, "Fever(dora)": (0.5, 0.6)})
         assert lower(supposed, "Infected(cleo)") == pytest.approx(0.8)
         assert lower(supposed, "Infected(dora)") == pytest.approx(0.4)
@@ -168,7 +168,7 @@ query C(X)
 def test_bodies_with_quantifiers_meet_new_atoms() -> None:
     kb = lnnkit.loads(EXISTS)
     kb.infer()
-    with mock.patch.object(inference, "compiled", side_effect=AssertionError("inferred anew")):
+    with mock.patch.object(Plans, "plan", side_effect=AssertionError("inferred anew")):
         assert lower(kb.assume({"S(a, b)": 1.0}), "C(a)") == 1
     assert lower(kb, "C(a)") == 0
 
@@ -216,7 +216,7 @@ def test_a_slider_infers_anew_but_once() -> None:
     kb.infer()
     for value in (0.9, 0.4):  # less than is known
         assert lower(kb.assume({"Infected(anna)": value}), "Infected(bob)") == pytest.approx(value - 0.2)
-    with mock.patch.object(inference, "compiled", side_effect=AssertionError("inferred anew")):
+    with mock.patch.object(Plans, "plan", side_effect=AssertionError("inferred anew")):
         for value in (0.3, 1.0, 0.0, 0.7):
             supposed = kb.assume({"Infected(anna)": value})
             assert lower(supposed, "Infected(cleo)") == pytest.approx(max(0.0, value - 0.4))
