@@ -38,8 +38,7 @@ from lnnkit.syntax.printer import format_expression
 
 
 class Explainer:
-    """Explains the bounds of a ``fixpoint`` by its history; ``names`` has the text of each entity id, ``marks`` gives
-    what makes answers contested."""
+    """Explains the bounds of a ``fixpoint``; ``names`` has the text of each entity id, ``marks`` what is contested."""
 
     def __init__(self, fixpoint: Run, names: Names, program: CheckedProgram, marks: Callable[[], Marks | None]) -> None:
         self._fixpoint = fixpoint
@@ -201,8 +200,8 @@ class _ProgramBounds:
             others = [(wording.conclusion(other.node, _texts(other)), end == 1) for _, other, end, _ in some]
             premises = [Premise(steps.number(source), 1.0) for *_, source in some if source is not None]
             law = among([*others, (self._conclusion, side == 0)])
-            formula, truth = cast("ast.Expression", law.formula), (1.0, 1.0)
-            return Step(self._conclusion, SIDES[side], 1.0 - side, "statement", law, formula, truth, {}, premises)
+            formula = cast("ast.Expression", law.formula)
+            return Step(self._conclusion, SIDES[side], 1.0 - side, "statement", law, formula, premises=premises)
         return None
 
     def _reading(self, reference: Reference, side: int, *, crossed: bool) -> Reading:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lnnkit.check.findings import nearest
-from lnnkit.draw.program_graph import predicate_graph, syntax_graph
+from lnnkit.draw.drawings import Neighbourhood, predicate_graph, syntax_graph
 from lnnkit.errors import Error, ProgramError
 from lnnkit.kb.querying import asked, check_alpha
 from lnnkit.kb.session import Session
@@ -33,7 +33,6 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
         raise Error([Diagnostic("not-a-predicate", message, "name a predicate, or leave `formulas` out")])
     check_alpha(alpha)
     query, findings = asked(theory, atom)
-    from lnnkit.draw.neighbourhood import Neighbourhood
     from lnnkit.kb.explaining import placed  # this infers, which drawing formulas does not
 
     explainer, lifted, root = placed(session, query)

@@ -21,8 +21,7 @@ ROWS = 50  # greatest number of rows shown: about two screens
 @dataclass(frozen=True, slots=True)
 class Table:
     """``rows`` of cells under ``heads`` (empty: no row of heads); numbers are right-aligned, whole ones with commas,
-    others to four digits; None is a dash. ``total`` is the number of all rows, ``what`` names them, and ``notes``
-    follow the table."""
+    others to four digits; None is a dash. ``what`` names all ``total`` rows; ``notes`` follow the table."""
 
     caption: str
     heads: Sequence[str]

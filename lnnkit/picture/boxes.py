@@ -1,5 +1,4 @@
-"""Boxes and arrows, with their style: sizes, colours, and the legend that explains them. They are written in the DOT
-language of Graphviz."""
+"""Boxes and arrows: their sizes and colours, the legend that explains these, and Graphviz's DOT language."""
 
 from __future__ import annotations
 
@@ -91,8 +90,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Drawing:
-    """``boxes`` and the ``arrows`` between them. ``left_out`` counts the boxes that are not drawn; ``warnings`` are
-    those about the request."""
+    """``boxes`` and the ``arrows`` between them. ``left_out`` boxes are not drawn; ``warnings`` concern the request."""
 
     title: str
     boxes: Sequence[Box]
@@ -124,8 +122,7 @@ def legend(drawing: Drawing) -> Iterator[Sample]:
 
 def dot(drawing: Drawing, *, sized: bool = False) -> str:
     """The graph, its boxes ``n0, n1, ...`` and arrows ``e0, e1, ...`` in order; arrows point upwards. ``sized`` gives
-    boxes the sizes that they have in the SVG instead of Graphviz's own, and arrows no heads: their curves reach the
-    boxes."""
+    boxes the sizes that they have in the SVG, and arrows no heads: their curves reach the boxes."""
     numbers = {box.name: number for number, box in enumerate(drawing.boxes)}
     values = {"drawing": drawing, "numbers": numbers, "sized": sized, "font_size": FONT_SIZE, "quoted": _quoted}
     return f"{rendered('picture.dot', **values)}\n"

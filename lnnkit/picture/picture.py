@@ -50,8 +50,7 @@ class Picture(Drawing):
         return dot(self)
 
     def to_svg(self) -> str:
-        """Laid out by Graphviz where it is installed, else in layers by networkx. Its colours follow the reader's
-        scheme, light or dark."""
+        """Laid out by Graphviz, or by networkx. Its colours follow the reader's scheme, light or dark."""
         return str(svg(self)) + "\n"
 
     def to_png(self) -> bytes:
@@ -92,8 +91,7 @@ def png(svg: str) -> bytes:
 
 
 def svg(drawing: Drawing) -> Markup:
-    """The ``<svg>`` element: with the colours of the light scheme, and a style with those of the dark one; nothing is
-    loaded."""
+    """The ``<svg>`` element, in light colours, with a style that has those of the dark scheme; nothing is loaded."""
     places = layout(drawing)
     middles = [_middle(points) for points in places.arrows]
     labels = zip(middles, drawing.arrows, strict=True)
@@ -138,8 +136,7 @@ def _middle(points: Sequence[Point]) -> Point:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The centres of the boxes by name; for each arrow the points of a chain of cubic Bézier curves (3 n + 1 of
-    them)."""
+    """The centres of the boxes by name; of each arrow the 3 n + 1 points of a chain of cubic Bézier curves."""
 
     centres: Mapping[str, Point]
     arrows: Sequence[Sequence[Point]]
@@ -227,8 +224,7 @@ def by_networkx(drawing: Drawing) -> Layout:
 
 
 def _levels(upward: nx.DiGraph) -> dict[str, int]:
-    """The layer of each box, from 0 at the bottom: the lowest possible, then moved up to just below the boxes that
-    depend on it."""
+    """The layer of each box, from 0 at the bottom: the lowest, then moved up to just below what depends on it."""
     generations = list(nx.topological_generations(upward))
     levels = dict.fromkeys(upward, 0)  # in the order of the boxes, which decides where nothing else does
     levels |= {node: level for level, generation in enumerate(generations) for node in generation}

@@ -1,5 +1,4 @@
-"""The charts of a report of training: matplotlib figures as SVG within a page, in its light or dark colours, with
-tooltips."""
+"""The charts of a report of training: matplotlib figures as SVG in a page's colours, with tooltips."""
 
 from __future__ import annotations
 
@@ -189,8 +188,7 @@ def _positive(axes: Axes, values: Sequence[float]) -> None:
 
 
 def histogram(threshold: Threshold, before: float | None, after: float) -> Markup:
-    """The values that a threshold is compared with, for true and for false labels; ``before`` and ``after`` are its
-    values (None: it had none)."""
+    """The values that a threshold is compared with, by label; ``before`` (None: it had none) and ``after`` are its."""
     from matplotlib.patches import Patch
     from matplotlib.ticker import MaxNLocator
 
@@ -230,8 +228,7 @@ def histogram(threshold: Threshold, before: float | None, after: float) -> Marku
 
 
 def _edges(values: np.ndarray, marks: Sequence[float]) -> np.ndarray:
-    """The edges of the bars. They cover the marked values and all data except a few far-out values; bars of whole
-    numbers have whole edges."""
+    """The edges of the bars, whole for whole numbers: they cover the marks, and all data but a few far-out values."""
     low, high = min(marks), max(marks)
     if len(values):
         inner = [float(end) for end in np.quantile(values, [_FAR_OUT, 1 - _FAR_OUT])]

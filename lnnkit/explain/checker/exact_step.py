@@ -37,8 +37,7 @@ _RELATIONS: dict[str, Callable[[Z3, Z3], Z3]] = {
 
 @dataclass(frozen=True)
 class CompletedAtom:
-    """A completed ``atom``: it is the least truth for which the ``instances`` of its rules hold, each with its lower
-    truth."""
+    """A completed ``atom``: the least truth for which its rules' ``instances``, each with its lower truth, hold."""
 
     atom: Form
     statements: Sequence[Assertion]

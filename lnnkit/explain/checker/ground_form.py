@@ -40,9 +40,8 @@ GroundTerm = str | Slot | Free
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A normalised formula. ``kind`` is atom, same, true, false, term, or that of a neuron of the lifted graph.
-    ``name`` is a predicate, a number, a logic, or the text of the ``arithmetic``; ``count`` the number of variables
-    that a quantifier binds."""
+    """A normalised formula. ``kind`` is atom, same, true, false, term, or that of a neuron of the graph. ``name`` is
+    a predicate, a number, a logic, or the text of the ``arithmetic``; a quantifier binds ``count`` variables."""
 
     kind: str
     name: str = ""
@@ -327,8 +326,7 @@ def covers(pattern: Form, form: Form) -> bool:
 
 
 def _covers_calculated(pattern: Form, form: Form) -> bool:
-    """The same where variables of the pattern are replaced by entities that it names: arithmetic lists equal numbers
-    once."""
+    """The same with entities in place of the pattern's variables: arithmetic lists equal numbers once."""
     free = list(dict.fromkeys(term for term in terms(pattern) if isinstance(term, Free)))
     entities = list(dict.fromkeys(term for term in terms(form) if isinstance(term, str)))
     if len([*leaves(pattern)]) <= len([*leaves(form)]) or len(entities) ** len(free) > _TRIED:

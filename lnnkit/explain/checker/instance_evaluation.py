@@ -1,5 +1,4 @@
-"""One upward and one downward pass over an instance, node by node, with the kernels of the logics. It shares nothing
-with the engine but those kernels."""
+"""One upward and one downward pass over an instance. It shares nothing with the engine but the logics' kernels."""
 
 from __future__ import annotations
 
@@ -21,8 +20,7 @@ OTHER = "\0"  # prefix of the reserved names for all other entities; those of a 
 @dataclass(frozen=True, slots=True)
 class InstanceNode:
     """A node of an instance, with quantifiers expanded into rows. ``form`` is its formula; rows for all other entities,
-    which may be ``optional``, use reserved names. A node that is ``read`` has bounds of its own beside those of its
-    operands."""
+    which may be ``optional``, use reserved names. A node that is ``read`` has bounds beside those of its operands."""
 
     form: Form
     operands: tuple[int, ...]
@@ -68,8 +66,7 @@ class Tree:
         return values
 
     def downward(self, values: Sequence[Bounds], truth: Box) -> tuple[list[Bounds], bool]:
-        """The bounds of all nodes given that the root has ``truth``, and whether these are empty. A node's own upward
-        bounds are not used again."""
+        """The bounds of all nodes by the root's ``truth``, not by their upward bounds, and whether they are empty."""
         boxes = list(values)
         if self.top in self.numbers:
             return boxes, False

@@ -1,5 +1,4 @@
-"""The proof checker: recomputes every step, from facts up, by the program's text and the kernels of the logics alone.
-It uses nothing of the engine."""
+"""The proof checker: recomputes every step, from facts up, by the program's text and the logics' kernels alone."""
 
 from __future__ import annotations
 
@@ -252,8 +251,7 @@ class _StepInstance:
         """The best bounds of the conclusion that the instance implies.
 
         In a contradictory program, parts of an instance may contradict each other or the instance's truth, while
-        without one of them (or without one end of the truth) it still implies a bound. That bound follows from the
-        whole too, since omission only weakens.
+        without one of them (or one end of the truth) it still implies a bound: omission only weakens.
         """
         low, high = self._truth
         boxes = self._boxes(self._tree, self._truth, self._places)

@@ -92,11 +92,8 @@ class ProofWorld:
 
     def states(self, statement: Assertion) -> bool:
         """Whether a statement is one of the program's; laws of comparisons hold in any program."""
-        return statement.kind == "law" or id(statement) in self._stated or statement in self.program.assertions
-
-    @cached_property
-    def _stated(self) -> frozenset[int]:
-        return frozenset(map(id, self.program.assertions))
+        stated = self.program.assertions
+        return statement.kind == "law" or any(statement is known for known in stated) or statement in stated
 
     @cached_property
     def _rules(self) -> Mapping[str, Sequence[RuleConjunct]]:

@@ -97,8 +97,7 @@ class Conflict:
 def conflicts(
     fixpoint: Run, prover: Prover, world: ProofWorld, inconsistent: Inconsistent, most: int, fits: Fits
 ) -> list[Conflict]:
-    """At most ``most`` conflicts whose contradictions fit: those of arrested atoms and shared formulas first, then
-    those of instances."""
+    """At most ``most`` conflicts that fit: those of arrested atoms and shared formulas, then those of instances."""
     pairs = islice((pair for pair in _proofs(fixpoint, prover) if fits(pair[0])), most)
     return [
         Conflict(
@@ -139,8 +138,7 @@ def _repeated(run: Run, shape: int, rows: Array) -> Iterator[int]:
 
 
 def _members(proof: Proof, program: CheckedProgram) -> tuple[ConflictMember, ...]:
-    """The facts and statements of a proof, without repetition: facts in the order of files and rows, then
-    statements."""
+    """The facts of a proof in the order of files and rows, then its statements; each once."""
     facts: dict[object, StatedFact] = {}
     rules: dict[int, StatedRule] = {}
     for step in proof.steps:
@@ -162,9 +160,8 @@ Find = Callable[[CheckedProgram, ContradictionKind], Sequence[Conflict]]
 
 @dataclass(frozen=True, slots=True)
 class RepairSet:
-    """The facts and statements, as few and as little trusted as will do, without which there is none of the ``count``
-    contradictions of a kind: of the statement, or the predicate, that ``about`` names. ``left`` is how many remain
-    where the search ended early."""
+    """The facts and statements, as few and as little trusted as will do, without which there is none of ``count``
+    contradictions of a kind: of what ``about`` names. ``left`` is how many remain where the search ended early."""
 
     about: str
     count: int
@@ -196,8 +193,7 @@ def kind_of(contradiction: Contradiction) -> ContradictionKind:
 
 
 def repair_set(program: CheckedProgram, kind: ContradictionKind, count: int, find: Find) -> RepairSet:
-    """The cheapest set that meets every conflict of a kind. Conflicts are looked for where the set so far is left out,
-    until there are none."""
+    """The cheapest set that meets every conflict of a kind; until none is left without the set so far."""
     met: list[Sequence[ConflictMember]] = []
     chosen: tuple[ConflictMember, ...] = ()
     left: Sequence[Conflict] = find(program, kind)

@@ -61,8 +61,7 @@ def without_rows(table: FactTable, rows: set[int]) -> FactTable:
 
 
 def alone(program: CheckedProgram, members: Sequence[ConflictMember]) -> CheckedProgram:
-    """The program of these facts and statements only. Its other facts are kept without bounds, since they introduce
-    entities."""
+    """The program of these members only. Its other facts are kept without bounds, since they introduce entities."""
     completed = frozenset[str]().union(*program.strata)
     atoms = {(member.predicate, member.arguments) for member in members if isinstance(member, StatedFact)}
     facts: list[Fact] = [

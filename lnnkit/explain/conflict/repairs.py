@@ -104,8 +104,7 @@ class Contradicts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A repair: with ``member``, and the ``others`` about its atom, weakened to ``lower`` and ``upper``, the conflict
-    disappears."""
+    """A repair: with ``member``, and the ``others`` about its atom, weakened to these bounds, there is no conflict."""
 
     member: ConflictMember
     lower: float
@@ -157,8 +156,7 @@ def cost(member: ConflictMember) -> float:
 def repair(
     members: Sequence[ConflictMember], member: ConflictMember, inconsistent: Inconsistent, world: ProofWorld
 ) -> Repair:
-    """The least weakening of one of the members of a minimal conflict; of a fact, with the other facts about its atom
-    that have to be weakened too."""
+    """The least weakening of a member of a minimal conflict; of a fact, with others about its atom that need it too."""
 
     def contradicts(lower: float, upper: float, *, thoroughly: bool = False) -> bool:
         weakened = [member.weakened(lower, upper) if other == member else other for other in members]

@@ -62,9 +62,8 @@ class MissingPremises:
         goal: float,
         added: Added,
     ) -> WhyNot:
-        """What could move one side of an atom from its bound to ``goal``, or as far as its other bound allows. For a
-        closed predicate the default is no limit, but only rules that define it raise it. ``added`` infers with
-        additional facts."""
+        """What could move one side of an atom to ``goal``, or as far as its other bound allows. For a closed predicate
+        the default is no limit, but only rules that define it raise it. ``added`` infers with additional facts."""
         closed = side == 0 and self._run.plan.lifted.graph.nodes[predicate]["closed"]
         bound, other = bounds[side], bounds[1 - side]
         ruled_out = not closed and (goal > other + self._eps if side == 0 else goal < other - self._eps)
@@ -211,8 +210,7 @@ def _raised(formula: Formula, moved: Sequence[tuple[int, int]]) -> dict[int, boo
 
 
 def _one_end_each(moved: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """The ends that could be improved, one for each leaf: all lower or all upper ends for leaves of which both are
-    read."""
+    """The ends that could be improved, one a leaf: of leaves of which both are read, all lower or all upper ones."""
     both = {leaf for leaf, side in moved if (leaf, 1 - side) in moved}
     return [[(leaf, end) for leaf, end in dict.fromkeys(moved) if leaf not in both or end == side] for side in (0, 1)]
 

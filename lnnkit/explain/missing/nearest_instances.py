@@ -46,9 +46,8 @@ class NearestInstances:
         bindings: Mapping[int, int],
         met: dict[AtomPattern, list[Sequence[int]]],
     ) -> list[dict[int, int]]:
-        """The instances of a formula that are nearest to moving a leaf. Variables that only an atom of a derived closed
-        predicate would bind take the entities for which its rules are nearest; ``met`` has the rows of the patterns
-        asked so far."""
+        """The instances of a formula that are nearest to moving a leaf. Variables that only a derived closed atom would
+        bind take the entities for which its rules are nearest; ``met`` has the rows of the patterns asked so far."""
         neurons = formula.neurons
         outer = [(atom, end) for atom, end in ends(formula, leaf, side) if atom != leaf and not neurons[atom].block]
         literals = [Literal(neurons[atom].source, neurons[atom].arguments, SIDES[end]) for atom, end in outer]

@@ -48,8 +48,7 @@ class ImprovablePremise:
 
 @dataclass(frozen=True)
 class PremiseImprovement:
-    """An instance with what it ``reads``, and the premises that may be improved for it to propose more for one ``side``
-    of a ``leaf``."""
+    """An instance with its ``reads``, and the premises that may be improved for it to tighten a leaf's side."""
 
     view: InstanceView
     leaf: int
@@ -58,8 +57,7 @@ class PremiseImprovement:
     wanted: Sequence[ImprovablePremise]
 
     def best(self) -> float:
-        """The best bound that it proposes with all premises improved to any degree: more may contradict what is
-        known."""
+        """The best bound that it proposes with all premises improved alike: more may contradict what is known."""
         got = self._at_once(self.wanted, self._degrees)
         return max(got) if self.side == 0 else min(got)
 

@@ -73,8 +73,7 @@ class Missing:
         return fields | {"because": list(self.because), "through": through}
 
     def tree(self, free: Sequence[str], relation: Mapping[str, str], shown: set[object]) -> Iterator[TreeLine]:
-        """The premise, and beneath it what a rule that would derive it lacks; what is ``shown`` already is referred
-        to."""
+        """The premise, and beneath it what a rule that would derive it lacks, unless that is ``shown`` already."""
         if self.through is None:
             yield TreeLine("leaf", *self.parts(free, relation), side=self.side)
             return

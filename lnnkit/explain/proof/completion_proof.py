@@ -67,8 +67,7 @@ class CompletionProofs:
         return limits
 
     def excepted(self, table: str, completion: int) -> frozenset[tuple[str, ...]]:
-        """The atoms of a completed predicate that facts list, or that became true to some degree: the exceptions of a
-        conclusion about all others."""
+        """The exceptions of a conclusion about all atoms: those that facts list, or that became true to some degree."""
         names = self.sources.wording.names
         columns = self.exceptions(table, completion)
         return frozenset(zip(*([names[entity] for entity in column.tolist()] for column in columns), strict=True))
@@ -195,8 +194,7 @@ def _fitting(
 
 
 def for_every_entity(grounding: Grounding, reads: Sequence[EndRead], enough: Enough) -> Enough:
-    """As ``enough``, which tests several subsets of ``reads``, but true only if the reason holds for every entity to
-    which the defaults among them apply."""
+    """As ``enough``, but true only if the reason holds for every entity to which the defaults among ``reads`` apply."""
     blankets = sorted({atom for atom in map(_blanket, reads) if atom and _excepts(grounding, atom)}, key=repr)
     most = len(blankets) if len(blankets) <= _ALL else 2
     parts = [frozenset(some) for size in range(1, most + 1) for some in itertools.combinations(blankets, size)]

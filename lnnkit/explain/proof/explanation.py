@@ -52,8 +52,7 @@ class ProofLine(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why ``atom`` has its bounds. ``steps`` are numbered; ``lower`` and ``upper`` are the bounds. ``warnings`` are
-    those about the question.
+    """Why ``atom`` has its bounds, ``lower`` and ``upper``, by numbered ``steps``; ``warnings`` concern the question.
 
     It prints as a tree in which a repeated step is shown once; ``as_dict`` is for JSON, ``to_dot`` for Graphviz,
     ``to_html`` gives a self-contained page. ``verify`` recomputes every step from the program's text alone.

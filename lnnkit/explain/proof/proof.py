@@ -66,8 +66,7 @@ class Step:
     """``conclusion`` (an atom or a formula, its variables bound) is at least (``side`` lower) or at most ``bound``.
 
     A blanket conclusion has variables: it holds for all entities of which no fact says more, or, where there is a list
-    of those ``excepted``, for all others. ``formula`` is the instance that was looked at, every connective with its
-    logic; ``truth`` is what its statement gives it.
+    of those ``excepted``, for all others. ``formula`` is the instance, every connective with its logic.
     An exact step rests on all its premises together, and on atoms that ``rules`` complete: each is the least truth with
     which these hold. In a ``crisp`` one every atom is true or false.
     ``all_seen`` is false where the premises are not all that are needed: there would be too many to list.
@@ -79,7 +78,6 @@ class Step:
     reason: Reason
     statement: Assertion | None = None
     formula: ast.Expression | None = None
-    truth: tuple[float, float] = (0.0, 1.0)
     bindings: Mapping[str, str] = field(default_factory=dict)
     premises: Sequence[Premise] = ()
     given: GivenFact | None = None
@@ -96,9 +94,8 @@ class Step:
 
 
 class ProofVisit(NamedTuple):
-    """A step where a walk through a proof meets it: its ``level`` below an end, the ``weight`` of the operand that it
-    bounds, and whether it is the ``last`` premise. Its premises follow if it ``opens``: not where it was met ``again``,
-    nor where the walk ends."""
+    """A step where a walk meets it: its ``level`` below an end, the ``weight`` of the operand that it bounds, whether
+    it is the ``last`` premise. If it ``opens``, its premises follow: not if it was met ``again``, or the walk ends."""
 
     number: int
     level: int

@@ -1,5 +1,4 @@
-"""Builds proofs from a fixpoint's history: from an atom's last event back to facts, by what each instance read at its
-tick."""
+"""Builds proofs from a fixpoint's history: from an atom's last event to facts, by what instances read."""
 
 from __future__ import annotations
 
@@ -163,7 +162,7 @@ class Prover:
         """The step with the instance from which it follows, and what it read; ``place`` is its row in a ``block``."""
         formula = view.formula
         assert formula.root is not None
-        step.formula, step.truth = self.wording.instance(formula, view.bindings), (formula.lower, formula.upper)
+        step.formula = self.wording.instance(formula, view.bindings)
         if formula.auxiliary is None and isinstance(formula.root.origin, Assertion):  # the whole of its statement
             step.statement = formula.root.origin
             step.reason = "statement" if step.reason == "neuron" else step.reason
@@ -185,7 +184,7 @@ class Prover:
             if near and isinstance(root.origin, Assertion):
                 pairs = zip(reference.arguments, arguments, strict=True)
                 bindings = {root.variables[v]: a for v, a in pairs if isinstance(v, int) and isinstance(a, str)}
-                return Step(conclusion, SIDES[side], value, "stated", root.origin, conclusion, truth, bindings)
+                return Step(conclusion, SIDES[side], value, "stated", root.origin, conclusion, bindings)
         formula = next(f for f in self._run.plan.shared.formulas if f.auxiliary == table)
         domain = self._run.grounding.domain
         ids = {place: domain.index[a] if isinstance(a, str) else domain.generic for place, a in enumerate(arguments)}
@@ -221,8 +220,7 @@ class Prover:
     # --- what an instance read --------------------------------------------------------------------------------------
 
     def _reads(self, event: Event, view: InstanceView, *, every_end: bool = False) -> list[EndRead]:
-        """All informative reads of an instance for an event; without ``every_end``, only the ends that can matter given
-        the polarity of the leaves."""
+        """The informative reads of an instance for an event: of ``every_end``, or of those that matter by polarity."""
         formula = view.formula
         reads: list[EndRead] = []
         every = dict(self._run.grounding.reads(event.shape, event.leaf, event.side))
