@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from lnnkit.data.grid import Sheet
 from lnnkit.data.source import Unreadable
 from lnnkit.syntax.ast import Column, Where
-from lnnkit.syntax.printer import format_cell, format_column, format_predicate, format_string
+from lnnkit.syntax.printer import format_cell, format_predicate, format_string
 
 _LISTED = 30  # greatest number of columns that a message names
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
@@ -70,10 +70,10 @@ def choose(
         positions = tuple(_position(column, sheet) for column in columns)
     else:
         positions = tuple(range(len(sheet.names)))
-        if sheet.format and sheet.named and sheet.names[0] == "" and len(positions) > max(1, arity + numeric):
-            listed = ", ".join(map(format_column, sheet.names[1 : 1 + max(1, arity + numeric)]))
+        wanted = max(1, arity + numeric)
+        if sheet.format and sheet.named and sheet.names[0] == "" and len(positions) > wanted:
             message = f"the first column of {sheet.source} has no name, as an index that was written with the table"
-            hint = f"list the columns to read, as `({listed})`; the first one is `1`"
+            hint = f"list the columns to read, as `{sheet.listed(positions[1 : 1 + wanted])}`; the first one is `1`"
             raise Unreadable("wrong-columns", message, hint)
         if len(positions) not in allowed:
             raise _wrong_width(predicate, arity, numeric, sheet)
@@ -95,12 +95,10 @@ def _wrong_width(predicate: str, arity: int, numeric: bool, sheet: Sheet) -> Unr
     has = f"{sheet.source} has {count}"
     if sheet.named:
         has += f": {_listing(sheet.names)}"
-    hint = ""
+    hint, wanted = "", max(1, arity + numeric)
     if sheet.format:
-        wanted = max(1, arity + numeric)
-        names = sheet.names if sheet.named else tuple(map(str, range(1, wanted + 1)))
-        listed = ", ".join(name if not sheet.named else format_predicate(name) for name in names[:wanted])
-        hint = f"list those to read: load {format_predicate(predicate)} from ... ({listed})"
+        listed = sheet.listed(range(min(wanted, count) if sheet.named else wanted))
+        hint = f"list those to read: load {format_predicate(predicate)} from ... {listed}"
     return Unreadable("wrong-columns", f"{_needs(predicate, arity, numeric)}; {has}", _separated(sheet) or hint)
 
 

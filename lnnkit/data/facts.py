@@ -23,7 +23,7 @@ from lnnkit.data.source import DataFault, Unreadable
 from lnnkit.data.table import FactTable
 from lnnkit.data.table_warnings import warnings
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.printer import format_predicate, format_string
+from lnnkit.syntax.printer import format_string
 from lnnkit.syntax.span import Span
 
 _SAMPLE = 100  # cells in which several units are looked for
@@ -251,8 +251,7 @@ def _unasked(error: Diagnostic, sheet: Sheet, choice: ColumnChoice) -> Diagnosti
     """The error for a column that is not a truth value and was not listed to be read as one."""
     if error.code != "bad-truth":
         return error
-    names = [format_predicate(sheet.names[place]) if sheet.named else str(place + 1) for place in choice.keys]
-    return replace(error, hint=f"{error.hint}; to leave columns out, list those to read: ({', '.join(names)})")
+    return replace(error, hint=f"{error.hint}; to leave columns out, list those to read: {sheet.listed(choice.keys)}")
 
 
 def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], DataFault]:

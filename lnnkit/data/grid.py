@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -51,3 +51,7 @@ class Sheet:
     def column(self, position: int) -> str:
         """A column as a statement names it."""
         return format_column(self.names[position] if self.named else position + 1)
+
+    def listed(self, positions: Iterable[int]) -> str:
+        """Columns as a statement lists them."""
+        return f"({', '.join(map(self.column, positions))})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, cast, overload
 
 from lnnkit.data.numerals import parted, whole
@@ -26,16 +27,11 @@ class Names(Sequence[str]):
     """Distinct texts by rank: first ``numbers`` (int64, see `whole`), ascending by value, then ``texts`` that are not
     whole numbers, ascending by code point, in Python or Arrow. Equal to any sequence of the same texts."""
 
-    __slots__ = ("_arrow", "_python", "_ranks", "numbers", "texts")
-
     def __init__(self, texts: tuple[str, ...] | pa.StringArray = (), numbers: np.ndarray | None = None) -> None:
         import numpy as np
 
         self.numbers = np.empty(0, np.int64) if numbers is None else numbers
         self.texts = texts
-        self._python: tuple[str, ...] | None = None
-        self._arrow: pa.StringArray | None = None
-        self._ranks: np.ndarray | None = None
 
     @staticmethod
     def of(texts: Iterable[str]) -> Names:
@@ -45,37 +41,30 @@ class Names(Sequence[str]):
         numbers, others = parted(set(texts))
         return Names(tuple(sorted(others)), np.array(sorted(numbers), np.int64))
 
-    @property
+    @cached_property
     def arrow(self) -> pa.StringArray:
-        """All names as an Arrow array of strings, made once."""
-        if self._arrow is None:
-            import pyarrow as pa
+        """All names as an Arrow array of strings."""
+        import pyarrow as pa
 
-            from lnnkit.data.arrow import concatenated, numbers, strings
+        from lnnkit.data.arrow import concatenated, numbers, strings
 
-            if not len(self.numbers):
-                self._arrow = self.texts_in_arrow
-            elif not is_many(len(self)):
-                self._arrow = strings(self.python)
-            else:
-                self._arrow = concatenated([numbers(self.numbers).cast(pa.string()), self.texts_in_arrow])
-        return self._arrow
+        if not len(self.numbers):
+            return self.texts_in_arrow
+        if not is_many(len(self)):
+            return strings(self.python)
+        return concatenated([numbers(self.numbers).cast(pa.string()), self.texts_in_arrow])
 
-    @property
+    @cached_property
     def python(self) -> tuple[str, ...]:
-        """All names as Python strings, made once."""
-        if self._python is None:
-            self._python = (*map(str, self.numbers.tolist()), *self._texts_in_python())
-        return self._python
+        """All names as Python strings."""
+        return (*map(str, self.numbers.tolist()), *self._texts_in_python())
 
-    @property
+    @cached_property
     def ranks(self) -> np.ndarray:
         """(n,) int32, the ranks of all names: the codes of a column that has each once, in order. Read-only."""
-        if self._ranks is None:
-            import numpy as np
+        import numpy as np
 
-            self._ranks = np.arange(len(self), dtype=np.int32)
-        return self._ranks
+        return np.arange(len(self), dtype=np.int32)
 
     @property
     def texts_in_arrow(self) -> pa.StringArray:
@@ -109,7 +98,7 @@ class Names(Sequence[str]):
 
     def at(self, ids: np.ndarray, expected: int) -> list[str]:
         """The names at some ranks; ``expected`` is how many will be asked for in total."""
-        if self._python is None:
+        if "python" not in vars(self):
             if not len(self.texts):
                 return list(map(str, self.numbers.take(ids).tolist()))
             if expected * _FEW < len(self):
@@ -152,7 +141,7 @@ class Names(Sequence[str]):
     @overload
     def __getitem__(self, index: slice) -> tuple[str, ...]: ...
     def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
-        if isinstance(index, slice) or self._python is not None:
+        if isinstance(index, slice) or "python" in vars(self):
             return self.python[index]
         return self._one(range(len(self))[index])
 

@@ -13,7 +13,7 @@ from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
 from lnnkit.data.numerals import NUMERAL
 from lnnkit.data.table import FactTable
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.printer import format_column, format_condition, format_string
+from lnnkit.syntax.printer import format_condition, format_string
 
 _PAIRS = (
     ("l", "u"), ("low", "high"), ("lower", "upper"), ("lo", "hi"), ("min", "max"), ("from", "to"), ("start", "end"),
@@ -55,12 +55,12 @@ def warnings(
         yield warning("doubtful-header", message, 'end the statement with "header"', 1)
     ends = [sheet.names[position] for position in choice.values] if sheet.named and not choice.listed else []
     if len(ends) == 2 and len(table) and not _are_ends(*ends):
-        names = [sheet.names[position] for position in (*choice.keys, choice.values[0])]
-        one, other = map(format_string, ends)
-        message = f"the columns {one} and {other} are read as the lower and the upper end of one value"
-        hint = f"take one of them: `[[{', '.join(map(format_string, names))}]]` of a frame"
+        first = (*choice.keys, choice.values[0])
+        both = " and ".join(map(format_string, ends))
+        message = f"the columns {both} are read as the lower and the upper end of one value"
+        hint = f"take one of them: `[[{', '.join(format_string(sheet.names[place]) for place in first)}]]` of a frame"
         if sheet.format:
-            hint = f"list the columns: `({', '.join(map(format_column, names))})`, or all of them if they are two ends"
+            hint = f"list the columns: `{sheet.listed(first)}`, or all of them if they are two ends"
         yield warning("unlisted-ends", message, hint)
     blank = outer_blanks(table.names)
     for column, position in zip(table.columns, choice.keys, strict=True):

@@ -118,7 +118,7 @@ def test_names_are_materialised_on_access() -> None:
     assert column[4999] == "n04999"
     assert column.to_arrow().dictionary.equals(names.arrow)
     assert list(column[:3]) == ["n00000", "n00001", "n00002"]
-    assert names._python is None  # pyright: ignore[reportPrivateUsage]
+    assert "python" not in vars(names)
     assert list(column)[-1] == "n04999"
     assert names == Names(tuple(column))
     assert names == tuple(column)

@@ -223,7 +223,7 @@ def test_names_are_formatted_on_access() -> None:
     assert held.find("13") is None
     many = Names(pa.array([], pa.string()), np.arange(50))
     assert many.at(np.array([3, 1]), 2) == ["3", "1"]
-    assert many._python is None  # pyright: ignore[reportPrivateUsage]
+    assert "python" not in vars(many)
     assert repr(many) == "Names(50: '0', '1', '2', '3', '4', ...)"
     used = np.isin(np.arange(7), [0, 3, 5, 6])
     assert held.some(used) == ("-7", "12", "007", "a")
@@ -267,6 +267,6 @@ def test_texts_are_made_of_nothing_that_is_not_shown(tmp_path: Path) -> None:
     answers = kb.ask("E(24999, X)")
     assert [dict(answer.bindings) for answer in answers] == [{"X": "25000"}]
     held = answers.columns[0].names
-    assert held._python is None  # pyright: ignore[reportPrivateUsage]
-    assert held._arrow is None  # pyright: ignore[reportPrivateUsage]
+    assert "python" not in vars(held)
+    assert "arrow" not in vars(held)
     assert len(held.texts) == 0
