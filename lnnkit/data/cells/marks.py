@@ -26,10 +26,9 @@ def meant_cells(grid: Grid, table: ast.Table, choice: ColumnChoice) -> Grid:
     grid = without_marks(grid, table.missing)
     if table.decimal == ",":
         compared = [test for test in choice.where if test.other is not None or _is_number(test.where.values)]
-        numbers = [*choice.values, *(place for test in compared for place in (test.position, test.other))]
-        grid = _changed(
-            grid, {place: with_points(grid.columns[place], place) for place in numbers if place is not None}
-        )
+        places = {*choice.values, *(place for test in compared for place in (test.position, test.other))}
+        numbers = sorted(place for place in places if place is not None)
+        grid = _changed(grid, {place: with_points(grid.columns[place], place) for place in numbers})
     return grid
 
 
