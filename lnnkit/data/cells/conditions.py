@@ -62,13 +62,11 @@ def verdict(where: Where, cells: Cells) -> ConditionResult:
 def _any(several: Sequence[ConditionResult]) -> ConditionResult:
     """The verdict of "one of several": a cell is wrong if it cannot be compared with one of the values and equals no
     other."""
-    first = several[0]
     if len(several) == 1:
-        return first
-    holds, wrong = first.holds.copy(), first.wrong.copy()
-    for part in several[1:]:
-        holds |= part.holds
-        wrong |= part.wrong
+        return several[0]
+    holds, wrong = (
+        np.any(masks, axis=0) for masks in zip(*((part.holds, part.wrong) for part in several), strict=True)
+    )
 
     def fault(row: int) -> DataFault:
         return next(part.fault(row) for part in several if part.wrong[row])
