@@ -36,13 +36,35 @@ FOREIGN_FUNCTIONS = {
 }
 """Functions of other languages, and their equivalents."""
 TEXT_FUNCTIONS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-    startswith endswith contains includes like ilike match matches regex regexp rlike glob len length strlen lower
-    upper tolower toupper lowercase uppercase substr substring concat cat trim strip
-""",
-    )
+    [
+        "startswith",
+        "endswith",
+        "contains",
+        "includes",
+        "like",
+        "ilike",
+        "match",
+        "matches",
+        "regex",
+        "regexp",
+        "rlike",
+        "glob",
+        "len",
+        "length",
+        "strlen",
+        "lower",
+        "upper",
+        "tolower",
+        "toupper",
+        "lowercase",
+        "uppercase",
+        "substr",
+        "substring",
+        "concat",
+        "cat",
+        "trim",
+        "strip",
+    ]
 )
 TEXTS_UNSEARCHED = (
     'texts are not searched: list the entities that match in a table, in pandas `df[df["name"].str.startswith("x")]'

@@ -24,6 +24,7 @@ _CLAUSE = re.compile(
     r"(?:and|or|xor|implies|iff|in|from|where|database|table|no|header|open|closed|missing|delimiter|decimal|encoding"
     r"|trim|trust)(?!-?\w)"
 )
+_CODE = re.compile(r'(?:[^"#]|"(?:[^"\\]|\\.)*(?:"|\\?$))*')  # strings, and what stands between them
 _OPERAND = re.compile(r"[^\W_]|[~¬∀∃⊤⊥\"?]")
 
 
@@ -72,17 +73,8 @@ def unfinished(text: str) -> bool:
 def comment_start(line: str) -> int:
     """The offset of the comment in a line; the length of the line if it has none. An unclosed string extends to the end
     of the line."""
-    quoted, escaped = False, False
-    for index, character in enumerate(line):
-        if escaped:
-            escaped = False
-        elif quoted and character == "\\":
-            escaped = True
-        elif character == '"':
-            quoted = not quoted
-        elif character == "#" and not quoted:
-            return index
-    return len(line)
+    code = _CODE.match(line)
+    return code.end() if code else 0
 
 
 def _lines(text: str) -> Iterator[_CodeLine]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 
 from lnnkit.syntax import ast
@@ -20,10 +19,7 @@ ALIGNED = 72  # code longer than this does not push the comments of its neighbou
 _BREAKS = {"<->": 0, "->": 1, "xor": 2, "|": 3, "&": 4}
 
 
-@dataclass(frozen=True, slots=True)
-class _TidiedLine:
-    code: str
-    comment: str = ""
+TidiedLine = tuple[str, str]  # its code, and its comment
 
 
 def tidy(text: str, path: str = "<string>") -> tuple[str, list[Diagnostic]]:
@@ -37,7 +33,7 @@ def tidy(text: str, path: str = "<string>") -> tuple[str, list[Diagnostic]]:
     parts, diagnostics = parse_parts(source)
     if diagnostics:
         return text, diagnostics
-    lines: list[_TidiedLine] = []
+    lines: list[TidiedLine] = []
     done = 0
     for piece, node in parts:
         lines += _between(source.text[done : piece.start])
@@ -49,33 +45,30 @@ def tidy(text: str, path: str = "<string>") -> tuple[str, list[Diagnostic]]:
     return _joined(lines), []
 
 
-def _between(text: str) -> list[_TidiedLine]:
+def _between(text: str) -> list[TidiedLine]:
     """The blank lines and comments between statements."""
     *lines, last = text.split("\n")
     if last.strip():
         lines.append(last)
-    return [_TidiedLine("", line.strip()) for line in lines]
+    return [("", line.strip()) for line in lines]
 
 
-def _statement(text: str, piece: Slice, node: ast.Statement | int, comment: str) -> list[_TidiedLine]:
+def _statement(text: str, piece: Slice, node: ast.Statement | int, comment: str) -> list[TidiedLine]:
     source = text[piece.start : piece.end].split("\n")
     if any(comment_start(line) < len(line) or not line.strip() for line in source):
         return _as_it_was(text, piece, source, comment)
-    if isinstance(node, int):
-        return [_TidiedLine(f"lnnkit {node}", comment)]
-    *lines, last = _wrapped(format_statement(node, as_written=True))
-    return [*map(_TidiedLine, lines), _TidiedLine(last, comment)]
+    code = f"lnnkit {node}" if isinstance(node, int) else format_statement(node, as_written=True)
+    *lines, last = _wrapped(code)
+    return [*((line, "") for line in lines), (last, comment)]
 
 
-def _as_it_was(text: str, piece: Slice, source: list[str], comment: str) -> list[_TidiedLine]:
+def _as_it_was(text: str, piece: Slice, source: list[str], comment: str) -> list[TidiedLine]:
     """A statement with comments inside: only its indentation and trailing blanks change."""
     indent = piece.start - (text.rfind("\n", 0, piece.start) + 1)
-    lines = []
-    for number, line in enumerate(source):
-        shift = 0 if number == 0 else min(indent, len(line) - len(line.lstrip()))
-        lines.append(line[shift:].rstrip())
+    shifts = [0, *(min(indent, len(line) - len(line.lstrip())) for line in source[1:])]
+    lines = [line[shift:].rstrip() for line, shift in zip(source, shifts, strict=True)]
     lines[-1] = f"{lines[-1]}  {comment}" if comment else lines[-1]
-    return [_TidiedLine(line) for line in lines]
+    return [(line, "") for line in lines]
 
 
 def _wrapped(line: str) -> list[str]:
@@ -102,24 +95,18 @@ def _break(line: str) -> int | None:
             depth += 1
         elif lexeme.kind == "symbol" and lexeme.text in ")]}":
             depth -= 1
-        elif (
-            lexeme.text in _BREAKS
-            and lexeme.start > first
-            and (best is None or (depth, _BREAKS[lexeme.text]) <= best[:2])
-        ):
-            best = (depth, _BREAKS[lexeme.text], lexeme.start)
+        elif lexeme.text in _BREAKS and lexeme.start > first:
+            place = (depth, _BREAKS[lexeme.text], lexeme.start)
+            best = place if best is None or place[:2] <= best[:2] else best
     return best[2] if best else None
 
 
-def _joined(lines: list[_TidiedLine]) -> str:
+def _joined(lines: list[TidiedLine]) -> str:
     """The text of the lines: repeated blank lines removed, trailing comments of neighbouring lines aligned."""
     texts: list[str] = []
-    for _, neighbours in groupby(lines, lambda line: bool(line.code)):
+    for _, neighbours in groupby(lines, lambda line: bool(line[0])):
         block = list(neighbours)
-        column = max((len(line.code) for line in block if line.comment and len(line.code) <= ALIGNED), default=0)
-        texts += [
-            f"{line.code:<{column}}  {line.comment}" if line.comment and line.code else line.code or line.comment
-            for line in block
-        ]
+        width = max((len(code) for code, comment in block if comment and len(code) <= ALIGNED), default=0)
+        texts += [f"{code:<{width}}  {comment}" if comment and code else code or comment for code, comment in block]
     folded = [text for index, text in enumerate(texts) if text or (index > 0 and texts[index - 1])]
     return "\n".join(folded).strip("\n") + "\n" if any(folded) else ""
