@@ -64,8 +64,9 @@ class AstBuilder:
         children, span = tree.children, self.span(tree)
         match tree.data:
             case "fact_statement":
-                trust = self._trust(children.pop()) if self._is(children[-1], "trust") else None
-                return ast.FactStatement(*self._literal(children), trust, span=span)
+                trusted = self._is(children[-1], "trust")
+                trust = self._trust(children[-1]) if trusted else None
+                return ast.FactStatement(*self._literal(children[: len(children) - trusted]), trust, span=span)
             case "label_statement":
                 return ast.LabelStatement(*self._literal(children), span=span)
             case "rule_statement":
@@ -225,22 +226,22 @@ class AstBuilder:
         return self._string(token) if token.type == "STRING" else self.text(branch).replace("−", "-")
 
     def _delimiter(self, branch: ParseNode) -> str:
-        text, token = self._string(branch.children[1]), branch.children[1]
-        if len(text) == 1 and text.isascii() and text not in '"\n\r':
-            return text
-        hint = 'write a tab as "\\t"' if text.strip().lower() in ("tab", "tabs", "\\t") else 'such as ";" or "\\t"'
-        message = f"a delimiter must be one ASCII character other than a quote or line break; got {self.text(token)}"
-        raise self._fault("bad-delimiter", message, token, hint)
+        token, text = branch.children[1], self._string(branch.children[1])
+        if len(text) != 1 or not text.isascii() or text in '"\n\r':
+            hint = 'write a tab as "\\t"' if text.strip().lower() in ("tab", "tabs", "\\t") else 'such as ";" or "\\t"'
+            shape = "a delimiter must be one ASCII character other than a quote or line break"
+            raise self._fault("bad-delimiter", f"{shape}; got {self.text(token)}", token, hint)
+        return text
 
     def _decimal(self, branch: ParseNode) -> str:
-        text, token = self._string(branch.children[1]), branch.children[1]
+        token, text = branch.children[1], self._string(branch.children[1])
         if text not in (",", "."):
             message = f"numbers have a decimal comma or point; got {self.text(token)}"
             raise self._fault("bad-decimal", message, token, 'write `decimal ","`')
         return text
 
     def _encoding(self, branch: ParseNode) -> str:
-        text, token = self._string(branch.children[1]), branch.children[1]
+        token, text = branch.children[1], self._string(branch.children[1])
         try:
             "".encode(text)
         except (LookupError, ValueError):
@@ -251,8 +252,8 @@ class AstBuilder:
     def _trust(self, branch: ParseNode) -> float | int:
         value = self._value(branch.children[1])
         if isinstance(value, ast.Learnable):
-            message = "trust cannot be learned"
-            raise self._fault("bad-trust", message, branch, "write a number from 0 to 1, such as `trust 0.8`")
+            hint = "write a number from 0 to 1, such as `trust 0.8`"
+            raise self._fault("bad-trust", "trust cannot be learned", branch, hint)
         if not 0 <= value.value <= 1:
             shown = value.value
             hint = f"write `trust {shown / 100:g}`" if 10 <= shown <= 100 else "1 is full trust, and the default"
@@ -269,18 +270,13 @@ class AstBuilder:
             message = f"this expression nests more than {MAX_DEPTH} operators"
             hint = "split it into several rules, or give a part of it a predicate of its own"
             raise self._fault("too-deep", message, self._first(branch), hint)
-        if isinstance(branch, Token):
-            return self._leaf(branch)
-        return self._node(branch, scope, depth + 1)
-
-    def _leaf(self, token: Token) -> ast.Expression:
-        match token.type:
-            case "STRING":
-                return ast.Entity(self._string(token), span=self.span(token))
-            case "TRUTH":
-                return ast.Truth(_TRUTHS[self.text(token)], span=self.span(token))
-            case _:
-                return self._value(token)
+        if not isinstance(branch, Token):
+            return self._node(branch, scope, depth + 1)
+        if branch.type == "STRING":
+            return ast.Entity(self._string(branch), span=self.span(branch))
+        if branch.type == "TRUTH":
+            return ast.Truth(_TRUTHS[self.text(branch)], span=self.span(branch))
+        return self._value(branch)
 
     def _node(self, tree: ParseNode, scope: BoundNames, depth: int) -> ast.Expression:
         children = tree.children
@@ -306,15 +302,12 @@ class AstBuilder:
                 self._alone(children[1], children[0])
                 return ast.Negate(operand, span=span)
             case "function":
-                return ast.Function(
-                    cast(Any, self.text(children[0])), self.expression(children[2], scope, depth), span=span
-                )
+                name = cast(Any, self.text(children[0]))
+                return ast.Function(name, self.expression(children[2], scope, depth), span=span)
             case "unit":
-                attributes = ()
-                if self._is(children[-1], "attributes"):
-                    *children, last = children
-                    attributes = self._attributes(last)
-                operands = tuple([self.expression(child, scope, depth) for child in children[2:-1:2]])
+                given = self._is(children[-1], "attributes")
+                attributes = self._attributes(children[-1]) if given else ()
+                operands = tuple([self.expression(child, scope, depth) for child in children[2 : -1 - given : 2]])
                 return ast.Unit(cast(Any, self.text(children[0])), operands, attributes, span=span)
         operands = tuple([self.expression(child, scope, depth) for child in children[::2]])
         match tree.data:
@@ -325,13 +318,12 @@ class AstBuilder:
             case "comparison":
                 relations = tuple([_RELATIONS.get(text := self.text(child), text) for child in children[1::2]])
                 return ast.Comparison(operands, cast(Any, relations), span=span)
-            case "arithmetic":
-                self._alone(children[0], children[1])
-                self._alone(children[2], children[1])
-                self._no_date(children[2])
-                operator = self.text(children[1]).replace("−", "-")
-                return ast.Arithmetic(cast(Any, operator), *operands, span=span)
-        raise AssertionError(f"no expression: {tree.data}")
+        assert tree.data == "arithmetic", tree.data
+        self._alone(children[0], children[1])
+        self._alone(children[2], children[1])
+        self._no_date(children[2])
+        operator = self.text(children[1]).replace("−", "-")
+        return ast.Arithmetic(cast(Any, operator), *operands, span=span)
 
     def _atom(self, tree: ParseNode, scope: BoundNames) -> ast.Atom:
         name, arguments = self._name(tree.children[0]), ()

@@ -35,36 +35,10 @@ FOREIGN_FUNCTIONS = {
     "sum": "write `a + b`",
 }
 """Functions of other languages, and their equivalents."""
-TEXT_FUNCTIONS = frozenset(
-    [
-        "startswith",
-        "endswith",
-        "contains",
-        "includes",
-        "like",
-        "ilike",
-        "match",
-        "matches",
-        "regex",
-        "regexp",
-        "rlike",
-        "glob",
-        "len",
-        "length",
-        "strlen",
-        "lower",
-        "upper",
-        "tolower",
-        "toupper",
-        "lowercase",
-        "uppercase",
-        "substr",
-        "substring",
-        "concat",
-        "cat",
-        "trim",
-        "strip",
-    ]
+TEXT_FUNCTIONS = re.findall(
+    r"\w+",
+    "startswith endswith contains includes like ilike match matches regex regexp rlike glob len length strlen lower"
+    " upper tolower toupper lowercase uppercase substr substring concat cat trim strip",
 )
 TEXTS_UNSEARCHED = (
     'texts are not searched: list the entities that match in a table, in pandas `df[df["name"].str.startswith("x")]'

@@ -29,17 +29,12 @@ Hint = str | Callable[[Groups, Fault], str | None]
 Recogniser = Callable[[Fault], Diagnostic | None]
 Table = Sequence[str | tuple[str, Hint] | Recogniser]  # headings, patterns with their hints, and what takes more
 
-_KINDS = {
+_KINDS = {  # the others are keywords
     "rule": ("rule", "axiom"),
     "fact": ("fact", "label"),
-    "query": ("query",),
     "formula": ("rule", "axiom", "query"),
-    "load": ("load",),
     "table": ("load", "label"),
     "declaration": ("predicate", "number"),
-    "number": ("number",),
-    "sort": ("sort",),
-    "logic": ("logic",),
     "line": (None,),  # a line that no keyword starts
     "any": (*KEYWORDS, None),
 }
@@ -158,7 +153,7 @@ _HEADING = re.compile(r"(?P<kinds>[a-z+]+) (?:\[(?P<conditions>[^\]]*)\] )?(?P<c
 def _row(heading: str, pattern: str, hint: Hint) -> Recogniser:
     about = _HEADING.fullmatch(heading)
     assert about, heading
-    keywords = frozenset(word for kind in about["kinds"].split("+") for word in _KINDS[kind])
+    keywords = frozenset(word for kind in about["kinds"].split("+") for word in _KINDS.get(kind, (kind,)))
     conditions = (about["conditions"] or "").split()
     left, mark, right = pattern.rpartition("‸")
     before = re.compile(_compiled(left) + r"\Z", re.DOTALL) if mark else None

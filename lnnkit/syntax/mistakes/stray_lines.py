@@ -140,34 +140,33 @@ def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
     text = source.text[piece.start : piece.end]
     first = _FIRST.match(text)
     word = first[0] if first else text[:1]
-    span = Span(source, piece.start, piece.start + len(word))
     start = Fault(source, piece, piece.start, piece.start, None, frozenset(), (), ())
     foreign = next((diagnostic for row in _ROWS if (diagnostic := row(start)) is not None), None)
     if foreign is not None:
         return foreign
-    near = nearest_keyword(text)
+    near, code = nearest_keyword(text), "missing-keyword"
     if word == "lnnkit":
-        return Diagnostic(
-            "unsupported-version", "`lnnkit` must be followed by the version of the language", "write `lnnkit 1`", span
-        )
-    if near == word:
+        code, hint = "unsupported-version", "write `lnnkit 1`"
+        message = "`lnnkit` must be followed by the version of the language"
+    elif near == word:
+        message = f"`{word}(` is read as a predicate that is called {word}"
         hint = f"put a space after the keyword: `{near} ...`"
-        return Diagnostic("missing-keyword", f"`{word}(` is read as a predicate that is called {word}", hint, span)
-    if near:
-        return Diagnostic("missing-keyword", f"`{word}` is not a keyword", f"did you mean `{near}`?", span)
-    mistake = _mistake_within(source, shadow, piece)
-    if mistake:
+    elif near:
+        message, hint = f"`{word}` is not a keyword", f"did you mean `{near}`?"
+    elif (mistake := _mistake_within(source, shadow, piece)) is not None:
         return mistake
-    line = " ".join(text.split())
-    rule, fact = truth_before(text), _FACT.fullmatch(line)
-    if rule or fact:
-        hint = f"write `rule {rule}`" if fact is None else f"write `fact {fact[2]} = {fact[1]}`"
-        return Diagnostic("leading-truth", "the truth of a statement is written at its end", hint, span)
-    keyword = "rule" if ARROW.search(text) else "fact" if _LITERAL.fullmatch(text) else None
-    hint = (
-        f"write `{keyword} {line}`" if keyword and len(line) < 80 else f"begin with one of {', '.join(KEYWORDS[:-1])}"
-    )
-    return Diagnostic("missing-keyword", f"a statement starts with a keyword, not with `{visible(word)}`", hint, span)
+    else:
+        line = " ".join(text.split())
+        rule, fact = truth_before(text), _FACT.fullmatch(line)
+        keyword = "rule" if ARROW.search(text) else "fact" if _LITERAL.fullmatch(text) else None
+        message = f"a statement starts with a keyword, not with `{visible(word)}`"
+        hint = f"begin with one of {', '.join(KEYWORDS[:-1])}"
+        if rule or fact:
+            code, message = "leading-truth", "the truth of a statement is written at its end"
+            hint = f"write `rule {rule}`" if fact is None else f"write `fact {fact[2]} = {fact[1]}`"
+        elif keyword and len(line) < 80:
+            hint = f"write `{keyword} {line}`"
+    return Diagnostic(code, message, hint, Span(source, piece.start, piece.start + len(word)))
 
 
 def nearest_keyword(text: str) -> str | None:
