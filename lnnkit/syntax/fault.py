@@ -66,7 +66,8 @@ class Fault:
             case UnexpectedCharacters():
                 start, end, kind, expected = error.pos_in_stream, error.pos_in_stream + 1, None, error.allowed or ()
             case _:
-                start = end = _code_end(shadow, piece) - piece.start
+                last = lexemes(shadow, shadow, piece.start, piece.end)
+                start = end = last[-1].end - piece.start if last else 0
                 kind, expected = END, (error.accepts or error.expected) if isinstance(error, UnexpectedToken) else ()
         start, stop = piece.start + start, piece.start + end  # Lark counts from the slice's start
         before = lexemes(source.text, shadow, piece.start, start)
@@ -145,11 +146,8 @@ def visible(text: str) -> str:
 
 def lexemes(text: str, shadow: str, start: int, end: int) -> tuple[Lexeme, ...]:
     """The lexemes of ``text[start:end]``, white space and comments left out."""
-    code = []
-    for match in _LEXEME.finditer(shadow, start, end):
-        if match.lastgroup and match.lastgroup != "skip":
-            code.append(Lexeme(match.lastgroup, text[match.start() : match.end()], match.start()))
-    return tuple(code)
+    matches = ((match, match.lastgroup or "skip") for match in _LEXEME.finditer(shadow, start, end))
+    return tuple(Lexeme(kind, text[slice(*match.span())], match.start()) for match, kind in matches if kind != "skip")
 
 
 def _unclosed(before: tuple[Lexeme, ...]) -> tuple[int, ...]:
@@ -162,12 +160,6 @@ def _unclosed(before: tuple[Lexeme, ...]) -> tuple[int, ...]:
         elif stack and _CLOSING.get(lexeme.text) == before[stack[-1]].text:
             stack.pop()
     return tuple(stack)
-
-
-def _code_end(shadow: str, piece: Slice) -> int:
-    """The end of the last token of a slice."""
-    last = lexemes(shadow, shadow, piece.start, piece.end)
-    return last[-1].end if last else piece.start
 
 
 # --- the message of a plain syntax error ------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ _CONNECTIVES: Mapping[type, tuple[str, int, int]] = {  # with the least strength
     ast.Iff: ("<->", _IMPLIES, _IMPLIES),
 }
 
+_TAKEN = AGGREGATES | FUNCTIONS | UNITS | SHOUTED | {"query"}  # a lone query may start with its keyword
 _LEARNABLE_END = re.compile(r"\?(?:[^\W\d_][\w-]*)?$")
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"})
 
@@ -60,9 +61,10 @@ def format_string(text: str) -> str:
 
 def format_predicate(name: str) -> str:
     """A predicate's name before parentheses or in a declaration: quoted if it means something else in formulas."""
-    free = name not in AGGREGATES and name != "query"  # a lone query may start with its keyword
-    free = free and name not in FUNCTIONS and name not in UNITS and name not in SHOUTED
-    return _name(name) if free else format_string(name)
+    taken = (
+        name in AGGREGATES | FUNCTIONS | UNITS | SHOUTED or name == "query"
+    )  # a lone query may start with its keyword
+    return format_string(name) if taken else _name(name)
 
 
 def format_number(value: float) -> str:
@@ -72,10 +74,8 @@ def format_number(value: float) -> str:
 
 def format_learnable(learnable: ast.Learnable) -> str:
     """``?``, ``?50``, ``?name`` or ``?name=50``."""
-    initial = "" if learnable.initial is None else format_number(learnable.initial)
-    if learnable.name is None:
-        return f"?{initial}"
-    return f"?{learnable.name}={initial}" if initial else f"?{learnable.name}"
+    parts = (learnable.name, None if learnable.initial is None else format_number(learnable.initial))
+    return "?" + "=".join(part for part in parts if part is not None)
 
 
 class _Printer:
@@ -97,13 +97,13 @@ class _Printer:
             case ast.ImportStatement(path=path):
                 return f"import {format_string(path)}"
             case ast.LoadStatement(name=name, table=table, negated=negated):
-                return f"load {_denial(negated)}{format_predicate(name)} from {_table(table)}"
+                return f"load {'~' * negated}{format_predicate(name)} from {_table(table)}"
             case ast.LabelTableStatement(name=name, table=table, negated=negated):
-                return f"label {_denial(negated)}{format_predicate(name)} from {_table(table)}"
+                return f"label {'~' * negated}{format_predicate(name)} from {_table(table)}"
             case ast.FactStatement(atom=atom, negated=negated, bounds=bounds, trust=trust):
-                return f"fact {_denial(negated)}{self.atom(atom, frozenset())}{_bounds(bounds)}{_trust(trust)}"
+                return f"fact {'~' * negated}{self.atom(atom, frozenset())}{_bounds(bounds)}{_trust(trust)}"
             case ast.LabelStatement(atom=atom, negated=negated, bounds=bounds):
-                return f"label {_denial(negated)}{self.atom(atom, frozenset())}{_bounds(bounds)}"
+                return f"label {'~' * negated}{self.atom(atom, frozenset())}{_bounds(bounds)}"
             case ast.RuleStatement(name=name, formula=formula, bounds=bounds):
                 return f"rule {_title(name)}{self.expression(formula)}{_bounds(bounds)}"
             case ast.AxiomStatement(name=name, formula=formula, bounds=bounds):
@@ -178,15 +178,12 @@ class _Printer:
         return self._term(first, level, scope) + "".join(terms)
 
     def _connective(self, node: ast.Connective, last: bool, scope: frozenset[str]) -> str:
-        match node:
-            case ast.And(operands=operands) | ast.Or(operands=operands):
-                pass
-            case (
-                ast.Implies(antecedent=left, consequent=right)
-                | ast.Iff(left=left, right=right)
-                | ast.Xor(left=left, right=right)
-            ):
-                operands = left, right
+        if isinstance(node, ast.And | ast.Or):
+            operands = node.operands
+        elif isinstance(node, ast.Implies):
+            operands = node.antecedent, node.consequent
+        else:
+            operands = node.left, node.right
         sign, level, last_level = _CONNECTIVES[type(node)]
         texts = [self.expression(operand, level, False, scope) for operand in operands[:-1]]
         return f" {sign} ".join([*texts, self.expression(operands[-1], last_level, last, scope)])
@@ -237,10 +234,6 @@ def _name(name: str) -> str:
     return name if is_name(name) else format_string(name)
 
 
-def _denial(negated: bool) -> str:
-    return "~" if negated else ""
-
-
 def _title(name: str | None) -> str:
     return "" if name is None else f"{_name(name)}: "
 
@@ -249,21 +242,16 @@ def _sorts(sorts: tuple[str, ...]) -> str:
     return f"({', '.join(map(_name, sorts))})" if sorts else ""
 
 
-def _value(value: ast.Value) -> str:
+def _value(value: ast.Value | ast.ValueList) -> str:
+    if isinstance(value, ast.ValueList):
+        return f"[{', '.join(map(_value, value.items))}]"
     return format_learnable(value) if isinstance(value, ast.Learnable) else format_number(value.value)
 
 
-def _item(value: ast.Value | ast.ValueList) -> str:
-    if isinstance(value, ast.ValueList):
-        return f"[{', '.join([_item(item) for item in value.items])}]"
-    return _value(value)
-
-
 def _attributes(attributes: tuple[ast.Attribute, ...]) -> str:
-    if not attributes:
-        return ""
-    values = [_name(item.value) if isinstance(item.value, str) else _item(item.value) for item in attributes]
-    return "{" + ", ".join(f"{item.key}: {value}" for item, value in zip(attributes, values, strict=True)) + "}"
+    values = [_name(item.value) if isinstance(item.value, str) else _value(item.value) for item in attributes]
+    shown = ", ".join(f"{item.key}: {value}" for item, value in zip(attributes, values, strict=True))
+    return f"{{{shown}}}" if shown else ""
 
 
 def _bounds(bounds: ast.Bounds | None) -> str:
