@@ -11,8 +11,9 @@ from contextlib import contextmanager
 def collection_paused() -> Iterator[None]:
     """Pauses the collector, unless it is off already; also a decorator.
 
-    The collector looks at all objects again whenever their number has grown by a quarter. A program of 5,000 rules is
-    loaded and inferred in 4.1 CPU seconds where loading, lifting and preparing pause it, in 5.9 where nothing does.
+    The collector looks at all objects again whenever their number has grown by a quarter. A program of 1,000 rules is
+    inferred in 0.55 CPU seconds where lifting and inference pause it, in 0.68 where only what precedes the rounds does.
+    Inference leaves no cycles behind.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -37,6 +37,7 @@ from lnnkit.trail.events import Trace, Trail
 
 
 @quietly
+@collection_paused()
 def infer(
     plans: Plans,
     index: Mapping[str, int],
@@ -66,10 +67,9 @@ def infer(
     """
     world = domain(plans.lifted, index, given, labelled, unnamed)
     state = State(dtype, Trail(dtype, trace, values=record), device)
-    with collection_paused():
-        grounding = _with_facts(plans.outline(world), world, given, state, guard, recorder)
-        profile = _profile(grounding.atoms, frozenset(assumable))
-        run = _started(plans.plan(world, profile, narrow=narrow), grounding, state)
+    grounding = _with_facts(plans.outline(world), world, given, state, guard, recorder)
+    profile = _profile(grounding.atoms, frozenset(assumable))
+    run = _started(plans.plan(world, profile, narrow=narrow), grounding, state)
     _infer(run, round_limit, watch)
     return run
 

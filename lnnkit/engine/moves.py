@@ -23,15 +23,18 @@ class Delta:
 
     def __init__(self) -> None:
         self._rows: dict[tuple[str, int], Array | range] = {}
-        self._classes: dict[tuple[str, int], int] = {}
+        self._classes: dict[tuple[str, int], int | None] = {}
 
     def rows(self, table: str, side: int) -> Array | range | None:
         """The moved rows of a table; None if there are none."""
         return self._rows.get((table, side))
 
-    def common_class(self, table: str, side: int) -> int | None:
-        """The class of all of these rows, if it is known to be one."""
-        return self._classes.get((table, side))
+    def common_class(self, table: Relation, side: int, encoded: EncodedBounds) -> int | None:
+        """The class of all moved rows of a table; None where they have several."""
+        where = table.name, side
+        if where not in self._classes and where in self._rows:
+            self._classes[where] = encoded.common(table, spelled_out(self._rows[where]))
+        return self._classes.get(where)
 
     @property
     def where(self) -> Iterable[tuple[str, int]]:
@@ -107,7 +110,7 @@ class Round:
     """What the members of a round share: the state that all read, the ``delta`` of the last round, and the proposals
     for its end. ``made`` has, by table, the side and the bound that new atoms receive at least."""
 
-    __slots__ = ("_moved", "arrested", "atoms", "delta", "encoded", "inbox", "instances", "made", "state")
+    __slots__ = ("arrested", "atoms", "delta", "encoded", "inbox", "instances", "made", "state")
 
     def __init__(self, atoms: Relations, state: State, encoded: EncodedBounds, delta: Delta | None = None) -> None:
         self.atoms = atoms
@@ -118,15 +121,3 @@ class Round:
         self.arrested: list[Arrested] = []
         self.instances = 0
         self.made: dict[int, tuple[tuple[int, float], int]] = {}
-        self._moved: dict[tuple[str, int], int | None] = {}
-
-    def class_of_moved(self, table: Relation, side: int) -> int | None:
-        """The class of all rows of a table that moved on a side; None where they have several."""
-        where = table.name, side
-        if self.delta is None:
-            return None
-        known = self.delta.common_class(*where)
-        if known is None and where not in self._moved:
-            rows = self.delta.rows(*where)
-            self._moved[where] = None if rows is None else self.encoded.common(table, spelled_out(rows))
-        return self._moved[where] if known is None else known

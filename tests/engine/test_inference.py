@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 import lnnkit
@@ -106,3 +108,31 @@ def test_asking_changes_no_other_answer() -> None:
     for query in ("A(X)", "B(X)", "C(X)", "D(X)"):
         assert list(plain.ask(query)) == list(curious.ask(query))
     assert plain.ask("B(anna) | C(anna)")[0].state == "true"  # what a rule says of a neuron is heard
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "",
+        "predicate Well(person)\npredicate Ill(person) closed\nrule Infected(X) & ~Well(X) -> Ill(X)\nquery Ill(X)",
+        "rule (exists Y: Infected(Y) & Contact(Y, X)) -> Near(X)\nquery Near(X)",
+        "number day(person)\nrule Contact(X, Y) & Infected(X) -> day(Y) >= day(X) + 1\nfact day(p0) = 0\nquery day(X)",
+        "rule Infected(X) -> Well(X)\nfact ~Well(p1)\nfact ~Well(p7)\nquery Well(X)",
+    ],
+)
+def test_rounds_leave_no_cycles_for_the_collector(more: str) -> None:
+    """They would keep the arrays of all rounds, since it is paused meanwhile."""
+
+    def left(count: int) -> int:
+        kb = lnnkit.loads(SPREAD.format(closed="") + f"{more}\nfact Infected(p0)\nquery Infected(X)\n")
+        kb.tell("Contact", [(f"p{i}", f"p{i + 1}") for i in range(count)])
+        gc.collect()
+        gc.disable()
+        try:
+            assert kb.infer().rounds
+            return gc.collect()
+        finally:
+            gc.enable()
+
+    left(10)
+    assert left(40) <= left(20)

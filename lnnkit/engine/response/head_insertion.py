@@ -148,8 +148,8 @@ def _classes(plan: _Plan, bindings: Bindings, now: Round) -> list[int] | None:
     classes: list[int] = []
     for leaf in plan.leaves:
         sole, moved = now.encoded.sole(leaf.table), bindings.moved
-        if sole is None and moved is not None and moved[0] == leaf.atom:
-            sole = now.class_of_moved(leaf.table, moved[1])
+        if sole is None and now.delta is not None and moved is not None and moved[0] == leaf.atom:
+            sole = now.delta.common_class(leaf.table, moved[1], now.encoded)
         if sole is None:
             return None
         classes.append(sole)

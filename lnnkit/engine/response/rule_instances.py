@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from lnnkit.engine.encoded_bounds import EncodedBounds
-from lnnkit.engine.moves import Round
+from lnnkit.engine.moves import Delta
 from lnnkit.engine.response.respond import Doubt, Read, constant
 from lnnkit.engine.response.response_table import Column, one_class
 from lnnkit.formula.unfolding import AUXILIARY, LEAF
@@ -51,10 +51,10 @@ class RuleInstances:
         bindings: Bindings,
         atoms: Relations,
         encoded: EncodedBounds,
-        now: Round | None = None,
+        delta: Delta | None = None,
     ) -> None:
         self.bindings = bindings
-        self._now = now
+        self._delta = delta
         self._shape = shape
         self._member = member
         self._rule = rule
@@ -86,8 +86,8 @@ class RuleInstances:
         if description.atom not in self.bindings.known.listed:
             return None
         sole, moved = self._classes.sole(description.table), self.bindings.moved
-        if sole is None and self._now is not None and moved is not None and moved[0] == description.atom:
-            return self._now.class_of_moved(description.table, moved[1])
+        if sole is None and self._delta is not None and moved is not None and moved[0] == description.atom:
+            return self._delta.common_class(description.table, moved[1], self._classes)
         return sole
 
     def rows(self, leaf: int) -> Array:

@@ -60,7 +60,7 @@ class RuleResponse(Proposing):
         insertable = self.table.useful and not self.rule.enumerates and not self.arrests.any
         if insertable and self._insertion.insert(bindings, now):
             return
-        instances = RuleInstances(self.shape, self.member, self.rule, bindings, now.atoms, now.encoded, now)
+        instances = RuleInstances(self.shape, self.member, self.rule, bindings, now.atoms, now.encoded, now.delta)
         proposed = self._respond(instances, now)
         if proposed is None:
             return
