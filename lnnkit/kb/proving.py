@@ -27,7 +27,7 @@ from lnnkit.prove.decision.classical_answer import prove_classically
 from lnnkit.prove.decision.exact_answer import exact_ends, prove_exactly
 from lnnkit.prove.decision.exact_record import NoRecord, recorded
 from lnnkit.prove.decision.minimal_core import declarations, member_of
-from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text, propagated, unknown
+from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text, propagated
 from lnnkit.prove.ground.crisp_program import crisped, is_crisp, plain, whole_numbers
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.known_values import KnownValues
@@ -88,7 +88,9 @@ def proved(
             with collection_paused(), part.watched(timed), limited_to(timed):
                 rested = _covering(part, asked)
         except TimedOut:
-            yield from (replace(unknown(query.text, reading, BEFORE), alpha=alpha) for query in queries)
+            yield from (
+                replace(propagated(query.text, (0.0, 1.0), reading, alpha, BEFORE), alpha=alpha) for query in queries
+            )
             return
         ground = replace(_grounded(part, rested, asked, reading, tell, timed), halted=stop.asked)
         if rested.cut_short and not timed.late:
@@ -97,7 +99,7 @@ def proved(
             for _, question in _questions(part, ground, query, text):
                 with Interruption() if is_pythons_own() else nullcontext() as stop.current:
                     if timed.late and not stop.asked():
-                        answer = propagated(question, reading, alpha, timed.note)
+                        answer = propagated(question.text, question.inferred, reading, alpha, timed.note)
                     else:
                         answer = _answer(ground, question, reading, alpha, deadline.left)
                 stop.done |= answer.interrupted

@@ -31,13 +31,13 @@ class ClassicalDecision:
         self.count = 0
         self.deadline = asked.deadline
         self._asked, self._ground, self._question = asked, asked.ground, asked.question
-        self.encoding = self._encoding(folded=True)
+        self.encoding = self._encoding()
         self._solver = MarkedSolver[Constraint](self.encoding)
         self._goal = self.encoding.truth(asked.question.part, {})
 
     def replayed(self) -> ClassicalEncoding:
         """An encoding in which bounds known from inference are not constants."""
-        return self._encoding(folded=False)
+        return ClassicalEncoding(self._ground.reading, self._ground.whole, folded=False)
 
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true. Raises `TooWide`, `Interrupted`."""
@@ -47,8 +47,8 @@ class ClassicalDecision:
             return "timeout"
         return _VERDICTS.get(ways, "timeout")
 
-    def _encoding(self, *, folded: bool) -> ClassicalEncoding:
-        return ClassicalEncoding(self._ground.reading, self._ground.whole, folded=folded)
+    def _encoding(self) -> ClassicalEncoding:
+        return ClassicalEncoding(self._ground.reading, self._ground.whole, folded=True)
 
     def _can(self, *, truth: bool) -> SolverStatus:
         """Whether the question can have a truth, with a model or an unsatisfiable core."""

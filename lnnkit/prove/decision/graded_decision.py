@@ -14,7 +14,7 @@ from lnnkit.prove.decision.shown_worlds import checked_world
 from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, Constraint, GradedEncoding
 from lnnkit.prove.solving import Z3, SolverStatus, checked, fraction
 from lnnkit.prove.verdict import ShownWorld
-from lnnkit.time_limit import Deadline, TimedOut
+from lnnkit.time_limit import TimedOut
 
 SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
 _LOOKED = 64  # after this many constraints the clock is read
@@ -36,7 +36,7 @@ class GradedDecision:
         self.worlds: list[ShownWorld] = []
         self.cone = asked.cone
         self._asked, self._ground, self._question = asked, asked.ground, asked.question
-        self._deadline = asked.deadline
+        self._deadline = self._until = asked.deadline  # for the question, and for one end
         self._wanted = ends
         self._reading = asked.ground.reading  # has the values that a model lacks
         self.encoding = GradedEncoding(self._reading, folded=True, slack=slack)
@@ -55,7 +55,7 @@ class GradedDecision:
 
     def _seek(self) -> None:
         self._solver = self._new_solver()
-        status = self._checked(self._solver, self._deadline)
+        status = self._checked(self._solver)
         self.consistent = {"sat": True, "unsat": False}.get(status)
         if not self.consistent:
             return
@@ -64,7 +64,8 @@ class GradedDecision:
             return
         seen = self._solver.model()
         for end in self._wanted:
-            self.ends[end], model = self._extreme(end, seen, self._deadline.share(2 - end))
+            self._until = self._deadline.share(2 - end)
+            self.ends[end], model = self._extreme(end, seen)
             if model is not None and (world := self._world(model)) is not None:
                 self.worlds.append(world)
 
@@ -88,10 +89,10 @@ class GradedDecision:
         """What has not been said yet and a model violates; says it."""
         return []
 
-    def _checked(self, solver: Z3, deadline: Deadline) -> SolverStatus:
+    def _checked(self, solver: Z3) -> SolverStatus:
         """Whether there is a model that violates nothing."""
         while True:
-            status = checked(self.encoding.z3, solver, deadline)
+            status = checked(self.encoding.z3, solver, self._until)
             more = self._violated(solver.model()) if status == "sat" else []
             if not more:
                 return status
@@ -123,23 +124,21 @@ class GradedDecision:
         truth = float(min(ONE, max(ZERO, self._value(model))))
         return checked_world(model, truth, self._ground, self._question, self.encoding, near, instances, self._reading)
 
-    def _extreme(self, end: int, seen: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
+    def _extreme(self, end: int, seen: Z3) -> tuple[Fraction | None, Z3]:
         """The least (0) or the greatest (1) truth, with a model that attains it or nearly so; None if it is not
         settled. ``seen`` is a model."""
         known = self._ground.reading.box(self._question.part, {})[end]
         limit = self.encoding.end(known, end)
-        status, model = self._beyond(end, limit, deadline)
+        status, model = self._beyond(end, limit)
         if status == "sat":  # some world attains what inference found
             return limit, model
         if not self._nonlinear:
-            return self._optimum(end, deadline)
+            return self._optimum(end)
         if not self.encoding.nonlinear:
-            return self._among_numbers(end, known, seen, deadline)
-        return self._approached(end, known, self._value(seen), deadline)
+            return self._among_numbers(end, known, seen)
+        return self._approached(end, known, self._value(seen))
 
-    def _beyond(
-        self, end: int, limit: Fraction, deadline: Deadline, *, strictly: bool = False
-    ) -> tuple[SolverStatus, Z3]:
+    def _beyond(self, end: int, limit: Fraction, *, strictly: bool = False) -> tuple[SolverStatus, Z3]:
         """Whether the truth can be at ``limit`` or beyond it, or ``strictly`` beyond it."""
         number = self.encoding.arithmetic.real(limit)
         solver = self._new_solver() if self._nonlinear else self._solver
@@ -150,13 +149,13 @@ class GradedDecision:
         solver.add(self._goal >= number if end else self._goal <= number)
         if strictly:
             solver.add(self._goal != number)
-        status = self._checked(solver, deadline)
+        status = self._checked(solver)
         model = solver.model() if status == "sat" else None
         if not self._nonlinear:
             solver.pop()
         return status, model
 
-    def _among_numbers(self, end: int, known: float, model: Z3, deadline: Deadline) -> tuple[Fraction | None, Z3]:
+    def _among_numbers(self, end: int, known: float, model: Z3) -> tuple[Fraction | None, Z3]:
         """The end where truths are linear once numbers are known: the optimum for those of a model, if they are
         rational, until no model is beyond it."""
         arithmetic = self.encoding.arithmetic
@@ -165,36 +164,34 @@ class GradedDecision:
             reached, at = self._value(model), model
             values = [(number, model.eval(number, model_completion=True)) for number in numbers]
             if all(self.encoding.z3.is_rational_value(value) for _, value in values):
-                reached, at = self._optimum(end, deadline, values)
+                reached, at = self._optimum(end, values)
             if reached is None:
                 return None, None
-            status, model = self._beyond(end, reached, deadline, strictly=True)
+            status, model = self._beyond(end, reached, strictly=True)
             if status != "sat":
                 return (reached, at) if status == "unsat" else (None, None)
-        return self._approached(end, known, self._value(model), deadline)
+        return self._approached(end, known, self._value(model))
 
-    def _optimum(
-        self, end: int, deadline: Deadline, values: Sequence[tuple[Z3, Z3]] = ()
-    ) -> tuple[Fraction | None, Z3]:
+    def _optimum(self, end: int, values: Sequence[tuple[Z3, Z3]] = ()) -> tuple[Fraction | None, Z3]:
         """The end by linear optimisation, where numbers have these ``values``; an infimum that no world attains
         counts."""
         optimiser = self._filled(self.encoding.z3.Optimize(ctx=self.encoding.context), values)
         handle = optimiser.maximize(self._goal) if end else optimiser.minimize(self._goal)
-        if self._checked(optimiser, deadline) != "sat":
+        if self._checked(optimiser) != "sat":
             return None, None
         infinite, value, _ = (optimiser.upper_values if end else optimiser.lower_values)(handle)
         if fraction(infinite) != 0:
             return None, None
         return fraction(value), optimiser.model()
 
-    def _approached(self, end: int, known: float, seen: Fraction, deadline: Deadline) -> tuple[Fraction | None, Z3]:
+    def _approached(self, end: int, known: float, seen: Fraction) -> tuple[Fraction | None, Z3]:
         """The end by bisection between the known bound and the worlds seen: the truth of the last one, if no other is
         beyond it, else a bound near it."""
         proved, shown = self.encoding.end(known, end), seen
         model = None
         while abs(shown - proved) > _NEAR:
             middle = _between(proved, shown)
-            status, beyond = self._beyond(end, middle, deadline)
+            status, beyond = self._beyond(end, middle)
             if status == "unknown":
                 return None, None
             if status == "unsat":
@@ -202,8 +199,9 @@ class GradedDecision:
             else:
                 model, shown = beyond, self._value(beyond)
                 shown = max(shown, middle) if end else min(shown, middle)
+        self._until = self._until.capped(_LAST_SECONDS)
         with suppress(TimedOut):  # then the bound stands
-            status, _ = self._beyond(end, shown, deadline.capped(_LAST_SECONDS), strictly=True)
+            status, _ = self._beyond(end, shown, strictly=True)
             proved = shown if status == "unsat" else proved
         return proved, model
 

@@ -177,7 +177,7 @@ class Asked:
 
     def propagated(self, note: str) -> Proved:
         """The answer of inference; ``note`` says why nothing tighter was proved."""
-        proved = propagated(self.question, self.reading, self.alpha, note)
+        proved = propagated(self.question.text, self.question.inferred, self.reading, self.alpha, note)
         return replace(proved, translated=len(self.cone.instances))
 
     # --- the statements that may be relevant ------------------------------------------------------------------------
@@ -232,20 +232,14 @@ class Asked:
         return True
 
 
-def unknown(text: str, reading: Reading, note: str) -> Proved:
-    """The answer to a question where the time was over before inference; ``note`` says so."""
-    low, high = (None, None) if reading == "classical" else (0.0, 1.0)
-    return Proved(text, reading, "timeout", low, high, notes=(note,), settled=False)
-
-
-def propagated(question: Question, reading: Reading, alpha: float, note: str) -> Proved:
-    """The answer that the bounds of inference give; ``note`` says why nothing tighter was proved."""
-    low, high = question.inferred
+def propagated(text: str, inferred: tuple[float, float], reading: Reading, alpha: float, note: str) -> Proved:
+    """The answer to a question that the bounds of inference give; ``note`` says why nothing tighter was proved."""
+    low, high = inferred
     if reading == "classical":
         verdict: Verdict = "entailed" if low >= 1 else "refuted" if high <= 0 else "timeout"
-        return Proved(question.text, reading, verdict, notes=(note,), settled=False)
+        return Proved(text, reading, verdict, notes=(note,), settled=False)
     verdict = verdict_at(low, high, alpha, settled=False)
-    return Proved(question.text, reading, verdict, low, high, notes=(note,), settled=False)
+    return Proved(text, reading, verdict, low, high, notes=(note,), settled=False)
 
 
 def verdict_at(lower: float, upper: float, alpha: float, *, settled: bool) -> Verdict:

@@ -17,7 +17,7 @@ from lnnkit.prove.decision.shown_worlds import checked_world
 from lnnkit.prove.ground.dependency_cone import Definition, TooWide, antecedent, definition_of
 from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.known_values import GroundAtom
-from lnnkit.prove.lazy.lazy_encoding import LazyEncoding, Quantified, QuantifierPlace, Rows
+from lnnkit.prove.lazy.lazy_encoding import LazyEncoding, Quantified
 from lnnkit.prove.lazy.least_world import TouchedInstances, suspects
 from lnnkit.prove.solving import Z3, SolverStatus
 from lnnkit.prove.verdict import ShownWorld
@@ -44,11 +44,10 @@ class LazyDecision(ClassicalDecision):
 
     def replayed(self) -> LazyEncoding:
         """An encoding with the same rows of quantifiers, in which settled bounds are not constants."""
-        return self._encoding(folded=False, expanded=dict(self.encoding.expanded))
+        return LazyEncoding(self._ground, self._world, self._pause, dict(self.encoding.expanded))
 
-    def _encoding(self, *, folded: bool, expanded: dict[QuantifierPlace, Rows] | None = None) -> LazyEncoding:
-        ground = self._ground
-        return LazyEncoding(ground.reading, ground.whole, self._world, expanded, folded=folded, pause=self._pause)
+    def _encoding(self) -> LazyEncoding:
+        return LazyEncoding(self._ground, self._world, self._pause)
 
     # --- the solver -------------------------------------------------------------------------------------------------
 

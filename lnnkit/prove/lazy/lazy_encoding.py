@@ -13,9 +13,10 @@ is unsatisfiable, so is every row, and they need not be tested one by one (gener
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from lnnkit.prove.decision.question import Ground
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, subsets
 from lnnkit.prove.encoding.graded_encoding import Constraint, TruthValue
 from lnnkit.prove.ground.ground_reading import GroundReading, Instance
@@ -44,6 +45,9 @@ class Rows:
     complete: bool = False
 
 
+ExpandedRows = dict[QuantifierPlace, Rows]
+
+
 @dataclass(eq=False)
 class Quantified:
     """A quantifier in an encoding. ``some``: a row decides it. ``rest``: a row that has not been added decides it."""
@@ -54,26 +58,18 @@ class Quantified:
 
 
 class LazyEncoding(ClassicalEncoding):
-    """``world`` is the model, ``expanded`` the rows added by another encoding. ``pause`` is called for every row, and
-    raises when time runs out."""
+    """``world`` is the model, ``expanded`` the rows added by another encoding that is replayed: settled bounds are then
+    no constants. ``pause`` is called for every row, and raises when time runs out."""
 
     def __init__(
-        self,
-        reading: GroundReading,
-        whole: Collection[str],
-        world: WorldValues,
-        expanded: dict[QuantifierPlace, Rows] | None = None,
-        *,
-        folded: bool,
-        pause: Callable[[], None],
+        self, ground: Ground, world: WorldValues, pause: Callable[[], None], expanded: ExpandedRows | None = None
     ) -> None:
-        super().__init__(reading, whole, folded=folded)
+        super().__init__(ground.reading, ground.whole, folded=expanded is None)
         self._pause = pause
-        self.expanded: dict[QuantifierPlace, Rows] = {} if expanded is None else expanded
+        self.expanded: ExpandedRows = {} if expanded is None else expanded
         self.quantified: dict[QuantifierPlace, Quantified] = {}
-        self._replayed = expanded is not None
         self._world = world
-        self._lower_world = GroundReading(WorldValues(reading.known))  # in the world of all lower ends
+        self._lower_world = GroundReading(WorldValues(ground.known))  # in the world of all lower ends
         self._people: dict[Part, list[str]] = {}
         self.existing: dict[str, Z3] = {}
         self.of_anyone: dict[GroundAtom, Z3] = {}  # atoms of which nothing is known
@@ -105,11 +101,11 @@ class LazyEncoding(ClassicalEncoding):
             self._fresh += 1
             some = self.z3.Bool(f"?some {self._fresh}", self.context)
             quantified = self.quantified[place] = Quantified(rows, some, some)
-            if not self._replayed:
+            if self._folded:
                 self.expand(quantified)
             elif rows.added or rows.complete:
                 self._encode(quantified, rows.added)
-            for row in rows.single if self._replayed else ():
+            for row in () if self._folded else rows.single:
                 self._row(quantified, row)
         some = self.quantified[place].some
         return self.z3.Not(some) if part.least else some
@@ -124,7 +120,7 @@ class LazyEncoding(ClassicalEncoding):
             low, high = self._reading.box(body, row)
             if low >= 1 if exists else high <= 0:
                 return Rows(part, dict(bindings), decided=True, single=[row])
-        return Rows(part, dict(bindings)) if self._replayed else None
+        return None if self._folded else Rows(part, dict(bindings))
 
     def atom(self, key: GroundAtom) -> TruthValue:
         if self._world.anyones.isdisjoint(key[1]):
