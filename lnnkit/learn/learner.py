@@ -67,22 +67,15 @@ class Learner:
 
     def settles(self, untrained: Diagnostic) -> bool:
         """Whether the parameter that a finding reports as untrained has a value now."""
-        span = untrained.span
-        if span is None:
-            return False
-        known = self.module.current().keys()
-        if any(parameter.span == span and parameter.name in known for parameter in self.module.parameters_of_program):
-            return True
-        return self.complete and span.text.startswith("?")
+        span, known = untrained.span, self.module.current()
+        of_span = (parameter.name in known for parameter in self.module.parameters_of_program if parameter.span == span)
+        return span is not None and (any(of_span) or (self.complete and span.text.startswith("?")))
 
     def states_equations(self, trained: Collection[str]) -> bool:
         """Whether a learning rule asserts a comparison of numbers: then contradictions are a training signal."""
-        return any(
-            isinstance(self._assertions[self.rules[name]].formula, ast.Comparison)
-            and any(name in parameter.rules for parameter in self.module.parameters_of_program)
-            for name in trained
-            if name in self.rules
-        )
+        learning = {name for parameter in self.module.parameters_of_program for name in parameter.rules}
+        stated = (self._assertions[self.rules[name]] for name in learning.intersection(trained, self.rules))
+        return any(isinstance(assertion.formula, ast.Comparison) for assertion in stated)
 
     def sought(self, trained: Collection[str]) -> dict[str, list[Unknown]]:
         """The statements about each unknown function, of those that occur in ``trained`` rules."""
@@ -93,14 +86,16 @@ class Learner:
                 unknowns.setdefault(assertion.unknown.function, {})[place] = assertion.unknown
         return {name: list(by_place.values()) for name, by_place in unknowns.items() if by_place.keys() <= learning}
 
-    def rules_with(self, function: str) -> tuple[str, ...]:
-        """The names of the rules that contain an unknown function."""
+    def rules_with(self, *functions: str) -> tuple[str, ...]:
+        """The names of the rules that contain one of these unknown functions."""
         unknowns = {name: self._assertions[place].unknown for name, place in self.rules.items()}
-        return tuple(name for name, unknown in unknowns.items() if unknown is not None and unknown.function == function)
+        return tuple(
+            name for name, unknown in unknowns.items() if unknown is not None and unknown.function in functions
+        )
 
     def seeking(self, trained: Collection[str]) -> frozenset[str]:
         """The rules whose unknown functions are found if these rules are ``trained``."""
-        return frozenset(name for function in self.sought(trained) for name in self.rules_with(function))
+        return frozenset(self.rules_with(*self.sought(trained)))
 
     def settled(self, program: CheckedProgram) -> CheckedProgram:
         """The program with the module's values, and the formulas found for its functions."""

@@ -148,12 +148,11 @@ def supports(inference: RecordedInference, rows: Tensor) -> Supports:
     for table, _, some in numbers.by_relation(torch.unique(rows).numpy()):
         table.enlist("listed", some[some >= 0].astype(np.int32))
         for formula, leaf in _concluding(grounding, table):
-            literals = {Literal(table.name, formula.neurons[leaf].arguments, "listed")}
-            for other in formula.leaves:
-                neuron = formula.neurons[other]
-                if other != leaf:
-                    literals.add(Literal(neuron.source, neuron.arguments, "either"))
-            needs = Needs((Need(0, frozenset(literals)),), {})
+            literals = frozenset(
+                Literal(neuron.source, neuron.arguments, "listed" if place == leaf else "either")
+                for place, neuron in ((place, formula.neurons[place]) for place in formula.leaves)
+            )
+            needs = Needs((Need(0, literals),), {})
             every = Assembler(formula, needs, atoms, grounding.domain, grounding.guard, {}).every()
             scratch = Grounding(atoms, grounding.domain, grounding.guard)
             scratch.add(formula, run.plan.analyses.of(formula), needs, leaf_modes(formula, lambda _name, _side: 0), {})

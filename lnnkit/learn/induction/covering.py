@@ -50,8 +50,9 @@ def literals_of(literals: Sequence[TableLiteral], table: LabelledTable) -> Packe
     """The masks of crisp literals over the rows of a table."""
     held = [packed(certain(literal, wanted, table.columns)) for wanted in (True, False) for literal in literals]
     masks = np.array(held, np.uint64).reshape(2 * len(literals), len(packed(table.positive)))
-    true, false = (weighed_rows(mask, table.weight) for mask in (table.positive, ~table.positive))
-    return PackedLiterals(masks, len(literals), true, false)
+    return PackedLiterals(
+        masks, len(literals), *(weighed_rows(of, table.weight) for of in (table.positive, ~table.positive))
+    )
 
 
 def cover(rows: PackedLiterals, price: float, most: int | None = None, longest: int | None = None) -> list[list[int]]:

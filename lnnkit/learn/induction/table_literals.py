@@ -74,12 +74,7 @@ class LabelledTable:
 
 def missing(column: TableColumn) -> np.ndarray:
     """(n,) a mask of missing cells."""
-    return np.isnan(column.values) if column.numeric else ~known_texts(column.values)
-
-
-def known_texts(values: np.ndarray) -> np.ndarray:
-    """(n,) a mask of the texts that are not None."""
-    return np.asarray(values != None, bool)  # noqa: E711  # each element
+    return np.isnan(column.values) if column.numeric else np.asarray(column.values == None, bool)  # noqa: E711  # each
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +97,17 @@ class TableLiteral:
         """(n,) its truth, or the share where it is unknown."""
         values = columns[self.column].values
         if self.other is not None:
-            others = columns[self.other].values
-            truth = (values >= others).astype(np.float64)
-            unknown = np.isnan(values) | np.isnan(others)
+            truth = _reached(values, columns[self.other].values, None)
         elif self.threshold is None:
             truth = (values == self.value).astype(np.float64)
-            unknown = ~known_texts(values)
         else:
             truth = _reached(values, self.threshold, self.scale)
-            unknown = np.isnan(values)
-        truth[unknown] = self.share
+        truth[self.unknown(columns)] = self.share
         return truth
+
+    def unknown(self, columns: Sequence[TableColumn]) -> np.ndarray:
+        """(n,) a mask of the rows where a cell that it reads is missing."""
+        return np.logical_or.reduce([missing(columns[place]) for place in self.columns])
 
 
 Conjunction = tuple[tuple[TableLiteral, bool], ...]  # literals and their signs
@@ -120,11 +115,10 @@ Conjunction = tuple[tuple[TableLiteral, bool], ...]  # literals and their signs
 
 def certain(literal: TableLiteral, wanted: bool, columns: Sequence[TableColumn]) -> np.ndarray:
     """(n,) where a crisp literal is known to hold, or, if not ``wanted``, to fail."""
-    unknown = np.logical_or.reduce([missing(columns[place]) for place in literal.columns])
-    return ((literal.holds(columns) >= 0.5) == wanted) & ~unknown
+    return ((literal.holds(columns) >= 0.5) == wanted) & ~literal.unknown(columns)
 
 
-def _reached(values: np.ndarray, threshold: float, scale: float | None) -> np.ndarray:
+def _reached(values: np.ndarray, threshold: np.ndarray | float, scale: float | None) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         if scale is None:
             return (values >= threshold).astype(np.float64)
@@ -135,12 +129,11 @@ def literals(table: LabelledTable) -> list[TableLiteral]:
     """The informative crisp literals: thresholds at quantiles, values of categories, comparisons of two columns."""
     crisp: list[TableLiteral] = []
     for place, column in enumerate(table.columns):
+        known = column.values[~missing(column)]
         if column.numeric:
-            known = column.values[~np.isnan(column.values)]
             for threshold in _thresholds(known):
                 crisp.append(TableLiteral(place, threshold, None, float((known >= threshold).mean())))
         else:
-            known = column.values[known_texts(column.values)]
             values, counts = np.unique(known.astype(str), return_counts=True) if len(known) else ([], [])
             if len(values) == 2:  # the other value is its negation
                 values, counts = values[:1], counts[:1]

@@ -171,7 +171,8 @@ def instance_values(
     the first round; CROSSING, how far their bounds cross. At the parameters of inference the result equals that of
     `lnnkit.engine.response.respond`."""
     formula, (lengths, groupings) = shape.formula, rows
-    places = {name: place for place, name in enumerate(order) if name in _names(formula)}
+    names = {*_truths(formula), *(name for neuron in formula.neurons for name in neuron.learned)}
+    places = {name: place for place, name in enumerate(order) if name in names}
 
     def evaluate(parameters: Tensor, reads: StepReads) -> Tensor:
         bounds = {index: Bounds(*reads.interval(pair)) for index, pair in ends.items()}
@@ -208,18 +209,14 @@ def _with_parameters(formula: Formula, parameters: Mapping[str, Tensor]) -> Form
             value = parameters.get(bias or "", neuron.bias)
             neuron = neuron._replace(weights=cast("tuple[float, ...]", placed), bias=cast(float, value))
         neurons.append(neuron)
-    ends = (formula.lower, formula.upper)
-    if formula.root is not None and formula.auxiliary is None:
-        ends = tuple(
-            cast(float, parameters.get(name or "", end)) for name, end in zip(formula.root.learned, ends, strict=True)
-        )
-    return replace(formula, neurons=tuple(neurons), lower=ends[0], upper=ends[1])
+    pairs = zip((formula.lower, formula.upper), _truths(formula) or (None, None), strict=True)
+    lower, upper = (cast(float, parameters.get(name or "", end)) for end, name in pairs)
+    return replace(formula, neurons=tuple(neurons), lower=lower, upper=upper)
 
 
-def _names(formula: Formula) -> set[str | None]:
-    """The names of the parameters in a formula."""
-    root = formula.root.learned if formula.root is not None and formula.auxiliary is None else ()
-    return {*root, *(name for neuron in formula.neurons for name in neuron.learned)}
+def _truths(formula: Formula) -> Sequence[str | None]:
+    """The names of the parameters that are the truth of a statement, if it is one."""
+    return formula.root.learned if formula.root is not None and formula.auxiliary is None else ()
 
 
 def comparison_values(
