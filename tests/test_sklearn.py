@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -27,6 +28,23 @@ from tests.blocks import at_length
 def test_it_is_an_estimator() -> None:
     found = check_estimator(RuleClassifier(), on_fail=None)
     assert [each["check_name"] for each in found if each["status"] == "failed"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+def test_a_weighted_rule_takes_four_times_the_memory_of_the_table_at_most(missing: float) -> None:
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(100_000, 20))
+    likely = 1 / (1 + np.exp(-table[:, :5] @ [1, 0.8, -0.6, 0.4, 0.2]))
+    good = rng.random(len(table)) < likely
+    table[rng.random(table.shape) < missing] = np.nan
+    RuleClassifier(random_state=0).fit(table[:500], good[:500])  # imports
+    tracemalloc.start()
+    rule = RuleClassifier(random_state=0).fit(table, good)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert not rule.rules_[0].plain
+    assert most <= 4 * table.nbytes
 
 
 def frame(rows: int) -> tuple[pd.DataFrame, np.ndarray]:
