@@ -160,12 +160,10 @@ def _alike(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
     values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
     moved = [parameter for parameter, value in values if has_moved(parameter, value)]
     labelled = _labelled_near(fitting, {parameter.rules for parameter in moved})
-    groups: dict[frozenset[str], list[LearnedParameter]] = {}
-    for parameter in moved:
-        groups.setdefault(labelled[parameter.rules], []).append(parameter)
-    for names, parameters in groups.items():
+    for names in dict.fromkeys(labelled[parameter.rules] for parameter in moved):
         if not names or not names <= said.keys():
             continue
+        parameters = [parameter for parameter in moved if labelled[parameter.rules] == names]
         what = " and ".join(dict.fromkeys(f"`{one_line(parameter.span.text)}`" for parameter in parameters))
         truths = " and ".join(f"of `{name}` ({said[name][0]:,}) are all {said[name][1]}" for name in sorted(names))
         message = f"the training labels {truths}: they do not determine {what}"
@@ -219,13 +217,12 @@ def majority(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
 
 
 def _other_ways(fitting: Fitting, rarer: float) -> str:
-    steps: list[str] = []
-    if any(parameter.kind == "value" and parameter.start is not None for parameter in fitting.parameters):
-        steps.append("thresholds without a start (`?cut` in place of `?cut=5`), which are then set from the data")
-    if rarer < _RARE and not fitting.settings.balanced:
-        steps.append("`balanced=True` (`--balanced`: both classes count alike)")
-    steps.append("a rule over other columns: these may not tell the classes apart")
-    return "try " + ", or ".join(steps)
+    started = any(parameter.kind == "value" and parameter.start is not None for parameter in fitting.parameters)
+    thresholds = "thresholds without a start (`?cut` in place of `?cut=5`), which are then set from the data, or "
+    balanced = "`balanced=True` (`--balanced`: both classes count alike), or "
+    alike = rarer < _RARE and not fitting.settings.balanced
+    other = "a rule over other columns: these may not tell the classes apart"
+    return f"try {thresholds if started else ''}{balanced if alike else ''}{other}"
 
 
 def evidence(program: CheckedProgram, fitting: Fitting, fitted: FittedValues) -> Evidence:

@@ -133,15 +133,10 @@ def _products(path: TreePath, known: np.ndarray) -> np.ndarray:
 
 def _broad(literals: Sequence[TableLiteral]) -> list[int]:
     """The literals without crisp or narrow thresholds of graded numbers."""
-    broadest: dict[int, float] = {}
-    for literal in literals:
-        if literal.scale is not None:
-            broadest[literal.column] = max(broadest.get(literal.column, 0.0), literal.scale)
-    return [
-        number
-        for number, literal in enumerate(literals)
-        if literal.column not in broadest or literal.scale == broadest[literal.column]
-    ]
+    scales = sorted((literal.scale, literal.column) for literal in literals if literal.scale is not None)
+    broadest = {column: scale for scale, column in scales}  # the last one of each
+    pairs = enumerate(literals)
+    return [number for number, literal in pairs if literal.scale == broadest.get(literal.column, literal.scale)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,13 +58,9 @@ def proposals(
             proposer = _CandidateProposer(examples, truth[examples.labels], started, weights, constants, cut, relations)
             proposed += proposer.candidates(generator)
     if not proposed and not constants:
-        most = _UNTOLD if relations == (None,) else _UNTOLD // len(RELATIONS)
-        best, _ = weights.best(lambda candidates: torch.zeros(len(candidates)), most, generator)
-        for row in best.tolist():
-            proposed += [
-                Candidate(dict(zip(weights.names, row, strict=True)) | _readout(comparison, name), 0.0)
-                for name in relations
-            ]
+        best, _ = weights.best(lambda candidates: torch.zeros(len(candidates)), _UNTOLD // len(relations), generator)
+        rows = [dict(zip(weights.names, row, strict=True)) for row in best.tolist()]
+        proposed = [Candidate(row | _readout(comparison, name), 0.0) for row in rows for name in relations]
     return sorted(proposed, key=lambda candidate: -round(candidate.gain, 9))
 
 
@@ -95,31 +91,24 @@ class _CandidateProposer:
     cut: CutKind
     relations: Sequence[RelationName | None]
 
-    @property
-    def constant(self) -> str | None:
-        return self.constants[0] if self.constants else None
-
     def candidates(self, generator: torch.Generator) -> list[Candidate]:
         most = _BEST if self.relations == (None,) else _BEST_RELATED
         best, gains = self.weights.best(lambda candidates: self._split(candidates)[0], most, generator)
+        possible = self.relations
+        if possible != (None,) and self.cut != "none":  # those that differ at the cut; between two values none is equal
+            possible = (">", "<") if self.cut == "order" else ("=", "!=", ">=", "<=", ">", "<")
         comparison, made = self.shown.comparison, []
         for row, gain in zip(best, gains.tolist(), strict=True):
             values, spreads = dict(zip(self.weights.names, row.tolist(), strict=True)), {}
-            if self.constant is not None:
+            for constant in self.constants[:1]:
                 crossings = self._crossings(row[None])[0]
                 known = crossings[crossings.isfinite()]
-                if not len(known):
-                    continue
-                values[self.constant] = float(self._split(row[None])[1])
-                spreads[self.constant] = float(known.std()) if len(known) > 1 else 1.0
-            made += [Candidate(values | _readout(comparison, name), gain, spreads) for name in self._possible()]
+                if len(known):
+                    values[constant] = float(self._split(row[None])[1])
+                    spreads[constant] = float(known.std()) if len(known) > 1 else 1.0
+            if len(spreads) == len(self.constants[:1]):
+                made += [Candidate(values | _readout(comparison, name), gain, spreads) for name in possible]
         return made
-
-    def _possible(self) -> Sequence[RelationName | None]:
-        """The relations that differ at the cut; at one between two values equality never holds."""
-        if self.relations == (None,) or self.cut == "none":
-            return self.relations
-        return (">", "<") if self.cut == "order" else ("=", "!=", ">=", "<=", ">", "<")
 
     def _split(self, candidates: Tensor) -> tuple[Tensor, Tensor]:
         """The score of candidates, and the best constant of each."""
@@ -140,16 +129,9 @@ class _CandidateProposer:
         return split_by_cells(cells, self.truth), torch.zeros(len(candidates), dtype=torch.float64)
 
     def _difference(self, candidates: Tensor, constant: float = 0.0) -> Tensor:
-        count = len(candidates)
-        values = {
-            name: torch.full((count,), value, dtype=torch.float64)
-            for name, value in {**dict.fromkeys(self.constants, 0.0), **self.started}.items()
-            if name in self.shown.comparison.names
-        }
-        values |= dict(zip(self.weights.names, candidates.unbind(1), strict=True))
-        if self.constant is not None:
-            values[self.constant] = torch.full((count,), constant, dtype=torch.float64)
-        return self.shown.difference(values)
+        fixed = {**dict.fromkeys(self.constants, 0.0), **self.started, **dict.fromkeys(self.constants[:1], constant)}
+        values = {name: torch.full((len(candidates),), value, dtype=torch.float64) for name, value in fixed.items()}
+        return self.shown.difference(values | dict(zip(self.weights.names, candidates.unbind(1), strict=True)))
 
     def _crossings(self, candidates: Tensor) -> Tensor:
         return crossings(partial(self._difference, candidates))[0]
@@ -172,16 +154,15 @@ def offers(data: ComparisonData, started: Mapping[str, float], seed: int) -> lis
         for node, comparison in data.learned()
         if not started.keys() >= {*comparison.names, *comparison.relation}
     ]
-    rest = data.labels.truth
-    known, chosen = dict(started), list[ComparisonCandidates]()
+    rest, known, chosen = data.labels.truth, dict(started), list[ComparisonCandidates]()
     while waiting:
         generator = torch.Generator().manual_seed(seed)
-        offered = [_proposed(offer, rest, known, generator) for offer in waiting]
-        first = max(range(len(waiting)), key=lambda place: offered[place][0].gain if offered[place] else -1.0)
-        offer, some = waiting.pop(first), offered[first]
-        if some:
-            chosen.append(replace(offer, proposals=some))
-            known |= some[0].values
+        waiting = [replace(offer, proposals=_proposed(offer, rest, known, generator)) for offer in waiting]
+        offer = max(waiting, key=lambda offer: offer.proposals[0].gain if offer.proposals else -1.0)
+        waiting = [other for other in waiting if other is not offer]
+        if offer.proposals:
+            chosen.append(offer)
+            known |= offer.proposals[0].values
             rest = _less(offer, known, rest)
     return chosen
 
