@@ -20,7 +20,7 @@ from lnnkit.learn.fitting.gradient_descent import Checkpoint, FittedValues, List
 from lnnkit.learn.labels import label_queries, labelled_bounds, labels, mentioned
 from lnnkit.learn.metrics import scores
 from lnnkit.learn.parameters.constraints import LearnedNeuron, learned_neurons
-from lnnkit.learn.parameters.rule_parameters import ProgramModule, parametrised, settled, trainable
+from lnnkit.learn.parameters.rule_parameters import ProgramModule, at, parametrised, trainable
 from lnnkit.learn.parameters.trained_text import (
     Dropped,
     FoundFunction,
@@ -100,7 +100,7 @@ class Learner:
     def settled(self, program: CheckedProgram) -> CheckedProgram:
         """The program with the module's values, and the formulas found for its functions."""
         learned, parameters = parametrised(with_functions(program, self.functions), self._file, self.rules)
-        final = settled(learned, parameters, self.module.current())
+        final = at(learned, self.module.current(), parameters)
         texts = {self.rules[name]: text for name, text in self.texts(program, changed=True).items()}
         assertions = [replace(assertion, learned=texts.get(place)) for place, assertion in enumerate(final.assertions)]
         for omitted in self.going_without:

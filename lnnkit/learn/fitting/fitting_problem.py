@@ -17,7 +17,7 @@ from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Guard
 from lnnkit.learn.arithmetic.learned_comparisons import Softness
 from lnnkit.learn.fitting.label_batches import LabelBatch, batches, crossings, targets
-from lnnkit.learn.fitting.objective import Objective, Targets, decay
+from lnnkit.learn.fitting.objective import Objective, Targets
 from lnnkit.learn.labels import LabelledBounds, Labels, Split, label_queries, labelled_bounds, labels, mentioned, split
 from lnnkit.learn.metrics import accuracy, scores, truths
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
@@ -222,7 +222,7 @@ class Fitting:
         if objective.uncertainty:
             terms["uncertainty"] = objective.uncertainty * wanted.uncertainty(ends)
         if objective.decay:
-            terms["decay"] = objective.decay * decay(values, self._decays)
+            terms["decay"] = objective.decay * ((values.index_select(0, self._decays) - 1.0) ** 2).sum()
         if objective.slack is not None:
             terms["slack"] = objective.slack * constraints.slackness(values)
         return terms

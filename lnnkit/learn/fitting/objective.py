@@ -131,17 +131,8 @@ def crossing(lower: Tensor, upper: Tensor) -> Tensor:
     return (lower - upper).clamp(min=0.0).sum()
 
 
-def decay(values: Tensor, decays: Tensor) -> Tensor:
-    """``sum (w - 1)^2`` over the values at ``decays`` (k,)."""
-    return ((values.index_select(0, decays) - 1.0) ** 2).sum()
-
-
 def class_weights(true: Tensor, group: Tensor, *, balanced: bool) -> Tensor:
     """(n,) weights that sum to 1: equal, or such that both classes of each group weigh the same in total."""
-    count = len(true)
-    if not balanced or not count:
-        return torch.full((count,), 1.0 / max(1, count), dtype=torch.float64)
-    code = group * 2 + true
+    code = group * 2 + true if balanced else torch.zeros_like(group)
     counts = torch.bincount(code)
-    classes = (counts > 0).sum()
-    return 1.0 / (counts.double()[code] * classes)
+    return 1.0 / (counts.double()[code] * (counts > 0).sum())

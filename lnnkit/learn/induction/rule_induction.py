@@ -147,9 +147,8 @@ def _single(table: LabelledTable, longest: int | None, rng: np.random.Generator)
     most often on held-out rows. None if it is no more accurate than the majority class."""
     lengths = min(longest or 2, 2)
     if longest is None or longest > 2:
-        parts = folds(table.positive, rng)[:_LENGTHS]
         right = np.zeros(longest or LONGEST)
-        for inside, out in parts:
+        for inside, out in folds(table.positive, rng)[:_LENGTHS]:
             held = table.at(out)
             for place, rule in enumerate(_conjunctions(table.at(inside), len(right))):
                 right[place] += held.right(rule.score(held.columns) > 0)

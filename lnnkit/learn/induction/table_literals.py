@@ -153,7 +153,7 @@ def split_literals(table: LabelledTable) -> list[TableLiteral]:
     ranks = np.full((len(table.positive), len(graded)), np.nan, np.float32)  # a tree has single precision
     values: list[np.ndarray] = []
     for at, place in enumerate(graded):
-        known = ~np.isnan(columns[place].values)
+        known = ~missing(columns[place])
         distinct, ranks[known, at] = np.unique(columns[place].values[known], return_inverse=True)
         values.append(distinct)
     tree = DecisionTreeClassifier(max_leaf_nodes=_LEAVES, random_state=0).fit(ranks, table.positive, table.weight).tree_

@@ -92,11 +92,8 @@ class Constraints:
         self._slack: list[tuple[np.ndarray, float]] = []
         self._inside = np.full(len(parameters), np.nan)  # values that satisfy a neuron's conditions together
         self._alpha = alpha
-        self.declared = [
-            neuron
-            for neuron in neurons
-            if neuron.rule in classical and any(name in self._place for name in neuron.names)
-        ]
+        declared = (neuron for neuron in neurons if neuron.rule in classical)
+        self.declared = [neuron for neuron in declared if not self._place.keys().isdisjoint(neuron.names)]
         for neuron in self.declared:
             self._declare(neuron, slack=slack)
         for root in statements:

@@ -152,15 +152,10 @@ def _entering(naming: ParameterNaming, rule: str, learned: dict[str, LearnedPara
     return number
 
 
-def at(program: CheckedProgram, values: Mapping[str, float]) -> CheckedProgram:
-    """A parametrised program with other initial values."""
-    return settled(program, (), values)
-
-
-def settled(
-    program: CheckedProgram, parameters: Sequence[LearnedParameter], values: Mapping[str, float]
+def at(
+    program: CheckedProgram, values: Mapping[str, float], parameters: Sequence[LearnedParameter] = ()
 ) -> CheckedProgram:
-    """A parametrised program as written with these values: unmarked ``parameters`` become numbers."""
+    """A parametrised program with other initial values; those of ``parameters`` that are not marked become numbers."""
     unmarked = {parameter.name for parameter in parameters if not parameter.marked}
 
     def number(_kind: ParameterKind, value: ast.Value | float, _span: Span) -> ast.Value | float:

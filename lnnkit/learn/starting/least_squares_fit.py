@@ -175,8 +175,7 @@ def equation_proposals(
     whole, problem = with_constants(shown, best, 10 * _STEPS), equation(shown, names, fixed)
     starts = whole.parameters
     if weights.names:
-        drawn = torch.rand(_STARTS, len(names), generator=generator, dtype=torch.float64)
-        starts = torch.cat([starts, 2 * drawn - 1])
+        starts = torch.cat([starts, 2 * torch.rand(_STARTS, len(names), generator=generator, dtype=torch.float64) - 1])
     free = minimise(problem, starts)
     constant = _constant_loss(problem)
     made: list[Candidate] = []
