@@ -50,11 +50,8 @@ CLAUSES: Table = (
     "table [from_only] load-order: a {keyword} names the predicate, then the file, then the columns",
     (r"(<name>[\w-]+) (<path>PATH)(<list>\s*\([^()]*\)|)", "`{keyword} {name} from {path:quoted}{list}`"),
     "table [top clause] load-words: `{at}` is not a clause of a {keyword}",
-    (
-        r"‸⟦(?i:without|no_?header|header\s*=\s*(?:no|none|false))\b(?:[^\S\n]+(?:an?\s+)?(?i:headers?))?⟧",
-        "`no header`",
-    ),
-    (r"‸⟦(?i:with|has|skip|headers|header\s*=\s*\w+)\b(?:[^\S\n]+(?:an?\s+)?(?i:headers?))?⟧", "`header`"),
+    (r"‸⟦(?i:without|no_?header|header\s*=\s*(?:no|none|false))\b(?:GAP+(?:an?\s+)?(?i:headers?))?⟧", "`no header`"),
+    (r"‸⟦(?i:with|has|skip|headers|header\s*=\s*\w+)\b(?:GAP+(?:an?\s+)?(?i:headers?))?⟧", "`header`"),
     (r"‸⟦(?:columns?|using|select|cols)\s*[:=]?\s*[(\[](<list>[^()\[\]]*)[)\]]⟧", "`({list})`"),
     (r"‸⟦\[(<list>[^()\[\]]*)\]⟧", "`({list})`"),
     (r"‸⟦(?:columns?|using|select|cols)\s*[:=]?\s*(<list>[\w\"-]+(?:\s*,\s*[\w\"-]+)*)⟧\s*\Z", "`({list})`"),

@@ -157,16 +157,11 @@ def chained(fault: Fault) -> Diagnostic | None:
 
 def misread(source: Source, piece: Slice) -> Diagnostic | None:
     """The mistake in a statement that parses."""
-    return _comment(source, piece, piece.end) or _rule_name(source, piece)
+    return comment(source, piece, piece.end) or rule_name(source, piece)
 
 
-def dash_comment(fault: Fault) -> Diagnostic | None:
-    """`fact P(a) -- why`, which ends before the comment's words."""
-    return _comment(fault.source, fault.piece, fault.start + 1)
-
-
-def _comment(source: Source, piece: Slice, end: int) -> Diagnostic | None:
-    """A comment of SQL or Haskell that starts before ``end``."""
+def comment(source: Source, piece: Slice, end: int) -> Diagnostic | None:
+    """A comment of SQL or Haskell that starts before ``end``: `fact P(a) -- why` ends before its words."""
     if source.text.find("--", piece.start, piece.end) < 0:
         return None
     for match in _DASHES.finditer(source.text, piece.start, piece.end):
@@ -177,8 +172,8 @@ def _comment(source: Source, piece: Slice, end: int) -> Diagnostic | None:
     return None
 
 
-def _rule_name(source: Source, piece: Slice) -> Diagnostic | None:
-    """`rule r1 = P(X) -> Q(X)`, which compares r1, unless that may be a number."""
+def rule_name(source: Source, piece: Slice) -> Diagnostic | None:
+    """`rule r1 = P(X) -> Q(X)`, which compares r1, unless that may be a number; `rule r1 := ...` does not parse."""
     match = _NAMED.match(source.text, piece.start, piece.end) if piece.keyword in ("rule", "axiom") else None
     if match is None:
         return None
@@ -192,8 +187,3 @@ def _rule_name(source: Source, piece: Slice) -> Diagnostic | None:
     span = Span(source, *match.span("at"))
     short = re.sub(r"\W+", "-", name.strip('"')).strip("-") or "r1"
     return Diagnostic("rule-name", "a rule's name has a colon", f"write `{short}:`", span)
-
-
-def named_rule(fault: Fault) -> Diagnostic | None:
-    """`rule r1 := P(X) -> Q(X)`, which does not parse."""
-    return _rule_name(fault.source, fault.piece)

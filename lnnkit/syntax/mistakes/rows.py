@@ -71,6 +71,8 @@ MACROS = {
     "THEN": r"(?i:implies\s+that|therefore|hence|thus|means(?:\s+that)?|causes|leads\s+to|results\s+in|yields|entails"
     r"|so\s+that|so|must(?:\s+be)?|can\s+be|may\s+be|is\s+also|only\s+if|then)",
     "METHOD": f"(?i:{'|'.join(sorted(TEXT_FUNCTIONS))})",
+    "BINDER": r"(?:[∀∃]|\b(?:forall|exists)(?!\w))",
+    "GAP": r"[^\S\n]",  # within a line
     "PATH": r"(?:\"[^\"\n]+\"|[\w./-]+\.\w+)",
 }
 _MACRO = re.compile("|".join(sorted(MACROS, key=len, reverse=True)))

@@ -173,10 +173,7 @@ STATEMENTS: Table = (
     (r".*?⟦#?(?:count|sum|min|max)\s*\{[^}]*\}⟧.*", AGGREGATE_HINT),
     (r"START⟦(<name>(?i:len|sumif|sumifs|countif|countifs))\(ATOM[^()]*\)⟧.*", AGGREGATE_HINT),
     "formula argument-list: there are no lists: a rule holds for each binding by itself",
-    (
-        r"START⟦(?:findall|bagof|setof)\((<variable>[A-Z]\w*)\s*,\s*(<goal>ATOM)\s*,[^()]*\)⟧.*",
-        "`(exists {variable}: {goal})`",
-    ),
+    (r"START⟦(?:findall|bagof|setof)\((<name>[A-Z]\w*)\s*,\s*(<goal>ATOM)\s*,[^()]*\)⟧.*", "`(exists {name}: {goal})`"),
     "formula quantifier-word: a quantifier names its variables before a colon",
     (r"START⟦(?i:forall)\((<atom>ATOM)\s*,\s*(<then>ATOM)\)⟧.*", _forall),
     (

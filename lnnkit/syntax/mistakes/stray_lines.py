@@ -99,10 +99,7 @@ _LINES: Table = (
         r"(?:(?i:return) )?(<body>[^=].*[^.:])\.?",
         _defined,
     ),
-    (
-        r"⟦(?i:include|require|use|using|source|consult|from)⟧ (<path>\"[^\"]+\")(?: (?i:import)\s.*)?",
-        "`import {path}`",
-    ),
+    (r"⟦(?i:include|require|use|using|source|consult|from)⟧ (<path>\"[^\"]+\")(?: (?i:import) .*)?", "`import {path}`"),
     (r"⟦(?i:table|read|csv|data|read_csv)⟧ (<name>NAME) (?i:from) (<rest>\".*)", "`load {name} from {rest}`"),
     (
         r"⟦(?i:var|variable|variables)⟧ NAME(?:\s*,\s*NAME)*",

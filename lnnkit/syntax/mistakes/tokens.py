@@ -6,13 +6,7 @@ import re
 
 from lnnkit.syntax.dates import hours_hint
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.mistakes.recognisers import (
-    called_date,
-    dash_comment,
-    date_in_table,
-    date_literal,
-    named_rule,
-)
+from lnnkit.syntax.mistakes.recognisers import called_date, comment, date_in_table, date_literal, rule_name
 from lnnkit.syntax.mistakes.rows import Groups, Table
 from lnnkit.syntax.rewrite import as_rule, truth_before
 
@@ -52,12 +46,12 @@ def _assigned(groups: Groups, fault: Fault) -> str:
 
 TEXTS: Table = (
     "any [junk] unclosed-string: this text is never closed",
-    (r'‸⟦"[^\n]*?⟧[^\S\n]*(?:\n|\Z)', 'add a `"` where it ends'),
+    (r'‸⟦"[^\n]*?⟧GAP*(?:\n|\Z)', 'add a `"` where it ends'),
     "any [junk] single-quotes: a text is written in double quotes",
     (r"‸⟦'(<text>[^'\n]*)'⟧", 'write "{text}"'),
     (r"‸⟦[“”„](<text>[^“”\n]*)[“”]⟧", 'write "{text}"'),
-    dash_comment,
-    named_rule,
+    lambda fault: comment(fault.source, fault.piece, fault.start + 1),
+    lambda fault: rule_name(fault.source, fault.piece),
     date_literal,
     "any [outside] time-as-number: `{hours}{minutes}` is a time where a number is expected",
     (
@@ -122,13 +116,13 @@ SIGNS: Table = (
     (r"‸⟦0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)⟧(?!\w)", lambda groups, _: f"`{int(groups['at'], 0)}`"),
     "any [outside] number-unit: a number has no unit: `{at}`",
     (r"‸⟦[€$£¥]⟧\s*(<number>\d[\d.]*)", _UNIT),
-    (r"BEHIND[^\S\n]*‸⟦[€$£¥]⟧", _UNIT),
+    (r"BEHINDGAP*‸⟦[€$£¥]⟧", _UNIT),
     "any [outside literal] number-unit: a number has no unit: `{at}`",
-    (r"BEHIND[^\S\n]*‸⟦(?!(?:RESERVED)(?![\w-]))NAME⟧(?!\w*[^\S\n]*\()", _UNIT),
+    (r"BEHINDGAP*‸⟦(?!(?:RESERVED)(?![\w-]))NAME⟧(?!\w*GAP*\()", _UNIT),
     "any [outside glued] number-unit: a number has no unit: `{at}`",
     (r"‸(<number>\d+(?:\.\d+)?)⟦[^\W\d_]\w*⟧", _UNIT),
     "any [outside] number-unit: a number cannot be followed by `%`",
-    (r"BEHIND[^\S\n]*‸%", "`{number:percent}` for `{number}%`"),
+    (r"BEHINDGAP*‸%", "`{number:percent}` for `{number}%`"),
     "any decimal-comma: a number has a point, not a comma",
     (r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])", "`{number:digits}.{part}`"),
     "any [outside] assignment: `:=` is not an operator",

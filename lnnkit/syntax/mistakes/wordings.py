@@ -70,10 +70,7 @@ _UNEQUAL = joined(ITEM, "{name} != {:entity}", " & ")
 
 WORDS: Table = (
     "rule [top AND] if-then: `{at}` is not a keyword: a rule is written with its head last",
-    (
-        r"\A\w+\s+(<name>NAME\s*: |)(<head>.+)‸⟦(?i:if|when|whenever|provided that|provided|because|given)⟧(?!\w)",
-        _head_last,
-    ),
+    (r"\A\w+ (<name>NAME\s*: |)(<head>.+)‸⟦(?i:if|when|whenever|provided(?: that)?|because|given)⟧(?!\w)", _head_last),
     "fact fact-order: a {keyword} names its predicate, and the entities in parentheses",
     (
         r"(<who>NAME) (?i:is)(?: (?i:an?))? (<name>(?!(?i:true|false|unknown|null|none)\s*\Z)NAME)",
@@ -144,7 +141,7 @@ WORDS: Table = (
     # by a number; or by an atom, and then compared or calculated with
     "formula+line [junk] unknown-operator: `//` is not an operator",
     (
-        r"[\w.)]\s*‸⟦//⟧[^\S\n]*(?:\d[\d.]*\s*(?:[<>=!≤≥≠+*^&|)-]|\Z|\n)|\(?\s*NAME\s*\([^"
+        r"[\w.)]\s*‸⟦//⟧GAP*(?:\d[\d.]*\s*(?:[<>=!≤≥≠+*^&|)-]|\Z|\n)|\(?\s*NAME\s*\([^"
         r"()\n]*\)\s*\)?\s*(?:[<>!≤≥≠+*^]|=(?!>)))",
         "`/`, which keeps the fraction; a whole part is compared with both ends: `3 <= a / b < 4`",
     ),
