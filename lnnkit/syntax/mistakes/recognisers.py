@@ -83,23 +83,19 @@ def foreign_function(fault: Fault) -> Diagnostic | None:
     """`max(age(X), 3)`: parsed as an atom, whose arguments cannot be expressions."""
     if not fault.in_arguments or fault.keyword not in _FORMULAS:
         return None
-    for place in reversed(fault.open):
-        called = fault.before[place - 1] if place else None
-        if called is None:
-            continue
-        opened = fault.before[place]
-        inside = parts_of_call(fault.source.text[opened.start : fault.piece.end])
+    for place in (place for place in reversed(fault.open) if place):
+        called, text = fault.before[place - 1], fault.source.text
+        inside = parts_of_call(text[fault.before[place].start : fault.piece.end])
         if called.text.lower() in AGGREGATING and len(inside) == 1:
             return fault.report_at(called, "aggregate", aggregate_message(called.text), AGGREGATE_HINT)
-        hint = FOREIGN_FUNCTIONS.get(called.text)
-        if hint is not None:
+        if called.text in FOREIGN_FUNCTIONS:
             message = f"`{called.text}` is not a function: there are `abs` and `sqrt`"
-            return fault.report_at(called, "unknown-function", message, hint)
+            return fault.report_at(called, "unknown-function", message, FOREIGN_FUNCTIONS[called.text])
     return None
 
 
+_INTERVAL = re.compile(r"in\s*\[\s*([^,\[\]]+?)\s*,\s*([^,\[\]]+?)\s*\]")
 _UNIT = re.compile(r"0?\.\d+|[01](?:\.0*)?")
-
 _OPERATORS = frozenset(("AND", "OR", "XOR", "IMPLIES", "IFF"))
 
 
@@ -109,19 +105,17 @@ def interval_in_body(fault: Fault) -> Diagnostic | None:
         return None
     if fault.keyword != "query" and not (fault.token == "IN" and fault.open) and fault.token not in _OPERATORS:
         return None
-    if fault.token == "IN":
-        place, rest = len(fault.before), fault.rest
-    else:
+    place, start, text = len(fault.before), fault.start, fault.source.text
+    if fault.token != "IN":
         place = next((i for i in range(len(fault.before) - 1, 0, -1) if fault.before[i].text == "in"), 0)
         if not place or fault.previous is None or fault.previous.text != "]":
             return None
-        rest = fault.source.text[fault.before[place].start : fault.piece.end]
-    match = re.match(r"in\s*\[\s*([^,\[\]]+?)\s*,\s*([^,\[\]]+?)\s*\]", rest)
-    start = fault.start if fault.token == "IN" else fault.before[place].start
+        start = fault.before[place].start
+    match = _INTERVAL.match(text, start, fault.piece.end)
     if not match:
         return None
-    end = start + match.end()
-    if fault.keyword == "query" and not fault.open and not fault.source.text[end : fault.piece.end].strip():
+    end = match.end()
+    if fault.keyword == "query" and not fault.open and not text[end : fault.piece.end].strip():
         return fault.report("query-bounds", "a query takes no bounds: it asks for them", "remove them", start, end)
     operand = between(fault, place)
     compared = f"{match[1]} <= {operand} <= {match[2]}" if operand and "(" in operand else "l <= age(X) <= u"
