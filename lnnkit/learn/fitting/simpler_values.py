@@ -85,8 +85,7 @@ def _unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Te
     if all(not reached.isdisjoint(parameter.rules) for parameter in fitting.parameters):
         return torch.zeros(len(values), dtype=torch.bool)
     inferred = fitting.infer(values, constraints, softness=1.0)
-    open_values = values.clone().requires_grad_()
-    depends = torch.zeros(len(values), dtype=torch.bool)
+    open_values, depends = values.clone().requires_grad_(), torch.zeros(len(values), dtype=torch.bool)
     for batch in fitting.batches(inferred, torch.Generator().manual_seed(fitting.settings.seed)):
         ends, crossed = batch.bounds(open_values)
         # Separately, lest the gradients of two ends cancel
@@ -96,9 +95,7 @@ def _unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Te
             (slope,) = torch.autograd.grad(total, open_values, allow_unused=True)
             if slope is not None:
                 depends |= slope != 0
-    for parameter, depended in zip(fitting.parameters, depends.tolist(), strict=True):
-        if depended:
-            reached.update(parameter.rules)
+    reached |= {rule for place in where_set(depends).tolist() for rule in fitting.parameters[place].rules}
     return torch.tensor([reached.isdisjoint(parameter.rules) for parameter in fitting.parameters], dtype=torch.bool)
 
 

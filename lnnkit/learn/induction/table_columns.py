@@ -94,9 +94,8 @@ def as_fitted(column: TableColumn, fitted: TableColumn) -> TableColumn:
     if gaps.all():
         return fitted.of(np.full(len(gaps), np.nan) if fitted.numeric else np.full(len(gaps), None, object))
     kinds = (column.kind, fitted.kind) if column.numeric and fitted.numeric else None
-    if kinds == ("truth", "number"):
-        return fitted.of(column.values)
-    if kinds == ("number", "truth") and set(np.unique(column.values[~gaps])) <= {0.0, 1.0}:
+    truths = kinds == ("number", "truth") and set(np.unique(column.values[~gaps])) <= {0.0, 1.0}
+    if truths or kinds == ("truth", "number"):
         return fitted.of(column.values)
     if not fitted.numeric and column.kind == "number":
         texts = [

@@ -64,16 +64,10 @@ class WeightGrid:
 
     def _climbed(self, score: CandidateScore, generator: torch.Generator) -> Tensor:
         """The candidates that hill climbing meets, one weight at a time, from each operand alone and random starts."""
-        width = len(self.names)
-        starts = [torch.zeros(width, dtype=torch.float64) for _ in range(width)]
-        for place, start in enumerate(starts):
-            start[place] = 1.0
+        width, drawn, met = len(self.names), list[list[float]](), list[Tensor]()
         for _ in range(_CLIMBS):
-            picks = [int(torch.randint(len(values), (), generator=generator)) for values in self.values]
-            drawn = [values[pick] for values, pick in zip(self.values, picks, strict=True)]
-            starts.append(torch.tensor(drawn, dtype=torch.float64))
-        met: list[Tensor] = []
-        now = torch.stack(starts)
+            drawn.append([values[int(torch.randint(len(values), (), generator=generator))] for values in self.values])
+        now = torch.cat([torch.eye(width, dtype=torch.float64), torch.tensor(drawn, dtype=torch.float64)])
         for _ in range(3):
             before = now.clone()
             for place in torch.randperm(width, generator=generator).tolist():
