@@ -296,10 +296,8 @@ def defined(atom: Form, world: ProofWorld) -> CompletedAtom:
         more = sorts.keys() - {term.name for term in rule.conjunct.terms if isinstance(term, Free)}
         is_open = any(world.unnamed(sorts[name], name) for name in more)
         demand(not is_open, f"individuals without names may make {atom.name} true")
-        lower = truth_of(rule.statement, world.starts)[0]
         statements.append(rule.statement)
-        for bindings in rule.unified(atom, world):
-            instances[world.instance(rule.statement, bindings), lower] = None
+        instances |= {(world.instance(rule.statement, bound), rule.lower): None for bound in rule.unified(atom, world)}
     return CompletedAtom(atom, statements, list(instances))
 
 
@@ -315,7 +313,6 @@ def _completed(
     demand(step.side == "upper", "a completed predicate is true only by its rules")
     premises = _Premises(step, proof, world, assumed)
     for rule in world.rules(form.name):
-        lower = truth_of(rule.statement, world.starts)[0]
         for bindings in rule.unified(form, world, of_unnamed=of_unnamed):
             arguments = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
             asked = Form("atom", form.name, tuple(arguments))
@@ -325,7 +322,7 @@ def _completed(
             values = tree.upward(premises.read)
             for head in tree.heads():
                 if tree.nodes[head].form == asked:
-                    least = tree.least_conjunct(values, lower, head)
+                    least = tree.least_conjunct(values, rule.lower, head)
                     said = f"{rule.statement.text} with {bindings} asks for {least:g}"
                     demand(least <= step.bound + world.tolerance, said)
 

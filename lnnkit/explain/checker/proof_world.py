@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lnnkit.check.program import Assertion, CheckedProgram
-from lnnkit.explain.checker.ground_form import Form, Free, consequents, form_of, free_sorts, statement_form
+from lnnkit.explain.checker.ground_form import Form, Free, consequents, form_of, free_sorts, statement_form, truth_of
 from lnnkit.explain.checker.instance_evaluation import OTHER
 from lnnkit.explain.proof.proof import FactSources
 from lnnkit.logic.bounds import tolerance
@@ -32,11 +32,12 @@ def demand(holds: bool, otherwise: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RuleConjunct:
-    """A ``statement`` as a ``whole``, with a ``conjunct`` of its consequent."""
+    """A ``statement`` as a ``whole`` of at least the truth ``lower``, with a ``conjunct`` of its consequent."""
 
     statement: Assertion
     whole: Form
     conjunct: Form
+    lower: float
 
     def unified(self, form: Form, world: ProofWorld, *, of_unnamed: bool = False) -> Iterator[dict[str, str]]:
         """The assignments of its free variables that unify its conjunct with an atom. Unnamed individuals are beside
@@ -99,10 +100,10 @@ class ProofWorld:
     def _rules(self) -> Mapping[str, Sequence[RuleConjunct]]:
         rules: dict[str, list[RuleConjunct]] = {}
         for statement in self.program.assertions:
-            whole = self.instance(statement, {})
+            whole, (lower, _) = self.instance(statement, {}), truth_of(statement, self.starts)
             for conjunct in consequents(whole):
                 if conjunct.kind == "atom":
-                    rules.setdefault(conjunct.name, []).append(RuleConjunct(statement, whole, conjunct))
+                    rules.setdefault(conjunct.name, []).append(RuleConjunct(statement, whole, conjunct, lower))
         return rules
 
     def rules(self, predicate: str) -> Sequence[RuleConjunct]:

@@ -67,17 +67,13 @@ class UnmetPremises:
 
     def reads(self, instance: ExaminedInstance) -> list[EndRead]:
         """All that the instance reads at the fixpoint, except the target atom itself."""
-        view = instance.view
-        reads: list[EndRead] = []
-        for leaf in view.formula.leaves:
-            if leaf == instance.target:
-                continue
+        view, reads = instance.view, list[EndRead]()
+        for leaf in (leaf for leaf in view.formula.leaves if leaf != instance.target):
             reads += self._uninferred(instance, leaf)
+            target = instance.of_target(leaf)
             for read in (r for side in (0, 1) for r in self._views.reads(view, leaf, side, END, instance.known)):
-                target = instance.of_target(leaf)
                 places = tuple(place for place in read.places if not target[place])
-                if places:
-                    reads.append(replace(read, places=places))
+                reads += [replace(read, places=places)] if places else []
         return reads
 
     def wanted(
@@ -87,7 +83,7 @@ class UnmetPremises:
         known last. ``nearest``: only the nearest rows of each quantifier."""
         view = instance.view
         neurons = view.formula.neurons
-        aims = [(leaf, side) for leaf, side in ends if leaf != instance.target and not neurons[leaf].numeric]
+        aims = ((leaf, side) for leaf, side in ends if leaf != instance.target and not neurons[leaf].numeric)
         unmet = [self._unmet(instance, reads, *aim) for aim in aims]
         costs = {number: np.zeros(length) for number, length in enumerate(view.instances.lengths) if number}
         for improvable in unmet:
