@@ -101,8 +101,8 @@ def starts_upper(text: str) -> bool:
 def unglued(variable: str, arguments: list[str]) -> tuple[str, str] | None:
     """The variable and the predicate that are run together in `∀xP(x)`, if the arguments or the letters show where to
     split."""
-    for argument in arguments:
-        if argument and variable != argument and variable.startswith(argument):
-            return argument, variable[len(argument) :]
+    first = next((name for name in arguments if name and variable != name and variable.startswith(name)), None)
+    if first is not None:
+        return first, variable[len(first) :]
     match = re.fullmatch(r"([^\W\d_]\d*)([^\W\d_]\w*)", variable)
     return (match[1], match[2]) if match and starts_upper(match[2]) else None

@@ -221,13 +221,11 @@ def _level(node: ast.Expression) -> int:
 
 def _chain(operands: list[str], operators: Sequence[str]) -> str:
     """A comparison; `?a` before `= 5` is put in parentheses, since it would parse as its initial value."""
-    text = operands[0]
-    for index, operator in enumerate(operators):
-        following = operands[index + 1]
-        if operator == "=" and following[0] in "-.0123456789" and _LEARNABLE_END.search(operands[index]):
-            text = f"{text[: len(text) - len(operands[index])]}({operands[index]})"
-        text = f"{text} {operator} {following}"
-    return text
+    texts = list(operands)
+    for place, operator in enumerate(operators):
+        if operator == "=" and texts[place + 1][0] in "-.0123456789" and _LEARNABLE_END.search(texts[place]):
+            texts[place] = f"({texts[place]})"
+    return texts[0] + "".join(f" {operator} {text}" for operator, text in zip(operators, texts[1:], strict=True))
 
 
 def _name(name: str) -> str:
@@ -274,18 +272,11 @@ def _table(table: ast.Table) -> str:
         text += f" where {' and '.join([format_condition(where) for where in table.where])}"
     if table.missing:
         text += f" missing {', '.join(map(format_string, table.missing))}"
-    if table.delimiter is not None:
-        text += f" delimiter {format_string(table.delimiter)}"
-    if table.decimal != ".":
-        text += f" decimal {format_string(table.decimal)}"
-    if table.encoding is not None:
-        text += f" encoding {format_string(table.encoding)}"
-    if table.trim:
-        text += " trim"
-    if not table.header:
-        text += " no header"
-    elif table.numbered:
-        text += " header"
+    texts = {"delimiter": table.delimiter, "decimal": table.decimal, "encoding": table.encoding}
+    given = {word: value for word, value in texts.items() if value is not None and (word, value) != ("decimal", ".")}
+    text += "".join(f" {word} {format_string(value)}" for word, value in given.items())
+    text += " trim" if table.trim else ""
+    text += " no header" if not table.header else " header" if table.numbered else ""
     return text + _trust(table.trust)
 
 

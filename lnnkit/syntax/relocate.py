@@ -64,10 +64,8 @@ def _moved(path: str, old: Path, new: Path) -> str:
 
 
 def _literal(statement: ast.FileStatement) -> Lexeme:
-    """The string with the path: the first one of an import, otherwise the one after ``from`` or ``database``."""
+    """The string with the path, after ``import``, ``from`` or ``database``."""
     span = statement.span
-    code = lexemes(span.source.text, shadow(span.source.text), span.start, span.end)
-    if isinstance(statement, ast.ImportStatement):
-        return next(lexeme for lexeme in code if lexeme.kind == "string")
-    before = ("from", "database")
-    return next(lexeme for word, lexeme in pairwise(code) if word.text in before and lexeme.kind == "string")
+    code = pairwise(lexemes(span.source.text, shadow(span.source.text), span.start, span.end))
+    before = ("import", "from", "database")
+    return next(lexeme for word, lexeme in code if word.text in before and lexeme.kind == "string")
