@@ -125,3 +125,18 @@ def test_batches_of_a_stream_decide_alike(folder: Path) -> None:
         batch = pa.RecordBatch.from_pylist([row])
         true = [each.bindings["X"] for each in whole.ask("Remind(X)") if each.lower == 1]
         assert (scorer(batch).to_pylist()[0]["Remind_lower"] == 1) == (row["id"] in true)
+
+
+def test_bytes_that_are_no_text_equal_themselves_and_are_not_ordered(tmp_path: Path) -> None:
+    rows = b"id,x,y\na,\xff,\xff\nb,\xff,\xfe\nc,u,\xff\nd,u,u\ne,1,2\n"
+    (tmp_path / "bytes.csv").write_bytes(rows)
+    assert kept(tmp_path, "x = y", "bytes.csv") == ["a", "d"]
+    assert kept(tmp_path, "x != y", "bytes.csv") == ["b", "c", "e"]
+    assert kept(tmp_path, 'x < "v"', "bytes.csv") == ["c", "d", "e"]
+    assert kept(tmp_path, 'y <= "v"', "bytes.csv") == ["d", "e"]
+    ordered = found(tmp_path, "x < y", "bytes.csv")
+    assert [(finding.code, finding.row) for finding in ordered] == [
+        *(("bad-row", row) for row in (2, 3)),
+        *(("bad-number", row) for row in (4, 5)),
+    ]
+    assert "compared with" in ordered[0].message

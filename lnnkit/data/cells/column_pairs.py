@@ -88,10 +88,14 @@ def _same(one: Cells, other: Cells) -> np.ndarray:
     """A mask of the rows with two equal texts."""
     if not (one.textual and other.textual):
         return np.zeros(len(one.column), bool)
-    _, ranks = distinct_names(concatenated([one.texts.values, other.texts.values]))
-    front, behind = np.split(ranks, [len(one.texts.values)])
-    codes = one.texts.by_row(front, gap=-1)
-    return (codes == other.texts.by_row(behind, gap=-1)) & (codes >= 0)
+    values, behind = concatenated([one.texts.values, other.texts.values]), len(one.texts.values)
+    _, ranks = distinct_names(values)
+    faults = [*one.texts.faults.items(), *((behind + place, fault) for place, fault in other.texts.faults.items())]
+    reasons = dict[str, int]()
+    for place, fault in faults:  # alike if their reasons are, which quote them
+        ranks[place] = len(values) + reasons.setdefault(fault, len(reasons))
+    codes = one.texts.by_row(ranks[:behind], gap=-1)
+    return (codes == other.texts.by_row(ranks[behind:], gap=-1)) & (codes >= 0)
 
 
 def _side(cells: Cells) -> _Side:

@@ -94,7 +94,7 @@ class Cells:
     @cached_property
     def texts(self) -> TextValues:
         """The cells as texts."""
-        return text_values(self.column, self.title).cleaned()
+        return text_values(self.column if len(self.column) else [], self.title).cleaned()
 
     @cached_property
     def dates(self) -> date_cells.Dates:
@@ -189,16 +189,24 @@ class Cells:
             raise self._unfit(cell, str(self.kind), date_cells.as_date(cell))
         if moment is not None:
             return self._dates(relation, *divmod(moment.nanoseconds, 1000))
-        texts = self.texts
-        if is_many(len(texts.values)):
-            among = _compared(texts.values, relation, strings([cell])[0])
-        else:
-            among = date_cells.COMPARISONS[relation](np.array(texts.values.to_pylist(), object), cell)
-        if date_cells.is_other_date(cell) and (relation != "=" or (not among.any() and date_cells.has_dates(texts))):
+        if date_cells.is_other_date(cell) and (relation != "=" or self._has_dates_beside(cell)):
             what = "a date in a form of its own" if formats([cell]) else "which is no day of the calendar"
             message = f"{self.title} is compared with {format_string(cell)}, {what}"
             raise Unreadable("bad-condition", message, date_cells.as_date(cell))
-        return self.known(texts.by_row(among) & ~self.missing)
+        return self.known(self.texts.by_row(self._values_that(relation, cell)) & ~self.missing)
+
+    def _values_that(self, relation: str, cell: str) -> np.ndarray:
+        """A mask of the texts, by value, for which a comparison with another holds."""
+        values = self.texts.values
+        if is_many(len(values)):
+            holds = _compared(values, relation, strings([cell])[0])
+        else:
+            holds = date_cells.COMPARISONS[relation](np.array(values.to_pylist(), object), cell)
+        holds[list(self.texts.faults)] = False
+        return holds
+
+    def _has_dates_beside(self, cell: str) -> bool:
+        return not self._values_that("=", cell).any() and date_cells.has_dates(self.texts)
 
     def _dates(self, relation: str, micros: int, nanos: int) -> ConditionResult:
         """The verdict of a comparison with an instant. As text, what is no date differs from every date."""
