@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lnnkit.rows.strip_fixpoint import StripFixpoint
 
 
-_FEW = 2**23
+_FEW = 2**20
 """Facts: with this many or fewer, all rows fit the memory together (0.1 KB a fact), and their fixpoint has explanations
 too."""
 

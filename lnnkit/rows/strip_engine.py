@@ -27,16 +27,15 @@ from lnnkit.graph.lifted import NUMBER, NeuronGraph, Root
 from lnnkit.graph.lifting import add_queries, build
 from lnnkit.graph.match import below_negations
 from lnnkit.rows.row_bounds import RowBounds, StatementNames
+from lnnkit.rows.settled_references import ROUNDS, Beside, settled
 from lnnkit.rows.strip_facts import StripGrid, StripPart
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given, asked_constants, constants
 from lnnkit.store.relations import RowNumbers
-from lnnkit.store.stated_facts import Order, Part, given_facts, merged
+from lnnkit.store.stated_facts import Gathered, Order, Part, given_facts, merged, unnamed
 
 LENGTH = 2**17
 """Rows of a run: enough that a call costs less than its work, few enough that its arrays fit the cache."""
-
-_ROUNDS = 100_000
 
 
 class StripEngine:
@@ -45,22 +44,31 @@ class StripEngine:
 
     def __init__(self, program: CheckedProgram, sort: str, sides: Sequence[FactTable], read: set[str]) -> None:
         lifted = add_queries(build(replace(program, queries=())), program.queries)
-        self._plans = Plans(lifted)
+        self._program = program
         self._sort = sort
         self._read = read
         sorts = {name: predicate.sorts for name, predicate in program.predicates.items()}
         self._places = {name: kinds.index(sort) for name, kinds in sorts.items() if sort in kinds}
         stated = constants(lifted)
         texts = {text for names in stated.values() for text in names}
-        self._unnamed = frozenset(asked_constants(lifted, lifted.queries) - texts)
+        asked = asked_constants(lifted, lifted.queries) - texts
         program = replace(program, tables=(*program.tables, *sides))
-        self._entities, given, self._labelled = given_facts(program, texts | self._unnamed)
+        self._unnamed = unnamed(program, asked)
+        self._entities, given, labelled = given_facts(program, texts | asked)
         self._about_rows = [facts for facts in given if facts.predicate in self._places]
-        self._about_others = [facts for facts in given if facts.predicate not in self._places]
+        others = [facts for facts in given if facts.predicate not in self._places]
+        self._beside = Beside(Plans(lifted), others, labelled)
         # Where none of these may be a row, rows need no look-up of their names.
         data = [data for _, data in lifted.graph.nodes.items()]
-        wide = any(neuron["kind"] == "same" or ENTITY in neuron["sorts"] for neuron in data)
-        self._may_be_rows = bool(self._about_rows or stated.get(sort) or self._unnamed or (wide and self._entities))
+        self._wide = any(neuron["kind"] == "same" or ENTITY in neuron["sorts"] for neuron in data)
+        self._may_be_rows = bool(self._about_rows or stated.get(sort) or self._unnamed or self._wide)
+
+    @cached_property
+    def _settled(self) -> Beside | None:
+        """The same with statements that are not about rows worked out."""
+        plans, given, labelled = self._beside
+        others = Gathered(self._entities, [*given], {name: [*ids] for name, ids in labelled.items()})
+        return settled(self._program, self._sort, plans.lifted, others, self._unnamed)
 
     @cached_property
     def _index(self) -> Mapping[str, int]:
@@ -87,6 +95,10 @@ class StripEngine:
             named = named.take(strip.texts.codes)
             rows = np.where(named < 0, rows, named)
         start, index, new = first + strip.length, self._index, dict[str, int]()
+        if self._wide and any(part.others for part in parts):  # a row may name another, or itself
+            at = np.full(len(strip.texts.names), -1, np.int32)
+            at[strip.texts.codes[::-1]] = rows[::-1]
+            index = {**dict(zip(strip.texts.names, at.tolist(), strict=True)), **index}
 
         def ids(names: Names) -> Array:
             numbers = (index[text] if text in index else new.setdefault(text, start + len(new)) for text in names)
@@ -101,7 +113,13 @@ class StripEngine:
     def _answered(self, numbered: _Numbered, rows: Array, setters: StatementNames | None) -> list[RowBounds]:
         """The answers for some of the rows, no two of which are one entity."""
         ids = numbered.rows.take(rows)
-        lifted, run = self._plans.lifted, self._inferred(numbered, rows, ids)
+        lifted = self._beside.plans.lifted
+        try:
+            known = numbered.entities == len(self._entities) + len(numbered.rows)  # no entity but the rows is new
+            beside = (self._settled if known else None) or self._beside
+            lifted, run = beside.plans.lifted, self._inferred(beside, numbered, rows, ids)
+        except TooLarge as problem:
+            raise too_large(problem, lifted) from None
         doubtful = None if setters is None else self._contradicted(run, ids, numbered.entities)
         answers: list[RowBounds] = []
         try:
@@ -113,7 +131,7 @@ class StripEngine:
             raise too_large(problem, lifted) from None
         return answers
 
-    def _inferred(self, numbered: _Numbered, rows: Array, ids: Array) -> Run:
+    def _inferred(self, beside: Beside, numbered: _Numbered, rows: Array, ids: Array) -> Run:
         """The fixpoint for some of the rows, beside all other entities."""
         inside = np.zeros(len(numbered.rows), bool)
         inside[rows] = True
@@ -127,30 +145,29 @@ class StripEngine:
                 columns[0] = ids  # one array for all predicates
             columns.insert(self._places[predicate], columns.pop(0))
             parts.setdefault(predicate, []).append(tuple(columns))
-        among = np.zeros(numbered.entities, bool)
-        among[ids] = True
+        named = np.zeros(numbered.entities, bool)
+        named[ids] = True
         for facts in self._about_rows:
-            keep = np.flatnonzero(among.take(facts.columns[self._places[facts.predicate]]))
+            keep = np.flatnonzero(named.take(facts.columns[self._places[facts.predicate]]))
             columns = [column.take(keep) for column in (*facts.columns, facts.lower, facts.upper)]
             parts.setdefault(facts.predicate, []).append(tuple(columns))
-        order, given = Order(), [*self._about_others]
+        for column in (column for several in parts.values() for part in several for column in part[:-2]):
+            named[column] = True
+        order, given = Order(), [*beside.given]
         for predicate, several in parts.items():
             *columns, lower, upper = merged(several, numbered.entities, order)
             given.append(Given(predicate, tuple(columns), lower, upper))
-        labelled = {**self._labelled, self._sort: [*self._labelled.get(self._sort, ()), ids]}
-        try:
-            return infer(
-                self._plans,
-                EntityNumbers(self._entities, numbered.entities),
-                sorted(given, key=lambda facts: facts.predicate),
-                guard=allowed(None),
-                round_limit=_ROUNDS,
-                record=False,
-                labelled=labelled,
-                unnamed=self._unnamed,
-            )
-        except TooLarge as problem:
-            raise too_large(problem, self._plans.lifted) from None
+        labelled = {**beside.labelled, self._sort: [*beside.labelled.get(self._sort, ()), ids]}
+        return infer(
+            beside.plans,
+            EntityNumbers(self._entities, numbered.entities),
+            sorted(given, key=lambda facts: facts.predicate),
+            guard=allowed(None),
+            round_limit=ROUNDS,
+            record=False,
+            labelled=labelled,
+            unnamed=[text for text in self._unnamed if not named[self._entities[text]]],
+        )
 
     def _contradicted(self, run: Run, ids: Array, count: int) -> Array:
         """The rows of whose atoms contradictions speak, as far as queries read the predicate."""

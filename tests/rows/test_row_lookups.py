@@ -42,6 +42,11 @@ PROGRAMS = {
     "pair": "rule LivesIn(X, R) & WorksIn(X, T) & Far(R, T) -> D(X)\nquery D(X)\n",
     "same": "rule LivesIn(X, R) & WorksIn(X, R) -> D(X)\nquery D(X)\n",
     "entity": 'rule LivesIn(X, "rome") & Risky("oslo") & Late(X) -> ~D(X)\nquery D(X)\n',
+    "closure": "predicate Way(region, region) closed\nrule Far(R, T) -> Way(R, T)\n"
+    "rule Way(R, S) & Far(S, T) -> Way(R, T)\nrule LivesIn(X, R) & Way(R, T) & Risky(T) -> D(X)\nquery D(X)\n",
+    "stated": "rule Risky(R) & Calm(R) -> Seen(R)\nfact Seen(kiel) = 0\n"
+    "rule LivesIn(X, R) & (Risky(R) & Calm(R)) -> D(X)\nquery D(X)\n",
+    "compared": "axiom limit(R) < 6\nrule LivesIn(X, R) & limit(R) <= 7 -> D(X)\nquery D(X)\n",
     "derived": "rule Risky(R) & Far(R, T) -> Seen(T)\nrule WorksIn(X, T) & Seen(T) -> D(X)\nquery D(X)\n",
     "contradiction": "rule WorksIn(X, R) & Calm(R) -> D(X)\nrule Late(X) -> ~D(X)\nquery D(X)\n",
     "closed": "predicate D(loan) closed\nrule LivesIn(X, R) & Risky(R) & Late(X) -> D(X)\nquery D(X)\n",
@@ -106,3 +111,23 @@ query Review(X)
         own = {row["id"]: (row[f"{name}_lower"], row[f"{name}_upper"]) for row in found.to_pylist()}
         assert {key: own[key] for key in known} == known
         assert len({bounds for key, bounds in own.items() if key not in known}) < 2
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("predicate T(loan)\nrule O(X, P) & X != P -> T(X)\nquery T(X)", [1.0, 0.0]),
+        ("predicate T(loan)\nrule O(X, P) & X = P -> T(X)\nquery T(X)", [0.0, 1.0]),
+        ("query exists P: O(X, P) & P = X", [0.0, 1.0]),
+        ("query exists P: O(X, P) & P = b", [1.0, 1.0]),
+        ("fact Kind(c)\nquery exists P: O(X, P) & P = c", [0.0, 0.0]),
+    ],
+)
+def test_a_row_may_name_itself_or_another_row(text: str, expected: list[float], size: int, tmp_path: Path) -> None:
+    rows = pa.table({"id": ["a", "b"], "o": ["b", "b"]})
+    pq.write_table(rows, tmp_path / "loans.parquet")
+    head = 'predicate O(loan, person) closed\npredicate Kind(person)\nload O from "loans.parquet" (id, o)\n'
+    scorer = lnnkit.loads(head + text, tmp_path, streamed="loan").scorer("loan")
+    lower = [part[1] for start in range(0, 2, size) for part in [scorer(rows.slice(start, size))]]
+    assert [value for column in lower for value in column.to_pylist()] == expected
