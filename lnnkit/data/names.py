@@ -84,7 +84,10 @@ class Names(Sequence[str]):
         if number is not None:
             place = int(self.numbers.searchsorted(number))
             return place if place < len(self.numbers) and self.numbers[place] == number else None
-        place = bisect_left(range(len(self.texts)), text, key=self._text)
+        if isinstance(self.texts, tuple):  # proofs over 20,000 names take two thirds of the time
+            place = bisect_left(self.texts, text)
+        else:
+            place = bisect_left(range(len(self.texts)), text, key=self._text)
         return len(self.numbers) + place if place < len(self.texts) and self._text(place) == text else None
 
     def starting(self, prefix: str, most: int) -> list[str]:
