@@ -146,7 +146,7 @@ def _parsed(
         delimiter=layout.delimiter, quote_char='"' if quoting else False, newlines_in_values=quoting
     )
     names = list(map(str, range(width)))
-    shown = [names[position] for position in wanted or [0]]
+    shown = list(map(str, wanted or [0]))
     kind = pa.binary() if len(text) >= LARGE else pa.dictionary(pa.int32(), pa.binary())
     convert = arrow_csv.ConvertOptions(check_utf8=False, include_columns=shown, column_types=dict.fromkeys(shown, kind))
     problem: Exception | None = None
