@@ -112,21 +112,17 @@ class StripEngine:
 
     def _answered(self, numbered: _Numbered, rows: Array, setters: StatementNames | None) -> list[RowBounds]:
         """The answers for some of the rows, no two of which are one entity."""
-        ids = numbered.rows.take(rows)
-        lifted = self._beside.plans.lifted
+        ids, lifted = numbered.rows.take(rows), self._beside.plans.lifted
+        answers: list[RowBounds] = []
         try:
             known = numbered.entities == len(self._entities) + len(numbered.rows)  # no entity but the rows is new
             beside = (self._settled if known else None) or self._beside
             lifted, run = beside.plans.lifted, self._inferred(beside, numbered, rows, ids)
-        except TooLarge as problem:
-            raise too_large(problem, lifted) from None
-        doubtful = None if setters is None else self._contradicted(run, ids, numbered.entities)
-        answers: list[RowBounds] = []
-        try:
+            doubtful = None if setters is None else self._contradicted(run, ids, numbered.entities)
             for root in lifted.queries:
-                found = answer(run, None, lifted, root, guard=allowed(None), entities=ids)
+                bounds = answer(run, None, lifted, root, guard=allowed(None), entities=ids)
                 numbers = None if setters is None else _setters(run, ids, lifted.graph, root, setters)
-                answers.append(RowBounds(found.lower, found.upper, numbers, doubtful))
+                answers.append(RowBounds(bounds.lower, bounds.upper, numbers, doubtful))
         except TooLarge as problem:
             raise too_large(problem, lifted) from None
         return answers
