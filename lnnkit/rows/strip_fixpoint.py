@@ -18,6 +18,7 @@ from lnnkit.engine.planning.compiling import Plans
 from lnnkit.engine.termination import RoundReport, Watch
 from lnnkit.join.instances.grounding import Guard
 from lnnkit.rows.strip_engine import LENGTH, EntityNumbers
+from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given, asked_constants, constants, domain
 from lnnkit.store.stated_facts import Gathered
 
@@ -49,7 +50,7 @@ def strip_fixpoint(
         run = infer(
             plans,
             EntityNumbers({}, stop - start),
-            [_strip(facts, start, stop) for facts in given],
+            _strip(given, start, stop),
             guard=guard,
             round_limit=0 if interrupted else round_limit,
             record=False,
@@ -82,12 +83,19 @@ def _sort_of_all(plans: Plans, gathered: Gathered) -> str | None:
     return sorts[0][0] if sorts and all(len(one) == 1 and one == sorts[0] for one in sorts) else None
 
 
-def _strip(facts: Given, start: int, stop: int) -> Given:
-    """The facts about the entities from ``start`` to ``stop``, numbered from 0 on."""
-    (ids,) = facts.columns
-    first, last = ids.searchsorted(np.array([start, stop], ids.dtype)).tolist()  # others would convert all ids
-    rows = slice(first, last)
-    return Given(facts.predicate, (ids[rows] - np.int32(start),), facts.lower[rows], facts.upper[rows])
+def _strip(given: Sequence[Given], start: int, stop: int) -> list[Given]:
+    """The facts about the entities from ``start`` to ``stop``, numbered from 0 on. Tables that share a column of ids
+    still do."""
+    columns: dict[tuple[int, int, int], Array] = {}
+    parts: list[Given] = []
+    for facts in given:
+        (ids,) = facts.columns
+        first, last = ids.searchsorted(np.array([start, stop], ids.dtype)).tolist()  # others would convert all ids
+        place, rows = (ids.ctypes.data, first, last), slice(first, last)
+        if place not in columns:
+            columns[place] = ids[rows] - np.int32(start)
+        parts.append(Given(facts.predicate, (columns[place],), facts.lower[rows], facts.upper[rows]))
+    return parts
 
 
 def _is_settled(run: Run) -> bool:
