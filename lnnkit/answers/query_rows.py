@@ -88,8 +88,9 @@ def answer(
     run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, *, guard: Guard, entities: Array | None = None
 ) -> Rows:
     """The bindings whose bounds differ from the query's value with every atom at its default, sorted; a query without
-    variables has one answer. Of a query of one variable with ``entities`` (n,) it is the bounds of these, in order.
-    ``marks`` are the run's. The query changes no other answer. Raises `TooLarge`."""
+    variables has one answer. With ``entities`` (n,), of a query of one variable, there is one row for each, in order,
+    also at the default. ``marks`` are the run's; without any, no answer is contested. The query changes no other
+    answer. Raises `TooLarge`."""
     reference, negated = below_negations(lifted.graph, root.reference)
     positive = replace(root, reference=reference)
     rows = _atomic(run, None if marks is None else marks.contested, lifted, positive, entities)

@@ -56,8 +56,8 @@ def infer(
     unnamed: Collection[str] = (),
     narrow: bool = False,
 ) -> Run:
-    """The fixpoint of a program whose entities are numbered by ``index`` (dense, by sorted text). ``labelled`` has the
-    columns of label tables, by sort; ``unnamed`` are the entities that only queries mention.
+    """The fixpoint of a program whose entities are numbered by ``index``, below its length. ``labelled`` has ids by
+    sort, beside those that facts and statements name; ``unnamed`` are the entities that only queries mention.
 
     ``watch`` is called after every round and may stop there, ``recorder`` at every join; with ``record``, the state
     keeps the history that explanations read, and with ``trace`` all that a replay needs. Bounds of the ``assumable``

@@ -77,6 +77,11 @@ class Run:
                 flags[rows] = response.arrests.holds(columns, len(rows), behind)
         return flags
 
+    @property
+    def consistent(self) -> bool:
+        """Whether it has come to its end without a contradiction."""
+        return self.progress.status is Status.CONVERGED and not (self.state.crossed or self.progress.arrested)
+
     @cached_property
     def demanded(self) -> tuple[RuleResponse, ...]:
         """The definitions of shared neurons that are worked out where they are needed: comparisons, then others,

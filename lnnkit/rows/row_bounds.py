@@ -46,26 +46,23 @@ class RowBounds:
 class StatementNames:
     """``words`` has a statement's name, or its line, by its number."""
 
-    def __init__(self, lifted: LiftedGraph) -> None:
-        self.lifted = lifted
+    def __init__(self) -> None:
         self.words: list[str] = []
 
-    def number(self, formula: Formula) -> int:
-        """The number of the statement that a formula is, or that contains the shared neuron that it defines."""
-        word = self._word(formula)
+    def number(self, lifted: LiftedGraph, formula: Formula) -> int:
+        """The number of the statement that a formula is, or that contains the shared neuron of a graph that it
+        defines."""
+        word = _word(lifted, formula)
         if word not in self.words:
             self.words.append(word)
         return self.words.index(word)
 
-    def _word(self, formula: Formula) -> str:
-        assert formula.root is not None
-        origin = formula.root.origin
-        if formula.auxiliary is not None:
-            holders = [root for root in self.lifted.statements if not isinstance(root.origin, Law)]
-            below = (
-                root.origin for root in holders if formula.auxiliary in self.lifted.graph.below(root.reference.node)
-            )
-            origin = next(below, origin)
-        if isinstance(origin, Law) or not isinstance(origin, Assertion):
-            return "the order of numbers"
-        return origin.called
+
+def _word(lifted: LiftedGraph, formula: Formula) -> str:
+    assert formula.root is not None
+    origin = formula.root.origin
+    if formula.auxiliary is not None:
+        holders = [root for root in lifted.statements if not isinstance(root.origin, Law)]
+        below = (root.origin for root in holders if formula.auxiliary in lifted.graph.below(root.reference.node))
+        origin = next(below, origin)
+    return origin.called if isinstance(origin, Assertion) else "the order of numbers"

@@ -85,8 +85,8 @@ class Compiled:
     """Evaluates strips."""
 
     def __init__(self, model: RowModel) -> None:
-        self.setters = StatementNames(model.needs.lifted)
-        self._engine = StripEngine(model.program, model.sort, model.sides, model.needs.read())
+        self.setters = StatementNames()
+        self._engine = StripEngine(model.program, model.sort, model.sides, model.needs)
         self._last: tuple[StripGrid, Sequence[StripPart]] | None = None  # the facts of a strip that is clean
 
     def is_clean(self, strip: StripGrid) -> bool:

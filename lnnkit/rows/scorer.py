@@ -137,8 +137,8 @@ class RowScorer:
                 columns += self._setters(bounds)
         if self.why:
             names.append("contradicted")
-            marked = answers[0].contradicted
-            columns.append(booleans(_NONE if marked is None else marked))
+            assert answers[0].contradicted is not None
+            columns.append(booleans(answers[0].contradicted))
         return pa.RecordBatch.from_arrays(columns, names=names)
 
     def _setters(self, bounds: RowBounds) -> list[pa.Array]:

@@ -15,7 +15,7 @@ import numpy as np
 from lnnkit.budget import allowed
 from lnnkit.check.program import ENTITY, CheckedProgram, Query
 from lnnkit.engine.inference import infer
-from lnnkit.engine.inference_run import Run, Status
+from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.compiling import Plans
 from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import COMPARISON, NEURONS, LiftedGraph, Root
@@ -67,7 +67,7 @@ def settled(
         labelled=others.labelled,
         unnamed=unnamed,
     )
-    if run.progress.status is not Status.CONVERGED or run.state.crossed or run.progress.arrested:
+    if not run.consistent:
         return None
     lean = replace(program, assertions=tuple(root.origin for root in roots if root in kept), queries=())
     plans = Plans(add_queries(build(lean), program.queries))

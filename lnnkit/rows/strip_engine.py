@@ -23,9 +23,9 @@ from lnnkit.engine.inference import infer
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.compiling import Plans
 from lnnkit.formula.unfolding import AUXILIARY
-from lnnkit.graph.lifted import NUMBER, NeuronGraph, Root
-from lnnkit.graph.lifting import add_queries, build
+from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.graph.match import below_negations
+from lnnkit.rows.needed_statements import Needed
 from lnnkit.rows.row_bounds import RowBounds, StatementNames
 from lnnkit.rows.settled_references import ROUNDS, Beside, settled
 from lnnkit.rows.strip_facts import StripGrid, StripPart
@@ -39,14 +39,14 @@ LENGTH = 2**17
 
 
 class StripEngine:
-    """Answers a program's queries for strips of rows of a sort. ``sides`` are the tables about rows that are read
-    whole; queries need what is ``read``."""
+    """Answers a program's queries, which have these ``needs``, for strips of rows of a sort. ``sides`` are the tables
+    about rows that are read whole."""
 
-    def __init__(self, program: CheckedProgram, sort: str, sides: Sequence[FactTable], read: set[str]) -> None:
-        lifted = add_queries(build(replace(program, queries=())), program.queries)
+    def __init__(self, program: CheckedProgram, sort: str, sides: Sequence[FactTable], needs: Needed) -> None:
+        lifted = needs.lifted
         self._program = program
         self._sort = sort
-        self._read = read
+        self._read = needs.read()
         sorts = {name: predicate.sorts for name, predicate in program.predicates.items()}
         self._places = {name: kinds.index(sort) for name, kinds in sorts.items() if sort in kinds}
         stated = constants(lifted)
@@ -59,8 +59,7 @@ class StripEngine:
         others = [facts for facts in given if facts.predicate not in self._places]
         self._beside = Beside(Plans(lifted), others, labelled)
         # Where none of these may be a row, rows need no look-up of their names.
-        data = [data for _, data in lifted.graph.nodes.items()]
-        self._wide = any(neuron["kind"] == "same" or ENTITY in neuron["sorts"] for neuron in data)
+        self._wide = any(data["kind"] == "same" or ENTITY in data["sorts"] for _, data in lifted.graph.nodes.items())
         self._may_be_rows = bool(self._about_rows or stated.get(sort) or self._unnamed or self._wide)
 
     @cached_property
@@ -118,11 +117,11 @@ class StripEngine:
             known = numbered.entities == len(self._entities) + len(numbered.rows)  # no entity but the rows is new
             beside = (self._settled if known else None) or self._beside
             lifted, run = beside.plans.lifted, self._inferred(beside, numbered, rows, ids)
-            doubtful = None if setters is None else self._contradicted(run, ids, numbered.entities)
+            contradicted = None if setters is None else self._contradicted(run, ids, numbered.entities)
             for root in lifted.queries:
                 bounds = answer(run, None, lifted, root, guard=allowed(None), entities=ids)
-                numbers = None if setters is None else _setters(run, ids, lifted.graph, root, setters)
-                answers.append(RowBounds(bounds.lower, bounds.upper, numbers, doubtful))
+                numbers = None if setters is None else _setters(run, ids, lifted, root, setters)
+                answers.append(RowBounds(bounds.lower, bounds.upper, numbers, contradicted))
         except TooLarge as problem:
             raise too_large(problem, lifted) from None
         return answers
@@ -204,7 +203,7 @@ class _Numbered(NamedTuple):
 
 
 class EntityNumbers(Mapping[str, int]):
-    """The ids of some of ``count`` entities."""
+    """The ids of those of ``count`` entities that are named; its length is the number of all."""
 
     def __init__(self, named: Mapping[str, int], count: int) -> None:
         self._named = named
@@ -221,11 +220,11 @@ class EntityNumbers(Mapping[str, int]):
 
 
 def _setters(
-    run: Run, ids: Array, graph: NeuronGraph, root: Root, setters: StatementNames
+    run: Run, ids: Array, lifted: LiftedGraph, root: Root, setters: StatementNames
 ) -> tuple[Array, Array] | None:
     """The numbers of the statements that set both ends of each row's atom; None for a query that is no atom."""
-    reference, negated = below_negations(graph, root.reference)
-    if graph.nodes[reference.node]["kind"] not in ("predicate", NUMBER) or reference.arguments != (0,):
+    reference, negated = below_negations(lifted.graph, root.reference)
+    if lifted.graph.nodes[reference.node]["kind"] not in ("predicate", NUMBER) or reference.arguments != (0,):
         return None
     grounding, trail = run.grounding, run.state.trail
     table = grounding.atoms.tables[reference.node]
@@ -244,7 +243,7 @@ def _setters(
             members = shape.blocks[block].member.take(instances[at])
             for one in np.unique(members).tolist():
                 formula = grounding.members[shape.members[one]].formula
-                statements[at[members == one]] = setters.number(formula)
+                statements[at[members == one]] = setters.number(lifted, formula)
         by_side.append(statements)
     return (by_side[1], by_side[0]) if negated else (by_side[0], by_side[1])
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from lnnkit.answers.query_rows import Rows, answer
 from lnnkit.engine.inference import infer
-from lnnkit.engine.inference_run import Run, Status
 from lnnkit.engine.planning.compiling import Plans
 from lnnkit.engine.termination import RoundReport, Watch
 from lnnkit.join.instances.grounding import Guard
@@ -57,7 +56,7 @@ def strip_fixpoint(
             labelled={sort: [np.arange(stop - start, dtype=np.int32)]},
         )
         if not interrupted:
-            if not _is_settled(run):
+            if not run.consistent:
                 return None
             rounds, instances = max(rounds, run.progress.rounds), instances + run.progress.instances
             if watch is not None:
@@ -96,12 +95,6 @@ def _strip(given: Sequence[Given], start: int, stop: int) -> list[Given]:
             columns[place] = ids[rows] - np.int32(start)
         parts.append(Given(facts.predicate, (columns[place],), facts.lower[rows], facts.upper[rows]))
     return parts
-
-
-def _is_settled(run: Run) -> bool:
-    """Whether a run has converged without a contradiction."""
-    progress = run.progress
-    return progress.status is Status.CONVERGED and not run.state.crossed and not progress.arrested
 
 
 def _shifted(rows: Rows, start: int) -> Rows:

@@ -16,7 +16,7 @@ Key = int | str | None
 
 class KeyRange(NamedTuple):
     """The keys of consecutive rows: whether each is greater than the one before, in the two orders of
-    `lnnkit.rows.row_keys.Rising`, and the ``first`` and ``last`` key; None without rows."""
+    `lnnkit.rows.row_keys.KeyOrder`, and the ``first`` and ``last`` key; None without rows."""
 
     by_bytes: bool = True
     by_length: bool = True

@@ -131,3 +131,30 @@ def test_a_row_may_name_itself_or_another_row(text: str, expected: list[float], 
     scorer = lnnkit.loads(head + text, tmp_path, streamed="loan").scorer("loan")
     lower = [part[1] for start in range(0, 2, size) for part in [scorer(rows.slice(start, size))]]
     assert [value for column in lower for value in column.to_pylist()] == expected
+
+
+def test_why_names_statements_beside_references_that_are_inferred_once(tmp_path: Path) -> None:
+    """The neuron that two statements share has another number where the first one is worked out."""
+    pq.write_table(pa.table({"id": ["a", "b"], "o": ["x", "y"], "late": [1.0, 1.0]}), tmp_path / "loans.parquet")
+    text = """predicate O(loan, person) closed
+predicate Late(loan)
+predicate Good(person)
+predicate Rich(person)
+load O from "loans.parquet" (id, o)
+load Late from "loans.parquet" (id, late)
+fact Rich(x)
+fact Old(x)
+fact Rich(y) = 0
+rule wealth: (Rich(P) & Old(P)) | (Rich(P) & Old(P) & Rich(P)) | (Old(P) & (Rich(P) -> Old(P)) & Rich(P)) -> Good(P)
+rule first: (Late(X) & Odd(X)) | (exists P: O(X, P) & Good(P)) -> D(X)
+axiom second: ~(Late(X) & Odd(X))
+predicate Odd(loan)
+query D(X)
+query Odd(X)
+"""
+    scorer = lnnkit.loads(text, tmp_path, streamed="loan").scorer("loan", why=True)
+    rows = scorer(pq.read_table(tmp_path / "loans.parquet")).to_pydict()
+    assert rows["D_lower"] == [1.0, 0.0]
+    assert rows["D_lower_by"] == ["first", None]
+    assert rows["Odd_upper"] == [0.0, 0.0]
+    assert rows["Odd_upper_by"] == ["first", "first"]  # the first that has the neuron
