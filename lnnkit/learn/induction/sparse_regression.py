@@ -23,6 +23,8 @@ _NEAR = 1e-3  # log loss that another step would save
 _CHUNK = 2048  # rows converted at a time
 
 
+# OpenBLAS multiplies single precision beyond the rows of a matrix, and reports what it meets there.
+@np.errstate(invalid="ignore")
 def regression(
     rows: np.ndarray, target: np.ndarray, weight: np.ndarray, costs: np.ndarray, start: np.ndarray, steps: int = _STEPS
 ) -> np.ndarray:
