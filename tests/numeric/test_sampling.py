@@ -64,7 +64,7 @@ def test_intervals_and_single_numbers_beside_each_other_have_the_truth_that_they
         comparison = Comparison(left, right, random_relation(draw)._replace(scale=0.0))
         boxes = [[random_box(draw) for _ in range(numbers)] for _ in range(ROWS)]
         boxes = [box for box in boxes if any(low < high for low, high in box)]
-        points = [[(draw.choice(ENDS),) * 2 for _ in range(numbers)] for _ in range(ROWS)]
+        points = [[(value, value) for value in draw.choices(ENDS, k=numbers)] for _ in range(ROWS)]
         together = comparison.truth(intervals([*points[:2], *boxes, *points[2:]]))
         apart = [comparison.truth(intervals(rows)) for rows in (points, boxes) if rows]
         order = [0, 1, *range(ROWS, ROWS + len(boxes)), *range(2, ROWS)]
