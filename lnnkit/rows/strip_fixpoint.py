@@ -15,6 +15,7 @@ from lnnkit.answers.query_rows import Rows, answer
 from lnnkit.engine.inference import infer
 from lnnkit.engine.planning.compiling import Plans
 from lnnkit.engine.termination import RoundReport, Watch
+from lnnkit.formula.unfolding import unfold
 from lnnkit.join.instances.grounding import Guard
 from lnnkit.rows.strip_engine import LENGTH, EntityNumbers
 from lnnkit.store.columns.row_arrays import Array
@@ -76,8 +77,10 @@ def _sort_of_all(plans: Plans, gathered: Gathered) -> str | None:
     if any(constants(lifted).values()) or asked_constants(lifted, lifted.queries):
         return None
     outline = plans.outline(domain(lifted, *gathered))
-    sorts = [formula.sorts for formula in (reading.formula for reading in outline.readings)]
-    sorts += [root.sorts for root in lifted.queries]
+    formulas = [reading.formula for reading in outline.readings] + [unfold(lifted, root) for root in lifted.queries]
+    if any(len(formula.blocks) > 1 for formula in formulas):  # a quantifier is about all entities
+        return None
+    sorts = [formula.sorts for formula in formulas]
     sorts += [outline.schemas[facts.predicate].sorts for facts in gathered.given]
     return sorts[0][0] if sorts and all(len(one) == 1 and one == sorts[0] for one in sorts) else None
 

@@ -151,3 +151,20 @@ def test_what_a_watch_keeps_from_completion_is_unknown_and_not_false() -> None:
 def test_a_limit_on_instances_holds() -> None:
     with pytest.raises(lnnkit.BudgetError):
         loans(ROWS).infer(max_groundings=100)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("rule P(X) -> R(X)\nquery R(X) & (exists Y: Q(Y))", ROWS),
+        ("rule (exists Y: Q(Y)) -> A\nrule A & P(X) -> R(X)\nquery R(X)", ROWS),
+        ("rule P(X) & (exists Y: Q(Y)) -> R(X)\nquery R(X)", ROWS),
+    ],
+)
+def test_a_quantifier_is_about_the_entities_of_all_strips(text: str, expected: int) -> None:
+    kb = lnnkit.loads(f"predicate P(e)\npredicate Q(e) closed\npredicate A\n{text}\n")
+    kb.tell("P", {"e": np.arange(ROWS)})
+    kb.tell("Q", {"e": np.arange(1)})
+    kb.tell("Q", {"e": np.arange(1, 300), "truth": np.zeros(299)})
+    answers = kb.answers()[0]
+    assert (answers.lower == 1).sum() == expected
