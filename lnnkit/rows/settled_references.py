@@ -45,15 +45,18 @@ def settled(
     the rest derives nothing, contradicts itself, or shares more with them than predicates and numbers. Raises
     `TooLarge`."""
     roots = [root for root in lifted.statements if not isinstance(root.origin, Law)]
-    rest = [root for root in roots if not _about(lifted, root, sort)]
-    kept = [root for root in (*roots, *lifted.queries) if root not in rest]
-    below = lifted.graph.below(*(root.reference.node for root in kept))
-    sorts = {name: {*predicate.sorts} for name, predicate in program.predicates.items() if name in below}
-    names = [name for name, kinds in sorts.items() if not {sort, ENTITY} & kinds]
-    opens = any(declared.open for declared in program.sorts.values())  # of their unnamed individuals less is known
-    if not rest or opens or any({*root.defines} & {*names} for root in kept):
+    rest = [root for root in roots if not _is_about_rows(lifted, root, sort)]
+    if not rest or any(declared.open for declared in program.sorts.values()):  # of unnamed individuals less is known
         return None
-    if _neurons(lifted, rest) & _neurons(lifted, kept) or _compares(lifted, rest):
+    statements = [root for root in roots if _is_about_rows(lifted, root, sort)]
+    kept = [*statements, *lifted.queries]
+    below, above = (lifted.graph.below(*(root.reference.node for root in part)) for part in (rest, kept))
+    sorts = {name: {*predicate.sorts} for name, predicate in program.predicates.items() if name in above}
+    names = [name for name, kinds in sorts.items() if not {sort, ENTITY} & kinds]
+    kinds = {node: lifted.graph.nodes[node]["kind"] for node in below}
+    # a neuron that stands in both passes bounds from one to the other, and comparisons imply each other
+    shared = any(kind == COMPARISON or (kind in NEURONS and node in above) for node, kind in kinds.items())
+    if shared or any({*root.defines} & {*names} for root in statements):
         return None
     base = replace(program, assertions=tuple(root.origin for root in rest), queries=())
     queries = [_every(program, name) for name in names]
@@ -69,7 +72,7 @@ def settled(
     )
     if not run.consistent:
         return None
-    lean = replace(program, assertions=tuple(root.origin for root in roots if root in kept), queries=())
+    lean = replace(program, assertions=tuple(root.origin for root in statements), queries=())
     plans = Plans(add_queries(build(lean), program.queries))
     given = [_bounds(run, run.grounding.atoms.tables[name]) for name in names]
     world = run.grounding.domain
@@ -77,21 +80,10 @@ def settled(
     return Beside(plans, [facts for facts in given if len(facts)], labelled)
 
 
-def _about(lifted: LiftedGraph, root: Root, sort: str) -> bool:
+def _is_about_rows(lifted: LiftedGraph, root: Root, sort: str) -> bool:
     """Whether a statement reads anything of rows."""
     below = lifted.graph.below(root.reference.node)
     return any({sort, ENTITY} & {*lifted.graph.nodes[node]["sorts"]} for node in below)
-
-
-def _neurons(lifted: LiftedGraph, roots: Sequence[Root]) -> set[str]:
-    """The neurons of statements: one that stands in two passes bounds from one to the other."""
-    below = lifted.graph.below(*(root.reference.node for root in roots))
-    return {node for node in below if lifted.graph.nodes[node]["kind"] in NEURONS}
-
-
-def _compares(lifted: LiftedGraph, roots: Sequence[Root]) -> bool:
-    """Whether statements compare numbers: comparisons of the same terms imply each other."""
-    return any(lifted.graph.nodes[node]["kind"] == COMPARISON for node in _neurons(lifted, roots))
 
 
 def _every(program: CheckedProgram, name: str) -> Query:
