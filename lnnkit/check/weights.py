@@ -185,8 +185,8 @@ def _shaped(
     if listed == (count is None) or not len(numbers) == len(items) == (count or 1):
         what, example = "one number", "1"
         if count is not None:
-            each = "the weights of the sign and of the zero, and the bias" if shape.count else "one for each operand"
-            what = f"a list of {count} number{'' if count == 1 else 's'}: {each}"
+            weights = "the weights of the sign and of the zero, and the bias" if shape.count else "one for each operand"
+            what = f"a list of {count} number{'' if count == 1 else 's'}: {weights}"
             example = f"[{', '.join(['1'] * count)}]"
         yield error("attribute-shape", attribute.span, f"`{key}` is {what}", f"write `{key}: {example}`")
         return

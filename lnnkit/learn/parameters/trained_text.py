@@ -269,4 +269,4 @@ def _truth(operand: ast.Expression) -> bool | None:
 def _decided(formula: ast.Expression) -> bool:
     """Whether a constant occurs other than as the neutral operand of a conjunction or disjunction."""
     constants = (visit for visit in visits(formula) if isinstance(visit.node, ast.Truth))
-    return any(not isinstance(each.parent, ast.And if _truth(each.node) else ast.Or) for each in constants)
+    return any(not isinstance(constant.parent, ast.And if _truth(constant.node) else ast.Or) for constant in constants)
