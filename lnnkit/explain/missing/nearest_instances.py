@@ -114,8 +114,8 @@ def _nearest(
             subsets += 1
             if subsets > _SUBSETS:
                 break
-            found = _joined(grounding, formula, kept, bindings)
-            joined.append([tuple(sorted({**bindings, **one}.items())) for one in found])
+            extensions = _joined(grounding, formula, kept, bindings)
+            joined.append([tuple(sorted({**bindings, **one}.items())) for one in extensions])
         turns = [one for turn in itertools.zip_longest(*joined) for one in turn if one is not None]
         extended |= dict.fromkeys(sorted(turns, key=len, reverse=True))
     return [dict(items) for items in extended] or [dict(bindings)]
