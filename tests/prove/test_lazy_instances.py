@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import time
 from functools import partial
 from pathlib import Path
 
@@ -154,6 +153,5 @@ def test_questions_about_an_entity_of_lubm() -> None:
         f"exists Y: headOf({who}, Y) & College(Y)": "neither",
     }
     for question, verdict in expected.items():
-        start = time.process_time()
-        assert kb.prove(question).verdict == verdict, question
-        assert time.process_time() - start < 2, question  # 1 on a machine of its own
+        proved = kb.prove(question)
+        assert (proved.verdict, proved.translated < 300) == (verdict, True), question  # of millions of instances
