@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lnnkit.outcome import Contradiction as Contradiction
     from lnnkit.outcome import Outcome as Outcome
     from lnnkit.plan import Plan as Plan
+    from lnnkit.plan import Profile as Profile
     from lnnkit.scores import Scores as Scores
     from lnnkit.syntax.ast import Program as Program
 
@@ -43,6 +44,7 @@ __all__ = [
     "KnowledgeBase",
     "Outcome",
     "Plan",
+    "Profile",
     "Program",
     "ProgramError",
     "Scores",
@@ -65,6 +67,7 @@ _HOMES = {
     "Contradiction": "lnnkit.outcome",
     "Outcome": "lnnkit.outcome",
     "Plan": "lnnkit.plan",
+    "Profile": "lnnkit.plan",
     "Fit": "lnnkit.fit",
     "Scores": "lnnkit.scores",
     "Program": "lnnkit.syntax.ast",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lnnkit.markup.plain_text import aligned, counted
 from lnnkit.outcome import Outcome
@@ -34,7 +34,8 @@ class PlanJoin:
 class StatementPlan:
     """A rule, an axiom, or a formula that several of them share (``kind`` neuron), and the joins that find its
     ``instances``: each counts as often as it was looked at (with a quantifier, once). ``purpose`` is inference, or the
-    completion of the closed predicate that it defines."""
+    completion of the closed predicate that it defines. It made so many ``proposals`` of bounds, and took ``seconds`` of
+    the CPU."""
 
     kind: str
     name: str | None
@@ -44,6 +45,13 @@ class StatementPlan:
     purpose: str
     instances: int
     joins: tuple[PlanJoin, ...]
+    proposals: int = 0
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def joined(self) -> int:
+        """The rows that all steps of its joins gave."""
+        return sum(step.out or 0 for join in self.joins if join.times for step in join.steps)
 
     @property
     def title(self) -> str:
@@ -108,12 +116,19 @@ class TablePlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an inference joined for each statement, and which sides of which predicates it computed. It prints as text;
-    ``as_dict`` is for JSON."""
+    """What an inference joined for each statement, and which sides of which predicates it computed, in ``seconds``
+    of the CPU. It prints as text; ``as_dict`` is for JSON."""
 
     statements: tuple[StatementPlan, ...]
     tables: tuple[TablePlan, ...]
     outcome: Outcome
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def profile(self) -> Profile:
+        """What each statement cost."""
+        costs = sorted(self.statements, key=lambda statement: -statement.seconds)
+        return Profile(tuple(costs), self.seconds, self.outcome)
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit run --plan --format json`` prints."""
@@ -174,3 +189,51 @@ class Plan:
         shown = [Table("joins", heads, joins, len(joins))] if joins else []
         shown += [Table("sides", ["", "lower", "upper"], sides, len(sides))] if sides else []
         return tables(*shown, text=self.outcome.summary)
+
+
+_COSTS = ("seconds", "joined", "instances", "proposals", "statement")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What each statement cost, the most expensive first, of ``seconds`` of the CPU that inference took. It prints as
+    text; ``as_dict`` is for JSON."""
+
+    statements: tuple[StatementPlan, ...]
+    seconds: float
+    outcome: Outcome
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit run --profile --format json`` prints."""
+        names = ("kind", "name", "text", "file", "line", "purpose", "seconds", "joined", "instances", "proposals")
+        costs = [{name: getattr(statement, name) for name in names} for statement in self.statements]
+        return {
+            "statements": costs,
+            "seconds": self.seconds,
+            "status": self.outcome.status,
+            "rounds": self.outcome.rounds,
+        }
+
+    def lines(self) -> Iterator[str]:
+        yield from aligned([_COSTS, *self._rows()], right=range(4))
+        yield ""
+        rest = self.seconds - sum(statement.seconds for statement in self.statements)
+        yield f"{self.seconds:.3f} CPU seconds, {max(rest, 0.0):.3f} of them for no statement alone (planning, merging)"
+        yield self.outcome.summary
+
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        for cost in self.statements:
+            numbers = (f"{number:,}" for number in (cost.joined, cost.instances, cost.proposals))
+            shown = cost.title if cost.purpose == "inference" else f"{cost.title}, {cost.purpose}"
+            yield (f"{cost.seconds:.3f}", *numbers, f"{shown}: {cost.text}")
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from lnnkit.markup.fragments import Table, tables
+
+        rows = list(self._rows())
+        return tables(Table("costs", list(_COSTS), rows, len(rows)), text=self.outcome.summary)

@@ -51,14 +51,15 @@ def _statement(run: Run, recorder: Recorder, member: int, entered: Entered) -> S
     rule = run.grounding.members[member]
     instances = (rule if isinstance(rule, DeltaRule) else rule.finder).assignment_count
     purpose = "completion" if entered.completes else "inference"
+    cost = recorder.proposals[member], recorder.seconds[member]
     if formula.auxiliary is not None or not isinstance(origin, Assertion):
-        return StatementPlan("neuron", None, formula.key, None, None, purpose, instances, tuple(joins))
+        return StatementPlan("neuron", None, formula.key, None, None, purpose, instances, tuple(joins), *cost)
     text = origin.text.removeprefix(origin.kind).lstrip()
     if origin.name:
         text = text.removeprefix(origin.name).removeprefix(":").lstrip()
     text = text if len(text) <= _SHOWN else text[:_SHOWN] + " ..."
     file, line = origin.span.source.path, origin.span.line
-    return StatementPlan(origin.kind, origin.name, text, file, line, purpose, instances, tuple(joins))
+    return StatementPlan(origin.kind, origin.name, text, file, line, purpose, instances, tuple(joins), *cost)
 
 
 def _join(run: Run, formula: Formula, times: int, steps: Sequence[JoinStep]) -> PlanJoin:

@@ -20,7 +20,7 @@ from lnnkit.computing import use_threads
 from lnnkit.kb.session import ROUND_LIMIT
 from lnnkit.markup.plain_text import counted
 from lnnkit.output import require_apart, require_writable, write_text
-from lnnkit.plan import Plan
+from lnnkit.plan import Plan, Profile
 
 if TYPE_CHECKING:
     from lnnkit.cli.answer_report import Shown
@@ -68,12 +68,14 @@ def add_run(commands: Commands) -> None:
     parser.add_argument("--device", type=device, default="cpu", metavar="D", help=said)
     said = "print what was joined for each rule, in which order and with how many rows, instead of the answers"
     parser.flag("--plan", said)
+    parser.flag("--profile", "print what each rule cost: seconds, rows joined, instances and proposals, instead")
     parser.work()
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    if arguments.plan and arguments.format == "csv":
-        raise streams.UsageError("--plan does not support csv; use --format table or json")
+    infers = "plan" if arguments.plan else "profile" if arguments.profile else "infer"
+    if infers != "infer" and arguments.format == "csv":
+        raise streams.UsageError(f"--{infers} does not support csv; use --format table or json")
     shown = not arguments.quiet
     kb = load(arguments.file, shown=shown)
     if arguments.query is not None:
@@ -84,11 +86,10 @@ def _run(arguments: argparse.Namespace) -> int:
     output = None if arguments.output is None else targets(Path(arguments.output), kb.queries, kb.files)
     streams.findings(kb.warnings)
     use_threads(arguments.threads)
-    infer = kb.plan if arguments.plan else kb.infer
     with interruptible("grounding", shown=shown) as (_, watch):  # the first Ctrl-C stops it after the current round
-        outcome = infer(**{name: getattr(arguments, name) for name in _SETTINGS}, watch=watch)
+        outcome = getattr(kb, infers)(**{name: getattr(arguments, name) for name in _SETTINGS}, watch=watch)
     code = streams.INTERRUPTED if watch.asked else 0
-    if isinstance(outcome, Plan):
+    if isinstance(outcome, Plan | Profile):
         lines = (f"{streams.printable(line, keep='')}\n" for line in outcome.lines())
         streams.write_either(arguments.format, outcome.as_dict, lambda: "".join(lines))
         return code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, partial
@@ -11,7 +12,7 @@ import numpy as np
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.encoded_bounds import EncodedBounds
-from lnnkit.engine.merge import Drift, Merge
+from lnnkit.engine.merge import Drift, Inbox, Merge
 from lnnkit.engine.planning.inference_plan import Plan, PlannedRule
 from lnnkit.engine.response.group_response import GroupResponse
 from lnnkit.engine.response.respond import completing, on_device, respond
@@ -22,6 +23,8 @@ from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.time_limit import check_time
 from lnnkit.trail.events import Arrested
+
+_UNMEASURED = nullcontext()
 
 
 class Status(Enum):
@@ -99,6 +102,11 @@ class Run:
             elif (name := stack.pop()) not in order:
                 order.append(name)
         return tuple(rules[name] for name in order)
+
+    def measured(self, member: int, inbox: Inbox) -> AbstractContextManager[None]:
+        """A context in which a member leaves proposals, recorded with the time that it takes if anything is."""
+        recorder = self.grounding.recorder
+        return _UNMEASURED if recorder is None else recorder.measured(member, inbox)
 
     def responding(self, members: Sequence[int]) -> dict[int, RuleResponse | GroupResponse]:
         """The responses of some members."""

@@ -65,8 +65,8 @@ class Inbox:
     def __init__(self) -> None:
         self._proposals: dict[Relation, tuple[list[Proposals], list[Proposals]]] = {}
 
-    def __bool__(self) -> bool:
-        return any(lower or upper for lower, upper in self._proposals.values())
+    def __len__(self) -> int:
+        return sum(len(sent.rows) for sides in self._proposals.values() for end in sides for sent in end)
 
     def add(self, table: Relation, side: int, proposals: Proposals) -> None:
         """Add proposals for one end of a relation."""

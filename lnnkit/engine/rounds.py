@@ -151,9 +151,10 @@ def _gather(run: Run, worklist: Worklist, delta: Delta) -> Round:
     now = Round(run.grounding.atoms, run.state, run.encoded, delta)
     for response in worklist.due(delta):
         check_time()
-        for bindings in response.rule.assignments(delta):
-            now.instances += bindings.length
-            response.propose(bindings, now)
+        with run.measured(response.member, now.inbox):
+            for bindings in response.rule.assignments(delta):
+                now.instances += bindings.length
+                response.propose(bindings, now)
     run.progress.instances += now.instances
     return now
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -55,12 +58,20 @@ class Entered(NamedTuple):
 class Recorder:
     """Receives every formula of a grounding, in order, and every join that finds instances of one.
 
-    ``number`` identifies a need of the formula.
+    ``number`` identifies a need of the formula. ``seconds`` of the CPU and ``proposals`` are by formula.
     """
 
     entered: list[Entered] = field(default_factory=list)
     joins: dict[tuple[int, int], dict[tuple[Reads, ...], Joined]] = field(default_factory=dict)
+    seconds: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+    proposals: Counter[int] = field(default_factory=Counter)
+    started: float = field(default_factory=time.process_time)
     _running: _Running | None = None
+
+    @property
+    def elapsed(self) -> float:
+        """The seconds of the CPU since it was made."""
+        return time.process_time() - self.started
 
     def enter(self, formula: Formula, needs: Needs, *, completes: bool) -> None:
         self.entered.append(Entered(formula, needs, completes))
@@ -72,6 +83,14 @@ class Recorder:
             by_reads[key].add(steps)
         else:
             by_reads[key] = Joined(list(steps))
+
+    @contextmanager
+    def measured(self, member: int, inbox: Sized) -> Iterator[None]:
+        """A context in which a formula takes time and adds proposals to an inbox."""
+        start, before = time.process_time(), len(inbox)
+        yield
+        self.seconds[member] += time.process_time() - start
+        self.proposals[member] += len(inbox) - before
 
     def begin(self, member: int, number: int, rest: Mapping[Literal, int]) -> None:
         """Start of a join that is made part by part; ``rest`` are the literals after its first, with their row counts.

@@ -263,3 +263,37 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     out, err = capsys.readouterr()
     assert out == ""
     assert "--plan does not support csv; use --format table or json" in err
+
+
+def test_profile() -> None:
+    """Two thousand pairs cost more than two hundred people; what each rule finds is counted by hand."""
+    text = (
+        "predicate In(person, group)\nrule pairs: In(X, G) & In(Y, G) -> Know(X, Y)\nrule ones: In(X, G) -> Member(X)\n"
+    )
+    kb = lnnkit.loads(text + "query Know(X, Y)\nquery Member(X)\n")
+    kb.tell("In", [(f"p{n:03}", f"g{n % 20}") for n in range(200)])
+    profile = kb.profile(max_rounds=50)
+    assert [(cost.name, cost.instances, cost.proposals, cost.joined) for cost in profile.statements] == [
+        ("pairs", 2000, 2000, 200 + 2000),
+        ("ones", 200, 200, 200),
+    ]
+    assert 0 < sum(cost.seconds for cost in profile.statements) < profile.seconds
+    first, second, *_ = str(profile).splitlines()
+    assert first.split() == ["seconds", "joined", "instances", "proposals", "statement"]
+    assert second.endswith("  2,200      2,000      2,000  rule pairs, <string>:2: In(X, G) & In(Y, G) -> Know(X, Y)")
+    assert "rule pairs" in profile._repr_html_()
+
+
+def test_profile_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "smokers.lnn"
+    path.write_text(SMOKERS)
+    assert main(["run", "--profile", str(path), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found) == ["statements", "seconds", "status", "rounds"]
+    seconds = [cost["seconds"] for cost in found["statements"]]
+    assert seconds == sorted(seconds, reverse=True)
+    assert found["statements"][0]["file"] == str(path)
+    assert main(["run", "--profile", str(path)]) == 0
+    assert capsys.readouterr().out.endswith("converged after 3 rounds\n")
+    assert main(["run", "--profile", str(path), "--format", "csv"]) == 2
+    assert "--profile does not support csv" in capsys.readouterr().err

@@ -196,8 +196,9 @@ def catch_up(run: Run, delta: Delta) -> None:
 def _begin(run: Run, due: Sequence[tuple[RuleResponse, Iterator[Bindings]]]) -> None:
     now = Round(run.grounding.atoms, run.state, run.encoded)
     for response, assignments in due:
-        for bindings in assignments:
-            response.begin(bindings, now)
+        with run.measured(response.member, now.inbox):
+            for bindings in assignments:
+                response.begin(bindings, now)
     if now.inbox:
         run.state.trail.step()
         for table, sides in now.inbox.by_relation():

@@ -56,7 +56,7 @@ class Grounding:
         self.shapes: list[RuleShape] = []
         self.members: list[GroupRule | DeltaRule] = []
         self.guard = guard
-        self._recorder = recorder
+        self.recorder = recorder
         self._by_key: dict[object, int] = {}
         self._numbers: list[int] = []  # the shape of each member
 
@@ -85,7 +85,7 @@ class Grounding:
         member = len(self.members)
         self._numbers.append(number)
         shape.members.append(member)
-        place, recorder = (self.atoms, self.domain), self._recorder
+        place, recorder = (self.atoms, self.domain), self.recorder
         flat = len(formula.blocks) == 1 and not observers
         needs = needs if flat else needs.without_existential(len(formula.sorts))
         if flat:
