@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import Commands, depth
+from lnnkit.cli.command_parser import Commands, count, depth
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.streams import Paint, paint_for
+from lnnkit.explain.proof.explanation import fact_fields
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ def add_explain(commands: Commands) -> None:
     parser.value("--depth", depth, "N", "show at most N nested steps")
     said = "a tree to read (default), one JSON object, a standalone page, or a graph for Graphviz"
     parser.choice("--format", ("text", "json", "html", "dot"), said)
+    parser.value("--all", count, "N", "show up to N derivations of the atom, by other instances of rules too", 1)
+    parser.flag("--facts", "show only the facts that the bounds rest on")
     said = "explain the tightest bounds that all statements leave together, as `lnnkit prove --exact` finds them"
     parser.flag("--exact", said)
     parser.alpha()
@@ -60,6 +64,8 @@ def _run(arguments: argparse.Namespace) -> int:
         raise streams.UsageError("--why-not needs an atom")
     if arguments.exact and asked:
         raise streams.UsageError("--exact needs an atom, and no --why-not")
+    if (arguments.all > 1 or arguments.facts) and (asked or arguments.format not in ("text", "json")):
+        raise streams.UsageError("--all and --facts need an atom, --format text or json, and no --why-not")
     kb = load(arguments.file, shown=True)
     form, about = arguments.format, tuple[Diagnostic, ...]()
     with ProgressLine("inferring", shown=True) as line, kb.watched(line):
@@ -78,12 +84,28 @@ def _run(arguments: argparse.Namespace) -> int:
             about = explanation.warnings
             made = {"json": explanation.as_dict, "html": explanation.to_html, "dot": explanation.to_dot}
             shown = made.get(form, partial(_tree, explanation))(arguments.depth)
+            if arguments.all > 1 or arguments.facts:
+                shown = _several(explanation.derivations(arguments.all), arguments)
     streams.findings((*kb.warnings, *about))
     if isinstance(shown, dict):
         streams.write_json(shown)
     else:
         streams.write([shown]) if form == "text" else streams.write_utf8(shown)
     return 0
+
+
+def _several(derivations: Sequence[Explanation], arguments: argparse.Namespace) -> str | dict[str, object]:
+    """Derivations of one atom, or the facts of each."""
+    if arguments.format == "json":
+        facts = [{"facts": [fact_fields(fact) for fact in one.facts()]} for one in derivations]
+        return {"derivations": facts if arguments.facts else [one.as_dict(arguments.depth) for one in derivations]}
+    if not arguments.facts:
+        return "\n".join(_tree(one, arguments.depth) for one in derivations)
+    texts = (
+        "".join(f"{streams.printable(f'{fact.text}   {fact.file}:{fact.row}')}\n" for fact in one.facts())
+        for one in derivations
+    )
+    return "\n".join(text or "no facts\n" for text in texts)
 
 
 def _tree(explanation: Explanation, depth: int | None) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import cast
 
 from lnnkit.answers.contested_marks import Marks
@@ -21,6 +21,7 @@ from lnnkit.explain.conflict.conflict import Conflict, Fits, Inconsistent, confl
 from lnnkit.explain.missing.missing_premises import MissingPremises
 from lnnkit.explain.missing.verified_ways import Added
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
+from lnnkit.explain.proof.derivations import others
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step, ground_key
 from lnnkit.explain.proof.prover import Prover, Steps
@@ -59,14 +60,16 @@ class Explainer:
         """The proof of the bounds of a formula without free variables, which the fixpoint covers."""
         reference = root.reference
         kind = lifted.graph.nodes[reference.node]["kind"]
-        numeric = kind in TERMS
+        numeric, beside = kind in TERMS, partial(iter, ())
         if kind in ("predicate", "number"):
-            proof = self._prover.prove(reference.node, _texts(reference))
+            about = reference.node, _texts(reference)
+            proof = self._prover.prove(*about)
+            beside = partial(others, self._fixpoint, self._prover, proof, *about)
         else:
             proof = _prove_formula(self._prover, self._fixpoint, lifted, root)
         marks = self._marks()  # it rests on a contradiction, or is about an atom of one
         contested = marks and any_set(answer(self._fixpoint, marks, lifted, root, guard=unlimited).contested)
-        return Explanation(proof, alpha, bool(contested), numeric, _world=lambda: self.world)
+        return Explanation(proof, alpha, bool(contested), numeric, _world=lambda: self.world, _others=beside)
 
     def bounds(self, conclusion: ast.Expression) -> tuple[float, float] | None:
         """The bounds of an atom; None for any other formula, and for an atom with variables or new entities."""

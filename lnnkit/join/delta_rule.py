@@ -220,6 +220,13 @@ class DeltaRule:
         for number, literals in enumerate(self._needs):
             yield from self.joins.whole(literals, Path(number, share=0.0))
 
+    def extending(self, entities: Mapping[int, int]) -> Iterator[Bindings]:
+        """All assignments in which some variables have these entities; some may be repeated."""
+        ids = {variable: np.array([entity], np.int32) for variable, entity in entities.items()}
+        start = Bindings(1, NOTHING.bind(frozenset(ids)), ids)
+        for number, literals in enumerate(self._needs):
+            yield from self.joins.joined(start, self.joins.step(start.known, literals), Path(number, share=0.0))
+
     def _every(self) -> Iterator[tuple[int, Bindings]]:
         """All assignments, each with the need that finds it."""
         joins = self.joins

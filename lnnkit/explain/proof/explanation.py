@@ -3,11 +3,12 @@ colour, as JSON, as HTML (a tree that folds), and as boxes and arrows."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from lnnkit.answer_table import TruthState, finite, format_bounds, number_state, state_in_words, truth_state
@@ -15,7 +16,7 @@ from lnnkit.check.program import Assertion
 from lnnkit.check.walk import nodes
 from lnnkit.explain.checker.proof_checker import faults
 from lnnkit.explain.checker.proof_world import ProofWorld
-from lnnkit.explain.proof.proof import Proof, Step
+from lnnkit.explain.proof.proof import GivenFact, Proof, Step
 from lnnkit.markup.fragments import TreeLine, tree
 from lnnkit.markup.templating import document
 from lnnkit.picture.boxes import Arrow, Box, Drawing, dot
@@ -64,6 +65,7 @@ class Explanation:
     numeric: bool = False
     warnings: tuple[Diagnostic, ...] = ()
     _world: Callable[[], ProofWorld] | None = field(default=None, repr=False)
+    _others: Callable[[], Iterator[Proof]] = field(default=lambda: iter(()), repr=False)
 
     @property
     def atom(self) -> str:
@@ -93,6 +95,16 @@ class Explanation:
         if self.numeric:
             return number_state(self.lower, self.upper)
         return truth_state(self.lower, self.upper, self.alpha)
+
+    def facts(self) -> list[GivenFact]:
+        """The facts that its bounds rest on, each once, in the order in which the proof names them."""
+        given = (self.steps[visit.number].given for visit in self.proof.walk() if visit is not None)
+        return list(dict.fromkeys(fact for fact in given if fact is not None))
+
+    def derivations(self, most: int = 10) -> list[Explanation]:
+        """This explanation, and others of the same atom, ``most`` in all: in each of them another instance gives its
+        lower or its upper bound."""
+        return [self, *(replace(self, proof=proof) for proof in itertools.islice(self._others(), most - 1))]
 
     def verify(self) -> list[str]:
         """The faults found by the proof checker; empty if the proof holds."""
@@ -289,11 +301,15 @@ def _nested(proof: Proof, depth: int | None) -> dict[str, object]:
     return fields | {"more": more} if more else fields
 
 
+def fact_fields(given: GivenFact) -> dict[str, object]:
+    """What JSON says of a fact."""
+    return {"fact": given.text, "file": given.file, "row": given.row, "trust": given.trust}
+
+
 def _step_fields(step: Step) -> dict[str, object]:
     """The fields of a node that concern its step alone."""
     if step.given is not None:
-        given = step.given
-        return {"reason": "fact", "fact": given.text, "file": given.file, "row": given.row, "trust": given.trust}
+        return {"reason": "fact"} | fact_fields(step.given)
     entry: dict[str, object] = {"reason": step.reason, "rule": None, "text": None, "file": None, "line": None}
     if step.statement is not None:
         entry |= statement_fields(step.statement)

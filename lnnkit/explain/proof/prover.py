@@ -85,15 +85,16 @@ class Prover:
     def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
         """Both bounds of an atom. Raises ``KeyError`` for a predicate that the program does not have."""
         steps = Steps()
-        conclusion, ends = self.wording.conclusion(predicate, arguments), list[int]()
-        for side in (0, 1):
-            reading = self.reading(predicate, arguments, side)
-            if reading.source is None:
-                ends.append(steps.add(Step(conclusion, SIDES[side], reading.value, "open")))
-            else:
-                ends.append(steps.number(reading.source))
+        ends = [self.end(steps, predicate, arguments, side) for side in (0, 1)]
         self.expand(steps)
-        return Proof(format_expression(conclusion), steps.done(), *ends)
+        return Proof(format_expression(self.wording.conclusion(predicate, arguments)), steps.done(), *ends)
+
+    def end(self, steps: Steps, predicate: str, arguments: Sequence[str], side: int) -> int:
+        """The number of the step that gives one bound of an atom."""
+        reading = self.reading(predicate, arguments, side)
+        if reading.source is not None:
+            return steps.number(reading.source)
+        return steps.add(Step(self.wording.conclusion(predicate, arguments), SIDES[side], reading.value, "open"))
 
     def reading(self, table: str, arguments: Sequence[str], side: int, *, crossed: bool = True) -> Reading:
         """One bound of an atom or of a shared formula; where its bounds have ``crossed``, the one that did."""
@@ -106,14 +107,17 @@ class Prover:
     def prove_contradiction(self, shape: int, row: int, tick: int) -> Proof:
         """The proof that an instance arrested at ``tick`` is unsatisfiable."""
         view, _ = self.views.of(shape, AUXILIARY, row)
-        leaves = (*view.formula.leaves, *((AUXILIARY,) if view.formula.auxiliary is not None else ()))
-        reads = [read for leaf in leaves for side in (0, 1) for read in self.views.reads(view, leaf, side, tick)]
+        reads = self._every_read(view, tick)
         kept = self._minimal(sorted(reads, key=_age), lambda ways: view.contradictory(view.values(ways)).tolist())
         steps, whole = Steps(), self.wording.instance(view.formula, view.bindings)
         step = self._of_instance(steps, view, kept, Step(whole, "lower", view.formula.lower, "contradiction"))
         number = steps.add(step)
         self.expand(steps)
         return Proof(format_expression(whole), steps.done(), number, number)
+
+    def _every_read(self, view: InstanceView, tick: int) -> list[EndRead]:
+        leaves = (*view.formula.leaves, *((AUXILIARY,) if view.formula.auxiliary is not None else ()))
+        return [read for leaf in leaves for side in (0, 1) for read in self.views.reads(view, leaf, side, tick)]
 
     # --- steps ------------------------------------------------------------------------------------------------------
 
@@ -152,9 +156,26 @@ class Prover:
             return self._initial(steps, table, arguments, event.side, event.value, event.tick)
         assert event.kind is Kind.SENT, event
         view, place = self.views.of(event.shape, event.leaf, event.instance)
-        kept = self._necessary(event, view, place, self._reads(event, view))
-        step = Step(self.wording.conclusion(table, arguments), SIDES[event.side], event.value, "neuron")
+        return self._by_instance(steps, event, view, place, self._reads(event, view))
+
+    def _by_instance(
+        self, steps: Steps, event: Event, view: InstanceView, place: int, reads: Sequence[EndRead]
+    ) -> Step:
+        kept = self._necessary(event, view, place, reads)
+        conclusion = self.wording.conclusion(*self.wording.about(event.row))
+        step = Step(conclusion, SIDES[event.side], event.value, "neuron")
         return self._of_instance(steps, view, kept, step, view.formula.block_of(event.leaf), place)
+
+    def by_instance(self, steps: Steps, event: Event, view: InstanceView, place: int) -> Step | None:
+        """The step by which another instance gives the bound of an event to its row, at ``place``; None if it does
+        not, or is unsatisfiable."""
+        reads = [read for read in self._reads(event, view) if (read.leaf, read.side) != (event.leaf, event.side)]
+        said = view.says(view.values([reads]), event.leaf, place, event.side)
+        if not self._reached(said, event.side, event.value)[0]:
+            return None
+        if not view.completes and view.contradictory(view.values([self._every_read(view, event.tick)]))[0]:
+            return None
+        return self._by_instance(steps, event, view, place, reads)
 
     def _of_instance(
         self, steps: Steps, view: InstanceView, kept: Sequence[EndRead], step: Step, block: int = 0, place: int = 0
