@@ -62,10 +62,10 @@ def _run(arguments: argparse.Namespace) -> int:
         raise streams.UsageError(f"--format {arguments.format} needs an atom{without}")
     if arguments.atom is None and arguments.why_not is not None:
         raise streams.UsageError("--why-not needs an atom")
-    if arguments.exact and asked:
-        raise streams.UsageError("--exact needs an atom, and no --why-not")
-    if (arguments.all > 1 or arguments.facts) and (asked or arguments.format not in ("text", "json")):
-        raise streams.UsageError("--all and --facts need an atom, --format text or json, and no --why-not")
+    for option, given in (("--exact", arguments.exact), ("--all", arguments.all > 1), ("--facts", arguments.facts)):
+        if given and (asked or (option != "--exact" and arguments.format not in ("text", "json"))):
+            formats = "" if option == "--exact" else ", --format text or json"
+            raise streams.UsageError(f"{option} needs an atom{formats}, and no --why-not")
     kb = load(arguments.file, shown=True)
     form, about = arguments.format, tuple[Diagnostic, ...]()
     with ProgressLine("inferring", shown=True) as line, kb.watched(line):

@@ -115,4 +115,4 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         ("fact Edge(b, d)", 5),
     ]
     assert main(["explain", str(path), "Reach(d)", "--facts", "--format", "html"]) == 2
-    assert "--all and --facts need an atom" in capsys.readouterr().err
+    assert "--facts needs an atom, --format text or json, and no --why-not" in capsys.readouterr().err
