@@ -13,7 +13,6 @@ from lnnkit.cli.command_parser import Commands, count, depth
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.streams import Paint, paint_for
-from lnnkit.explain.proof.explanation import fact_fields
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -96,6 +95,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _several(derivations: Sequence[Explanation], arguments: argparse.Namespace) -> str | dict[str, object]:
     """Derivations of one atom, or the facts of each."""
+    from lnnkit.explain.proof.explanation import fact_fields
+
     if arguments.format == "json":
         facts = [{"facts": [fact_fields(fact) for fact in one.facts()]} for one in derivations]
         return {"derivations": facts if arguments.facts else [one.as_dict(arguments.depth) for one in derivations]}
