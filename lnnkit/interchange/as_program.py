@@ -15,9 +15,15 @@ from dataclasses import dataclass, replace
 from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.first_order import Expression, Liberties
-from lnnkit.interchange.function_relations import with_attributes, with_relations
-from lnnkit.interchange.naming_apart import Symbol, names_for, note_unique_names, with_one_name
-from lnnkit.interchange.reading.fol_text import read_fol
+from lnnkit.interchange.fol_lines import read_fol
+from lnnkit.interchange.rewriting import (
+    Symbol,
+    names_for,
+    note_unique_names,
+    with_attributes,
+    with_one_name,
+    with_relations,
+)
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import is_name, normalise
@@ -208,7 +214,7 @@ class _Writer:
         stem = stem[:1].upper() + stem[1:]
         if not is_name(stem) or not stem[0].isupper():
             stem = "X"
-        tries = itertools.chain((stem,), fol.numbered(stem, 2))
+        tries = itertools.chain((stem,), (f"{stem}{number}" for number in itertools.count(2)))
         variable = next(tried for tried in tries if tried not in used and tried.casefold() not in self.entities)
         used.add(variable)
         return variable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from lark import Token
@@ -42,11 +42,6 @@ class Expression:
     span: Span | None = field(default=None, compare=False, repr=False)
     value: float | int = 0
     quoted: bool = field(default=False, compare=False)
-
-    @property
-    def constant(self) -> bool:
-        """Whether it is a name of an individual, not a string literal."""
-        return self.kind == "function" and not self.parts and not self.quoted
 
 
 TRUE, FALSE = Expression("true"), Expression("false")
@@ -128,14 +123,10 @@ def renamed(expression: Expression, name: str, other: str) -> Expression:
     return changed(expression, lambda part: renamed(part, name, other))
 
 
-def fresh(names: Iterable[str], taken: Container[str]) -> str:
-    """The first of these names that is not taken."""
-    return next(name for name in names if name not in taken)
-
-
-def numbered(stem: str, first: int = 1) -> Iterator[str]:
-    """The stem with each number from the first one on behind it."""
-    return (f"{stem}{number}" for number in itertools.count(first))
+def fresh(names: Sequence[str], stem: str, first: int, taken: Container[str]) -> str:
+    """The first of these names, and then of the stem with each number from the first one on, that is not taken."""
+    numbered = (f"{stem}{number}" for number in itertools.count(first))
+    return next(name for name in itertools.chain(names, numbered) if name not in taken)
 
 
 def unreadable(code: str, message: str, hint: str, span: Span | None) -> ProgramError:

@@ -49,6 +49,7 @@ class _SmtName(NamedTuple):
 
 
 _SExpression: TypeAlias = "str | _SmtName | tuple[_SExpression, ...]"  # an S-expression
+_Names: TypeAlias = Mapping[str, _SmtName]  # the bound variables around a place
 
 
 def smtlib(program: CheckedProgram, questions: Sequence[Query], alpha: float) -> tuple[str, list[Diagnostic]]:
@@ -56,8 +57,6 @@ def smtlib(program: CheckedProgram, questions: Sequence[Query], alpha: float) ->
     Raises `ProgramError` for statements and questions that have no place in first-order logic."""
     reading = _Reading(program, alpha)
     reading.read(questions)
-    if reading.errors:
-        raise ProgramError(reading.errors)
     return "\n".join(reading.lines()) + "\n", reading.notes
 
 
@@ -71,7 +70,6 @@ class _Reading:
         self.axioms: list[tuple[str, _SExpression]] = []  # with the text that each is from
         self.questions: list[tuple[str, _SExpression]] = []
         self.notes: list[Diagnostic] = []
-        self.errors: list[Diagnostic] = []
         self.members: defaultdict[str, dict[str, None]] = defaultdict(dict)  # the entities of each sort
         self.guarding: dict[str, None] = {}  # sorts that a quantifier ranges over
         self.variables = (_SmtName("variable", f"V{number}") for number in itertools.count(1))
@@ -81,10 +79,11 @@ class _Reading:
 
     def read(self, questions: Sequence[Query]) -> None:
         derived = frozenset[str]().union(*self.program.strata)
+        errors: list[Diagnostic] = []
         for name in sorted(derived):
             message = f"`{name}` is closed and has rules: its completion is not a first-order formula"
             hint = "take `closed` away, or write its definition as an axiom with `<->`"
-            self.errors.append(Diagnostic("closed-derived", message, hint, self.program.predicates[name].span))
+            errors.append(Diagnostic("closed-derived", message, hint, self.program.predicates[name].span))
         listed: defaultdict[str, dict[tuple[str, ...], None]] = defaultdict(dict)
         for name, row, lower, upper, shown in _rows(self.program.facts, self.program.tables):
             self._fact(self.program.predicates[name], row, lower, upper, shown)
@@ -95,7 +94,9 @@ class _Reading:
             try:
                 self._question(statement) if isinstance(statement, Query) else self._assertion(statement)
             except ProgramError as problem:
-                self.errors += problem.diagnostics
+                errors += problem.diagnostics
+        if errors:
+            raise ProgramError(errors)
         for name, predicate in self.program.predicates.items():
             if predicate.closed and not predicate.numeric and name not in derived:
                 self._close(predicate, list(listed[name]))
@@ -108,18 +109,17 @@ class _Reading:
         self._see(predicate, arguments)
         atom = self._applied(predicate, [_SmtName("entity", entity) for entity in arguments])
         if not predicate.numeric:
-            formulas = self._held(atom, lower, upper)
-        elif lower == upper:
-            formulas = iter([("=", atom, _real(lower))])
-        else:
-            formulas = ((sign, atom, _real(end)) for sign, end in ((">=", lower), ("<=", upper)) if math.isfinite(end))
-        self.axioms += [(shown, formula) for formula in formulas]
+            self._hold(shown, atom, lower, upper)
+            return
+        ends = [("=", lower)] if lower == upper else [(">=", lower), ("<=", upper)]
+        self.axioms += [(shown, (sign, atom, _real(end))) for sign, end in ends if math.isfinite(end)]
 
-    def _held(self, formula: _SExpression, lower: float, upper: float) -> Iterator[_SExpression]:
+    def _hold(self, shown: str, formula: _SExpression, lower: float, upper: float) -> None:
+        """What bounds on a truth say of it at alpha."""
         if lower >= self.alpha:
-            yield formula
+            self.axioms.append((shown, formula))
         if upper <= 1 - self.alpha:
-            yield ("not", formula)
+            self.axioms.append((shown, ("not", formula)))
 
     def _see(self, predicate: Predicate, arguments: Sequence[str]) -> None:
         for sort, entity in zip(predicate.sorts, arguments, strict=True):
@@ -130,15 +130,15 @@ class _Reading:
     def _assertion(self, assertion: Assertion) -> None:
         if assertion.kind == "law":
             return
-        low, high, span = _value(assertion.lower), _value(assertion.upper), assertion.span
-        if low is None or high is None:
+        ends = [end.value if isinstance(end, ast.Number) else end for end in (assertion.lower, assertion.upper)]
+        low, high = [float(end) if isinstance(end, int | float) else math.nan for end in ends]
+        if math.isnan(low + high):
             message = "this statement has no truth before it is trained"
-            raise unreadable("untrained", message, "train the program first", span)
+            raise unreadable("untrained", message, "train the program first", assertion.span)
         if low < self.alpha and high > 1 - self.alpha:
             self._leave_out(assertion, "this statement is neither true nor false at alpha: it is left out")
             return
-        formulas = self._held(self._closed(assertion.formula), low, high)
-        self.axioms += [(span.on_one_line, formula) for formula in formulas]
+        self._hold(assertion.span.on_one_line, self._closed(assertion.formula), low, high)
 
     def _question(self, query: Query) -> None:
         self.seen = self.asked
@@ -154,24 +154,23 @@ class _Reading:
         """A statement's formula, its free variables bound."""
         return self._quantified("forall", self._free(formula), formula, {})
 
-    def _quantified(
-        self, sign: str, names: Sequence[str], body: ast.Node, around: Mapping[str, _SmtName]
-    ) -> _SExpression:
+    def _quantified(self, sign: str, names: Sequence[str], body: ast.Node, around: _Names) -> _SExpression:
         """A quantifier for each variable, over its sort."""
         bound = {name: next(self.variables) for name in names}
-        formula, sorts = self._expression(body, {**around, **bound}), self._sorts(body)
-        for name in reversed(names):
-            sort = min(sorts.get(name, {ENTITY}) - {ENTITY}, default=ENTITY)  # its places do not contradict each other
+        formula, places = self._expression(body, {**around, **bound}), [*self._places(body)]
+        for name in reversed(names):  # the places of a variable do not contradict each other
+            sorts = {sort for place, sort in places if isinstance(place, ast.Variable) and place.name == name}
+            sort = min(sorts - {ENTITY}, default=ENTITY)
             if sort != ENTITY or not self._is_open(ENTITY):
                 self.guarding[sort] = None
                 formula = ("=>" if sign == "forall" else "and", (_guard(sort), bound[name]), formula)
-            formula = (sign, ((bound[name], _UNIVERSE),), formula)
+            formula = _over(sign, bound[name], formula)
         return formula
 
     def _is_open(self, sort: str) -> bool:
         return sort in self.program.sorts and self.program.sorts[sort].open
 
-    def _expression(self, node: ast.Node, names: Mapping[str, _SmtName]) -> _SExpression:
+    def _expression(self, node: ast.Node, names: _Names) -> _SExpression:
         """A formula or a term."""
         if getattr(node, "attributes", ()):
             soft = isinstance(node, ast.Comparison)
@@ -213,7 +212,7 @@ class _Reading:
     def _leave_out(self, node: ast.Node | Assertion, message: str) -> None:
         self.notes.append(Diagnostic("left-out", message, "", node.span, "warning"))
 
-    def _argument(self, argument: ast.Argument, sort: str, names: Mapping[str, _SmtName]) -> _SmtName:
+    def _argument(self, argument: ast.Argument, sort: str, names: _Names) -> _SmtName:
         if isinstance(argument, ast.Variable):
             return names[argument.name]
         self.seen[sort][argument.text] = self.seen[ENTITY][argument.text] = None
@@ -224,27 +223,20 @@ class _Reading:
         self.arities[symbol] = predicate.arity
         return (symbol, *arguments) if arguments else symbol
 
-    def _sorts(self, formula: ast.Node) -> Mapping[str, set[str]]:
-        """The variables of a formula, in their order, with the sorts of their places."""
-        sorts: defaultdict[str, set[str]] = defaultdict(set)
+    def _places(self, formula: ast.Node) -> Iterator[tuple[ast.Argument, str]]:
+        """The arguments within a formula, in their order, each with the sort of its place."""
         for node in nodes(formula):  # type: ignore[arg-type]  # a SameEntity is a leaf
-            match node:
-                case ast.Atom(name=name, arguments=arguments):
-                    places = zip(arguments, self.program.predicates[name].sorts, strict=True)
-                case SameEntity(left=left, right=right):
-                    places = zip((left, right), (ENTITY, ENTITY), strict=True)
-                case _:
-                    continue
-            for argument, sort in places:
-                if isinstance(argument, ast.Variable):
-                    sorts[argument.name].add(sort)
-        return sorts
+            if isinstance(node, ast.Atom):
+                yield from zip(node.arguments, self.program.predicates[node.name].sorts, strict=True)
+            elif isinstance(node, SameEntity):
+                yield from ((node.left, ENTITY), (node.right, ENTITY))
 
     def _free(self, formula: ast.Node) -> list[str]:
         """The free variables, in their order. No variable is both free and bound in one statement."""
         quantifiers = (node for node in nodes(formula) if isinstance(node, ast.Quantifier))  # type: ignore[arg-type]  # as above
         bound = {variable.name for node in quantifiers for variable in node.variables}
-        return [name for name in self._sorts(formula) if name not in bound]
+        names = (argument.name for argument, _ in self._places(formula) if isinstance(argument, ast.Variable))
+        return [name for name in dict.fromkeys(names) if name not in bound]
 
     # --- what lists and sorts leave out --------------------------------------------------------------------------
 
@@ -255,7 +247,7 @@ class _Reading:
         listed = [_combined("and", [("=", variable, entity) for variable, entity in row]) for row in pairs]
         closed: _SExpression = ("=>", atom, _combined("or", listed)) if listed else ("not", atom)
         for variable in reversed(variables):
-            closed = ("forall", ((variable, _UNIVERSE),), closed)
+            closed = _over("forall", variable, closed)
         self.axioms.append((f"{predicate.name} is closed", closed))
 
     def _define(self, sort: str) -> None:
@@ -267,7 +259,7 @@ class _Reading:
             return
         variable = next(self.variables)
         same = _combined("or", [("=", variable, member) for member in members])
-        closed = ("forall", ((variable, _UNIVERSE),), ("=", (guard, variable), same))
+        closed = _over("forall", variable, ("=", (guard, variable), same))
         self.axioms.append((f"the sort {sort}, closed", closed))
 
     # --- text ---------------------------------------------------------------------------------------------------
@@ -324,16 +316,16 @@ def _guard(sort: str) -> _SmtName:
     return _SmtName("predicate", f"sort {sort}")
 
 
+def _over(sign: str, variable: _SmtName, formula: _SExpression) -> _SExpression:
+    """A formula under one quantifier."""
+    return (sign, ((variable, _UNIVERSE),), formula)
+
+
 def _combined(sign: str, formulas: Sequence[_SExpression]) -> _SExpression:
     """A conjunction or disjunction of any number of formulas; of none it is true or false."""
     if not formulas:
         return "true" if sign == "and" else "false"
     return formulas[0] if len(formulas) == 1 else (sign, *formulas)
-
-
-def _value(value: object) -> float | None:
-    number = value.value if isinstance(value, ast.Number) else value
-    return float(number) if isinstance(number, int | float) else None
 
 
 def _spelled(name: str) -> str:

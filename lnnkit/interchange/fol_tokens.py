@@ -6,6 +6,7 @@ Each pass takes a list of tokens and gives another; `settled` has their order.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from functools import cache
@@ -30,11 +31,6 @@ _WORDS = re.compile(r"(?<=Q)[N9]|[N9]{2,}")
 Words = list[Token]
 
 
-def word(kind: str, text: str, start: int | None, end: int | None) -> Token:
-    """A token of the source, from ``start`` to ``end``."""
-    return Token(kind, text, start, end_pos=end)
-
-
 @cache
 def fol_parser(*, parser: str | None = "lalr") -> Lark:
     """The parser of `grammar/fol.lark`, which is fed with tokens; without a ``parser`` what cuts a line into tokens."""
@@ -48,7 +44,7 @@ def words_of(span: Span) -> Words:
     line, words = span.text, []
     for token in fol_parser(parser=None).lex(shadow(line)):
         start, end = token.start_pos or 0, token.end_pos or 0
-        words.append(word(token.type, line[start:end], span.start + start, span.start + end))
+        words.append(Token(token.type, line[start:end], span.start + start, end_pos=span.start + end))
     return words
 
 
@@ -96,8 +92,9 @@ def _unwrapped(part: Words) -> Words:
 
 def _negation(part: Words) -> Words:
     """A minus where an operand is due negates; before a number it is its sign."""
-    minus, *number = part
-    return [word(token.type, f"-{token}", minus.start_pos, token.end_pos) for token in number] or [minus.update("_NOT")]
+    minus, *rest = part
+    number = [Token(token.type, f"-{token}", minus.start_pos, end_pos=token.end_pos) for token in rest]
+    return number or [minus.update("_NOT")]
 
 
 def _with_whole_names(words: Words, liberties: Liberties) -> Words:
@@ -109,7 +106,7 @@ def _with_whole_names(words: Words, liberties: Liberties) -> Words:
         text, span = " ".join(part), liberties.span(*part)
         message = f"`{text}` is read as one name"
         liberties.note("name-of-words", message, "put it in quotes, or write it as one word", span)
-        return [word("NAME", text, span.start, span.end)]
+        return [Token("NAME", text, span.start, end_pos=span.end)]
 
     return _rewritten(words, _WORDS, change)
 
@@ -132,7 +129,7 @@ def _balanced(words: Words, liberties: Liberties) -> Words:
         message = "nothing closes this bracket: it is closed at the end of the line"
         hint = "check whether the group should end earlier"
         liberties.note("bracket-added", message, hint, liberties.span(token))
-        balanced.append(word("_RPAR", ")", balanced[-1].end_pos, balanced[-1].end_pos))
+        balanced.append(Token("_RPAR", ")", balanced[-1].end_pos, end_pos=balanced[-1].end_pos))
     return balanced
 
 
@@ -168,20 +165,19 @@ def _with_single_variables(words: Words, liberties: Liberties) -> Words:
 
 def _apart(words: Words, index: int, liberties: Liberties) -> Words:
     """The variable that a name after a quantifier begins with, and the rest of the name."""
-    name = words[index]
-    start, end = name.start_pos or 0, name.end_pos
+    name, parts = words[index], tuple[str, ...]()
     if "." in name:  # `x.P`
-        head, _, tail = name.partition(".")
-        dot = start + len(head)
-        return [word("NAME", head, start, dot), word("COLON", ".", dot, dot + 1), word("NAME", tail, dot + 1, end)]
-    if _is(words, index + 1, "_LPAR") and end == words[index + 1].start_pos:
+        parts = name.partition(".")
+    elif _is(words, index + 1, "_LPAR") and name.end_pos == words[index + 1].start_pos:
         inner = [str(token) for token in words[index + 2 : group_end(words, index + 2)] if token.type == "NAME"]
-        if parts := unglued(str(name), inner):
+        parts = unglued(str(name), inner) or ()
+        if parts:
             message = f"`{name}` is read as the variable `{parts[0]}` and the predicate `{parts[1]}`"
             liberties.note("run-together", message, "put a space between them", liberties.span(name))
-            middle = start + len(parts[0])
-            return [word("NAME", parts[0], start, middle), word("NAME", parts[1], middle, end)]
-    return [name]
+    places = itertools.pairwise(itertools.accumulate(map(len, parts), initial=name.start_pos or 0))
+    kinds = ["COLON" if part == "." else "NAME" for part in parts]
+    apart = zip(kinds, parts, places, strict=True)
+    return [Token(kind, part, start, end_pos=end) for kind, part, (start, end) in apart] or [name]
 
 
 def _further_variable(words: Words, index: int) -> bool:
