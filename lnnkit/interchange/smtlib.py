@@ -226,10 +226,11 @@ class _Reading:
     def _places(self, formula: ast.Node) -> Iterator[tuple[ast.Argument, str]]:
         """The arguments within a formula, in their order, each with the sort of its place."""
         for node in nodes(formula):  # type: ignore[arg-type]  # a SameEntity is a leaf
-            if isinstance(node, ast.Atom):
-                yield from zip(node.arguments, self.program.predicates[node.name].sorts, strict=True)
-            elif isinstance(node, SameEntity):
-                yield from ((node.left, ENTITY), (node.right, ENTITY))
+            match node:
+                case ast.Atom(name=name, arguments=arguments):
+                    yield from zip(arguments, self.program.predicates[name].sorts, strict=True)
+                case SameEntity(left=left, right=right):
+                    yield from ((left, ENTITY), (right, ENTITY))
 
     def _free(self, formula: ast.Node) -> list[str]:
         """The free variables, in their order. No variable is both free and bound in one statement."""

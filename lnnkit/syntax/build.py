@@ -153,9 +153,7 @@ class AstBuilder:
             "columns": self._columns,
             "where": lambda clause: tuple([self._condition(condition) for condition in clause.children[1::2]]),
             "missing": lambda clause: tuple([self._mark(mark) for mark in clause.children if isinstance(mark, Tree)]),
-            "delimiter": self._delimiter,
-            "decimal": self._decimal,
-            "encoding": self._encoding,
+            **dict.fromkeys(("delimiter", "decimal", "encoding"), self._layout),
             "trust": self._trust,
         }
         table = ast.Table(
@@ -225,29 +223,19 @@ class AstBuilder:
         token = branch.children[-1]
         return self._string(token) if token.type == "STRING" else self.text(branch).replace("−", "-")
 
-    def _delimiter(self, branch: ParseNode) -> str:
+    def _layout(self, branch: ParseNode) -> str:
+        """The text of a clause that says how a file is written."""
         token, text = branch.children[1], self._string(branch.children[1])
-        if len(text) != 1 or not text.isascii() or text in '"\n\r':
+        if branch.data == "delimiter" and (len(text) != 1 or not text.isascii() or text in '"\n\r'):
             hint = 'write a tab as "\\t"' if text.strip().lower() in ("tab", "tabs", "\\t") else 'such as ";" or "\\t"'
-            shape = "a delimiter must be one ASCII character other than a quote or line break"
-            raise self._fault("bad-delimiter", f"{shape}; got {self.text(token)}", token, hint)
-        return text
-
-    def _decimal(self, branch: ParseNode) -> str:
-        token, text = branch.children[1], self._string(branch.children[1])
-        if text not in (",", "."):
-            message = f"numbers have a decimal comma or point; got {self.text(token)}"
-            raise self._fault("bad-decimal", message, token, 'write `decimal ","`')
-        return text
-
-    def _encoding(self, branch: ParseNode) -> str:
-        token, text = branch.children[1], self._string(branch.children[1])
-        try:
-            "".encode(text)
-        except (LookupError, ValueError):
-            message = f"no encoding is called {self.text(token)}"
-            raise self._fault("bad-encoding", message, token, 'such as `encoding "latin-1"` or "utf-16"') from None
-        return text
+            message = "a delimiter must be one ASCII character other than a quote or line break; got"
+        elif branch.data == "decimal" and text not in (",", "."):
+            message, hint = "numbers have a decimal comma or point; got", 'write `decimal ","`'
+        elif branch.data == "encoding" and not _is_encoding(text):
+            message, hint = "no encoding is called", 'such as `encoding "latin-1"` or "utf-16"'
+        else:
+            return text
+        raise self._fault(f"bad-{branch.data}", f"{message} {self.text(token)}", token, hint)
 
     def _trust(self, branch: ParseNode) -> float | int:
         value = self._value(branch.children[1])
@@ -552,3 +540,11 @@ class AstBuilder:
 
     def _fault(self, code: str, message: str, at: ParseNode, hint: str = "") -> Rejected:
         return Rejected(Diagnostic(code, message, hint, self.span(at)))
+
+
+def _is_encoding(name: str) -> bool:
+    try:
+        "".encode(name)
+    except (LookupError, ValueError):
+        return False
+    return True

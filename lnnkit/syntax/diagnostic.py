@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -60,7 +61,7 @@ class Diagnostic:
         lines = [f"{place}: {head}" if place else head]
         if self.span is not None and self.file is None:
             line, start, width = _cut(self.span.line_text, self.span.column - 1, self.span.end - self.span.start)
-            lines += [f"    {line}", "    " + _blank(line[:start]) + "^" * width]
+            lines += [f"    {line}", "    " + re.sub(r"[^\t]", " ", line[:start]) + "^" * width]  # tabs stay
         if self.hint:
             lines.append(f"  hint: {self.hint}")
         return "\n".join(lines)
@@ -78,8 +79,3 @@ def _cut(line: str, start: int, width: int) -> tuple[str, int, int]:
     head, tail = GAP if begin else "", GAP if end < len(line) else ""
     shown = max(1, min(width, end - len(tail) - start))
     return head + line[begin + len(head) : end - len(tail)] + tail, start - begin, shown
-
-
-def _blank(text: str) -> str:
-    """White space as wide as ``text``, with tabs kept, so that the caret is aligned."""
-    return "".join("\t" if character == "\t" else " " for character in text)

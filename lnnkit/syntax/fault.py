@@ -20,7 +20,7 @@ _LEXEME = re.compile(
     | (?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?) | (?P<symbol><->|<=>|->|=>|:-|<\?>|[<>!]=|.)""",
     re.VERBOSE,
 )
-_CLOSING = {")": "(", "]": "[", "}": "{"}
+CLOSING = {")": "(", "]": "[", "}": "{"}
 _QUANTIFIERS = ("∀", "∃", "forall", "exists")
 
 
@@ -78,11 +78,6 @@ class Fault:
         return self.source.text[self.start : self.end]
 
     @property
-    def shown(self) -> str:
-        """The text as a message shows it."""
-        return visible(self.text)
-
-    @property
     def rest(self) -> str:
         """The statement from the fault on."""
         return self.source.text[self.start : self.piece.end]
@@ -90,12 +85,6 @@ class Fault:
     @property
     def previous(self) -> Lexeme | None:
         return self.before[-1] if self.before else None
-
-    @property
-    def word(self) -> Lexeme | None:
-        """The fault as a lexeme, if it is a word."""
-        match = re.match(r"[^\W\d_]\w*", self.rest)
-        return Lexeme("word", match[0], self.start) if match else None
 
     @property
     def keyword(self) -> str | None:
@@ -127,12 +116,9 @@ class Fault:
         word = index > 0 and self.before[index].kind == "word"
         return word and self.before[index - 1].text in _QUANTIFIERS
 
-    def report(
-        self, code: str, message: str, hint: str, start: int | None = None, end: int | None = None
-    ) -> Diagnostic:
-        """A diagnostic at the fault, or at ``start:end``."""
-        start = self.start if start is None else start
-        return Diagnostic(code, message, hint, Span(self.source, start, self.end if end is None else end))
+    def report(self, code: str, message: str, hint: str, *place: int) -> Diagnostic:
+        """A diagnostic at the fault, or at a ``place``, its start and end."""
+        return Diagnostic(code, message, hint, Span(self.source, *(place or (self.start, self.end))))
 
     def report_at(self, lexeme: Lexeme, code: str, message: str, hint: str) -> Diagnostic:
         """A diagnostic at a lexeme before the fault."""
@@ -157,7 +143,7 @@ def _unclosed(before: tuple[Lexeme, ...]) -> tuple[int, ...]:
             continue
         if lexeme.text in "([{":
             stack.append(index)
-        elif stack and _CLOSING.get(lexeme.text) == before[stack[-1]].text:
+        elif stack and CLOSING.get(lexeme.text) == before[stack[-1]].text:
             stack.pop()
     return tuple(stack)
 
@@ -165,11 +151,11 @@ def _unclosed(before: tuple[Lexeme, ...]) -> tuple[int, ...]:
 # --- the message of a plain syntax error ------------------------------------------------------------------------------
 
 _FORMULA = frozenset(("QUANTIFIER", "NAME", "LPAR"))
-_CONNECTIVES = frozenset(("AND", "OR", "XOR", "IMPLIES", "IFF"))
+CONNECTIVES = frozenset(("AND", "OR", "XOR", "IMPLIES", "IFF"))
 # Terminals summarised in one word when a formula or a connective is expected.
 _IN_TERM = frozenset(["NAME", "LPAR", "NUMBER", "FUNCTION", "UNIT", "LEARNABLE", "STRING", "MINUS", "TRUTH"])
 _IN_FORMULA = _IN_TERM | {"NOT", "QUANTIFIER"}
-_AFTER_OPERAND = _CONNECTIVES | {"AT", "COMPARE", "EQUALS", "PLUS", "MINUS", "TIMES", "DIVIDE", "POWER", "LBRACE"}
+_AFTER_OPERAND = CONNECTIVES | {"AT", "COMPARE", "EQUALS", "PLUS", "MINUS", "TIMES", "DIVIDE", "POWER", "LBRACE"}
 
 _OF_TABLES = frozenset(("FROM", "WHERE", "NO_HEADER", "HEADER", "MISSING", "DELIMITER", "DECIMAL", "ENCODING", "TRIM"))
 _CLOSERS = {"(": "RPAR", "[": "RSQB", "{": "RBRACE"}
@@ -191,7 +177,7 @@ def plain(fault: Fault) -> Diagnostic:
     """The diagnostic for a fault that no named mistake explains."""
     wanted = _listed(_expected(_possible(fault)))
     after = f" after `{fault.previous.text}`" if fault.previous and fault.previous.text not in (")", "]", "}") else ""
-    message = "the statement is unfinished" if fault.token == END else f"unexpected `{fault.shown}`"
+    message = "the statement is unfinished" if fault.token == END else f"unexpected `{visible(fault.text)}`"
     if wanted:
         begun = "the statement ends too early" if fault.token == END else message
         message = f"{begun}{after}: expected {wanted}"

@@ -9,7 +9,7 @@ from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from lark import Lark, __version__
 from lark.grammar import Rule
@@ -29,14 +29,8 @@ def grammar_text() -> str:
 
 def build(grammar: str) -> Lark:
     """The parser, with the start rules `statement` and `lone_query`. All tokens are kept, so that spans are exact."""
-    return Lark(
-        grammar,
-        parser="lalr",
-        lexer="contextual",
-        start=["statement", "lone_query"],
-        keep_all_tokens=True,
-        maybe_placeholders=False,
-    )
+    kept = {"keep_all_tokens": True, "maybe_placeholders": False}
+    return Lark(grammar, parser="lalr", lexer="contextual", start=["statement", "lone_query"], **kept)
 
 
 @cache
@@ -47,42 +41,27 @@ def parser() -> Lark:
     return stored or build(grammar)
 
 
-_NUMBERED = "#"  # the key of an object that stands for a dictionary whose keys are whole numbers
-
-
 def encode(parser: Lark, grammar: str) -> str:
     """The tables of a parser that was built from the text of a grammar."""
     data, memo = parser.memo_serialize([TerminalDef, Rule])
-    return json.dumps({"for": _origin(grammar), "data": _plain(data), "memo": _plain(memo)}, separators=(",", ":"))
+    return json.dumps({"for": _origin(grammar), "data": data, "memo": memo}, separators=(",", ":"))
 
 
 def decode(tables: str, grammar: str) -> Lark | None:
     """The parser of these tables; None if they belong to another grammar or another version of Lark."""
-    stored = json.loads(tables)
+    stored = json.loads(tables, object_hook=_numbered)
     if stored["for"] != _origin(grammar):
         return None
-    return Lark._load_from_dict(_restored(stored["data"]), _restored(stored["memo"]))  # as lark.tools.standalone does
+    return Lark._load_from_dict(stored["data"], stored["memo"])  # as lark.tools.standalone does
 
 
 def _origin(grammar: str) -> list[str]:
     return [__version__, sha256(grammar.encode()).hexdigest()]
 
 
-def _plain(value: Any) -> object:
-    """The value without tuples and whole-number keys, which JSON lacks."""
-    if isinstance(value, dict):
-        if value and all(isinstance(key, int) for key in value):
-            return {_NUMBERED: [[key, _plain(entry)] for key, entry in value.items()]}
-        return {key: _plain(entry) for key, entry in value.items()}
-    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
-
-
-def _restored(value: object) -> Any:
-    if isinstance(value, dict):
-        if list(value) == [_NUMBERED]:
-            return {key: _restored(entry) for key, entry in value[_NUMBERED]}
-        return {key: _restored(entry) for key, entry in cast("dict[str, object]", value).items()}
-    return [_restored(entry) for entry in value] if isinstance(value, list) else value
+def _numbered(stored: dict[str, Any]) -> dict[Any, Any]:
+    """A dictionary whose keys are numbers again, which JSON lacks."""
+    return {int(key) if key.isdecimal() else key: value for key, value in stored.items()}
 
 
 if __name__ == "__main__":

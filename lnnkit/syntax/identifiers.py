@@ -22,16 +22,13 @@ FOREIGN_FUNCTIONS = {
     "exp": "write a power: `2.718281828459045 ^ age(X)`",
     "log": "compare powers instead: `log(a) > 2` is `a > 2.718281828459045 ^ 2`",
     "ln": "compare powers instead: `ln(a) > 2` is `a > 2.718281828459045 ^ 2`",
-    "pow": "write `a ^ b`",
-    "power": "write `a ^ b`",
+    **dict.fromkeys(("pow", "power"), "write `a ^ b`"),
     "square": "write `a ^ 2`",
     "round": "compare with both ends: `2.5 <= a < 3.5`",
     "floor": "compare with both ends: `3 <= a < 4`",
     "ceil": "compare with both ends: `2 < a <= 3`",
     "mod": "remainders cannot be computed: state each entity's remainder as a number",
-    "avg": "write `(a + b) / 2`",
-    "average": "write `(a + b) / 2`",
-    "mean": "write `(a + b) / 2`",
+    **dict.fromkeys(("avg", "average", "mean"), "write `(a + b) / 2`"),
     "sum": "write `a + b`",
 }
 """Functions of other languages, and their equivalents."""

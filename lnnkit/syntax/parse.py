@@ -64,9 +64,9 @@ def _part(source: Source, marked: str, piece: Slice, *, first: bool) -> ast.Stat
         return tree
     if _SUSPECT.search(source.text, piece.start, piece.end):
         # Imported here for the same reason as below.
-        from lnnkit.syntax.mistakes.recognisers import misread
+        from lnnkit.syntax.mistakes.recognisers import comment, rule_name
 
-        if (mistake := misread(source, piece)) is not None:
+        if mistake := comment(source, piece, piece.end) or rule_name(source, piece):
             return mistake
     builder = AstBuilder(source, piece.start)
     try:

@@ -61,10 +61,7 @@ def format_string(text: str) -> str:
 
 def format_predicate(name: str) -> str:
     """A predicate's name before parentheses or in a declaration: quoted if it means something else in formulas."""
-    taken = (
-        name in AGGREGATES | FUNCTIONS | UNITS | SHOUTED or name == "query"
-    )  # a lone query may start with its keyword
-    return format_string(name) if taken else _name(name)
+    return format_string(name) if name in _TAKEN else _name(name)
 
 
 def format_number(value: float) -> str:
@@ -96,18 +93,17 @@ class _Printer:
                 return f"number {format_predicate(name)}{_sorts(sorts)}"
             case ast.ImportStatement(path=path):
                 return f"import {format_string(path)}"
-            case ast.LoadStatement(name=name, table=table, negated=negated):
-                return f"load {'~' * negated}{format_predicate(name)} from {_table(table)}"
-            case ast.LabelTableStatement(name=name, table=table, negated=negated):
-                return f"label {'~' * negated}{format_predicate(name)} from {_table(table)}"
-            case ast.FactStatement(atom=atom, negated=negated, bounds=bounds, trust=trust):
-                return f"fact {'~' * negated}{self.atom(atom, frozenset())}{_bounds(bounds)}{_trust(trust)}"
-            case ast.LabelStatement(atom=atom, negated=negated, bounds=bounds):
-                return f"label {'~' * negated}{self.atom(atom, frozenset())}{_bounds(bounds)}"
-            case ast.RuleStatement(name=name, formula=formula, bounds=bounds):
-                return f"rule {_title(name)}{self.expression(formula)}{_bounds(bounds)}"
-            case ast.AxiomStatement(name=name, formula=formula, bounds=bounds):
-                return f"axiom {_title(name)}{self.expression(formula)}{_bounds(bounds)}"
+            case ast.LoadStatement(name, table, negated) | ast.LabelTableStatement(name, table, negated):
+                word = "load" if isinstance(statement, ast.LoadStatement) else "label"
+                return f"{word} {'~' * negated}{format_predicate(name)} from {_table(table)}"
+            case ast.FactStatement() | ast.LabelStatement():
+                word, trust = ("fact", statement.trust) if isinstance(statement, ast.FactStatement) else ("label", None)
+                stated = self.atom(statement.atom, frozenset()) + _bounds(statement.bounds)
+                return f"{word} {'~' * statement.negated}{stated}{_trust(trust)}"
+            case ast.RuleStatement(name=name, formula=formula) | ast.AxiomStatement(name=name, formula=formula):
+                word = "rule" if isinstance(statement, ast.RuleStatement) else "axiom"
+                title = "" if name is None else f"{_name(name)}: "
+                return f"{word} {title}{self.expression(formula)}{_bounds(statement.bounds)}"
             case ast.QueryStatement(formula=formula):
                 return f"query {self.expression(formula)}"
 
@@ -134,10 +130,8 @@ class _Printer:
                 return format_string(text)
             case ast.Truth(value=value):
                 return "true" if value else "false"
-            case ast.Number(value=value):
-                return format_number(value)
-            case ast.Learnable():
-                return format_learnable(node)
+            case ast.Number() | ast.Learnable():
+                return _value(node)
             case ast.Not(operand=operand):
                 return "~" + self.expression(operand, _NOT, last, scope)
             case ast.Weighted(operand=operand, weight=weight):
@@ -178,15 +172,14 @@ class _Printer:
         return self._term(first, level, scope) + "".join(terms)
 
     def _connective(self, node: ast.Connective, last: bool, scope: frozenset[str]) -> str:
-        if isinstance(node, ast.And | ast.Or):
-            operands = node.operands
-        elif isinstance(node, ast.Implies):
-            operands = node.antecedent, node.consequent
-        else:
-            operands = node.left, node.right
+        match node:
+            case ast.And(operands) | ast.Or(operands):
+                *first, final = operands
+            case ast.Implies(left, final) | ast.Iff(left, final) | ast.Xor(left, final):
+                first = [left]
         sign, level, last_level = _CONNECTIVES[type(node)]
-        texts = [self.expression(operand, level, False, scope) for operand in operands[:-1]]
-        return f" {sign} ".join([*texts, self.expression(operands[-1], last_level, last, scope)])
+        texts = [self.expression(operand, level, False, scope) for operand in first]
+        return f" {sign} ".join([*texts, self.expression(final, last_level, last, scope)])
 
     def _term(self, node: ast.Expression, level: int, scope: frozenset[str]) -> str:
         """An operand of arithmetic; `?a=5` is put in parentheses there, since it would be ambiguous."""
@@ -230,10 +223,6 @@ def _chain(operands: list[str], operators: Sequence[str]) -> str:
 
 def _name(name: str) -> str:
     return name if is_name(name) else format_string(name)
-
-
-def _title(name: str | None) -> str:
-    return "" if name is None else f"{_name(name)}: "
 
 
 def _sorts(sorts: tuple[str, ...]) -> str:

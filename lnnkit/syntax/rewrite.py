@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lnnkit.syntax.fault import Fault
+from lnnkit.syntax.fault import CLOSING, Fault
 from lnnkit.syntax.identifiers import is_name
 from lnnkit.syntax.printer import format_string
 
@@ -12,7 +12,6 @@ _ARROW = re.compile(r"->|→|=>|⇒|:-|<-")
 _LED = re.compile(r"(?P<truth>\d*\.?\d+)\s*(?P<colon>:{0,2})\s*(?=[~¬∀∃(\w])")
 _OPENING = re.compile(r"[~¬]?[\w-]+\([^()]*\)\s*(?:[&|,]|[-=]>|and\b|or\b|implies\b|$)")
 ARROW = re.compile(r"->|→|=>|⇒|(?<!\w)implies(?!\w)")
-_PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
 def balanced(text: str) -> bool:
@@ -21,7 +20,7 @@ def balanced(text: str) -> bool:
     for character in text:
         if character in "([{":
             stack.append(character)
-        elif character in ")]}" and (not stack or stack.pop() != _PAIRS[character]):
+        elif character in ")]}" and (not stack or stack.pop() != CLOSING[character]):
             return False
     return not stack
 

@@ -18,7 +18,6 @@ ALIGNED = 72  # code longer than this does not push the comments of its neighbou
 
 _BREAKS = {"<->": 0, "->": 1, "xor": 2, "|": 3, "&": 4}
 
-
 TidiedLine = tuple[str, str]  # its code, and its comment
 
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault, plain
-from lnnkit.syntax.mistakes.clauses import CLAUSES, DECLARATIONS, EXPRESSIONS
 from lnnkit.syntax.mistakes.places import PLACES
 from lnnkit.syntax.mistakes.rows import rows
+from lnnkit.syntax.mistakes.signs_and_clauses import CLAUSES, DECLARATIONS, EXPRESSIONS, SIGNS, SPACED, TEXTS
 from lnnkit.syntax.mistakes.statements import STATEMENTS
-from lnnkit.syntax.mistakes.tokens import SIGNS, SPACED, TEXTS
 from lnnkit.syntax.mistakes.wordings import WORDS
 
 # Order matters where two recognisers match: the more certain or more specific one comes first.

@@ -7,7 +7,7 @@ import re
 
 from lnnkit.syntax.dates import DATE, date_as_number, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.fault import END, Fault
+from lnnkit.syntax.fault import CONNECTIVES, END, Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, unglued
 from lnnkit.syntax.mistakes.rows import in_table
 from lnnkit.syntax.rewrite import aggregate_message, between, parts_of_call
@@ -21,7 +21,6 @@ _NAMED = re.compile(
 )
 _IMPORT = re.compile(r"^\s*import\b", re.MULTILINE)
 _FORMULAS = ("rule", "axiom", "query", None)
-
 _CALLED = re.compile(r"(?i:date|datetime|timestamp|to_date)\s*(?:\(\s*)?([\"']?)(?P<date>[^\"'()]*)\1(?:\s*\))?")
 
 
@@ -96,14 +95,13 @@ def foreign_function(fault: Fault) -> Diagnostic | None:
 
 _INTERVAL = re.compile(r"in\s*\[\s*([^,\[\]]+?)\s*,\s*([^,\[\]]+?)\s*\]")
 _UNIT = re.compile(r"0?\.\d+|[01](?:\.0*)?")
-_OPERATORS = frozenset(("AND", "OR", "XOR", "IMPLIES", "IFF"))
 
 
 def interval_in_body(fault: Fault) -> Diagnostic | None:
     """`age(X) in [18, 65] & ...`: `in [l, u]` bounds a whole statement."""
     if fault.keyword not in _FORMULAS:
         return None
-    if fault.keyword != "query" and not (fault.token == "IN" and fault.open) and fault.token not in _OPERATORS:
+    if fault.keyword != "query" and not (fault.token == "IN" and fault.open) and fault.token not in CONNECTIVES:
         return None
     place, start, text = len(fault.before), fault.start, fault.source.text
     if fault.token != "IN":
@@ -147,11 +145,6 @@ def chained(fault: Fault) -> Diagnostic | None:
 
 
 # --- statements of other languages that parse, as something else ------------------------------------------------------
-
-
-def misread(source: Source, piece: Slice) -> Diagnostic | None:
-    """The mistake in a statement that parses."""
-    return comment(source, piece, piece.end) or rule_name(source, piece)
 
 
 def comment(source: Source, piece: Slice, end: int) -> Diagnostic | None:

@@ -29,15 +29,10 @@ Hint = str | Callable[[Groups, Fault], str | None]
 Recogniser = Callable[[Fault], Diagnostic | None]
 Table = Sequence[str | tuple[str, Hint] | Recogniser]  # headings, patterns with their hints, and what takes more
 
-_KINDS = {  # the others are keywords
-    "rule": ("rule", "axiom"),
-    "fact": ("fact", "label"),
-    "formula": ("rule", "axiom", "query"),
-    "table": ("load", "label"),
-    "declaration": ("predicate", "number"),
-    "line": (None,),  # a line that no keyword starts
-    "any": (*KEYWORDS, None),
-}
+_KINDS = {  # the others are keywords; None is a line that no keyword starts
+    "rule": ("rule", "axiom"), "fact": ("fact", "label"), "formula": ("rule", "axiom", "query"),
+    "table": ("load", "label"), "declaration": ("predicate", "number"), "line": (None,), "any": (*KEYWORDS, None),
+}  # fmt: skip
 NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 ATOM = r"[~¬]?[^\W\d][\w-]*\([^()]*\)"
 SHARE = r"(?:0?\.\d+|[01](?:\.0+)?)"
@@ -45,36 +40,31 @@ VALUE = r"-?\d+(?:\.\d+)?"
 ITEM = r"(?:\"(?:[^\"\\\n]|\\.)*\"|[^\W_][\w.:-]*)"
 PART = rf"(?:{ATOM}\s*[<>=!]+\s*{VALUE}|{ATOM})"
 CELL = rf"(?:\"(?:[^\"\\\n]|\\.)*\"|-?{NUMBER}|true|false)"
+NAME = r"[^\W\d_]\w*(?:-\w+)*"
+SORTED = "remove it; `lnnkit run FILE --sort lower --limit 10` sorts and cuts what is shown"
 MACROS = {
-    "ATOM": ATOM,
-    "SHARE": SHARE,
-    "VALUE": VALUE,
-    "PART": PART,
-    "ITEM": ITEM,
-    "CELL": CELL,
-    "START": r"(?:.*?[\s(&|~¬])?",
-    "ENTITY": r"(?:\"[^\"\n]*\"|[a-z0-9][\w-]*)",
-    "NAME": r"[^\W\d_]\w*(?:-\w+)*",
-    "NUMBER": NUMBER,
-    "DIGITS": r"(?:\d+(?:\.\d+)?|\.\d+)",
+    "ATOM": ATOM, "SHARE": SHARE, "VALUE": VALUE, "PART": PART, "ITEM": ITEM, "CELL": CELL, "NAME": NAME,
+    "NUMBER": NUMBER, "DIGITS": r"(?:\d+(?:\.\d+)?|\.\d+)", "COUNT": r"(?:\d+|one|two|three)",
+    "ITEMS": rf"{ITEM}(?:\s*,\s*{ITEM})*", "CELLS": rf"{CELL}(?:\s*,\s*{CELL})*", "NAMES": rf"{NAME}(?:\s*,\s*{NAME})*",
+    "COLUMN": r"(?:\"[^\"\n]*\"|[\w-]+)", "ENTITY": r"(?:\"[^\"\n]*\"|[a-z0-9][\w-]*)",
+    "PATH": r"(?:\"[^\"\n]+\"|[\w./-]+\.\w+)", "START": r"(?:.*?[\s(&|~¬])?",
+    "EDGE": r"(?<![\w-])", "GAP": r"[^\S\n]",  # where a word starts; white space within a line
     "BEHIND": rf"(?<![\w.])(?P<number>{NUMBER})",  # a number before the fault
-    "CALLED": "|".join(sorted(FUNCTIONS | UNITS)),
-    "RESERVED": "|".join(sorted(WORDS | SHOUTED)),
-    "CAPITALS": "|".join(sorted(SHOUTED)),
-    "WORDS": "|".join(sorted(WORDS)),
+    "TERM": r"-?[\w.]+(?:\([^()]*\)|[\w.:-]*)", "BINDER": r"(?:[∀∃]|\b(?:forall|exists)(?!\w))",
+    "ENDS": r"(?P<low>[^,()\[\]]+?)\s*,\s*(?P<high>[^,()\[\]]+?)",
+    "EVERY": r"(?:all\s+|each\s+|every\s+|exists?\s+|is\s+)?\s*\w+(?:\s*,\s*\w+)*\s*[:(.\w]",
+    "CALLED": "|".join(sorted(FUNCTIONS | UNITS)), "RESERVED": "|".join(sorted(WORDS | SHOUTED)),
+    "CAPITALS": "|".join(sorted(SHOUTED)), "WORDS": "|".join(sorted(WORDS)),
+    "METHOD": f"(?i:{'|'.join(sorted(TEXT_FUNCTIONS))})",
     "PROPERTY": "(?i:transitive|symmetric|asymmetric|irreflexive|functional|unique)",
     "QUANTITY": r"(?:exactly|at\s+(?:least|most)|only)",
-    "COUNT": r"(?:\d+|one|two|three)",
     "LEARNED": "confidence|conf|weight|probability|prob|truth|certainty",
     "SMALL_WORD": "no|not|if|all|any|some|every|each|a|an|the|either|neither|both|exists|forall",
     "VALUE_WORD": "true|false|yes|no|unknown|certain|sure|always|never|impossible|none|null|nan|na|n",
+    "UNSAID": "(?i:true|false|unknown|null|none)",
     "THEN": r"(?i:implies\s+that|therefore|hence|thus|means(?:\s+that)?|causes|leads\s+to|results\s+in|yields|entails"
     r"|so\s+that|so|must(?:\s+be)?|can\s+be|may\s+be|is\s+also|only\s+if|then)",
-    "METHOD": f"(?i:{'|'.join(sorted(TEXT_FUNCTIONS))})",
-    "BINDER": r"(?:[∀∃]|\b(?:forall|exists)(?!\w))",
-    "GAP": r"[^\S\n]",  # within a line
-    "PATH": r"(?:\"[^\"\n]+\"|[\w./-]+\.\w+)",
-}
+}  # fmt: skip
 _MACRO = re.compile("|".join(sorted(MACROS, key=len, reverse=True)))
 
 
@@ -103,12 +93,11 @@ CONDITIONS: dict[str, Callable[[Fault], bool]] = {
     "from_only": lambda fault: fault.expected == {"FROM"},
     "bound": lambda fault: bool(fault.before) and fault.quantified(len(fault.before) - 1),
     "free": lambda fault: not fault.before or not fault.quantified(len(fault.before) - 1),
-    "word": lambda fault: fault.word is not None,
-    "name": lambda fault: bool(
-        fault.expected & {"NAME", "ENTITY", "STRING"} and not fault.expected & {"LEARNABLE", "LPAR"}
+    "word": lambda fault: re.match(r"[^\W\d_]", fault.rest) is not None,
+    "name": lambda fault: (
+        not fault.expected.isdisjoint(("NAME", "ENTITY", "STRING")) and fault.expected.isdisjoint(("LEARNABLE", "LPAR"))
     ),
 }
-
 
 FORMS: dict[str, Callable[[str], str]] = {
     "quoted": lambda text: text if text.startswith('"') else f'"{text}"',
@@ -181,9 +170,8 @@ def _row(heading: str, pattern: str, hint: Hint) -> Recogniser:
         groups |= {"applied": applied, "there": fault.rest.strip(), "previous": previous}
         said = hint.format(**groups) if isinstance(hint, str) else hint(groups, fault)
         said = f"write {said}" if said and said.startswith("`") else said
-        return (
-            None if said is None else fault.report(about["code"], about["message"].format(**groups), said, start, end)
-        )
+        message = about["message"].format(**groups)
+        return None if said is None else fault.report(about["code"], message, said, start, end)
 
     return recognise
 

@@ -6,15 +6,14 @@ import re
 
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, TEXTS_UNSEARCHED
-from lnnkit.syntax.mistakes.rows import ATOM, PART, SHARE, VALUE, Groups, Table, joined
+from lnnkit.syntax.mistakes.rows import ATOM, PART, SHARE, SORTED, VALUE, Groups, Table, joined
 
 _PROPERTIES = {
     "transitive": "axiom {0}(X, Y) & {0}(Y, Z) -> {0}(X, Z)",
     "symmetric": "axiom {0}(X, Y) -> {0}(Y, X)",
     "asymmetric": "axiom {0}(X, Y) -> ~{0}(Y, X)",
     "irreflexive": "axiom ~{0}(X, X)",
-    "functional": "axiom {0}(X, Y) & {0}(X, Z) -> Y = Z",
-    "unique": "axiom {0}(X, Y) & {0}(X, Z) -> Y = Z",
+    **dict.fromkeys(("functional", "unique"), "axiom {0}(X, Y) & {0}(X, Z) -> Y = Z"),
 }
 
 
@@ -143,10 +142,7 @@ STATEMENTS: Table = (
     "query query-words: a query has all answers, each once",
     (r"⟦(?i:all|each|every|the|list|show|find|get|distinct|unique|select)⟧ (<rest>ATOM.*)", "`query {rest}`"),
     "query query-words: a query returns all answers",
-    (
-        r".*\)\s*⟦\|\s*(?:top|head|first|limit|sort|order)\b.*⟧",
-        "remove it; `lnnkit run FILE --sort lower --limit 10` sorts and cuts what is shown",
-    ),
+    (r".*\)\s*⟦\|\s*(?:top|head|first|limit|sort|order)\b.*⟧", SORTED),
     "declaration declaration: sorts stand in parentheses",
     (r"(<name>NAME) ⟦(<sorts>(?!closed\b|open\b)[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*)⟧", "`{keyword} {name}({sorts})`"),
     "number declaration: a declaration gives no bounds",

@@ -101,12 +101,9 @@ _LINES: Table = (
     ),
     (r"⟦(?i:include|require|use|using|source|consult|from)⟧ (<path>\"[^\"]+\")(?: (?i:import) .*)?", "`import {path}`"),
     (r"⟦(?i:table|read|csv|data|read_csv)⟧ (<name>NAME) (?i:from) (<rest>\".*)", "`load {name} from {rest}`"),
+    (r"⟦(?i:var|variable|variables)⟧ NAMES", "remove the line: variables start upper-case, and are not declared"),
     (
-        r"⟦(?i:var|variable|variables)⟧ NAME(?:\s*,\s*NAME)*",
-        "remove the line: variables start upper-case, and are not declared",
-    ),
-    (
-        r"⟦(?i:entity|entities|constant|individual|object)⟧ NAME(?:\s*,\s*NAME)*",
+        r"⟦(?i:entity|entities|constant|individual|object)⟧ NAMES",
         "remove the line: entities are named by facts, and are not declared",
     ),
     (

@@ -6,11 +6,10 @@ import re
 
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, KEYWORDS, TEXTS_UNSEARCHED
-from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table, joined
+from lnnkit.syntax.mistakes.rows import ITEM, SORTED, Groups, Table, joined
 from lnnkit.syntax.rewrite import balanced, between
 
 _BOUNDS = "bounds are written `in [l, u]`"
-_SORTED = "remove it; `lnnkit run FILE --sort lower --limit 10` sorts and cuts what is shown"
 _NO_NULL = "leave it out: a comparison with an unknown number is unknown anyway"
 _MISSING = 'no rule can ask for that: list those that lack it in a table, and `load Missing from "missing.csv"`'
 _LESS = {
@@ -72,17 +71,10 @@ WORDS: Table = (
     "rule [top AND] if-then: `{at}` is not a keyword: a rule is written with its head last",
     (r"\A\w+ (<name>NAME\s*: |)(<head>.+)‸⟦(?i:if|when|whenever|provided(?: that)?|because|given)⟧(?!\w)", _head_last),
     "fact fact-order: a {keyword} names its predicate, and the entities in parentheses",
+    (r"(<who>NAME) (?i:is)(?: (?i:an?))? (<name>(?!UNSAID\s*\Z)NAME)", "`{keyword} {name}({who})`"),
+    (r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|UNSAID)(?![\w-]))NAME)", "`{keyword} {name}({who})`"),
     (
-        r"(<who>NAME) (?i:is)(?: (?i:an?))? (<name>(?!(?i:true|false|unknown|null|none)\s*\Z)NAME)",
-        "`{keyword} {name}({who})`",
-    ),
-    (
-        r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|(?i:true|false|unknown|null|none))(?![\w-]))NAME)",
-        "`{keyword} {name}({who})`",
-    ),
-    (
-        r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|(?i:true|false|unknown|null|none))"
-        r"(?![\w-]))NAME)\s*(<value>=\s*-?[\d.]+)",
+        r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|UNSAID)(?![\w-]))NAME)\s*(<value>=\s*-?[\d.]+)",
         "`{keyword} {name}({who}) {value}`",
     ),
     "query query-words: a query names no variables: it asks for those that are free",
@@ -95,7 +87,7 @@ WORDS: Table = (
         lambda groups, _: f"`query {_asked(groups['rest'])}`",
     ),
     "query [top AND] query-words: `{lower}` cannot be part of a query: a query returns all answers",
-    (r"‸⟦(?i:order by|sort(?:ed)? by|limit|top|group by|desc|asc)⟧(?!\w)", _SORTED),
+    (r"‸⟦(?i:order by|sort(?:ed)? by|limit|top|group by|desc|asc)⟧(?!\w)", SORTED),
     "query [arguments] query-words: `{at}` is not an argument",
     (r"[(,]\s*‸⟦[?*]⟧\s*[,)]", _free_variable),
     "formula counting: there are no counting quantifiers",
@@ -115,7 +107,7 @@ WORDS: Table = (
     "formula+line [arguments] marked-variable: `{at}` is not an argument",
     (r"‸⟦[?$@:](<first>[^\W\d_])(<more>\w*)⟧", _variable),
     "formula+line [outside] dotted-attribute: there are no dotted attributes: each is a number or a predicate",
-    (r"(?<![\w-])⟦(<name>[A-Z]\w*)‸\.(<attribute>[^\W\d_]\w*)⟧(?!\w*\()", "`{attribute}({name})`"),
+    (r"EDGE⟦(<name>[A-Z]\w*)‸\.(<attribute>[^\W\d_]\w*)⟧(?!\w*\()", "`{attribute}({name})`"),
     "query [top AND] query-mark: a query takes no `?`",
     (r"\S\s*‸⟦\?⟧\s*\Z", "remove the `?`"),
     "query query-mark: a query takes no `?`",
@@ -123,7 +115,7 @@ WORDS: Table = (
     "rule if-then: `? :` is not an operator",
     (r"‸⟦\?⟧\s[^:]+:", "write two rules: `P & Q -> R` where P holds, `~P & Q -> S` where it does not"),
     "formula+line membership: `in` gives bounds and does not test membership",
-    (r"(?<![\w-])(<name>NAME)\s*‸⟦not in\s*[(\[{]\s*(<list>ITEM(?:\s*,\s*ITEM)*)\s*[)\]}]⟧", _UNEQUAL),
+    (r"EDGE(<name>NAME)\s*‸⟦not in\s*[(\[{]\s*(<list>ITEMS)\s*[)\]}]⟧", _UNEQUAL),
     "formula+line [outside] worded-comparison: `{at}` is not an operator",
     (
         rf"‸⟦(?:(?i:is) )?(?i:(<word>{'|'.join(_LESS)}))⟧\s",
