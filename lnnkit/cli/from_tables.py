@@ -256,7 +256,7 @@ def _program(
 
     formula = discovered.formula
     read = [inputs[place] for place in sorted(columns_of(formula))]
-    keys = [column for column in keys_of(table) if column is not target and column not in read]
+    keys = tuple(column for column in keys_of(table) if column is not target and column not in read)
     head = f"# `{format_predicate(target.title)}` by `lnnkit discover` from {table.path.name}.\n"
     text = program_text(formula, [column.title for column in inputs], target.title)
     path = relative(table.path.resolve(), base)

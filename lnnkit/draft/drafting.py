@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from lnnkit.data.source import Unreadable, read_source
 from lnnkit.draft.keys import Sorts, keys_of, predicate_name, stem_of
-from lnnkit.draft.survey import Survey, SurveyedColumn, dialect, text_rows
+from lnnkit.draft.survey import Columns, Survey, SurveyedColumn, dialect, text_rows
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string, one_line
 
@@ -54,12 +54,7 @@ def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
 
 
 def _table(
-    table: Survey,
-    path: str,
-    keys: tuple[SurveyedColumn, ...],
-    sorts: Sorts,
-    used: set[str],
-    variables: Sequence[str],
+    table: Survey, path: str, keys: Columns, sorts: Sorts, used: set[str], variables: Sequence[str]
 ) -> tuple[list[str], list[str], list[str]]:
     """The statements for one table, the sorts that they mention, and queries; ``used`` are the names of predicates so
     far."""
@@ -69,7 +64,7 @@ def _table(
     mentioned, queries, left = list(key_sorts), list[str](), list[str]()
     arguments = ", ".join(variables[: len(keys)])
 
-    def statements(name: str, signature: Sequence[str], values: Sequence[SurveyedColumn], numeric: bool) -> list[str]:
+    def statements(name: str, signature: Sequence[str], values: Columns, numeric: bool) -> list[str]:
         kind = ast.NumberStatement if numeric else ast.PredicateStatement
         loaded = load_text(name, table, path, keys, values, numeric=numeric)
         return [format_statement(kind(name, tuple(signature))), loaded]
@@ -112,15 +107,7 @@ def _left_out(column: SurveyedColumn, table: Survey, refers: bool) -> str | None
     return None
 
 
-def load_text(
-    name: str,
-    table: Survey,
-    path: str,
-    keys: Sequence[SurveyedColumn],
-    values: Sequence[SurveyedColumn],
-    *,
-    numeric: bool,
-) -> str:
+def load_text(name: str, table: Survey, path: str, keys: Columns, values: Columns, *, numeric: bool) -> str:
     """The ``load`` statement. Its conditions leave out rows that state nothing: those without a key, a truth value or a
     category."""
     columns = (*keys, *values)
@@ -143,14 +130,11 @@ def _query(name: str, column: SurveyedColumn, table: Survey, arguments: str, num
         median = float(np.nanmedian(column.in_floats))
         middle = int(median) if median.is_integer() else float(f"{median:.12g}")
         return f"query {some}{shown}({arguments}) >= {middle!r}"
-    value = "" if column.kind == "truth" else f", {format_string(_commonest(column, CATEGORIES)[-1])}"
+    value = ""
+    if column.kind != "truth" and column.names is not None:  # the least frequent value of the first CATEGORIES
+        commonest = np.argsort(-np.bincount(column.codes[column.codes >= 0]), kind="stable")
+        value = f", {format_string(column.names[int(commonest[:CATEGORIES][-1])])}"
     return f"query {some if table.rows > _FEW else ''}{shown}({arguments}{value})"
-
-
-def _commonest(column: SurveyedColumn, most: int) -> list[str]:
-    """The most frequent values, most frequent first; ties keep their order."""
-    counts = np.bincount(column.codes[column.codes >= 0])
-    return [column.names[int(place)] for place in np.argsort(-counts, kind="stable")[:most]] if column.names else []
 
 
 def _variables(tables: Sequence[Survey]) -> list[str]:

@@ -76,6 +76,9 @@ class SurveyedColumn:
         return 0 if self.names is None else len(self.names)
 
 
+Columns = tuple[SurveyedColumn, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Survey:
     """A file: its path, its columns, and the clauses that a ``load`` of it needs; ``lost`` counts rows that cannot be
@@ -83,7 +86,7 @@ class Survey:
 
     path: Path
     rows: int
-    columns: tuple[SurveyedColumn, ...]
+    columns: Columns
     header: bool = True
     delimiter: str | None = None
     lost: tuple[int, ...] = ()
