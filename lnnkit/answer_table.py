@@ -238,7 +238,7 @@ class Answers:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from lnnkit.markup.fragments import Table, tables
+        from lnnkit.markup.pages import Table, tables
 
         rows = ([*answer.bindings.values(), shown_bounds(answer), shown_state(answer)] for answer in self)
         caption = f"{self.query}: {len(self):,} answer{'' if len(self) == 1 else 's'}"

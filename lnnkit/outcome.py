@@ -11,7 +11,7 @@ from lnnkit.answer_table import finite, format_bounds
 from lnnkit.syntax.identifiers import in_digits
 
 if TYPE_CHECKING:
-    from lnnkit.markup.fragments import Table
+    from lnnkit.markup.pages import Table
 
 _LISTED = 10
 _ENDS = {
@@ -108,13 +108,13 @@ class Contradictions(Sequence[Contradiction]):
 
     def table(self) -> Table:
         """What notebooks show."""
-        from lnnkit.markup.fragments import Table
+        from lnnkit.markup.pages import Table
 
         rows = ([contradiction.atom, contradiction.bounds, contradiction.place] for contradiction in self)
         return Table("contradictions", ["of", "bounds", "by"], rows, len(self))
 
     def _repr_html_(self) -> str:
-        from lnnkit.markup.fragments import tables
+        from lnnkit.markup.pages import tables
 
         return tables(self.table())
 
@@ -191,7 +191,7 @@ class Outcome:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from lnnkit.markup.fragments import Table, tables
+        from lnnkit.markup.pages import Table, tables
 
         lost = [[str(statement)] for statement in self.creeping]
         shown = [self.contradictions.table()] if self.contradictions else []

@@ -181,7 +181,7 @@ class Plan:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from lnnkit.markup.fragments import Table, tables
+        from lnnkit.markup.pages import Table, tables
 
         joins = [row for statement in self.statements for row in statement.rows()]
         heads = ["statement", "instances", "for", "join", "times", "reads", "rows", "left"]
@@ -233,7 +233,7 @@ class Profile:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from lnnkit.markup.fragments import Table, tables
+        from lnnkit.markup.pages import Table, tables
 
         rows = list(self._rows())
         return tables(Table("costs", list(_COSTS), rows, len(rows)), text=self.outcome.summary)

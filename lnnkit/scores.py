@@ -100,7 +100,7 @@ class Scores:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from lnnkit.markup.fragments import Table, tables
+        from lnnkit.markup.pages import Table, tables
 
         return tables(*(Table("", heads, rows, len(rows)) for heads, rows in self.tables()))
 

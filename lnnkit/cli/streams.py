@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import NoReturn, TextIO
 
 from lnnkit.errors import Error
-from lnnkit.markup.templating import visible
+from lnnkit.markup.pages import visible
 from lnnkit.syntax.diagnostic import Diagnostic
 
 DONE, WRONG, USAGE, INTERRUPTED = 0, 1, 2, 130  # the exit codes

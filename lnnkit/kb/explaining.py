@@ -17,7 +17,7 @@ from lnnkit.kb.asking import covering_widely
 from lnnkit.kb.assuming import adding
 from lnnkit.kb.querying import check_bound, neither_true_nor_false, no_atom
 from lnnkit.kb.session import Session
-from lnnkit.markup.fragments import Listing
+from lnnkit.markup.pages import Listing
 
 _COUNTED = 100_000  # contradictions whose kinds are looked for
 _AT_ONCE = 20  # conflicts of a kind that a set meets before inference shows what is left

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.proof.proof import GivenFact
     from lnnkit.fit import Fit
     from lnnkit.learn.parameters.rule_parameters import ProgramModule
-    from lnnkit.markup.fragments import Listing
+    from lnnkit.markup.pages import Listing
     from lnnkit.picture.picture import Picture
     from lnnkit.prove.verdict import Proved, Reading
     from lnnkit.rows.scorer import RowScorer
@@ -641,7 +641,7 @@ class KnowledgeBase:
         return f"KnowledgeBase({self.program.span.source.path}: {counts})"
 
     def _repr_html_(self) -> str:
-        from lnnkit.markup.fragments import Table, tables
+        from lnnkit.markup.pages import Table, tables
 
         counts = self._counts()
         return tables(Table(self.program.span.source.path, [], counts, len(counts)))

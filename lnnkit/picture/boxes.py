@@ -10,8 +10,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from lnnkit.answer_table import STATES, TruthState
-from lnnkit.markup.palette import role
-from lnnkit.markup.templating import rendered, visible
+from lnnkit.markup.pages import rendered, role, visible
 from lnnkit.syntax.diagnostic import Diagnostic
 
 FONT_SIZE, LINE = 11, 15.0

@@ -18,7 +18,7 @@ import networkx as nx
 from rich.cells import cell_len
 
 from lnnkit.markup.optional_libraries import require
-from lnnkit.markup.templating import document, rendered
+from lnnkit.markup.pages import document, rendered
 from lnnkit.picture.boxes import CELL, FONT_SIZE, LINE, Arrow, Box, Drawing, dot, legend
 
 if TYPE_CHECKING:

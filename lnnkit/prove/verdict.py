@@ -9,8 +9,7 @@ from typing import Literal, NoReturn
 from markupsafe import Markup
 
 from lnnkit.answer_table import finite, format_bounds
-from lnnkit.markup.fragments import Table, tables
-from lnnkit.markup.templating import document
+from lnnkit.markup.pages import Table, document, tables
 from lnnkit.syntax.identifiers import in_digits
 
 Verdict = Literal["entailed", "refuted", "neither", "inconsistent", "timeout"]

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lnnkit.markup.palette import PALETTE
+from lnnkit.markup.pages import PALETTE, visible
 from lnnkit.markup.plain_text import shortened
-from lnnkit.markup.templating import visible
 from lnnkit.scores import Epoch, Predictions, Threshold
 
 if TYPE_CHECKING:

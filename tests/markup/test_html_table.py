@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import lnnkit
-from lnnkit.markup.fragments import ROWS, Listing, Table, tables
+from lnnkit.markup.pages import ROWS, Listing, Table, tables
 
 TRACING = Path(__file__).parents[2] / "kb_examples" / "contact_tracing" / "contact_tracing.lnn"
 

@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 
 import lnnkit
-from lnnkit.markup.fragments import TreeLine, tree
+from lnnkit.markup.pages import TreeLine, tree
 
 PROGRAM = """\
 predicate Contact(person, person) closed

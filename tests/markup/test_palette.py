@@ -7,7 +7,7 @@ import re
 import pytest
 
 from lnnkit.answer_table import STATES
-from lnnkit.markup.palette import PALETTE, Colour, role
+from lnnkit.markup.pages import PALETTE, Colour, role
 from tests.colours import contrast
 
 SCHEMES = ("light", "dark")

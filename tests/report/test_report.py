@@ -16,7 +16,7 @@ import pytest
 import lnnkit
 from lnnkit.cli import main
 from lnnkit.fit import Fit
-from lnnkit.markup.palette import PALETTE
+from lnnkit.markup.pages import PALETTE
 from lnnkit.report import charts
 from lnnkit.scores import Epoch, Evidence, Threshold
 from tests.blocks import at_length

@@ -21,7 +21,7 @@ from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.laws import Law
-from lnnkit.markup.fragments import Listing, Table, tables
+from lnnkit.markup.pages import Listing, Table, tables
 from lnnkit.outcome import Contradiction
 
 _TRIED = 20_000  # sets looked at, a limit of work: beyond it a set is small, and may not be the smallest

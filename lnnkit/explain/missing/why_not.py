@@ -12,8 +12,7 @@ from lnnkit.answer_table import finite
 from lnnkit.check.program import Assertion
 from lnnkit.explain.proof.explanation import RELATION, SIGNS, format_bound, heading, place, statement_fields
 from lnnkit.explain.proof.proof import BoundSide
-from lnnkit.markup.fragments import TreeLine, tree
-from lnnkit.markup.templating import document
+from lnnkit.markup.pages import TreeLine, document, tree
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 

@@ -17,8 +17,7 @@ from lnnkit.check.walk import nodes
 from lnnkit.explain.checker.proof_checker import faults
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.proof.proof import GivenFact, Proof, Step
-from lnnkit.markup.fragments import TreeLine, tree
-from lnnkit.markup.templating import document
+from lnnkit.markup.pages import TreeLine, document, tree
 from lnnkit.picture.boxes import Arrow, Box, Drawing, dot
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
