@@ -1,7 +1,8 @@
-"""Arithmetic on unions of intervals, upward: the image of the operands, with ``0 * x = 0`` for unbounded ``x``.
+"""Arithmetic on unions of intervals: the image of the operands, with ``0 * x = 0`` for unbounded ``x``, and the
+inverses of products, roots and magnitudes.
 
-Each function returns the exact image as closed pieces, up to rounding; if an operand has no value, neither has the
-result. An operand that is a point in every row costs no more than plain arithmetic.
+Each function returns the exact closed pieces, up to rounding; if an operand has no value, neither has the result. An
+operand that is a point in every row costs no more than plain arithmetic.
 """
 
 from __future__ import annotations
@@ -13,26 +14,17 @@ from operator import mul, truediv
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, clamp, detached
+from lnnkit.numeric import pieces
 from lnnkit.numeric.pieces import (
     BESIDE_ZERO,
     ROUNDING,
-    ZERO,
     Pieces,
+    barely_above,
     beside_zero,
     bounded,
-    crossed_with,
-    differentiable,
     finite,
-    from_zero,
     gone,
-    joined,
-    lost,
-    nothing,
     points,
-    regained,
-    single,
-    tidied,
-    unrounded,
 )
 
 _KNOWN = 1e-10
@@ -44,9 +36,9 @@ def add(one: Pieces, other: Pieces) -> Pieces:
         value = one.lower + other.lower
         if finite(value):
             return points(value)
-    one, other = crossed_with(one, other)
+    one, other = pieces.crossed_with(one, other)
     lower, upper = _sums(one, other)
-    return tidied(bounded(lower, upper, gone(one, other)))
+    return pieces.tidied(bounded(lower, upper, gone(one, other)))
 
 
 def _sums(one: Pieces, other: Pieces) -> list[Array]:
@@ -55,11 +47,9 @@ def _sums(one: Pieces, other: Pieces) -> list[Array]:
     sums = []
     for sign, x, y in ((1.0, one.lower, other.lower), (-1.0, one.upper, other.upper)):
         total = x + y
-        near = abs(detached(total)) <= ZERO
+        near = abs(detached(total)) <= pieces.ZERO
         if any_set(near) and any_set(near & (x != -y)):
-            x, y = (
-                arrays.where((sign * a > 0) & (sign * a <= ZERO) & (sign * b < 0), 0.0, a) for a, b in ((x, y), (y, x))
-            )
+            x, y = (arrays.where(barely_above(sign * a) & (sign * b < 0), 0.0, a) for a, b in ((x, y), (y, x)))
             total = x + y
         sums.append(total)
     return sums
@@ -69,35 +59,31 @@ def sum_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) ->
     """``x + y`` of values that may have been rounded. The result is widened where the sum is so much smaller than the
     operands that its relative error may exceed 1e-10. Whole numbers and multiples of 2^-10 count as exact if the values
     that they are ``made_of`` are such numbers too (None: they are not)."""
-    one, other = crossed_with(one, other)
+    one, other = pieces.crossed_with(one, other)
     lower, upper = _sums(one, other)
-    low, high = (
-        _noise(*map(detached, ends)) for ends in ((lower, one.lower, other.lower), (upper, one.upper, other.upper))
-    )
-    felt = any_set(low > 0) or any_set(high > 0)
-    if felt and made_of is not None:
-        exact = unrounded(one, other, *made_of)
-        low, high = arrays.where(exact, 0.0, low), arrays.where(exact, 0.0, high)
-    if felt:
+    low, high = _noise(lower, one.lower, other.lower), _noise(upper, one.upper, other.upper)
+    if any_set(low > 0) or any_set(high > 0):
+        if made_of is not None:
+            exact = pieces.unrounded(one, other, *made_of)
+            low, high = arrays.where(exact, 0.0, low), arrays.where(exact, 0.0, high)
         lower, upper = lower - low, upper + high
     elif one.point and other.point and finite(lower):
         return points(lower)
-    return tidied(bounded(lower, upper, gone(one, other)))
+    return pieces.tidied(bounded(lower, upper, gone(one, other)))
 
 
-def _noise(end: Array, one: Array, other: Array) -> Array:
-    """The error that the rounding of two operands may cause in their sum, where it is relevant. Adding zero rounds
-    nothing."""
+def _noise(*ends: Array) -> Array:
+    """The error that the rounding of two operands may cause in their sum, the first of the ends, where it is relevant.
+    Adding zero rounds nothing."""
+    total, one, other = map(detached, ends)
     size = arrays.maximum(abs(one), abs(other))
-    felt = size * (ROUNDING / _KNOWN) > abs(end)  # Infinite operands and zero are not rounded.
+    felt = size * (ROUNDING / _KNOWN) > abs(total)  # Infinite operands and zero are not rounded.
     return arrays.where(felt, ROUNDING * size, 0.0)
 
 
 def negate(one: Pieces) -> Pieces:
     """``-x``."""
-    if one.point:
-        return points(-one.lower)
-    return Pieces(-one.upper, -one.lower, one.whole)
+    return points(-one.lower) if one.point else Pieces(-one.upper, -one.lower, one.whole)
 
 
 def subtract(one: Pieces, other: Pieces) -> Pieces:
@@ -105,47 +91,51 @@ def subtract(one: Pieces, other: Pieces) -> Pieces:
     return add(one, negate(other))
 
 
-def difference_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) -> Pieces:
-    """``x - y``, as `sum_of`."""
-    return sum_of(one, negate(other), made_of)
-
-
 def scale(one: Pieces, factor: float) -> Pieces:
     """``c x``."""
     if one.point:
         value = one.lower * factor
-        if finite(value) and not (factor and lost(value, one.lower)):
+        if finite(value) and not (factor and pieces.lost(value, one.lower)):
             return points(value)
     if factor == 0:
-        zeros = arrays.zeros_like(one.lower)
-        return bounded(zeros, arrays.zeros_like(zeros), gone(one))
+        return constantly(0.0, one)
     low, high = (one.lower, one.upper) if factor > 0 else (one.upper, one.lower)
     sign = arrays.full_like(one.lower[:1, :1], math.copysign(1.0, factor))
-    return bounded(regained(low * factor, low, sign), regained(high * factor, high, sign), gone(one))
+    return bounded(pieces.regained(low * factor, low, sign), pieces.regained(high * factor, high, sign), gone(one))
+
+
+def constantly(value: float, one: Pieces) -> Pieces:
+    """The same value wherever ``x`` has one."""
+    return bounded(arrays.full_like(one.lower, value), arrays.full_like(one.lower, value), gone(one))
 
 
 def multiply(one: Pieces, other: Pieces) -> Pieces:
     """``x y``: the ends are among the products of ends."""
     if one.point and other.point:
         value = one.lower * other.lower
-        if finite(value) and not lost(value, one.lower, other.lower):
+        if finite(value) and not pieces.lost(value, one.lower, other.lower):
             return points(value)
-    one, other = crossed_with(one, other)
-    corners = [_product(x, y) for x in one[:2] for y in other[:2]]
+    one, other = pieces.crossed_with(one, other)
+    # Only 0 * inf is nan.
+    corners = [
+        pieces.regained(arrays.nan_to_num(pieces.differentiable(mul, x, y), 0.0), x, y)
+        for x in one[:2]
+        for y in other[:2]
+    ]
     lower, upper = reduce(arrays.minimum, corners), reduce(arrays.maximum, corners)
     for x in (one, other):
         if beside_zero(x):  # An end next to zero stays so, however large the other factor is.
-            above, below = (x.lower > 0) & (x.lower <= ZERO), (x.upper < 0) & (x.upper >= -ZERO)
-            lower = arrays.where(above | below, arrays.minimum(lower, arrays.sign(lower) * BESIDE_ZERO), lower)
-            upper = arrays.where(above | below, arrays.maximum(upper, arrays.sign(upper) * BESIDE_ZERO), upper)
-    return tidied(bounded(lower, upper, gone(one, other)))
+            beside = barely_above(x.lower) | barely_above(-x.upper)
+            lower = arrays.where(beside, arrays.minimum(lower, arrays.sign(lower) * BESIDE_ZERO), lower)
+            upper = arrays.where(beside, arrays.maximum(upper, arrays.sign(upper) * BESIDE_ZERO), upper)
+    return pieces.tidied(bounded(lower, upper, gone(one, other)))
 
 
 def divide(one: Pieces, other: Pieces) -> Pieces:
     """``x / y`` for ``y != 0``; a divisor around zero is split into its two sides."""
     if one.point and other.point:
         value = one.lower / other.lower
-        if finite(value) and not lost(value, one.lower):
+        if finite(value) and not pieces.lost(value, one.lower):
             return points(value)
     parts = []
     if any_set(other.upper > 0):
@@ -153,14 +143,31 @@ def divide(one: Pieces, other: Pieces) -> Pieces:
     if any_set(other.lower < 0):
         parts.append(negate(_quotient(one, negate(other))))
     if parts:
-        return joined(parts)
-    rows = max(one.lower.shape[1], other.lower.shape[1])  # Every divisor is zero, or none is left.
-    return nothing(rows, one.lower)
+        return pieces.joined(parts)
+    # Every divisor is zero, or none is left.
+    return pieces.nothing(max(one.lower.shape[1], other.lower.shape[1]), one.lower)
+
+
+def _quotient(one: Pieces, other: Pieces) -> Pieces:
+    """``x / y`` for ``y > 0``; for an end at zero the quotient goes to infinity with the sign of ``x``."""
+    one, other = pieces.crossed_with(one, other)
+    low, high = pieces.from_zero(other.lower), other.upper
+    none = high <= 0
+    divisors = arrays.where(one.lower >= 0, high, low), arrays.where(one.upper >= 0, low, high)
+    # A quotient by an unbounded divisor is never zero, nor is one that underflowed.
+    lower, upper = (
+        pieces.regained(arrays.nan_to_num(pieces.differentiable(truediv, end, divisor), 0.0), end)
+        for end, divisor in zip(one[:2], divisors, strict=True)
+    )
+    if beside_zero(one):
+        lower = arrays.where(barely_above(one.lower), BESIDE_ZERO, lower)
+        upper = arrays.where(barely_above(-one.upper), -BESIDE_ZERO, upper)
+    return pieces.tidied(bounded(lower, upper, gone(one, none=none)))
 
 
 def reciprocal(one: Pieces) -> Pieces:
     """``1 / x``."""
-    return divide(single(1.0, 1.0, one.lower), one)
+    return divide(pieces.single(1.0, 1.0, one.lower), one)
 
 
 def absolute(one: Pieces) -> Pieces:
@@ -168,7 +175,7 @@ def absolute(one: Pieces) -> Pieces:
     if one.point:
         return points(abs(one.lower))
     lower = clamp(arrays.maximum(one.lower, -one.upper), least=0.0)
-    return tidied(bounded(lower, arrays.maximum(-one.lower, one.upper), gone(one)))
+    return pieces.tidied(bounded(lower, arrays.maximum(-one.lower, one.upper), gone(one)))
 
 
 def square_root(one: Pieces) -> Pieces:
@@ -189,30 +196,41 @@ def not_negative(one: Pieces) -> Pieces:
 def rising(one: Pieces, function: Callable[[Array], Array]) -> Pieces:
     """The image under an increasing function that is zero only at zero; ends beside zero stay there."""
     lower, upper = one[:2]
-    low, high = (regained(function(end), end) for end in (lower, upper))
+    low, high = (pieces.regained(function(end), end) for end in (lower, upper))
     if beside_zero(one):
-        low = arrays.where((lower > 0) & (lower <= ZERO), arrays.minimum(low, lower), low)
-        high = arrays.where((upper < 0) & (upper >= -ZERO), arrays.maximum(high, upper), high)
+        low = arrays.where(barely_above(lower), arrays.minimum(low, lower), low)
+        high = arrays.where(barely_above(-upper), arrays.maximum(high, upper), high)
     return bounded(low, high, gone(one))
 
 
-def _quotient(one: Pieces, other: Pieces) -> Pieces:
-    """``x / y`` for ``y > 0``; for an end at zero the quotient goes to infinity with the sign of ``x``."""
-    one, other = crossed_with(one, other)
-    low, high = from_zero(other.lower), other.upper
-    none = high <= 0
-    lower = differentiable(truediv, one.lower, arrays.where(one.lower >= 0, high, low))
-    upper = differentiable(truediv, one.upper, arrays.where(one.upper >= 0, low, high))
-    # A quotient by an unbounded divisor is never zero, nor is one that underflowed.
-    lower, upper = (
-        regained(arrays.nan_to_num(end, 0.0), dividend) for end, dividend in ((lower, one.lower), (upper, one.upper))
-    )
-    if beside_zero(one):
-        lower = arrays.where((one.lower > 0) & (one.lower <= ZERO), BESIDE_ZERO, lower)
-        upper = arrays.where((one.upper < 0) & (one.upper >= -ZERO), -BESIDE_ZERO, upper)
-    missing = gone(one)
-    return tidied(bounded(lower, upper, none if missing is None else none | missing))
+# --- inverses: the values that some of the other operands complete to one of the result -----------------------------
 
 
-def _product(one: Array, other: Array) -> Array:
-    return regained(arrays.nan_to_num(differentiable(mul, one, other), 0.0), one, other)  # only 0 * inf is nan
+def factor(product: Pieces, other: Pieces) -> Pieces:
+    """The ``x`` with ``x y`` in ``product``; all numbers if both ``y`` and the product can be zero."""
+    return or_any(divide(product, other), holds(product, 0.0) & holds(other, 0.0))
+
+
+def absolute_of(value: Pieces) -> Pieces:
+    """The ``x`` with ``|x|`` in ``value``."""
+    positive = not_negative(value)
+    return pieces.joined((positive, negate(positive)))
+
+
+def square_root_of(value: Pieces) -> Pieces:
+    """The ``x`` with ``sqrt(x)`` in ``value``."""
+    positive = not_negative(value)
+    return bounded(arrays.square(positive.lower), arrays.square(positive.upper), gone(positive))
+
+
+def or_any(union: Pieces, free: Array) -> Pieces:
+    """The union, with all numbers added in the rows that are ``free``."""
+    if not any_set(free):
+        return union
+    lower, upper = arrays.where(free, -math.inf, union.lower), arrays.where(free, math.inf, union.upper)
+    return pieces.tidied(Pieces(lower, upper, union.whole))
+
+
+def holds(union: Pieces, value: float) -> Array:
+    """A mask ``[n]`` of the rows whose union contains a value."""
+    return ((union.lower <= value) & (value <= union.upper)).any(0)

@@ -12,7 +12,7 @@ import numpy as np
 from lnnkit import arrays
 from lnnkit.arrays import Array, quietly, replaced, set_at, take, where_set
 from lnnkit.numeric import crisp, soft
-from lnnkit.numeric.arithmetic import difference_of, subtract, sum_of
+from lnnkit.numeric.arithmetic import negate, subtract, sum_of
 from lnnkit.numeric.comparator import Comparator, Fixed
 from lnnkit.numeric.interval import Contraction, Interval, point
 from lnnkit.numeric.pieces import Pieces, empty, entered, intersection
@@ -21,9 +21,8 @@ from lnnkit.numeric.term import Term, contracted
 
 
 class ComparisonResult(NamedTuple):
-    """The result of a comparison: its truth, and the narrowed inputs. ``crossed`` marks rows whose bounds and upward
-    truth are disjoint; ``empty`` marks the other rows without consistent inputs. In both cases the inputs are returned
-    unchanged."""
+    """The truth, and the narrowed inputs; these are unchanged in rows that are ``crossed``, whose bounds and upward
+    truth are disjoint, or ``empty``, without consistent inputs."""
 
     truth: Interval
     inputs: tuple[Interval, ...]
@@ -43,11 +42,11 @@ class Comparison:
     def truth(self, inputs: Sequence[Interval]) -> Interval:
         """The closed hull of the truth over all values of the terms; ``[0, 1]`` if one has none. Exact if each number
         occurs once in both terms together."""
+        nothing = arrays.zeros_like(inputs[0].lower) if inputs else np.zeros(1)
         if self.relation is None:
-            nothing = np.zeros(_rows(inputs)) if not inputs else arrays.zeros_like(inputs[0].lower)
             return Interval(nothing, arrays.ones_like(nothing))
         if self._alike:
-            zero = entered(point(arrays.zeros_like(inputs[0].lower[:1]) if inputs else np.zeros(1)))
+            zero = entered(point(nothing[:1]))
             return self._image(zero, zero, _rows(inputs))
         pairs = [(lower, upper) for lower, upper in inputs if lower is not upper]
         if not pairs or not all(isinstance(lower, np.ndarray) for lower, _ in pairs):  # tensors may have gradients
@@ -102,12 +101,9 @@ class Comparison:
         truth = self.truth(inputs)
         lower, upper = arrays.maximum(bounds.lower, truth.lower), arrays.minimum(bounds.upper, truth.upper)
         crossed = lower > upper + crisp.TOLERANCE
-        met = Interval(
-            arrays.where(crossed, 0.0, arrays.minimum(lower, upper)),
-            arrays.where(crossed, 1.0, arrays.maximum(lower, upper)),
-        )
-        narrowed = self.narrow(inputs, truth, met)
-        return ComparisonResult(truth, narrowed.inputs, narrowed.empty, crossed)
+        ends = arrays.minimum(lower, upper), arrays.maximum(lower, upper)
+        met = Interval(arrays.where(crossed, 0.0, ends[0]), arrays.where(crossed, 1.0, ends[1]))
+        return ComparisonResult(truth, *self.narrow(inputs, truth, met), crossed)
 
     def _contract_where(self, asked: Array, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
         """The contraction of the rows that are ``asked``; the other rows do not change."""
@@ -116,22 +112,25 @@ class Comparison:
             return Contraction(tuple(inputs), asked)
         if len(rows) == len(asked):
             return self._contract(inputs, bounds)
-        return _spread(inputs, rows, self._contract(_at(inputs, rows), _at((bounds,), rows)[0]))
+        contraction = self._contract(_at(inputs, rows), *_at((bounds,), rows))
+        intervals = [
+            old if old.lower is old.upper else Interval(*(replaced(old[end], rows, new[end]) for end in (0, 1)))
+            for old, new in zip(inputs, contraction.inputs, strict=True)
+        ]
+        return Contraction(tuple(intervals), set_at(_rows(inputs), rows[contraction.empty]))
 
     def _contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
         assert self.relation is not None
-        if self._truths is None:
-            difference = soft.preimage(self.relation, bounds)
-        else:
-            difference = crisp.preimage(self._truths, bounds)
+        truths = self._truths
+        difference = crisp.preimage(truths, bounds) if truths else soft.preimage(self.relation, bounds)
+        one, other = (() if len(term.steps) == 1 else None for term in self._terms)
 
         def require(values: Sequence[Pieces]) -> Sequence[Pieces]:
             left, right = values
-            one, other = (() if len(term.steps) == 1 else None for term in self._terms)
-            return (
-                intersection(left, sum_of(right, difference, other), right, difference),
-                right if right.point else intersection(right, difference_of(left, difference, one), left, difference),
-            )
+            narrowed = intersection(left, sum_of(right, difference, other), right, difference)
+            if right.point:
+                return narrowed, right
+            return narrowed, intersection(right, sum_of(left, negate(difference), one), left, difference)
 
         return contracted(self._terms, inputs, require)
 
@@ -159,10 +158,10 @@ class Comparison:
 
     def _image(self, left: Pieces, right: Pieces, rows: int, difference: Pieces | None = None) -> Interval:
         assert self.relation is not None
-        if self._truths is None:
-            lower, upper = soft.image(self.relation, subtract(left, right) if difference is None else difference)
-        else:
+        if self._truths:
             lower, upper = crisp.image(self._truths, left, right)
+        else:
+            lower, upper = soft.image(self.relation, subtract(left, right) if difference is None else difference)
         if not (left.whole and right.whole):
             none = empty(left).all(0) | empty(right).all(0)
             lower, upper = arrays.where(none, 0.0, lower), arrays.where(none, 1.0, upper)
@@ -206,21 +205,9 @@ def _rows(inputs: Sequence[Interval]) -> int:
     return len(inputs[0].lower) if inputs else 1
 
 
-def _at(inputs: Sequence[Interval], rows: Array) -> tuple[Interval, ...]:
+def _at(inputs: Sequence[Interval], rows: Array) -> list[Interval]:
     """Some rows of the inputs."""
-    intervals = []
-    for lower, upper in inputs:
-        end = take(lower, rows)
-        intervals.append(Interval(end, end if lower is upper else take(upper, rows)))
-    return tuple(intervals)
-
-
-def _spread(inputs: Sequence[Interval], rows: Array, contraction: Contraction) -> Contraction:
-    """Insert the contraction of some rows among all rows."""
-    intervals = []
-    for (lower, upper), left in zip(inputs, contraction.inputs, strict=True):
-        if lower is upper:
-            intervals.append(Interval(lower, upper))
-        else:
-            intervals.append(Interval(replaced(lower, rows, left.lower), replaced(upper, rows, left.upper)))
-    return Contraction(tuple(intervals), set_at(_rows(inputs), rows[contraction.empty]))
+    return [
+        point(take(lower, rows)) if lower is upper else Interval(take(lower, rows), take(upper, rows))
+        for lower, upper in inputs
+    ]

@@ -15,7 +15,7 @@ from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, any_set, detached, namespace
 from lnnkit.numeric.comparator import Learned, Sign
 from lnnkit.numeric.interval import EXACT, RELATIVE, Interval, same
-from lnnkit.numeric.pieces import ROUNDING, ZERO, Pieces, beside_zero, crossed_with, hull
+from lnnkit.numeric.pieces import ROUNDING, Pieces, barely_above, beside_zero, crossed_with, hull
 from lnnkit.numeric.rounded_off import Errors, moved
 
 TOLERANCE = 1e-9  # tolerance between truths, as in `lnnkit.logic.bounds`
@@ -56,16 +56,19 @@ def image(truths: RelationTruths, left: Pieces, right: Pieces) -> Interval:
     if left.point and right.point:
         truth = _at_points(truths, low, least)
         return Interval(truth, truth)
-    open_ = beside_zero(left) or beside_zero(right)
-    if open_:
-        one, other = (Interval(_from_zero(low), -_from_zero(-high)) for low, high in (hull(left), hull(right)))
+    one, other = crossed_with(left, right)
+    if beside_zero(left) or beside_zero(right):
+        possible = (
+            _can_be_below(_from_zero(low), high, least, -_from_zero(-most)),
+            _can_be_equal(*(Pieces(_from_zero(x.lower, _NEXT), -_from_zero(-x.upper, _NEXT)) for x in (one, other))),
+            _can_be_below(_from_zero(least), most, low, -_from_zero(-high)),
+        )
     else:
-        one, other = Interval(low, high), Interval(least, most)
-    possible = (
-        _can_be_below(one.lower, high, least, other.upper),
-        _can_be_equal(left, right, open_=open_),
-        _can_be_below(other.lower, most, low, one.upper),
-    )
+        possible = (
+            _can_be_below(low, high, least, most),
+            _can_be_equal(one, other),
+            _can_be_below(least, most, low, high),
+        )
     size = low + least
     lower, upper = (arrays.full_like(size, end) for end in (math.inf, -math.inf))
     for can_be, truth in zip(possible, truths, strict=True):
@@ -96,9 +99,9 @@ def _at_points(truths: RelationTruths, left: Array, right: Array) -> Array:
     """The truths of single values."""
     if all(truth in (0, 1) for truth in truths):  # several times as fast as choosing between numbers
         return namespace(left).astype(holds(truths, left, right), left.dtype)
-    gap = left - right
-    strict = arrays.where(gap > 0, arrays.full_like(left, truths.above), truths.below)
-    return strict if _apart(gap, left) else arrays.where(same(left, right), truths.equal, strict)
+    over, equal = _compared(left, right)
+    strict = arrays.where(over, arrays.full_like(left, truths.above), truths.below)
+    return strict if equal is None else arrays.where(equal, truths.equal, strict)
 
 
 def holds(truths: RelationTruths, left: Array, right: Array) -> Array:
@@ -128,13 +131,9 @@ def _beside(left: Array, level: float) -> tuple[Array, Array | None]:
 
 
 def _compared(left: Array, right: Array) -> tuple[Array, Array | None]:
+    """Masks of where the left value is greater, and of where both are equal (None if they are nowhere)."""
     gap = left - right
-    return gap > 0, None if _apart(gap, left) else same(left, right)
-
-
-def _apart(gap: Array, left: Array) -> bool:
-    """Whether no two numbers that are ``gap`` apart can be equal."""
-    return all_set(abs(gap) > 2 * RELATIVE * abs(left))
+    return gap > 0, None if all_set(abs(gap) > 2 * RELATIVE * abs(left)) else same(left, right)
 
 
 def preimage(truths: RelationTruths, bounds: Interval) -> Pieces:
@@ -164,13 +163,10 @@ def _can_be_below(low: Array, high: Array, least: Array, most: Array) -> Array:
 
 def _from_zero(lower: Array, least: float = 0.0) -> Array:
     """Lower ends, where one beside zero (above it) stands for any positive number."""
-    return arrays.where((lower > 0) & (lower <= ZERO), least, lower)
+    return arrays.where(barely_above(lower), least, lower)
 
 
-def _can_be_equal(left: Pieces, right: Pieces, *, open_: bool) -> Array:
-    one, other = crossed_with(left, right)
-    if open_:
-        one, other = (Pieces(_from_zero(low, _NEXT), -_from_zero(-high, _NEXT)) for low, high, _ in (one, other))
+def _can_be_equal(one: Pieces, other: Pieces) -> Array:
     lower, upper = arrays.maximum(one.lower, other.lower), arrays.minimum(one.upper, other.upper)
     return ((lower <= upper) | same(lower, upper)).any(0)
 

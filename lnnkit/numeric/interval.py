@@ -1,8 +1,8 @@
 """Intervals of real numbers as arrays: what numbers and terms hold.
 
 A row is one instance, so an interval is a pair of arrays ``[n]`` in float64. Its ends may be infinite, but infinity is
-never a value: ``[-inf, inf]`` is any real number. So a lower end is never ``+inf``, an upper end never ``-inf``, and no
-end is NaN; a lower end over the greatest float is that float.
+never a value: no lower end is ``+inf``, no upper end ``-inf``, and no end is NaN; a lower end over the greatest float
+is that float.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ class Interval(NamedTuple):
 
 
 class Contraction(NamedTuple):
-    """The narrowed inputs. ``empty`` ``[n]`` marks rows without consistent values; there the inputs are returned
-    unchanged."""
+    """The narrowed inputs; unchanged in the rows ``empty`` ``[n]``, which have no consistent values."""
 
     inputs: tuple[Interval, ...]
     empty: Array
@@ -66,6 +65,12 @@ def linear(parts: Iterable[tuple[float, Interval]], start: float, like: Array) -
     return Interval(arrays.nan_to_num(lower, -math.inf), arrays.nan_to_num(upper, math.inf))
 
 
+def finite_size(ends: Array) -> Array:
+    """Magnitudes; infinite ends count as 0, since they are not rounded."""
+    size = abs(ends)
+    return arrays.where(size < math.inf, size, 0.0)
+
+
 @quietly
 def same(one: Array, other: Array) -> Array:
     """Whether two numbers count as equal: if both are integral and at most ``2^53``, exactly; otherwise within ``1e-9``
@@ -83,5 +88,4 @@ def same(one: Array, other: Array) -> Array:
 def rises(old: Array, new: Array) -> Array:
     """Where lower ends have risen by more than rounding: 1e-12, relative for magnitudes above 1. For upper ends that
     fall, negate both arguments."""
-    least = NOISE * clamp(abs(new), least=1.0)
-    return (new > old) & (new - old > least)
+    return (new > old) & (new - old > NOISE * clamp(abs(new), least=1.0))

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from itertools import accumulate
-from operator import gt
+from operator import gt, or_
 from typing import NamedTuple
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, any_set, clamp, detached, learned, namespace
-from lnnkit.numeric.interval import EXACT, GREATEST, Interval, same
+from lnnkit.numeric.interval import EXACT, GREATEST, Interval, finite_size, same
 
 MOST = 8  # the most pieces that are kept apart; 2 to 16 give the same hulls of NPUs (benchmarks/numeric_constants.py)
 BESIDE_ZERO = 1e-300  # Beside zero: an end above zero that is not reached. Every end of at most `ZERO` means this.
@@ -57,15 +58,17 @@ def points(values: Array) -> Pieces:
     return Pieces(values, values)
 
 
+def points_if_equal(union: Pieces) -> Pieces:
+    """The same union; if every row is a point, both ends are one array, which marks it as points."""
+    if not union.point and len(union.lower) == 1 and arrays.equal(union.lower, union.upper):
+        return points(union.lower)
+    return union
+
+
 def single(lower: float, upper: float, like: Array) -> Pieces:
     """The same interval in every row, as an array of the library of ``like``."""
-    low = scalar(lower, like)
-    return points(low) if lower == upper else Pieces(low, scalar(upper, like))
-
-
-def scalar(value: float, like: Array) -> Array:
-    """A number as pieces ``[1, 1]``, of the library of ``like``."""
-    return namespace(like).full((1, 1), value, dtype=like.dtype, device=like.device)
+    low, high = (namespace(like).full((1, 1), end, dtype=like.dtype, device=like.device) for end in (lower, upper))
+    return points(low) if lower == upper else Pieces(low, high)
 
 
 def nothing(rows: int, like: Array) -> Pieces:
@@ -84,9 +87,15 @@ def empty(union: Pieces) -> Array:
     return union.lower > union.upper
 
 
+def gone(*unions: Pieces, none: Array | None = None) -> Array | None:
+    """A mask of where a piece of any of the unions is empty, or ``none`` is set; shapes broadcast."""
+    flags = [] if none is None else [none]
+    flags += [empty(union) for union in unions if not union.whole]
+    return reduce(or_, flags) if flags else None
+
+
 def bounded(lower: Array, upper: Array, gone: Array | None = None) -> Pieces:
-    """A union of the given ends: infinity is not a value, and pieces marked ``gone`` are
-    empty."""
+    """A union of the given ends: infinity is not a value, and pieces marked ``gone`` are empty."""
     lower, upper = clamp(lower, most=GREATEST), clamp(upper, least=-GREATEST)
     if gone is None or not any_set(gone):
         return Pieces(lower, upper)
@@ -116,26 +125,15 @@ def regained(values: Array, *operands: Array) -> Array:
     """Products of operands; those that underflowed near zero are put beside zero."""
     if not lost(values, *operands):
         return values
-    small, sign = abs(values) < TINY, arrays.ones_like(values)
-    for operand in operands:
-        sign = sign * arrays.sign(operand)
-    return arrays.where(small, BESIDE_ZERO * sign, values)
-
-
-def gone(*unions: Pieces) -> Array | None:
-    """A mask of where a piece of any of the unions is empty; their shapes broadcast."""
-    flags: Array | None = None
-    for union in unions:
-        if not union.whole:
-            flags = empty(union) if flags is None else flags | empty(union)
-    return flags
+    sign = math.prod(map(arrays.sign, operands), start=arrays.ones_like(values))
+    return arrays.where(abs(values) < TINY, BESIDE_ZERO * sign, values)
 
 
 def crossed_with(one: Pieces, other: Pieces) -> tuple[Pieces, Pieces]:
     """Two unions aligned such that each piece of one is paired with each piece of the other."""
-    if len(one.lower) == 1 or len(other.lower) == 1:
-        return one, other
     p, q = len(one.lower), len(other.lower)
+    if p == 1 or q == 1:
+        return one, other
     first = Pieces(arrays.repeat(one.lower, q, 0), arrays.repeat(one.upper, q, 0), one.whole)
     return first, Pieces(arrays.concat([other.lower] * p), arrays.concat([other.upper] * p), other.whole)
 
@@ -180,13 +178,12 @@ def intersection(one: Pieces, other: Pieces, *sources: Pieces) -> Pieces:
     if not any_set(apart):
         return tidied(Pieces(lower, upper))
     near = same(lower, upper)
-    beside = (upper > 0) & (lower <= ZERO) | (lower < 0) & (upper >= -ZERO)  # Both are next to zero, on the same side.
     for source in sources:
         near |= lower - upper <= ROUNDING * size(source)
     # The exact zero, not an end that is not reached.
     tiny = arrays.maximum(abs(first.lower), abs(first.upper)) <= ZERO
     near &= tiny | (arrays.maximum(abs(lower), abs(upper)) > ZERO)
-    near |= beside & apart
+    near |= apart & ((upper > 0) & (lower <= ZERO) | (lower < 0) & (upper >= -ZERO))  # beside zero on the same side
     touch = arrays.where(second.lower > first.upper, first.upper, first.lower)
     lower = arrays.where(apart, arrays.where(near, touch, math.inf), lower)
     upper = arrays.where(apart, arrays.where(near, touch, -math.inf), upper)
@@ -202,13 +199,12 @@ def unless_noise(old: Pieces, new: Pieces, *sources: Pieces) -> Pieces:
     moved = (new.lower > old.lower) | (new.upper < old.upper)
     if not any_set(moved):
         return new
-    noise = ROUNDING * arrays.most(arrays.stack(arrays.broadcast_arrays(*(size(source) for source in sources))), 0)
+    noise = ROUNDING * arrays.most(_stacked(map(size, sources)), 0)
     low, high = new.lower - old.lower <= noise, old.upper - new.upper <= noise
     touching = moved & (low | high)
     if not any_set(touching):
         return new
-    exact = arrays.stack(arrays.broadcast_arrays(*(whole_numbers(union) for union in (old, *sources)))).all(0)
-    touching &= ~exact & (new.lower <= new.upper)
+    touching &= ~_stacked(map(whole_numbers, (old, *sources))).all(0) & (new.lower <= new.upper)
     return Pieces(
         arrays.where(touching & low, arrays.minimum(old.lower, new.lower), new.lower),
         arrays.where(touching & high, arrays.maximum(old.upper, new.upper), new.upper),
@@ -225,21 +221,24 @@ def whole_numbers(union: Pieces) -> Array:
 def unrounded(*unions: Pieces) -> Array:
     """A mask of rows in which sums and products of the unions' ends are exact: whole numbers, or multiples of 2^-10 so
     small that the product of two has at most 53 digits."""
-    whole = arrays.stack(arrays.broadcast_arrays(*(whole_numbers(union) for union in unions))).all(0)
+    whole = _stacked(map(whole_numbers, unions)).all(0)
     if all_set(whole):
         return whole
-    grid = [
-        (end * 1024 == arrays.floor(end * 1024)) & (abs(end) <= 2.0**32) | arrays.isinf(end)
-        for u in unions
-        for end in u[:2]
-    ]
-    return whole | arrays.stack(arrays.broadcast_arrays(*(mask.all(0) for mask in grid))).all(0)
+    ends = [end for union in unions for end in union[:2]]
+    grid = [(end * 1024 == arrays.floor(end * 1024)) & (abs(end) <= 2.0**32) | arrays.isinf(end) for end in ends]
+    return whole | _stacked(mask.all(0) for mask in grid).all(0)
+
+
+def _stacked(values: Iterable[Array]) -> Array:
+    return arrays.stack(arrays.broadcast_arrays(*values))
 
 
 def size(union: Pieces) -> Array:
     """The largest finite magnitude of a union's ends in each row."""
-    ends = abs(arrays.stack((union.lower, union.upper)))
-    return arrays.most(arrays.where(ends < math.inf, ends, 0.0), (0, 1))
+    ends = finite_size(union.lower)
+    if not union.point:
+        ends = arrays.maximum(ends, finite_size(union.upper))
+    return ends[0] if len(ends) == 1 else arrays.most(ends, 0)
 
 
 def hull(union: Pieces) -> Interval:
@@ -250,26 +249,34 @@ def hull(union: Pieces) -> Interval:
     return Interval(arrays.least(union.lower, 0), arrays.most(union.upper, 0))
 
 
+def boxes(operands: Sequence[Pieces]) -> list[Interval]:
+    """The closed hulls of the operands, broadcast to the same number of rows."""
+    hulls = [closed(hull(operand)) for operand in operands]
+    rows = next((len(low) for low, _ in hulls if len(low) != 1), 1)
+    return [box.over(rows) for box in hulls]
+
+
+# --- ends beside zero -------------------------------------------------------------------------------------------------
+
+
+def barely_above(ends: Array) -> Array:
+    """A mask of the ends that are beside zero, above it."""
+    return (ends > 0) & (ends <= ZERO)
+
+
 def closed(interval: Interval) -> Interval:
     """An interval with ends beside zero moved to zero."""
     lower, upper = interval
     if lower is upper:
         return interval
-    return Interval(
-        arrays.where((lower > 0) & (lower <= ZERO), 0.0, lower),
-        arrays.where((upper < 0) & (upper >= -ZERO), 0.0, upper),
-    )
+    return Interval(arrays.where(barely_above(lower), 0.0, lower), arrays.where(barely_above(-upper), 0.0, upper))
 
 
 def beside_zero(union: Pieces) -> bool:
-    """Masks of lower ends that are beside zero and above it, and of upper ends that are beside zero and below it."""
+    """Whether a lower end is beside zero and above it, or an upper end is beside zero and below it."""
     if union.point:
         return any_set((abs(detached(union.lower)) <= ZERO) & (union.lower != 0))
-    for end, sign in ((union.lower, 1.0), (union.upper, -1.0)):
-        near = abs(detached(end)) <= ZERO
-        if any_set(near) and any_set(near & (sign * end > 0)):
-            return True
-    return False
+    return any_set(barely_above(detached(union.lower))) or any_set(barely_above(-detached(union.upper)))
 
 
 def from_zero(ends: Array) -> Array:

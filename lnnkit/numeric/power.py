@@ -1,30 +1,23 @@
-"""Powers of unions of intervals, and roots, their inverse.
+"""Powers of unions of intervals, and their inverses: roots, bases and exponents.
 
 ``x ^ n`` for integral ``n`` is defined everywhere, except at zero for ``n < 0``; other exponents require ``x >= 0``.
-``0 ^ 0 = 1``.
+``0 ^ 0 = 1``. For negative ``x`` it is ``|x| ^ n`` for even ``n``, its negation for odd ``n``.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from lnnkit import arrays, elementwise
 from lnnkit.arrays import Array, any_set, clamp
-from lnnkit.numeric.arithmetic import absolute, negate, not_negative, reciprocal, rising
-from lnnkit.numeric.pieces import (
-    Pieces,
-    bounded,
-    crossed_with,
-    differentiable,
-    finite,
-    from_zero,
-    gone,
-    joined,
-    lost,
-    points,
-    regained,
-    tidied,
-)
+from lnnkit.numeric import arithmetic, pieces
+from lnnkit.numeric.arithmetic import negate, not_negative, reciprocal, rising
+from lnnkit.numeric.pieces import Pieces, bounded, gone, joined
+
+_ROUNDING = 1e-9  # an exponent within this relative distance of a whole number is that number
 
 
 def raise_to(base: Pieces, exponent: float) -> Pieces:
@@ -32,16 +25,15 @@ def raise_to(base: Pieces, exponent: float) -> Pieces:
     if base.point:
         value = elementwise.power(base.lower, abs(exponent))
         value = value if exponent >= 0 else 1 / value  # as for intervals, to the last bit
-        if finite(value) and not lost(value, base.lower):
-            return points(value)
+        if pieces.finite(value) and not pieces.lost(value, base.lower):
+            return pieces.points(value)
     if exponent == 0:
-        ones = arrays.ones_like(base.lower)
-        return bounded(ones, arrays.ones_like(ones), gone(base))
+        return arithmetic.constantly(1.0, base)
     size = abs(exponent)
     if size != int(size):
         base = not_negative(base)
     elif size % 2 == 0:
-        base = absolute(base)
+        base = arithmetic.absolute(base)
     raised = rising(base, lambda x: elementwise.power(x, size))
     return raised if exponent > 0 else reciprocal(raised)
 
@@ -49,7 +41,7 @@ def raise_to(base: Pieces, exponent: float) -> Pieces:
 def root(power: Pieces, exponent: float) -> Pieces:
     """The ``x`` with ``x ^ e`` in ``power``, for a fixed exponent."""
     if exponent == 0:
-        holds_one = ((power.lower <= 1) & (power.upper >= 1)).any(0)[None]
+        holds_one = arithmetic.holds(power, 1.0)[None]
         one = arrays.where(holds_one, arrays.full_like(power.lower[:1], math.inf), -math.inf)
         return Pieces(-one, one, whole=not any_set(one < 0))
     if exponent < 0:
@@ -65,21 +57,40 @@ def root(power: Pieces, exponent: float) -> Pieces:
 def power(base: Pieces, exponent: Pieces) -> Pieces:
     """``x ^ y``. Exact for bases that are not negative; otherwise the powers of negative bases with even exponents and
     those with odd exponents form one interval each."""
-    parts = [power_of_positive(base, exponent)]
+    parts = [_power_of_positive(base, exponent)]
     if any_set(base.lower < 0):
-        parts.extend(_powers_of_negative(base, exponent))
+        parts += _powers_of_negative(base, exponent)
     return joined(parts)
 
 
-def power_of_positive(base: Pieces, exponent: Pieces) -> Pieces:
-    """``x ^ y`` for ``x >= 0``."""
-    base, exponent = crossed_with(base, exponent)
-    low, high = from_zero(base.lower), base.upper
-    least = arrays.where(high == 0, clamp(exponent.lower, least=0.0), exponent.lower)  # Zero has no negative powers.
-    none = (low > high) | (least > exponent.upper)
-    other = gone(exponent)
-    lower, upper = _corners(low, high, least, exponent.upper)
-    return tidied(bounded(lower, upper, none if other is None else none | other))
+def base_of(power: Pieces, exponent: Pieces, domain: Pieces) -> Pieces:
+    """The ``x`` from ``domain`` with ``x ^ y`` in ``power``; for a negative ``x`` and several ``y``, their hull."""
+    bases = _power_of_positive(power, reciprocal(exponent))
+    negative = _of_negative(power, domain, exponent)
+    if negative is not None:
+        bases = joined((bases, negative[0]))
+    return arithmetic.or_any(bases, arithmetic.holds(power, 1.0) & arithmetic.holds(exponent, 0.0))
+
+
+def exponent_of(power: Pieces, base: Pieces, domain: Pieces) -> Pieces:
+    """The ``y`` from ``domain`` with ``x ^ y`` in ``power``; for a negative ``x``, their hull."""
+    parts = [arithmetic.factor(_logarithm(power), _logarithm(base))]
+    zero = arithmetic.holds(base, 0.0)
+    if any_set(zero):
+        for value, most in ((0.0, math.inf), (1.0, 0.0)):  # 0 ^ y is 0 for y > 0, and 0 ^ 0 is 1
+            missing = ~(zero & arithmetic.holds(power, value))[None]
+            low = arrays.zeros_like(power.lower[:1] + base.lower[:1])
+            parts.append(bounded(low, arrays.full_like(low, most), missing))
+    negative = _of_negative(power, base, domain)
+    if negative is not None:
+        parts.append(negative[1])
+    return joined(parts)
+
+
+def _logarithm(union: Pieces) -> Pieces:
+    """The logarithms of the positive values."""
+    lower, upper = pieces.from_zero(union.lower), union.upper
+    return bounded(arrays.log(lower), arrays.log(clamp(upper, least=0.0)), (upper <= 0) | (lower > upper))
 
 
 def _root(value: Array, exponent: float) -> Array:
@@ -96,36 +107,103 @@ def _root(value: Array, exponent: float) -> Array:
     return arrays.where(elementwise.power(near, exponent) == value, near, estimate)
 
 
+def _power_of_positive(base: Pieces, exponent: Pieces) -> Pieces:
+    """``x ^ y`` for ``x >= 0``."""
+    base, exponent = pieces.crossed_with(base, exponent)
+    low, high = pieces.from_zero(base.lower), base.upper
+    least = arrays.where(high == 0, clamp(exponent.lower, least=0.0), exponent.lower)  # Zero has no negative powers.
+    none = (low > high) | (least > exponent.upper)
+    return pieces.tidied(bounded(*_corners(low, high, least, exponent.upper), gone(exponent, none=none)))
+
+
+def _powers_of_negative(base: Pieces, exponent: Pieces) -> Iterator[Pieces]:
+    base, exponent = pieces.crossed_with(base, exponent)
+    low, high = pieces.from_zero(-base.upper), -base.lower
+    none = gone(exponent, base, none=high <= 0)
+    for odd in (False, True):
+        first, last = _of_parity(arrays.ceil(exponent.lower), arrays.floor(exponent.upper), odd)
+        part = bounded(*_corners(low, high, first, last), none | (first > last))
+        yield negate(part) if odd else part
+
+
 def _corners(low: Array, high: Array, least: Array, most: Array) -> tuple[Array, Array]:
-    """The ends of ``x ^ y`` over a box with ``x >= 0``; it is monotone in each argument."""
-    corners = arrays.stack([_corner(x, y) for x in (low, high) for y in (least, most)])
+    """The ends of ``x ^ y`` over a box with ``x >= 0``; it is monotone in each argument. The power of a nonzero value
+    is not zero, but its limit may be."""
+    raised = [(pieces.differentiable(elementwise.power, x, y), x, y) for x in (low, high) for y in (least, most)]
+    corners = arrays.stack([arrays.where(arrays.isinf(y), value, pieces.regained(value, x)) for value, x, y in raised])
     return arrays.least(corners, 0), arrays.most(corners, 0)
 
 
-def _corner(value: Array, exponent: Array) -> Array:
-    """The power; that of a nonzero value is not zero, but its limit may be."""
-    raised = differentiable(elementwise.power, value, exponent)
-    return arrays.where(arrays.isinf(exponent), raised, regained(raised, value))
+def _of_parity(first: Array, last: Array, odd: bool) -> tuple[Array, Array]:
+    """The first and the last even (or odd) number between two whole numbers."""
+    return arrays.where(_is_odd(first) != odd, first + 1, first), arrays.where(_is_odd(last) != odd, last - 1, last)
 
 
-def _powers_of_negative(base: Pieces, exponent: Pieces) -> list[Pieces]:
-    base, exponent = crossed_with(base, exponent)
-    low, high = from_zero(-base.upper), -base.lower
-    least, most = arrays.ceil(exponent.lower), arrays.floor(exponent.upper)
-    none = high <= 0
-    other = gone(exponent, base)
-    none = none if other is None else none | other
-    parts = []
-    for odd in (False, True):
-        first = arrays.where(is_odd(least) != odd, least + 1, least)
-        last = arrays.where(is_odd(most) != odd, most - 1, most)
-        lower, upper = _corners(low, high, first, last)
-        part = bounded(lower, upper, none | (first > last))
-        parts.append(negate(part) if odd else part)
-    return parts
-
-
-def is_odd(value: Array) -> Array:
-    """A mask of the odd numbers."""
+def _is_odd(value: Array) -> Array:
     half = value / 2
     return half != arrays.floor(half)
+
+
+# --- negative bases, downward -----------------------------------------------------------------------------------------
+
+# Given `r = |x|` between `a` and `b` and `r ^ y` between `p` and `q`, a `y > 0` is possible if `a ^ y <= q` and `b ^ y
+# >= p`. These `y` form an interval, of which the even (or odd) numbers are used. The extremes of the remaining `r` come
+# from the first or the last of them, since the roots of `p` and `q` are monotone in `y`.
+
+
+class _PowerEnds(NamedTuple):
+    low: Array
+    high: Array
+
+
+def _of_negative(power: Pieces, base: Pieces, exponent: Pieces) -> tuple[Pieces, Pieces] | None:
+    """What is left of the negative values of a base, and of the exponents that go with them. None if the base has no
+    negative value in any row."""
+    if not any_set(base.lower < 0):
+        return None
+    parts = [part for odd in (False, True) for part in _with_parity(power, base, exponent, odd)]
+    return joined([bases for bases, _ in parts]), joined([exponents for _, exponents in parts])
+
+
+def _with_parity(power: Pieces, base: Pieces, exponent: Pieces, odd: bool) -> Iterator[tuple[Pieces, Pieces]]:
+    p, r, y = _paired(not_negative(negate(power) if odd else power), not_negative(negate(base)), exponent)
+    there = (p.low <= p.high) & (r.low <= r.high) & (r.high > 0)
+    least = arrays.full_like(y.low, 1.0 if odd else 2.0)
+    yield _positive(p, r, _PowerEnds(arrays.maximum(y.low, least), y.high), odd, there)
+    reciprocals, opposite = _PowerEnds(1 / p.high, 1 / p.low), _PowerEnds(arrays.maximum(-y.high, least), -y.low)
+    sizes, exponents = _positive(reciprocals, r, opposite, odd, there)
+    yield sizes, negate(exponents)
+    if not odd:
+        one = there & (p.low <= 1) & (p.high >= 1) & (y.low <= 0) & (y.high >= 0)
+        zero = arrays.zeros_like(y.low)
+        yield bounded(-r.high, -r.low, ~one), bounded(zero, arrays.zeros_like(zero), ~one)
+
+
+def _positive(p: _PowerEnds, r: _PowerEnds, y: _PowerEnds, odd: bool, there: Array) -> tuple[Pieces, Pieces]:
+    """The bases and the exponents for positive exponents."""
+    # where a ^ y is q, and b ^ y is p
+    rises, falls = arrays.log(p.high) / arrays.log(r.low), arrays.log(p.low) / arrays.log(r.high)
+    beyond = arrays.where(p.high < 1, arrays.where(r.low < 1, rises, math.inf), y.low)
+    above = arrays.where(p.low > 1, arrays.where(r.high > 1, falls, math.inf), y.low)
+    within = arrays.where(r.low > 1, rises, y.high)
+    below = arrays.where(r.high < 1, falls, y.high)
+    there = there & (p.high > 0)
+    first = arrays.maximum(arrays.maximum(beyond, above), y.low)
+    first = arrays.where(first < math.inf, arrays.ceil(first * (1 - _ROUNDING)), first)
+    last = arrays.floor(arrays.minimum(arrays.minimum(within, below), y.high) * (1 + _ROUNDING))
+    first, last = _of_parity(first, last, odd)
+    there = there & (first <= last) & (first < math.inf)
+    least = arrays.minimum(*(arrays.maximum(r.low, elementwise.power(p.low, 1 / y)) for y in (first, last)))
+    most = arrays.maximum(*(arrays.minimum(r.high, elementwise.power(p.high, 1 / y)) for y in (first, last)))
+    least, most = arrays.minimum(least, most), arrays.maximum(least, most)  # where the numbers differ only by rounding
+    return bounded(-most, -least, ~there), bounded(first, last, ~there)
+
+
+def _paired(*unions: Pieces) -> list[_PowerEnds]:
+    """Each piece of one union paired with each piece of all others, row by row."""
+    rows = max(union.lower.shape[1] for union in unions)
+    choices = list(itertools.product(*(range(len(union.lower)) for union in unions)))
+    return [
+        _PowerEnds(*(arrays.broadcast_to(end[[c[place] for c in choices]], (len(choices), rows)) for end in union[:2]))
+        for place, union in enumerate(unions)
+    ]

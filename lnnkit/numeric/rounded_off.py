@@ -12,13 +12,14 @@ import math
 import sys
 from collections.abc import Sequence
 from functools import reduce
-from operator import and_
+from operator import and_, or_
 from typing import NamedTuple
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, clamp, detached, namespace, replaced, take, where_set
 from lnnkit.numeric.arithmetic import negate
-from lnnkit.numeric.pieces import ROUNDING, TINY, Pieces, points, whole_numbers
+from lnnkit.numeric.interval import finite_size
+from lnnkit.numeric.pieces import ROUNDING, TINY, Pieces, points, size, whole_numbers
 from lnnkit.numeric.step import Apply, Constant, Step
 
 KNOWN = 1e-11  # a relative error up to this leaves an end unchanged
@@ -106,10 +107,8 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
         case "add" | "subtract" if simple:
             if step.operation == "subtract":
                 parts[1], below[1] = negate(parts[1]), Errors(below[1].upper, below[1].lower)
-            return Errors(
-                _sum([part.lower for part in parts], [error.lower for error in below]),
-                _sum([part.upper for part in parts], [error.upper for error in below]),
-            )
+            ends = [([part[side] for part in parts], [error[side] for error in below]) for side in (0, 1)]
+            return Errors(*(_sum(*side) for side in ends))
         case "multiply" if simple:
             # Constants last
             order = sorted(range(len(parts)), key=lambda n: isinstance(steps[step.operands[n]], Constant))
@@ -118,13 +117,12 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
                 product, error = _product(product, error, parts[number], below[number])
             return error
         case operation:
-            exact = _exact(operation, union, parts) if simple and isinstance(operation, str) else _never(union)
+            exact = _exact(operation if simple else None, union, parts)
             for error in below:
                 exact = exact & ((error.lower == 0) & (error.upper == 0)).all(0)
             share = sum(_share(part, error) for part, error in zip(parts, below, strict=True))
-            exponent = parts[1] if operation == "power" else None
-            if exponent is not None:
-                share = share * clamp(arrays.most(abs(exponent.lower), 0), 1.0, 1e6)
+            if operation == "power":
+                share = share * clamp(arrays.most(abs(parts[1].lower), 0), 1.0, 1e6)
             return _relative(union, arrays.where(exact, 0.0, ROUNDING + share))
 
 
@@ -133,7 +131,7 @@ def magnitude(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Ar
     this. Much cheaper than `errors`."""
     step, union = steps[place], values[place]
     if not isinstance(step, Apply):
-        return _greatest(union)
+        return size(union)
     below = [magnitude(steps, values, operand) for operand in step.operands]
     match step.operation:
         case "negate" | "abs":
@@ -143,57 +141,37 @@ def magnitude(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Ar
         case "multiply":
             return math.prod(below[1:], start=below[0])
         case _:
-            size = _greatest(union)
+            grown = size(union)
             for operand, most in zip(step.operands, below, strict=True):
                 if isinstance(steps[operand], Apply):
-                    size = size * clamp(most / clamp(_greatest(values[operand]), least=TINY), least=1.0)
-            return size
+                    grown = grown * clamp(most / clamp(size(values[operand]), least=TINY), least=1.0)
+            return grown
 
 
 def _may_cancel(steps: Sequence[Step], top: Apply) -> bool:
     """Whether a step is a sum of values that may have been rounded; the sum of two given numbers is rounded only
     once."""
-    if top.operation not in ("add", "subtract"):
-        return False
-    return len(top.operands) > 2 or any(
-        isinstance(step, Apply) or (isinstance(step, Constant) and step.rounded)
-        for step in (steps[place] for place in top.operands)
-    )
-
-
-def _far_less(end: Array, ends: Sequence[Array]) -> Array:
-    most = abs(ends[0])
-    for other in ends[1:]:
-        most = arrays.maximum(most, abs(other))
-    return abs(end) < most * _CANCELS
+    operands = [steps[place] for place in top.operands]
+    rounded = [isinstance(step, Apply) or (isinstance(step, Constant) and step.rounded) for step in operands]
+    return top.operation in ("add", "subtract") and (len(operands) > 2 or any(rounded))
 
 
 def _cancels(union: Pieces, parts: Sequence[Pieces], *, minus: bool) -> Array:
     """A mask of rows in which an end of a sum is much smaller than the ends that were added."""
     if all(len(part.lower) == 1 for part in (union, *parts)):
-        low, high = [part.lower for part in parts], [part.upper for part in parts]
-        if minus:
-            low[1], high[1] = high[1], low[1]
-        mask = _far_less(union.lower, low)
-        return (mask if union.point else mask | _far_less(union.upper, high))[0]
-    most = reduce(arrays.maximum, map(_greatest, parts))
+        added = [negate(part) if minus and place == 1 else part for place, part in enumerate(parts)]
+        masks = [
+            abs(end) < reduce(arrays.maximum, [abs(part[side]) for part in added]) * _CANCELS
+            for side, end in enumerate(union[:1] if union.point else union[:2])
+        ]
+        return reduce(or_, masks)[0]
+    most = reduce(arrays.maximum, map(size, parts))
     least = abs(union.lower) if union.point else arrays.minimum(abs(union.lower), abs(union.upper))
     return arrays.broadcast_to(arrays.least(least, 0) < most * _CANCELS, (union.lower.shape[1],))
 
 
-def _greatest(union: Pieces) -> Array:
-    size = abs(union.lower) if union.point else arrays.maximum(_size(union.lower), _size(union.upper))
-    return size[0] if len(size) == 1 else arrays.most(size, 0)
-
-
-def _size(ends: Array) -> Array:
-    """Magnitudes; infinite ends count as 0, since they are not rounded."""
-    size = abs(ends)
-    return arrays.where(size < math.inf, size, 0.0)
-
-
 def _relative(union: Pieces, share: Array | float) -> Errors:
-    return Errors(_size(union.lower) * share, _size(union.upper) * share)
+    return Errors(finite_size(union.lower) * share, finite_size(union.upper) * share)
 
 
 def _share(union: Pieces, error: Errors) -> Array:
@@ -212,7 +190,7 @@ def _sum(ends: Sequence[Array], below: Sequence[Array]) -> Array:
         total = partial + end
         back = total - partial
         lost = (partial - (total - back)) + (end - back)
-        error = error + carried + _size(lost)
+        error = error + carried + finite_size(lost)
         partial = total
     return error
 
@@ -223,7 +201,7 @@ def _product(one: Pieces, error: Errors, other: Pieces, beside: Errors) -> tuple
     for x, e in zip(one[:1] if one.point else one[:2], error, strict=not one.point):
         for y, f in zip(other[:1] if other.point else other[:2], beside, strict=not other.point):
             value = arrays.nan_to_num(x * y, 0.0)
-            known = _rounded_off(x, y, value) + _times(x, f) + _times(y, e) + _times(e, f)
+            known = _rounded_off(x, y, value) + finite_size(x * f) + finite_size(y * e) + finite_size(e * f)
             corners.append((value, known))
     if len(corners) == 1:
         ((value, known),) = corners
@@ -235,10 +213,6 @@ def _product(one: Pieces, error: Errors, other: Pieces, beside: Errors) -> tuple
         lowest = arrays.maximum(lowest, known - arrays.nan_to_num(value - low, 0.0))
         highest = arrays.maximum(highest, known - arrays.nan_to_num(high - value, 0.0))
     return Pieces(low, high), Errors(lowest, highest)
-
-
-def _times(size: Array, error: Array) -> Array:
-    return _size(size * error)
 
 
 def _rounded_off(one: Array, other: Array, product: Array) -> Array:
@@ -258,23 +232,11 @@ def _halves(value: Array) -> tuple[Array, Array]:
     return high, value - high
 
 
-def _exact(operation: str, union: Pieces, parts: Sequence[Pieces]) -> Array:
+def _exact(operation: object, union: Pieces, parts: Sequence[Pieces]) -> Array:
     """A mask of where a quotient, root or power of exact operands is exact too."""
-    match operation:
-        case "divide" if parts[1].point:
-            return _is_product(union, parts[1], parts[0])
-        case "sqrt":
-            return _is_product(union, union, parts[0])
-        case "power":
-            return whole_numbers(union) & whole_numbers(parts[0]) & whole_numbers(parts[1])
-    return _never(union)
-
-
-def _is_product(one: Pieces, other: Pieces, product: Pieces) -> Array:
-    """A mask of where both ends are the products of ends, without rounding."""
-    ends = zip(one[:2], other[:2], product[:2], strict=True)
-    return reduce(and_, [(x * y == z) & (_rounded_off(x, y, x * y) == 0) for x, y, z in ends])
-
-
-def _never(union: Pieces) -> Array:
+    if operation == "power":
+        return whole_numbers(union) & whole_numbers(parts[0]) & whole_numbers(parts[1])
+    if operation == "sqrt" or (operation == "divide" and parts[1].point):  # both ends are products without rounding
+        ends = zip(union[:2], union[:2] if operation == "sqrt" else parts[1][:2], parts[0][:2], strict=True)
+        return reduce(and_, [(x * y == z) & (_rounded_off(x, y, x * y) == 0) for x, y, z in ends])
     return union.lower != union.lower

@@ -15,11 +15,11 @@ import numpy as np
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, clamp, detached, take
 from lnnkit.elementwise import atanh, cosh, logit, sigmoid
+from lnnkit.numeric import pieces
 from lnnkit.numeric.comparator import Comparator, Fixed, Learned, Sign
 from lnnkit.numeric.crisp import LEAST, MOST, TOLERANCE
 from lnnkit.numeric.interval import Interval
-from lnnkit.numeric.pieces import ROUNDING as ROUNDING_OF_NUMBERS
-from lnnkit.numeric.pieces import Pieces, joined
+from lnnkit.numeric.pieces import Pieces
 from lnnkit.numeric.rounded_off import Errors, moved
 
 ROUNDING = 1e-12  # tolerance of a truth
@@ -55,14 +55,11 @@ def image(relation: Comparator, difference: Pieces) -> Interval:
         none = start > stop
         first, last = branch.truth(start), branch.truth(stop)
         least, most = arrays.minimum(first, last), arrays.maximum(first, last)
+        ends = clamp(least, most=MOST), clamp(most, least=LEAST)
         if branch.reached:  # An exact 0 gives an exact truth.
             zero = (difference.lower == 0) & (difference.upper == 0)
-            least, most = (
-                arrays.where(zero, least, clamp(least, most=MOST)),
-                arrays.where(zero, most, clamp(most, least=LEAST)),
-            )
-        else:
-            least, most = clamp(least, most=MOST), clamp(most, least=LEAST)
+            ends = arrays.where(zero, least, ends[0]), arrays.where(zero, most, ends[1])
+        least, most = ends
         lower = arrays.minimum(lower, arrays.least(arrays.where(none, math.inf, least), 0))
         upper = arrays.maximum(upper, arrays.most(arrays.where(none, -math.inf, most), 0))
     return Interval(lower, upper)
@@ -70,7 +67,7 @@ def image(relation: Comparator, difference: Pieces) -> Interval:
 
 def felt(relation: Comparator, difference: Pieces, size: Array) -> Array:
     """A mask of rows whose truth could be affected by errors relative to these magnitudes."""
-    mask = size > _FELT / ROUNDING_OF_NUMBERS * relation.scale
+    mask = size > _FELT / pieces.ROUNDING * relation.scale
     if _jumps(relation):
         mask = mask | (difference.lower == 0).any(0)
         mask = mask if difference.point else mask | (difference.upper == 0).any(0)
@@ -104,8 +101,7 @@ def preimage(relation: Comparator, bounds: Interval) -> Pieces:
         low = arrays.where(bounds.upper > 0, clamp(low, most=MOST), low)
     lower = arrays.where(low >= 1, low, arrays.where(low > TOLERANCE, low - ROUNDING, 0.0))
     upper = arrays.where(high <= 0, high, arrays.where(high < 1 - TOLERANCE, high + ROUNDING, 1.0))
-    parts = [_preimage(branch, lower, upper, relation.scale) for branch in _branches(relation)]
-    return joined(parts)
+    return pieces.joined([_preimage(branch, lower, upper, relation.scale) for branch in _branches(relation)])
 
 
 def _preimage(branch: Branch, lower: Array, upper: Array, scale: float) -> Pieces:
@@ -125,11 +121,8 @@ def _preimage(branch: Branch, lower: Array, upper: Array, scale: float) -> Piece
         high = arrays.where(upper < most, branch.inverse(clamp(upper, lowest, highest)), high)
     start, stop = (low, high) if rises else (high, low)
     start, stop = clamp(start, branch.start, branch.stop), clamp(stop, branch.start, branch.stop)
-    return Pieces(
-        arrays.where(none, math.inf, start * scale)[None],
-        arrays.where(none, -math.inf, stop * scale)[None],
-        whole=not any_set(none),
-    )
+    least, most = arrays.where(none, math.inf, start * scale), arrays.where(none, -math.inf, stop * scale)
+    return Pieces(least[None], most[None], whole=not any_set(none))
 
 
 def _branches(relation: Comparator) -> Sequence[Branch]:
@@ -145,33 +138,18 @@ def _off_bump(truth: Array) -> Array:
     return arrays.asinh(arrays.sqrt((1 - truth) / truth))
 
 
-def _dent(x: Array) -> Array:
-    return arrays.square(arrays.tanh(x))
-
-
-def _off_dent(truth: Array) -> Array:
-    return _off_bump(1 - truth)
-
-
 def _mirrored(branch: Branch) -> Branch:
     """The branch over ``-x``."""
-    return Branch(
-        -branch.stop, -branch.start, lambda x: branch.truth(-x), lambda truth: -branch.inverse(truth), branch.reached
-    )
+    start, stop, truth, inverse, reached = branch
+    return Branch(-stop, -start, lambda x: truth(-x), lambda value: -inverse(value), reached)
 
 
 _RISING = Branch(-math.inf, math.inf, sigmoid, logit)
-_FALLING = _mirrored(_RISING)
 _BUMP = Branch(0.0, math.inf, _bump, _off_bump, reached=True)
-_DENT = Branch(0.0, math.inf, _dent, _off_dent, reached=True)
-_FIXED: dict[Sign, tuple[Branch, ...]] = {
-    ">": (_RISING,),
-    ">=": (_RISING,),
-    "<": (_FALLING,),
-    "<=": (_FALLING,),
-    "=": (_mirrored(_BUMP), _BUMP),
-    "!=": (_mirrored(_DENT), _DENT),
-}
+_DENT = _BUMP._replace(truth=lambda x: arrays.square(arrays.tanh(x)), inverse=lambda truth: _off_bump(1 - truth))
+_UP, _DOWN = (_RISING,), (_mirrored(_RISING),)
+_FIXED: dict[Sign, tuple[Branch, ...]] = {">": _UP, ">=": _UP, "<": _DOWN, "<=": _DOWN}
+_FIXED |= {"=": (_mirrored(_BUMP), _BUMP), "!=": (_mirrored(_DENT), _DENT)}
 
 
 def _register(relation: Learned) -> Sequence[Branch]:

@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
-from lnnkit import arrays
-from lnnkit.numeric.interval import Interval
-from lnnkit.numeric.pieces import Pieces, closed, hull, points
+from lnnkit.numeric.pieces import Pieces
 
 Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt", "unknown"]
 
@@ -57,17 +55,3 @@ class Apply(NamedTuple):
 
 
 Step = Number | Constant | Apply
-
-
-def boxes(operands: Sequence[Pieces]) -> list[Interval]:
-    """The hulls of the operands, broadcast to the same number of rows."""
-    hulls = [closed(hull(operand)) for operand in operands]
-    rows = next((len(low) for low, _ in hulls if len(low) != 1), 1)
-    return [box.over(rows) for box in hulls]
-
-
-def points_if_equal(union: Pieces) -> Pieces:
-    """The same union; if every row is a point, both ends are one array, which marks it as points."""
-    if not union.point and len(union.lower) == 1 and arrays.equal(union.lower, union.upper):
-        return points(union.lower)
-    return union

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -15,7 +14,7 @@ from lnnkit.numeric.interval import Contraction, Interval
 from lnnkit.numeric.pieces import Pieces, closed, empty, entered, finite, hull, intersection
 from lnnkit.numeric.rounded_off import Errors, at_rows, errors, magnitude
 from lnnkit.numeric.step import Apply, Constant, FixedUnit, Number, Operation, Step
-from lnnkit.numeric.steps import constants, downward, extracted, folded, upward
+from lnnkit.numeric.steps import constant_at, downward, folded, upward
 
 
 @dataclass(frozen=True)
@@ -37,10 +36,8 @@ class Term:
         """
         box = closed(hull(self.upward([entered(interval) for interval in inputs])[-1]))
         lower, upper = box.over(len(inputs[0].lower)) if inputs else box
-        if lower is upper:
-            return Interval(lower, upper), lower == lower
         defined = lower <= upper
-        if not all_set(defined):
+        if lower is not upper and not all_set(defined):
             lower, upper = arrays.where(defined, lower, -math.inf), arrays.where(defined, upper, math.inf)
         return Interval(lower, upper), defined
 
@@ -54,7 +51,7 @@ class Term:
     @quietly
     def upward(self, inputs: Sequence[Pieces]) -> list[Pieces]:
         """The values that each step can take."""
-        return upward(self._folded, self._constants, inputs)
+        return upward(self._folded, inputs)
 
     @quietly
     def errors(self, values: Sequence[Pieces], rows: Array) -> Errors:
@@ -68,7 +65,7 @@ class Term:
     @quietly
     def downward(self, values: list[Pieces]) -> None:
         """Narrow the values of each step to those that the values of the last step allow."""
-        downward(self._folded, self._constants, values)
+        downward(self._folded, values)
 
     @property
     def numbers(self) -> tuple[tuple[int, int], ...]:
@@ -77,33 +74,26 @@ class Term:
 
     @cached_property
     def partial(self) -> bool:
-        """Whether the term may be undefined on a part of a box that contraction should remove."""
-        return any(isinstance(step, Apply) and self._may_be_undefined(step) for step in self._folded)
-
-    def _may_be_undefined(self, step: Apply) -> bool:
-        """Whether a step may be undefined there. An integral power is defined everywhere except, if negative, at 0,
-        which is never an end that contraction could remove."""
-        if step.operation == "power":
-            exponent = self._constants.get(step.operands[1])
-            return exponent is None or not exponent.is_integer()
-        return step.operation == "sqrt"
+        """Whether the term may be undefined on a part of a box that contraction should remove. An integral power is
+        defined everywhere except, if negative, at 0, which is never an end that contraction could remove."""
+        return any(
+            step.operation == "sqrt" or (step.operation == "power" and (last is None or not last.is_integer()))
+            for step, last in self._applied
+        )
 
     @cached_property
     def total(self) -> bool:
         """Whether the term has a value wherever its inputs have one; units count as total."""
         return not self.partial and not any(
-            isinstance(step, Apply) and self._may_divide_by_zero(step) for step in self._folded
+            (step.operation == "power" and (-1.0 if last is None else last) < 0)
+            or (step.operation == "divide" and not last)
+            for step, last in self._applied
         )
 
     @property
     def plain(self) -> bool:
         """Whether the term contains no unit."""
         return all(isinstance(step.operation, str) for step in self.steps if isinstance(step, Apply))
-
-    def _may_divide_by_zero(self, step: Apply) -> bool:
-        if step.operation == "power":
-            return self._constants.get(step.operands[1], -1.0) < 0
-        return step.operation == "divide" and self._constants.get(step.operands[1], 0.0) == 0
 
     @cached_property
     def value(self) -> float | None:
@@ -117,16 +107,18 @@ class Term:
         top = self.steps[-1]
         if not isinstance(top, Apply) or top.operation != "subtract":
             return None
-        one, other = top.operands
-        return Term(extracted(self.steps, one)), Term(extracted(self.steps, other))
+        start = top.operands[0] + 1  # operands stand one after the other
+        return Term(self.steps[:start]), Term(tuple(_moved(self.steps[start:-1], -start)))
 
     @cached_property
     def _folded(self) -> tuple[Step, ...]:
         return folded(self.steps)
 
     @cached_property
-    def _constants(self) -> dict[int, float]:
-        return constants(self._folded)
+    def _applied(self) -> list[tuple[Apply, float | None]]:
+        """The operations that are left, with the last operand if it is a constant."""
+        steps = [step for step in self._folded if isinstance(step, Apply)]
+        return [(step, constant_at(self._folded, step.operands[-1])) for step in steps]
 
 
 def number(index: int) -> Term:
@@ -144,13 +136,17 @@ def apply(operation: Operation | FixedUnit, *operands: Term) -> Term:
     steps: list[Step] = []
     tops: list[int] = []
     for operand in operands:
-        shift = len(steps)
-        steps.extend(
-            Apply(step.operation, tuple(place + shift for place in step.operands)) if isinstance(step, Apply) else step
-            for step in operand.steps
-        )
+        steps += _moved(operand.steps, len(steps))
         tops.append(len(steps) - 1)
     return Term((*steps, Apply(operation, tuple(tops))))
+
+
+def _moved(steps: Sequence[Step], by: int) -> list[Step]:
+    """Steps as they are when they stand ``by`` places further on in a program."""
+    return [
+        Apply(step.operation, tuple(place + by for place in step.operands)) if isinstance(step, Apply) else step
+        for step in steps
+    ]
 
 
 def undetermined(*operands: Term) -> Term:
@@ -160,7 +156,7 @@ def undetermined(*operands: Term) -> Term:
 
 # --- contraction ------------------------------------------------------------------------------------------------------
 
-SWEEPS = 4  # the greatest number of passes, while something changes
+_SWEEPS = 4  # the greatest number of passes, while something changes
 
 Require = Callable[[Sequence[Pieces]], Sequence[Pieces]]
 
@@ -178,7 +174,8 @@ def contracted(terms: Sequence[Term], inputs: Sequence[Interval], require: Requi
     undefined: Array | None = None
     voids: list[Array] = []
     bounded = all(finite(end) for box in boxes for end in box[:2])
-    for _ in range(1 if bounded or _repeat(terms) else SWEEPS):
+    numbers = [index for term in terms for _, index in term.numbers]
+    for _ in range(1 if bounded or len(numbers) > len(set(numbers)) else _SWEEPS):
         values = [term.upward(boxes) for term in terms]
         tops = [unions[-1] for unions in values]
         undefined = reduce(or_, map(_void, tops)) if undefined is None else undefined
@@ -191,10 +188,7 @@ def contracted(terms: Sequence[Term], inputs: Sequence[Interval], require: Requi
             for place, index in term.numbers:
                 if not boxes[index].point:
                     narrowed[index] = _hulled(intersection(narrowed[index], unions[place]))
-        if all(
-            arrays.equal(a.lower, b.lower) and arrays.equal(a.upper, b.upper)
-            for a, b in zip(boxes, narrowed, strict=True)
-        ):
+        if all(arrays.equal(a[end], b[end]) for a, b in zip(boxes, narrowed, strict=True) for end in (0, 1)):
             break
         boxes = narrowed
     assert undefined is not None
@@ -204,16 +198,12 @@ def contracted(terms: Sequence[Term], inputs: Sequence[Interval], require: Requi
 def _kept(inputs: Sequence[Interval], boxes: Sequence[Pieces], undefined: Array, void: Array) -> Contraction:
     """The contracted boxes; in rows without any, the inputs unchanged."""
     rows = len(inputs[0].lower) if inputs else len(void & undefined)
-    back = undefined | void
-    intervals = []
+    back, intervals = undefined | void, []
     for old, box in zip(inputs, boxes, strict=True):
-        if box.point:
-            intervals.append(old)
-            continue
-        lower, upper = box.lower[0], box.upper[0]
-        if any_set(back):
-            lower, upper = arrays.where(back, old.lower, lower), arrays.where(back, old.upper, upper)
-        intervals.append(Interval(lower, upper))
+        new = old if box.point else Interval(box.lower[0], box.upper[0])
+        if any_set(back) and not box.point:
+            new = Interval(*(arrays.where(back, old[end], new[end]) for end in (0, 1)))
+        intervals.append(new)
     return Contraction(tuple(intervals), arrays.broadcast_to(void & ~undefined, (rows,)))
 
 
@@ -227,8 +217,3 @@ def _hulled(union: Pieces) -> Pieces:
 def _void(union: Pieces) -> Array:
     """The rows that have no value, ``[n]`` or ``[1]``."""
     return empty(Pieces(*(end[:, :1] for end in union[:2])) if union.whole else union).all(0)
-
-
-def _repeat(terms: Sequence[Term]) -> bool:
-    """Whether a number occurs more than once in the terms together."""
-    return any(count > 1 for count in Counter(index for term in terms for _, index in term.numbers).values())

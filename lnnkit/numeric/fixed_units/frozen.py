@@ -12,23 +12,17 @@ from typing import Literal
 from lnnkit.numeric.term import Term, apply, constant, undetermined
 
 _NEEDED = {
-    "nac": ("weight",),
-    "nau": ("weight",),
-    "nmu": ("weight",),
-    "nalu": ("weight", "gate"),
-    "inalu": ("add", "multiply", "gate"),
-    "npu": ("power",),
-    "realnpu": ("power",),
-}
+    **dict.fromkeys(("nac", "nau", "nmu"), ("weight",)), **dict.fromkeys(("npu", "realnpu"), ("power",)),
+    "nalu": ("weight", "gate"), "inalu": ("add", "multiply", "gate"),
+}  # fmt: skip
 
 
 def frozen(unit: str, given: Mapping[str, float | Sequence[float]], operands: Sequence[Term]) -> Term:
     """The term for a unit, by its name in the language, and its attributes; without required attributes its value is
     unknown."""
     weights = {key: [value] if isinstance(value, (int, float)) else list(value) for key, value in given.items()}
-    if not all(key in weights for key in _NEEDED[unit]):
-        return undetermined(*operands)
-    if not all(math.isfinite(value) for values in weights.values() for value in values):
+    finite = all(math.isfinite(value) for values in weights.values() for value in values)
+    if not finite or not all(key in weights for key in _NEEDED[unit]):
         return undetermined(*operands)
     match unit:
         case "nau" | "nac":
@@ -70,8 +64,7 @@ def power_product(
     present = [(w, v, g, x) for w, v, g, x in parts if g and (w or v)]
     if not present:
         return constant(1.0)
-    real, twisted = tuple(w for w, *_ in present), tuple(v for _, v, *_ in present)
-    opened, kept = tuple(g for *_, g, _ in present), [x for *_, x in present]
+    real, twisted, opened, kept = zip(*present, strict=True)
     if any(twisted):
         from lnnkit.numeric.fixed_units.complex_power import ComplexPower
 
@@ -86,28 +79,29 @@ def power_product(
 
 def gated_sum(weights: Sequence[float], gate: Sequence[float], operands: Sequence[Term]) -> Term:
     """A frozen NALU (Trask et al. 2018, arXiv 1808.00508), as in `lnnkit.numeric.units.gated_units`."""
+    from lnnkit.numeric.fixed_units.gated_sum import GatedSum
+
     present = [part for part in zip(weights, gate, operands, strict=True) if part[0] or part[1]]
     if not present:
         return constant(0.5)  # A half-open gate mixes an empty sum and an empty product.
-    from lnnkit.numeric.fixed_units.gated_sum import GatedSum
-
-    return apply(GatedSum(tuple(w for w, _, _ in present), tuple(g for _, g, _ in present)), *(x for *_, x in present))
+    kept, opened, terms = zip(*present, strict=True)
+    return apply(GatedSum(kept, opened), *terms)
 
 
 def signed_gated_sum(
     adding: Sequence[float], multiplying: Sequence[float], gate: float, operands: Sequence[Term]
 ) -> Term:
     """A frozen iNALU (Schlör et al. 2020, arXiv 2003.07629), as in `lnnkit.numeric.units.gated_units`."""
+    from lnnkit.numeric.fixed_units.gated_sum import SignedGatedSum
+
     if gate == 1:
         return linear(adding, operands)
     used = adding if gate else (0.0,) * len(operands)
     present = [part for part in zip(used, multiplying, operands, strict=True) if part[0] or part[1]]
     if not present:
         return constant(1 - gate)
-    from lnnkit.numeric.fixed_units.gated_sum import SignedGatedSum
-
-    unit = SignedGatedSum(tuple(a for a, _, _ in present), tuple(m for _, m, _ in present), gate)
-    return apply(unit, *(x for *_, x in present))
+    added, multiplied, terms = zip(*present, strict=True)
+    return apply(SignedGatedSum(added, multiplied, gate), *terms)
 
 
 def _present(weights: Sequence[float], operands: Sequence[Term]) -> list[tuple[float, Term]]:

@@ -19,15 +19,13 @@ from lnnkit.arrays import Array, clamp, namespace, where_set
 from lnnkit.elementwise import sigmoid
 from lnnkit.numeric.fixed_units.shaving import shaved
 from lnnkit.numeric.interval import Interval, linear
-from lnnkit.numeric.pieces import Pieces, bounded
-from lnnkit.numeric.step import FixedUnit, boxes, points_if_equal
+from lnnkit.numeric.pieces import Pieces, bounded, boxes, points_if_equal
+from lnnkit.numeric.step import FixedUnit
 
-NALU_EPSILON = 1e-7
-"""Added to sizes before their logarithm, as in `lnnkit.numeric.units.gated_units`."""
-INALU_EPSILON = 1e-7
-"""The least size whose logarithm is taken, as in `lnnkit.numeric.units.gated_units`."""
-CEILING = 20.0
-"""Upper bound of the exponent of an iNALU's product."""
+# As in `lnnkit.numeric.units.gated_units`
+NALU_EPSILON = 1e-7  # added to sizes before their logarithm
+INALU_EPSILON = 1e-7  # the least size whose logarithm is taken
+CEILING = 20.0  # the greatest exponent of an iNALU's product
 
 # Mean widths and CPU ms are those of `python -m benchmarks.numeric_constants`, for one, two and three operands.
 # Cells on each side of zero, by the number of operands. Widths 0.407, 1.69, 2.94 in 34, 16, 6 ms; with a quarter 0.428,
@@ -38,12 +36,47 @@ _COARSE = {1: 8, 2: 2}
 _BOXES = 2**17  # cells evaluated at a time, a limit of memory; from 2 ** 13 on the time differs by noise
 
 FixedWeights = tuple[float, ...]
-# The hull of a unit over cells in which no operand changes its sign
-_CellHull = Callable[[Sequence[Interval]], Interval]
+
+
+class _Mixture(FixedUnit):
+    """A unit that is enclosed cell by cell."""
+
+    def image(self, operands: Sequence[Pieces]) -> Pieces:
+        return self._image(boxes(operands), _CELLS)
+
+    def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
+        return shaved(partial(self._image, cells=_COARSE), value, boxes(operands))
+
+    def hull(self, cells: Sequence[Interval]) -> Interval:
+        """The hull over cells in which no operand changes its sign."""
+        raise NotImplementedError
+
+    def _image(self, operands: Sequence[Interval], cells: Mapping[int, int]) -> Pieces:
+        """The hull over the cells of each box; for points, their values."""
+        points = arrays.stack([low == high for low, high in operands]).all(0)
+        lower, upper = (arrays.full_like(operands[0].lower, end) for end in (math.inf, -math.inf))
+        for rows, per_side in ((points, 0), (~points, cells.get(len(operands), 1))):
+            places, size = where_set(rows), max(_BOXES // (2 * per_side + 1) ** len(operands), 1)
+            for at in (places[start : start + size] for start in range(0, len(places), size)):
+                boxes = [Interval(low[at], high[at]) for low, high in operands]
+                lower[at], upper[at] = self._hull_of_boxes(boxes, per_side)
+        return points_if_equal(bounded(lower[None], upper[None], (lower > upper)[None]))
+
+    def _hull_of_boxes(self, operands: Sequence[Interval], count: int) -> Interval:
+        """The hull over ``count`` cells on each side of zero; with 0, over each box as one cell."""
+        parts = [_cells(box, count) if count else Interval(*(end[None] for end in box)) for box in operands]
+        chosen = list(zip(*itertools.product(*(range(len(part.lower)) for part in parts)), strict=True))
+        cells = [
+            Interval(low[list(places)], high[list(places)]) for (low, high), places in zip(parts, chosen, strict=True)
+        ]
+        held = arrays.stack([low <= high for low, high in cells]).all(0)
+        low, high = self.hull(cells)
+        low, high = arrays.where(held, low, math.inf), arrays.where(held, high, -math.inf)
+        return Interval(arrays.least(low, 0), arrays.most(high, 0))
 
 
 @dataclass(frozen=True)
-class GatedSum(FixedUnit):
+class GatedSum(_Mixture):
     """A NALU: ``sigmoid(G x) W x + (1 - sigmoid(G x)) prod (|x_i| + 1e-7)^W_i``."""
 
     weight: FixedWeights
@@ -53,21 +86,21 @@ class GatedSum(FixedUnit):
     def name(self) -> Literal["nalu"]:
         return "nalu"
 
-    def image(self, operands: Sequence[Pieces]) -> Pieces:
-        return _image(self._hull, boxes(operands), _CELLS)
-
-    def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
-        return shaved(partial(_image, self._hull, cells=_COARSE), value, boxes(operands))
-
-    def _hull(self, cells: Sequence[Interval]) -> Interval:
+    def hull(self, cells: Sequence[Interval]) -> Interval:
         added = _linear(self.weight, cells)
         size = _linear(self.weight, [_mapped(cell, lambda x: arrays.log(abs(x) + NALU_EPSILON)) for cell in cells])
-        opened = _linear(self.gate, cells)
-        return _mixed(added, Interval(arrays.exp(size.lower), arrays.exp(size.upper)), opened)
+        product = Interval(arrays.exp(size.lower), arrays.exp(size.upper))
+        lower, upper = [], []
+        for end in _linear(self.gate, cells):  # the mixture is linear in the gate: its extremes are at the gate's ends
+            # A weight that rounds to 0 may stand for any tiny factor, so its product with infinity is unknown.
+            gate, rest = sigmoid(end), sigmoid(-end)
+            lower.append(arrays.nan_to_num(gate * added.lower + rest * product.lower, -math.inf))
+            upper.append(arrays.nan_to_num(gate * added.upper + rest * product.upper, math.inf))
+        return Interval(arrays.minimum(*lower), arrays.maximum(*upper))
 
 
 @dataclass(frozen=True)
-class SignedGatedSum(FixedUnit):
+class SignedGatedSum(_Mixture):
     """An iNALU: ``g A x + (1 - g) s exp(min(M log max(|x|, 1e-7), 20))``, its sign
     ``s = prod (sign(x_i) |M_i| + 1 - |M_i|)``."""
 
@@ -80,48 +113,20 @@ class SignedGatedSum(FixedUnit):
         return "inalu"
 
     def image(self, operands: Sequence[Pieces]) -> Pieces:
-        return _image(self._hull, boxes(operands), _CELLS if self.gate else {})
+        return self._image(boxes(operands), _CELLS if self.gate else {})
 
-    def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
-        return shaved(partial(_image, self._hull, cells=_COARSE), value, boxes(operands))
-
-    def _hull(self, cells: Sequence[Interval]) -> Interval:
+    def hull(self, cells: Sequence[Interval]) -> Interval:
         logs = [_mapped(cell, lambda x: arrays.log(clamp(abs(x), least=INALU_EPSILON))) for cell in cells]
         low, high = (arrays.exp(clamp(end, most=CEILING)) for end in _linear(self.multiply, logs))
         sign = arrays.ones_like(low)
         for weight, (least, most) in zip(self.multiply, cells, strict=True):
             if weight:  # Each cell has one sign, that of its interior.
                 sign = sign * (arrays.sign(arrays.sign(least) + arrays.sign(most)) * abs(weight) + 1 - abs(weight))
-        ends = sign * low, sign * high
-        product = Interval(arrays.minimum(*ends), arrays.maximum(*ends))
+        product = _ordered(sign * low, sign * high)
         if not self.gate:
             return product
         ends = zip(_linear(self.add, cells), product, strict=True)
         return Interval(*(self.gate * a + (1 - self.gate) * m for a, m in ends))
-
-
-def _image(curve: _CellHull, operands: Sequence[Interval], cells: Mapping[int, int]) -> Pieces:
-    """The hull over the cells of each box; for points, their values."""
-    points = arrays.stack([low == high for low, high in operands]).all(0)
-    lower, upper = (arrays.full_like(operands[0].lower, end) for end in (math.inf, -math.inf))
-    count = cells.get(len(operands), 1)
-    for rows, per_side in ((points, 0), (~points, count)):
-        places, size = where_set(rows), max(_BOXES // (2 * per_side + 1) ** len(operands), 1)
-        for at in (places[start : start + size] for start in range(0, len(places), size)):
-            lower[at], upper[at] = _hull(curve, [Interval(*(end[at] for end in box)) for box in operands], per_side)
-    return points_if_equal(bounded(lower[None], upper[None], (lower > upper)[None]))
-
-
-def _hull(curve: _CellHull, operands: Sequence[Interval], count: int) -> Interval:
-    """The hull over ``count`` cells on each side of zero; with 0, over the box as one cell."""
-    parts = [_cells(box, count) if count else Interval(*(end[None] for end in box)) for box in operands]
-    chosen = list(itertools.product(*(range(len(part.lower)) for part in parts)))
-    boxes = [Interval(*(end[[choice[place] for choice in chosen]] for end in part)) for place, part in enumerate(parts)]
-    held = arrays.stack([low <= high for low, high in boxes]).all(0)
-    low, high = curve(boxes)
-    return Interval(
-        arrays.least(arrays.where(held, low, math.inf), 0), arrays.most(arrays.where(held, high, -math.inf), 0)
-    )
 
 
 def _cells(operand: Interval, count: int) -> Interval:
@@ -152,20 +157,8 @@ def _linear(weights: FixedWeights, operands: Sequence[Interval]) -> Interval:
 
 def _mapped(cell: Interval, size: Callable[[Array], Array]) -> Interval:
     """The image of a cell under a function of the size."""
-    one, other = size(cell.lower), size(cell.upper)
+    return _ordered(size(cell.lower), size(cell.upper))
+
+
+def _ordered(one: Array, other: Array) -> Interval:
     return Interval(arrays.minimum(one, other), arrays.maximum(one, other))
-
-
-def _mixed(added: Interval, product: Interval, opened: Interval) -> Interval:
-    """``sigmoid(z) a + sigmoid(-z) m``: linear in the gate, so its extremes are at the ends of the gate."""
-    lower, upper = [], []
-    for end in opened:
-        # A weight that rounds to 0 may stand for any tiny factor, so its product with infinity is unknown.
-        gate, rest = sigmoid(end), sigmoid(-end)
-        lower.append(_sum(gate * added.lower, rest * product.lower, -math.inf))
-        upper.append(_sum(gate * added.upper, rest * product.upper, math.inf))
-    return Interval(arrays.minimum(*lower), arrays.maximum(*upper))
-
-
-def _sum(one: Array, other: Array, end: float) -> Array:
-    return arrays.nan_to_num(one + other, end)

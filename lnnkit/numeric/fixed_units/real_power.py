@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lnnkit.arrays import all_set, clamp
-from lnnkit.numeric import inverses
-from lnnkit.numeric.arithmetic import add, multiply, negate, not_negative, scale, subtract
+from lnnkit.numeric.arithmetic import add, factor, multiply, negate, not_negative, scale, subtract
 from lnnkit.numeric.interval import GREATEST
-from lnnkit.numeric.pieces import ROUNDING, Pieces, joined, single, without_zero
+from lnnkit.numeric.pieces import ROUNDING, Pieces, joined, points_if_equal, single, without_zero
 from lnnkit.numeric.power import raise_to, root
-from lnnkit.numeric.step import FixedUnit, points_if_equal
+from lnnkit.numeric.step import FixedUnit
 
 # The most sums of phases that are kept apart; with more, the cosine may be anything. Four operands have 16: with 8
 # hulls are 3.6 times as wide, with 128 the same in the same time (benchmarks/numeric_constants.py).
@@ -40,12 +39,10 @@ class RealPower(FixedUnit):
         return "realnpu"
 
     def image(self, operands: Sequence[Pieces]) -> Pieces:
-        """Exact."""
         products = self._products(operands, range(len(operands)))
         return points_if_equal(joined([_turned(product, phase) for phase, product in products.items()]))
 
     def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
-        """Exact."""
         return [self._left(value, operands, place) for place in range(len(operands))]
 
     def _left(self, value: Pieces, operands: Sequence[Pieces], place: int) -> Pieces:
@@ -54,8 +51,8 @@ class RealPower(FixedUnit):
         parts: list[Pieces] = []
         for phase, product in others.items():
             for negative in (False, True):
-                factor = inverses.factor(value, _turned(product, _sum(phase, power * gate * negative)))
-                size = _opened(not_negative(root(not_negative(factor), power)), gate)
+                left = factor(value, _turned(product, _sum(phase, power * gate * negative)))
+                size = _opened(not_negative(root(not_negative(left), power)), gate)
                 parts.append(negate(size) if negative else size)
         return joined(parts)
 
@@ -65,15 +62,14 @@ class RealPower(FixedUnit):
             power, gate = self.power[place], self.gate[place]
             made: dict[Phase, list[Pieces]] = {}
             for negative in (False, True):
-                size = (
-                    without_zero(not_negative(negate(operands[place]))) if negative else not_negative(operands[place])
-                )
+                operand = operands[place]
+                size = without_zero(not_negative(negate(operand))) if negative else not_negative(operand)
                 if all_set(size.lower > size.upper):
                     continue
                 opened = size if gate == 1 else add(scale(size, gate), single(1 - gate, 1 - gate, size.lower))
-                factor = raise_to(opened, power)
+                raised = raise_to(opened, power)
                 for phase, product in products.items():
-                    made.setdefault(_sum(phase, power * gate * negative), []).append(multiply(product, factor))
+                    made.setdefault(_sum(phase, power * gate * negative), []).append(multiply(product, raised))
             if len(made) > _PHASES:
                 made = {None: [product for parts in made.values() for product in parts]}
             if not made:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, as_numpy, clamp, namespace, where_set
-from lnnkit.numeric.interval import GREATEST, RELATIVE, Interval
+from lnnkit.numeric.interval import GREATEST, RELATIVE, Interval, finite_size
 from lnnkit.numeric.pieces import Pieces
 
 # Slices of an interval. CPU ms of a NALU and an NPU (`python -m benchmarks.numeric_constants`): 89 and 822 with 4
@@ -30,31 +31,31 @@ Image = Callable[[Sequence[Interval]], Pieces]
 
 def shaved(image: Image, value: Pieces, operands: Sequence[Interval]) -> list[Pieces]:
     """The contracted bounds of each operand, given the original bounds of all others."""
-    return [_narrowed(image, value, operands, place) for place in range(len(operands))]
-
-
-def _narrowed(image: Image, value: Pieces, operands: Sequence[Interval], place: int) -> Pieces:
-    library = namespace(operands[place].lower)
+    library = namespace(operands[0].lower)
     operands = [Interval(*map(as_numpy, box)) for box in operands]
     value = Pieces(as_numpy(value.lower), as_numpy(value.upper), value.whole)
-    low, high = (end.copy() for end in operands[place])
-    rows = where_set(low < high)
-    shaver = _Shaver(image, _at(value, rows, len(low)), [Interval(*(e[rows] for e in box)) for box in operands], place)
-    least, most = _order(low[rows]), _order(high[rows])
-    first = shaver.first(least, most)
-    last = -shaver.first(-most, -first, mirrored=True)
-    none = first > last
-    low[rows] = arrays.where(none, math.inf, clamp(_float(first), most=GREATEST))
-    high[rows] = arrays.where(none, -math.inf, clamp(_float(last), least=-GREATEST))
-    return Pieces(library.asarray(low)[None], library.asarray(high)[None], all_set(low <= high))
+    shaved = []
+    for place in range(len(operands)):
+        low, high = (end.copy() for end in operands[place])
+        rows = where_set(low < high)
+        boxes = [Interval(lower[rows], upper[rows]) for lower, upper in operands]
+        shaver = _Shaver(image, _at(value, rows, len(low)), boxes, place)
+        least, most = _order(low[rows]), _order(high[rows])
+        first = shaver.first(least, most)
+        last = -shaver.first(-most, -first, mirrored=True)
+        low[rows] = arrays.where(first > last, math.inf, clamp(_float(first), most=GREATEST))
+        high[rows] = arrays.where(first > last, -math.inf, clamp(_float(last), least=-GREATEST))
+        shaved.append(Pieces(library.asarray(low)[None], library.asarray(high)[None], all_set(low <= high)))
+    return shaved
 
 
-class _Shaver:
-    def __init__(self, image: Image, value: Pieces, operands: Sequence[Interval], place: int) -> None:
-        self.image = image
-        self.value = value
-        self.operands = operands
-        self.place = place
+class _Shaver(NamedTuple):
+    """Searches in the operand at ``place`` for what a ``value`` leaves."""
+
+    image: Image
+    value: Pieces
+    operands: Sequence[Interval]
+    place: int
 
     def first(self, least: Array, most: Array, *, mirrored: bool = False) -> Array:
         """The start of the first slice of each row that is not refuted and narrow; over ``most`` where all are."""
@@ -66,10 +67,8 @@ class _Shaver:
                 break
             cuts = _cuts(start[rows], stop[rows])
             possible = self._possible(cuts, rows, mirrored)
-            kept = possible.any(0)
-            place = possible.argmax(0)  # the first slice that is not refuted
-            across = np.arange(len(rows))
-            begin, end = cuts[place, across], cuts[place + 1, across]
+            kept, place, across = possible.any(0), possible.argmax(0), np.arange(len(rows))
+            begin, end = cuts[place, across], cuts[place + 1, across]  # of the first slice that is not refuted
             whole = stop[rows] == most[rows]
             start[rows] = arrays.where(kept, begin, arrays.where(whole, most[rows] + 1, stop[rows]))
             stop[rows] = arrays.where(kept, end, most[rows])
@@ -90,9 +89,8 @@ class _Shaver:
         possible = np.zeros((slices, count), dtype=bool)
         for low, high in zip(image.lower, image.upper, strict=True):
             low, high = (np.broadcast_to(end, slices * count).reshape(slices, count) for end in (low, high))
-            room = _SLACK * arrays.maximum(_finite(low), _finite(high))
-            # Values within the tolerance count as equal.
-            near = arrays.where(low == high, RELATIVE * _finite(low), room)
+            room = _SLACK * arrays.maximum(finite_size(low), finite_size(high))
+            near = arrays.where(low == high, RELATIVE * finite_size(low), room)  # within the tolerance of equality
             for least, most in zip(value.lower, value.upper, strict=True):
                 possible |= (low <= high) & (low <= most + near) & (high >= least - near)
         return possible
@@ -122,7 +120,3 @@ def _float(places: Array) -> Array:
 def _at(union: Pieces, rows: Array, count: int) -> Pieces:
     lower, upper = (np.broadcast_to(end, (len(end), count))[:, rows] for end in (union.lower, union.upper))
     return Pieces(lower, upper, union.whole)
-
-
-def _finite(ends: Array) -> Array:
-    return arrays.where(arrays.isfinite(ends), abs(ends), 0.0)

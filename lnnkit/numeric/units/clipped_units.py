@@ -17,16 +17,12 @@ def nau(x: Tensor, weight: Tensor) -> Tensor:
 
 
 def nmu(x: Tensor, weight: Tensor) -> Tensor:
-    """``y_o = prod_i (W_oi x_i + 1 - W_oi)`` for ``[..., in]`` and ``[..., out, in]``, giving ``[..., out]``.
-
-    Exact if all weights are 0 or 1 and the product is exact. The gradient is computed as the product of the other
-    factors, never as the whole product divided by a factor.
-    """
-    single = x.dim() == 1
-    rows = x[None] if single else x
+    """``y_o = prod_i (W_oi x_i + 1 - W_oi)``: ``[..., in]``, ``[..., out, in] -> [..., out]``. Exact if all weights are
+    0 or 1 and the product is exact. Gradients are those of `product`."""
+    if x.dim() == 1:
+        return nmu(x[None], weight)[..., 0, :]
     matrices = weight[..., None, :, :]
-    products = product(matrices * rows[..., None, :] + (1 - matrices))
-    return products[..., 0, :] if single else products
+    return product(matrices * x[..., None, :] + (1 - matrices))
 
 
 class ClippedWeight(Unit):
@@ -38,10 +34,6 @@ class ClippedWeight(Unit):
     def shapes(self) -> dict[str, tuple[int, ...]]:
         return {"weight": (self.out_features, self.in_features)}
 
-    def regulariser(self) -> Tensor:
-        size = self.weight.abs()
-        return self._per_seed(torch.minimum(size, (1 - size).abs()))
-
     @classmethod
     def given(cls, weight: Weights) -> Self:
         """The unit with these weights. Raises ValueError if one is outside of its range."""
@@ -49,11 +41,9 @@ class ClippedWeight(Unit):
 
 
 class NAU(ClippedWeight):
-    """``y = W x``, W clipped to [-1, 1], pulled towards -1, 0 and 1 by ``mean min(|W|, |1 - |W||)``.
-
-    Initially ``U(-r, r)``, ``r = min(1/2, sqrt(3) sqrt(2 / (in + out)))``.
-    Grid: {-1, 0, 1}. Attribute: ``weight``, one in [-1, 1] for each operand; `given` refuses others.
-    """
+    """``y = W x``, W clipped to [-1, 1], pulled towards -1, 0 and 1 by ``mean min(|W|, |1 - |W||)``. Initially
+    ``U(-r, r)``, ``r = min(1/2, sqrt(3) sqrt(2 / (in + out)))``. Grid: {-1, 0, 1}. Attribute: ``weight``, one in
+    [-1, 1] for each operand; `given` refuses others."""
 
     grids: ClassVar = {"weight": (-1.0, 0.0, 1.0)}
     ranges: ClassVar = {"weight": (-1.0, 1.0)}
@@ -66,13 +56,15 @@ class NAU(ClippedWeight):
     def forward(self, x: Tensor) -> Tensor:
         return nau(self._checked(x), self.weight)
 
+    def regulariser(self) -> Tensor:
+        size = self.weight.abs()
+        return self._per_seed(torch.minimum(size, (1 - size).abs()))
+
 
 class NMU(ClippedWeight):
     """``y_o = prod_i (W_oi x_i + 1 - W_oi)``, W clipped to [0, 1], pulled to 0 and 1 by ``mean min(|W|, |1 - W|)``.
-
-    Initially ``U(1/4, 3/4)``.
-    Grid: {0, 1}. Attribute: ``weight``, one in [0, 1] for each operand; `given` refuses others.
-    """
+    Initially ``U(1/4, 3/4)``. Grid: {0, 1}. Attribute: ``weight``, one in [0, 1] for each operand; `given` refuses
+    others."""
 
     grids: ClassVar = {"weight": (0.0, 1.0)}
     ranges: ClassVar = {"weight": (0.0, 1.0)}

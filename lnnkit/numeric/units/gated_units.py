@@ -18,23 +18,9 @@ SATURATED = 800.0
 """From here on ``tanh`` and the sigmoid are exactly 1 in float64, and the sigmoid of the negative is exactly 0."""
 
 
-def nac(x: Tensor, weight: Tensor) -> Tensor:
-    """``y_o = sum_i W_oi x_i`` for ``[..., in]`` and ``[..., out, in]``, giving ``[..., out]``; ``weight`` is a
-    `gated_weight`."""
-    return x @ weight.mT
-
-
-def gated_weight(sign: Tensor, mask: Tensor) -> Tensor:
-    """``W = tanh(sign) sigmoid(mask)``, which has a bias towards -1, 0 and 1."""
-    return torch.tanh(sign) * torch.sigmoid(mask)
-
-
 def assign_weight(sign: Tensor, mask: Tensor, weight: Tensor) -> None:
-    """Set both parameters, in place, such that their `gated_weight` is ``weight``: exactly at -1, 0 and 1, otherwise up
-    to rounding.
-
-    For other values each factor is the square root of the size, so that neither is saturated.
-    """
+    """Set both parameters, in place, such that ``tanh(sign) sigmoid(mask)`` is ``weight``: exactly at -1, 0 and 1,
+    otherwise up to rounding. There each factor is the square root of the size, so that neither is saturated."""
     root = weight.abs().sqrt()
     inner = root.clamp(max=1 - 1e-16)
     sign.copy_(torch.where(root < 1, torch.atanh(inner), SATURATED).copysign(weight))
@@ -55,42 +41,52 @@ def spread(in_features: int, out_features: int) -> float:
 
 
 class GatedWeight(Unit):
-    """A unit with ``W = tanh(sign) sigmoid(mask)``; ``sign`` and ``mask`` are drawn from ``U(-r, r)``, see `spread`."""
+    """A unit with weights ``W = tanh(sign) sigmoid(mask)``, which have a bias towards -1, 0 and 1."""
 
     sign: nn.Parameter
     mask: nn.Parameter
+    factors: ClassVar[Mapping[str, tuple[str, str]]] = {"weight": ("sign", "mask")}
+    """The parameters ``sign`` and ``mask`` of each W."""
     grids: ClassVar = {"weight": (-1.0, 0.0, 1.0)}
     ranges: ClassVar = {"weight": (-1.0, 1.0)}
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        return dict.fromkeys(("sign", "mask"), (self.out_features, self.in_features))
+        names = [name for pair in self.factors.values() for name in pair]
+        return dict.fromkeys(names, (self.out_features, self.in_features))
 
     @torch.no_grad()
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         reach = spread(self.in_features, self.out_features)
-        self.sign.uniform_(-reach, reach, generator=generator)
-        self.mask.uniform_(-reach, reach, generator=generator)
+        for values in self._factors("weight"):
+            values.uniform_(-reach, reach, generator=generator)
+
+    def _factors(self, key: str) -> list[nn.Parameter]:
+        return [getattr(self, name) for name in self.factors[key]]
+
+    def _gated(self, key: str) -> Tensor:
+        sign, mask = self._factors(key)
+        return torch.tanh(sign) * torch.sigmoid(mask)
 
     @property
     def weight(self) -> Tensor:
-        return gated_weight(self.sign, self.mask)
+        return self._gated("weight")
 
     def attributes(self) -> dict[str, Tensor]:
-        return {"weight": self.weight.detach()}
+        return {key: self._gated(key).detach() for key in self.factors}
 
     @torch.no_grad()
     def assign(self, attributes: Mapping[str, Tensor]) -> None:
-        assign_weight(self.sign, self.mask, attributes["weight"])
+        for key in self.factors:
+            sign, mask = self._factors(key)
+            assign_weight(sign, mask, attributes[key])
 
 
 class NAC(GatedWeight):
-    """``y = W x`` with the W of a `GatedWeight`. The paper has no clipping and no penalty.
-
-    Grid of W: {-1, 0, 1}. Attribute: ``weight``, the W of each operand, in [-1, 1].
-    """
+    """``y = W x``, ``W = tanh(sign) sigmoid(mask)``, both drawn from ``U(-r, r)``, see `spread`. The paper has no
+    clipping and no penalty. Grid of W: {-1, 0, 1}. Attribute: ``weight``, the W of each operand, in [-1, 1]."""
 
     def forward(self, x: Tensor) -> Tensor:
-        return nac(self._checked(x), self.weight)
+        return self._checked(x) @ self.weight.mT
 
     @classmethod
     def given(cls, weight: Weights) -> Self:
@@ -102,7 +98,7 @@ def nalu(x: Tensor, weight: Tensor, gate: Tensor) -> Tensor:
     """``g a + (1 - g) m`` with ``a = W x``, ``m = exp(W log(|x| + 1e-7))``, ``g = sigmoid(G x)``:
     ``[..., in]``, twice ``[..., out, in] -> [..., out]``."""
     opened = torch.sigmoid(x @ gate.mT)
-    return opened * nac(x, weight) + (1 - opened) * torch.exp((x.abs() + NALU_EPSILON).log() @ weight.mT)
+    return opened * (x @ weight.mT) + (1 - opened) * torch.exp((x.abs() + NALU_EPSILON).log() @ weight.mT)
 
 
 class NALU(GatedWeight):
@@ -123,8 +119,7 @@ class NALU(GatedWeight):
     @torch.no_grad()
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         super().reset_parameters(generator)
-        xavier = math.sqrt(6.0 / (self.in_features + self.out_features))
-        self.gate.uniform_(-xavier, xavier, generator=generator)
+        self._xavier(self.gate, generator)
 
     def forward(self, x: Tensor) -> Tensor:
         return nalu(self._checked(x), self.weight, self.gate)
@@ -149,21 +144,18 @@ FAR = 20.0
 
 def inalu(x: Tensor, add: Tensor, multiply: Tensor, gate: Tensor) -> Tensor:
     """``g a + (1 - g) m s`` with ``a = W_a x``, ``m = exp(min(W_m log max(|x|, 1e-7), 20))`` and the sign
-    ``s_o = clip(prod_i (sign(x_i) |W_m,oi| + 1 - |W_m,oi|), -1, 1)``.
-
-    ``[..., in]``, twice ``[..., out, in]`` and ``g`` in [0, 1] as ``[..., out] -> [..., out]``.
-    """
-    single = x.dim() == 1
-    rows = x[None] if single else x
-    size = torch.exp((rows.abs().clamp(min=INALU_EPSILON).log() @ multiply.mT).clamp(max=CEILING))
+    ``s_o = clip(prod_i (sign(x_i) |W_m,oi| + 1 - |W_m,oi|), -1, 1)``: ``[..., in]``, twice ``[..., out, in]`` and
+    ``g`` in [0, 1] as ``[..., out] -> [..., out]``."""
+    if x.dim() == 1:
+        return inalu(x[None], add, multiply, gate)[..., 0, :]
+    size = torch.exp((x.abs().clamp(min=INALU_EPSILON).log() @ multiply.mT).clamp(max=CEILING))
     share = multiply.abs()[..., None, :, :]
-    sign = product(rows.sign()[..., None, :] * share + 1 - share).clamp(-1.0, 1.0)
+    sign = product(x.sign()[..., None, :] * share + 1 - share).clamp(-1.0, 1.0)
     opened = gate[..., None, :]
-    mixed = opened * nac(rows, add) + (1 - opened) * size * sign
-    return mixed[..., 0, :] if single else mixed
+    return opened * (x @ add.mT) + (1 - opened) * size * sign
 
 
-class INALU(Unit):
+class INALU(GatedWeight):
     """``y = g (W_a x) + (1 - g) m s``: the sum, and the product with its sign, of weights of their own; the gate
     ``g = sigmoid(G)`` does not see the input. See `inalu`.
 
@@ -179,27 +171,27 @@ class INALU(Unit):
     multiply_sign: nn.Parameter
     multiply_mask: nn.Parameter
     gate: nn.Parameter
+    factors: ClassVar = {"add": ("add_sign", "add_mask"), "multiply": ("multiply_sign", "multiply_mask")}
     grids: ClassVar = {"add": (-1.0, 0.0, 1.0), "multiply": (-1.0, 0.0, 1.0), "gate": (0.0, 1.0)}
     ranges: ClassVar = {"add": (-1.0, 1.0), "multiply": (-1.0, 1.0), "gate": (0.0, 1.0)}
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        weights = ("add_sign", "add_mask", "multiply_sign", "multiply_mask")
-        return {**dict.fromkeys(weights, (self.out_features, self.in_features)), "gate": (self.out_features,)}
+        return {**super().shapes(), "gate": (self.out_features,)}
 
     @torch.no_grad()
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        for sign, mask in ((self.add_sign, self.add_mask), (self.multiply_sign, self.multiply_mask)):
-            sign.normal_(1.0, 0.1, generator=generator)
-            mask.normal_(-1.0, 0.1, generator=generator)
+        for key in self.factors:
+            for values, mean in zip(self._factors(key), (1.0, -1.0), strict=True):
+                values.normal_(mean, 0.1, generator=generator)
         self.gate.normal_(0.0, 0.1, generator=generator)
 
     @property
     def add(self) -> Tensor:
-        return gated_weight(self.add_sign, self.add_mask)
+        return self._gated("add")
 
     @property
     def multiply(self) -> Tensor:
-        return gated_weight(self.multiply_sign, self.multiply_mask)
+        return self._gated("multiply")
 
     def forward(self, x: Tensor) -> Tensor:
         return inalu(self._checked(x), self.add, self.multiply, torch.sigmoid(self.gate))
@@ -209,16 +201,11 @@ class INALU(Unit):
         return torch.stack([self._per_seed(penalty) for penalty in near]).sum(0) / FAR
 
     def attributes(self) -> dict[str, Tensor]:
-        return {
-            "add": self.add.detach(),
-            "multiply": self.multiply.detach(),
-            "gate": torch.sigmoid(self.gate).detach(),
-        }
+        return {**super().attributes(), "gate": torch.sigmoid(self.gate).detach()}
 
     @torch.no_grad()
     def assign(self, attributes: Mapping[str, Tensor]) -> None:
-        assign_weight(self.add_sign, self.add_mask, attributes["add"])
-        assign_weight(self.multiply_sign, self.multiply_mask, attributes["multiply"])
+        super().assign(attributes)
         self.gate.copy_(torch.logit(attributes["gate"]).clamp(-SATURATED, SATURATED))
 
     @classmethod

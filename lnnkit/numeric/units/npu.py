@@ -31,12 +31,14 @@ def npu(
 
     ``[..., in]``, ``power`` W and ``imaginary`` V ``[..., out, in]``, ``gate`` g in [0, 1] as ``[..., in]`` ->
     ``[..., out]``; without V it is 0, without a gate all operands pass. Where r is 0 an exponent of 0 gives 1, a
-    positive one 0 and a negative one infinity (0 / 0 is NaN).
+    positive one 0 and a negative one infinity (0 / 0 is NaN). An ``epsilon`` may be one number for each seed.
     """
-    single = x.dim() == 1
-    rows = x[None] if single else x
-    size = rows.abs() + _column(epsilon)
-    turned = (rows < 0).to(rows.dtype) * math.pi
+    if x.dim() == 1:
+        return npu(x[None], power, imaginary, gate, epsilon)[..., 0, :]
+    if isinstance(epsilon, Tensor) and epsilon.dim():
+        epsilon = epsilon[:, None, None]
+    size = x.abs() + epsilon
+    turned = (x < 0).to(x.dtype) * math.pi
     if gate is not None:
         opened = gate[..., None, :]
         size = opened * size + (1 - opened)
@@ -49,28 +51,17 @@ def npu(
     value = torch.exp(exponent) * torch.cos(phase)
     value = torch.where(absent @ (power > 0).to(absent.dtype).mT > 0, 0.0, value)
     infinite = torch.where(value == 0, math.nan, value.detach().sign() * math.inf)
-    value = torch.where(absent @ (power < 0).to(absent.dtype).mT > 0, infinite, value)
-    return value[..., 0, :] if single else value
-
-
-def _column(value: Tensor | float) -> Tensor | float:
-    """One number for each seed, shaped to be added to ``[seeds, batch, in]``."""
-    return value[:, None, None] if isinstance(value, Tensor) and value.dim() else value
-
-
-def straight_through(gate: Tensor) -> Tensor:
-    """``clamp(gate, 0, 1)`` with the gradient of the identity, so that a gate outside [0, 1] still learns."""
-    return gate + (gate.clamp(0.0, 1.0) - gate).detach()
+    return torch.where(absent @ (power < 0).to(absent.dtype).mT > 0, infinite, value)
 
 
 class NPU(Unit):
     """``y = exp(W log r - V k) cos(V log r + W k)``, see `npu`: products, quotients, roots, of either sign.
 
-    The gate clamps to [0, 1] straight through and is one for each operand, shared by all outputs. Initially W is
-    Xavier uniform, V 0 and g 1/2. Only the gate is clipped after steps. The penalty is the L1 norm of all
-    parameters. While training ``epsilon`` is 2^-23; of a rounded unit and of one from
-    `given` it is 0. Grid: W in {0, +-1/2, +-1, +-2}, V 0, g in {0, 1}. Attributes: ``power``, the W of each
-    operand; ``imaginary``, its V (0 if absent); ``gate``, its g in [0, 1] (1 if absent).
+    The gate is one for each operand, shared by all outputs, and clamps to [0, 1] with the gradient of the identity, so
+    that one outside still learns. Initially W is Xavier uniform, V 0 and g 1/2. Only the gate is clipped after steps.
+    The penalty is the L1 norm of all parameters. While training ``epsilon`` is 2^-23; of a rounded unit and of one from
+    `given` it is 0. Grid: W in {0, +-1/2, +-1, +-2}, V 0, g in {0, 1}. Attributes: ``power``, the W of each operand;
+    ``imaginary``, its V (0 if absent); ``gate``, its g in [0, 1] (1 if absent).
     """
 
     power: nn.Parameter
@@ -78,27 +69,22 @@ class NPU(Unit):
     gate: nn.Parameter
     epsilon: Tensor
     grids: ClassVar = {"power": POWERS, "imaginary": (0.0,), "gate": (0.0, 1.0)}
-
     ranges: ClassVar = {"gate": (0.0, 1.0)}
     clipped: ClassVar = ("gate",)
     has_imaginary: ClassVar = True
     has_gate: ClassVar = True
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        shapes: dict[str, tuple[int, ...]] = {"power": (self.out_features, self.in_features)}
-        if self.has_imaginary:
-            shapes["imaginary"] = (self.out_features, self.in_features)
-        if self.has_gate:
-            shapes["gate"] = (self.in_features,)
-        return shapes
+        weights = ("power", "imaginary") if self.has_imaginary else ("power",)
+        gate: dict[str, tuple[int, ...]] = {"gate": (self.in_features,)} if self.has_gate else {}
+        return dict.fromkeys(weights, (self.out_features, self.in_features)) | gate
 
     def constants(self) -> dict[str, float]:
         return {"epsilon": EPSILON}
 
     @torch.no_grad()
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        xavier = math.sqrt(6.0 / (self.in_features + self.out_features))
-        self.power.uniform_(-xavier, xavier, generator=generator)
+        self._xavier(self.power, generator)
         if self.has_imaginary:
             self.imaginary.zero_()
         if self.has_gate:
@@ -107,7 +93,7 @@ class NPU(Unit):
 
     def forward(self, x: Tensor) -> Tensor:
         imaginary = self.imaginary if self.has_imaginary else None
-        gate = straight_through(self.gate) if self.has_gate else None
+        gate = self.gate + (self.gate.clamp(0.0, 1.0) - self.gate).detach() if self.has_gate else None
         return npu(self._checked(x), self.power, imaginary, gate, self.epsilon)
 
     def regulariser(self) -> Tensor:
@@ -130,8 +116,8 @@ class NPU(Unit):
         elif imaginary is not None:
             raise ValueError(f"{cls.__name__} has no imaginary part")
         if cls.has_gate:
-            opened = torch.ones_like(powers[..., 0, :]) if gate is None else torch.as_tensor(gate, dtype=powers.dtype)
-            attributes["gate"] = opened
+            passing = torch.ones_like(powers[..., 0, :])
+            attributes["gate"] = passing if gate is None else torch.as_tensor(gate, dtype=powers.dtype)
         elif gate is not None:
             raise ValueError(f"{cls.__name__} has no gate")
         return cls._of(attributes)

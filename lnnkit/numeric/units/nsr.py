@@ -15,6 +15,7 @@ from lnnkit.numeric.units.unit import Unit
 RelationName = Literal[">", "<", ">=", "<=", "=", "!="]
 RELATIONS: tuple[RelationName, ...] = get_args(RelationName)
 
+_SIDES = ("first", "second")
 _NEVER = 1000.0  # a logit this far below the greatest has a softmax of 0
 READOUTS: dict[str, tuple[float, float, float]] = {
     ">": (2.0, -1.0, -1.0),
@@ -30,19 +31,12 @@ READOUTS: dict[str, tuple[float, float, float]] = {
 
 
 def nsr_margin(difference: Tensor, sign: Tensor, zero: Tensor, bias: Tensor, sharpness: Tensor) -> Tensor:
-    """``z = b + sum_r (W+_r B+_r + W0_r B0_r)`` over the channels, the last dimension of all but ``bias``.
-
-    The sign bit is ``tanh(l x)``, the zero bit ``1 - 2 tanh(l x)^2``, both in [-1, 1]; at infinite sharpness ``l`` they
-    are the sign of ``x`` and whether it is 0.
-    """
+    """``z = b + sum_r (W+_r B+_r + W0_r B0_r)`` over the channels, the last dimension of all but ``bias``. The sign bit
+    is ``tanh(l x)``, the zero bit ``1 - 2 tanh(l x)^2``; at infinite sharpness ``l`` they are the sign of ``x`` and
+    whether it is 0."""
     crisp = sharpness.isinf()
     bit = torch.where(crisp, difference.sign(), torch.tanh(torch.where(crisp, 1.0, sharpness) * difference))
     return bias + (sign * bit + zero * (1 - 2 * bit.square())).sum(-1)
-
-
-def nsr(difference: Tensor, sign: Tensor, zero: Tensor, bias: Tensor, sharpness: Tensor) -> Tensor:
-    """The truth ``sigmoid(z)`` of `nsr_margin`."""
-    return torch.sigmoid(nsr_margin(difference, sign, zero, bias, sharpness))
 
 
 def hard_margins(readout: Tensor) -> Tensor:
@@ -54,7 +48,8 @@ def hard_margins(readout: Tensor) -> Tensor:
 def relation_of(readout: Tensor) -> list[str]:
     """The name in `READOUTS` for each row W+, W0, b of ``[n, 3]``: the relation that holds where the hard margin is
     above 0."""
-    known = {tuple(row): name for name, row in zip(READOUTS, (_readouts(readout) > 0).tolist(), strict=True)}
+    shown = hard_margins(torch.tensor(list(READOUTS.values()), dtype=readout.dtype, device=readout.device))
+    known = {tuple(row): name for name, row in zip(READOUTS, (shown > 0).tolist(), strict=True)}
     return [known[tuple(row)] for row in (hard_margins(readout) > 0).tolist()]
 
 
@@ -66,10 +61,6 @@ def crisp(readout: Tensor) -> Tensor:
 def doubt(readout: Tensor) -> Tensor:
     """The greatest distance of a truth of each row W+, W0, b of ``[n, 3]`` from the nearer of 0 and 1."""
     return torch.sigmoid(-hard_margins(readout).abs()).amax(-1)
-
-
-def _readouts(like: Tensor) -> Tensor:
-    return hard_margins(torch.tensor(list(READOUTS.values()), dtype=like.dtype, device=like.device))
 
 
 class NSR(Unit):
@@ -132,12 +123,9 @@ class NSR(Unit):
 
     @torch.no_grad()
     def start_undecided(self, pairs: Tensor, generator: torch.Generator | None = None) -> None:
-        """Initialise, in place, with no relation (the readout is 0) and with each channel near a pair of operands.
-
-        ``pairs``, ``[..., channels, 2]``, are the operands on the left and on the right, shared by all seeds and
-        outputs or given for each. With a readout of 0 the first gradient of W0 has the right sign, whatever the
-        relation.
-        """
+        """Initialise, in place, with each channel near a pair of operands and with a readout of 0, where the first
+        gradient of W0 has the right sign, whatever the relation. ``pairs``, ``[..., channels, 2]``, are the operands on
+        the left and on the right, shared by all seeds and outputs or given for each."""
         for values, operands in ((self.first, pairs[..., 0]), (self.second, pairs[..., 1])):
             chosen = nn.functional.one_hot(operands, self.in_features).to(values.dtype)
             values.normal_(0.0, 0.1, generator=generator).add_(3.0 * chosen)
@@ -156,10 +144,10 @@ class NSR(Unit):
         return nsr_margin(*self._register(x))
 
     def forward(self, x: Tensor) -> Tensor:
-        return nsr(*self._register(x))
+        return torch.sigmoid(self.margins(x))
 
     def _register(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """The arguments of `nsr`, broadcast with the batch."""
+        """The arguments of `nsr_margin`, broadcast with the batch."""
         differences, sharpness = self.differences(x), self.sharpness
         if self.seeds is None:
             return differences, self.sign, self.zero, self.bias, sharpness
@@ -169,23 +157,14 @@ class NSR(Unit):
         return differences, sign, zero, bias, sharpness.reshape(self.seeds, *batch, 1, 1)
 
     def attributes(self) -> dict[str, Tensor]:
-        return {
-            "first": torch.softmax(self.first, -1).detach(),
-            "second": torch.softmax(self.second, -1).detach(),
-            "sign": self.sign.detach().clone(),
-            "zero": self.zero.detach().clone(),
-            "bias": self.bias.detach().clone(),
-            "scale": 1 / self.sharpness,
-        }
+        values = super().attributes()
+        return {**values, **{key: torch.softmax(values[key], -1) for key in _SIDES}, "scale": 1 / self.sharpness}
 
     @torch.no_grad()
     def assign(self, attributes: Mapping[str, Tensor]) -> None:
+        values = {key: value for key, value in attributes.items() if key != "scale"}
         # The logarithm of a share of 0 is kept finite; its softmax is exactly 0 nevertheless.
-        self.first.copy_(attributes["first"].log().clamp(min=-_NEVER))
-        self.second.copy_(attributes["second"].log().clamp(min=-_NEVER))
-        self.sign.copy_(attributes["sign"])
-        self.zero.copy_(attributes["zero"])
-        self.bias.copy_(attributes["bias"])
+        super().assign(values | {key: values[key].log().clamp(min=-_NEVER) for key in _SIDES})
         self.sharpness.copy_(1 / attributes["scale"])
 
     def rounded(self) -> dict[str, Tensor]:
@@ -195,16 +174,15 @@ class NSR(Unit):
         shown = [values["sign"].gather(-1, heaviest), values["zero"].gather(-1, heaviest), values["bias"][..., None]]
         names = relation_of(torch.cat(shown, -1).reshape(-1, 3))
         crisp = only.new_tensor([READOUTS[name] for name in names]).reshape(*values["bias"].shape, 3) * SATURATED
-        for key in ("first", "second"):
+        for key in _SIDES:
             values[key] = nn.functional.one_hot(values[key].argmax(-1), self.in_features).to(only.dtype)
         values["sign"], values["zero"] = only * crisp[..., :1], only * crisp[..., 1:2]
         values["bias"], values["scale"] = crisp[..., 2], torch.zeros_like(values["scale"])
         return values
 
     def gaps(self) -> dict[str, Tensor]:
-        """Distances from the grid for the selections and the scale only: a readout may be any multiple of its
-        relation's."""
-        return {key: gap for key, gap in super().gaps().items() if key in ("first", "second", "scale")}
+        """Distances of the selections and the scale: a readout may be any multiple of its relation's."""
+        return {key: gap for key, gap in super().gaps().items() if key in (*_SIDES, "scale")}
 
     @classmethod
     def given(cls, weight: Sequence[float], scale: float = 0.0) -> Self:

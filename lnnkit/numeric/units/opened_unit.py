@@ -13,8 +13,7 @@ from torch import Tensor
 from lnnkit.arrays import all_set
 from lnnkit.numeric.fixed_units.frozen import frozen
 from lnnkit.numeric.interval import Interval
-from lnnkit.numeric.pieces import Pieces, bounded, closed, hull
-from lnnkit.numeric.step import boxes, points_if_equal
+from lnnkit.numeric.pieces import Pieces, bounded, boxes, closed, hull, points_if_equal
 from lnnkit.numeric.term import Term, number
 from lnnkit.numeric.units.gated_units import inalu, nalu
 from lnnkit.numeric.units.npu import npu
@@ -24,12 +23,9 @@ UnitName = Literal["nalu", "inalu", "npu", "realnpu"]
 
 @dataclass(frozen=True)
 class OpenedUnit:
-    """A unit whose operands are ``count`` numbers followed by its weights, which are points. Each attribute of
-    ``keys`` has one weight for each number, except the gate of an iNALU, which is a single number.
-
-    Where the numbers are known, its value is that of the unit, and gradients pass; each row has its own weights.
-    Otherwise the result is the interval of the unit with the weights of the first row, without gradients.
-    """
+    """A unit whose operands are ``count`` numbers followed by its weights, which are points: those of each attribute of
+    ``keys``, one for each number, but a single gate of an iNALU. Where the numbers are known, its value is that of the
+    unit with the row's weights, and gradients pass. Otherwise it is the interval with the weights of the first row."""
 
     name: UnitName
     keys: tuple[str, ...]
@@ -44,21 +40,19 @@ class OpenedUnit:
         numbers, weights = all_boxes[: self.count], self._weights(all_boxes)
         known = torch.stack([low == high for low, high in numbers]).all(0)
         value = self._value(torch.stack([torch.where(known, low, 1.0) for low, _ in numbers], -1), weights)
-        lower = upper = value
-        undefined = ~value.isfinite()
+        lower, upper, undefined = value, value, ~value.isfinite()
         if not all_set(known):
             (low, high), defined = self._frozen(weights).hull([_detached(box) for box in numbers])
             lower, upper = torch.where(known, value, low), torch.where(known, value, high)
             undefined = torch.where(known, undefined, ~defined)
-        return points_if_equal(bounded(lower.unsqueeze(0).clone(), upper.unsqueeze(0).clone(), undefined.unsqueeze(0)))
+        return points_if_equal(bounded(lower[None].clone(), upper[None].clone(), undefined[None]))
 
     def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
         """No gradients pass."""
         all_boxes = boxes(operands)
         term, output = self._frozen(self._weights(all_boxes)), _detached(closed(hull(value)))
         inputs = term.contract([_detached(box) for box in all_boxes[: self.count]], output).inputs
-        narrowed = [Pieces(low.unsqueeze(0), high.unsqueeze(0)) for low, high in inputs]
-        return [*narrowed, *operands[self.count :]]
+        return [*(Pieces(low[None], high[None]) for low, high in inputs), *operands[self.count :]]
 
     def _weights(self, all_boxes: Sequence[Interval]) -> dict[str, Tensor]:
         """The weights of each attribute, ``[rows, weights]``."""
@@ -70,13 +64,12 @@ class OpenedUnit:
         """``[rows, count] -> [rows]``"""
         rows = {key: values.unsqueeze(-2) for key, values in weights.items()}
         x = x.unsqueeze(-2)
-        match self.name:
-            case "nalu":
-                value = nalu(x, rows["weight"], rows["gate"])
-            case "inalu":
-                value = inalu(x, rows["add"], rows["multiply"], weights["gate"])
-            case _:
-                value = npu(x, rows["power"], rows.get("imaginary"), weights.get("gate"))
+        if self.name == "nalu":
+            value = nalu(x, rows["weight"], rows["gate"])
+        elif self.name == "inalu":
+            value = inalu(x, rows["add"], rows["multiply"], weights["gate"])
+        else:
+            value = npu(x, rows["power"], rows.get("imaginary"), weights.get("gate"))
         return value.reshape(len(x))
 
     def _frozen(self, weights: Mapping[str, Tensor]) -> Term:

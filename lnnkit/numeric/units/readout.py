@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
 
-from lnnkit.arrays import any_set
+from lnnkit.arrays import all_set, any_set
 from lnnkit.numeric.units.clipped_units import NAU, NMU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
 from lnnkit.numeric.units.npu import NPU, RealNPU
 from lnnkit.numeric.units.nsr import NSR, RELATIONS, crisp, relation_of
 from lnnkit.numeric.units.unit import Unit
 
+UnitValues = Mapping[str, Tensor]
+
 
 @dataclass(frozen=True)
 class Readout:
-    """``text`` is the unit's output as a function of its operands, with the current weights; ``residual`` is the
-    largest distance of a weight from the unit's grid: 0 if it is rounded."""
+    """The unit's output as a function of its operands, with the current weights, and the largest distance of a weight
+    from the unit's grid: 0 if it is rounded."""
 
     text: str
     residual: float
@@ -37,27 +40,22 @@ def readout(unit: Unit, operands: Sequence[str], seed: int | None = None) -> lis
         raise ValueError(f"the unit has {unit.in_features} operands, not {len(operands)}")
     if (seed is None) != (unit.seeds is None):
         raise ValueError("name one seed for a unit with seeds, and none for a unit without")
-    values = {key: value if seed is None else value[seed] for key, value in unit.attributes().items()}
-    gaps = {key: value if seed is None else value[seed] for key, value in unit.gaps().items()}
+    shared = ("scale", "gate") if isinstance(unit, NPU) else ("scale",)  # of all outputs
+
+    def row(values: UnitValues, place: int) -> UnitValues:
+        of_seed = {key: value if seed is None else value[seed] for key, value in values.items()}
+        return {key: value if key in shared else value[place] for key, value in of_seed.items()}
+
     return [
         Readout(
-            _text(unit, list(operands), _row(unit, values, place)),
-            max(float(gap.max()) for gap in _row(unit, gaps, place).values()),
+            _text(unit, operands, row(unit.attributes(), place)),
+            max(float(gap.max()) for gap in row(unit.gaps(), place).values()),
         )
         for place in range(unit.out_features)
     ]
 
 
-UnitValues = Mapping[str, Tensor]
-
-
-def _row(unit: Unit, values: UnitValues, place: int) -> UnitValues:
-    """The attributes of one output; a gate on operands and a scale apply to all outputs."""
-    shared = ("scale", "gate") if isinstance(unit, NPU) else ("scale",)
-    return {key: value if key in shared else value[place] for key, value in values.items()}
-
-
-def _text(unit: Unit, operands: list[str], row: UnitValues) -> str:
+def _text(unit: Unit, operands: Sequence[str], row: UnitValues) -> str:
     match unit:
         case NAU() | NAC():
             return sum_text(operands, row["weight"].tolist())
@@ -67,19 +65,14 @@ def _text(unit: Unit, operands: list[str], row: UnitValues) -> str:
             return _powers(unit, operands, row)
         case INALU() if float(row["gate"]) == 1:
             return sum_text(operands, row["add"].tolist())
-        case INALU() if float(row["gate"]) == 0 and _whole(row["multiply"].tolist()):
+        case INALU() if float(row["gate"]) == 0 and all_set(row["multiply"] == row["multiply"].round()):
             return _quotient(operands, row["multiply"].tolist())
-        case INALU():
-            return _as_unit("inalu", operands, row)
-        case NALU():
-            return _as_unit("nalu", operands, row)
+        case INALU() | NALU():
+            return _as_unit(type(unit).__name__.lower(), operands, row)
         case NSR():
             return _comparison(operands, row)
         case _:
             raise TypeError(f"no text is known for {type(unit).__name__}")
-
-
-# --- texts of units -----------------------------------------------------------------------------------------------
 
 
 def sum_text(operands: Sequence[str], weights: Sequence[float]) -> str:
@@ -115,8 +108,7 @@ def _powers(unit: NPU, operands: Sequence[str], row: UnitValues) -> str:
     twisted = "imaginary" in row and any_set(row["imaginary"] != 0)
     if twisted or any(opened not in (0, 1) for opened in gate):
         return _as_unit("realnpu" if isinstance(unit, RealNPU) else "npu", operands, row)
-    powers = [power * opened for power, opened in zip(row["power"].tolist(), gate, strict=True)]
-    return _quotient(operands, powers)
+    return _quotient(operands, [power * opened for power, opened in zip(row["power"].tolist(), gate, strict=True)])
 
 
 def _quotient(operands: Sequence[str], powers: Sequence[float]) -> str:
@@ -152,9 +144,6 @@ def _as_unit(name: str, operands: Sequence[str], row: UnitValues) -> str:
     return f"{name}({', '.join(operands)}){{{shown}}}"
 
 
-# --- numbers and groups -----------------------------------------------------------------------------------------------
-
-
 def _list(value: float | list[float]) -> str:
     return f"[{', '.join(map(_number, value))}]" if isinstance(value, list) else _number(value)
 
@@ -164,32 +153,11 @@ def _number(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)
 
 
-def _whole(powers: Sequence[float]) -> bool:
-    return all(power == int(power) for power in powers)
-
-
 def _grouped(operand: str, loose: str) -> str:
-    """The operand, in parentheses if an operator of ``loose`` occurs in it outside of brackets and quotes."""
-    return f"({operand})" if any(sign in loose for sign in _operators(operand)) else operand
-
-
-def _operators(term: str) -> set[str]:
-    """The operators in a term outside of brackets and quotes; a hyphen between letters is part of a name."""
-    depth, quoted, operators = 0, False, set[str]()
-    for place, character in enumerate(term):
-        if character == '"' and term[place - 1 : place] != "\\":
-            quoted = not quoted
-        elif quoted:
-            continue
-        elif character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
-        elif depth == 0 and character in "+-*/^" and not _hyphen(term, place):
-            operators.add(character)
-    return operators
-
-
-def _hyphen(term: str, place: int) -> bool:
-    before, after = term[place - 1 : place], term[place + 1 : place + 2]
-    return term[place] == "-" and before.isalnum() and after.isalnum()
+    """The operand, in parentheses if an operator of ``loose`` occurs in it outside of brackets and quotes; a hyphen
+    between letters is part of a name."""
+    outside, brackets = re.sub(r'"(?:[^"\\]|\\.)*"', "_", operand), 1
+    while brackets:
+        outside, brackets = re.subn(r"[(\[{][^()\[\]{}]*[)\]}]", "_", outside)
+    outside = re.sub(r"(?<=[^\W_])-(?=[^\W_])", "", outside)
+    return f"({operand})" if any(sign in outside for sign in loose) else operand

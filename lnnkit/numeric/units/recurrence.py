@@ -9,14 +9,11 @@ from lnnkit.numeric.units.unit import Unit
 
 
 class Recurrent(nn.Module):
-    """``h_t = cell([x_t, h_(t-1)])`` for ``t = 1 .. T``; the last state, ``h_T``.
+    """The last state of ``h_t = cell([x_t, h_(t-1)])``, ``t = 1 .. T``: ``[..., steps, in] -> [..., states]``.
 
-    ``cell`` is a `Unit`, or a chain of them, that takes the numbers of a step and then the ``states`` numbers of the
-    state, and gives the next state. ``start`` is each number of ``h_0``: 0 for what is added up, 1 for what is
-    multiplied. Whether or not units have seeds, steps are the dimension before the last:
-    ``[..., steps, in] -> [..., states]``, where ``in`` is what the cell takes beside the state.
-
-    `project` and `regulariser` delegate to all units of the cell.
+    ``cell`` is a `Unit`, or a chain of them, that takes the ``in`` numbers of a step and then the ``states`` numbers of
+    the state, and gives the next state. ``start`` is each number of ``h_0``: 0 for what is added up, 1 for what is
+    multiplied. `project` and `regulariser` delegate to all units of the cell.
     """
 
     def __init__(self, cell: Unit | nn.Sequential, states: int, *, start: float = 0.0) -> None:
@@ -26,9 +23,8 @@ class Recurrent(nn.Module):
         self.start = start
         first = self.units[0]
         if not 0 < states < first.in_features or self.units[-1].out_features != states:
-            raise ValueError(
-                f"a cell of {first.in_features} to {self.units[-1].out_features} features cannot keep {states} states"
-            )
+            sizes = f"{first.in_features} to {self.units[-1].out_features}"
+            raise ValueError(f"a cell of {sizes} features cannot keep {states} states")
 
     @property
     def units(self) -> list[Unit]:
@@ -39,15 +35,13 @@ class Recurrent(nn.Module):
         """The last state. ``state``, ``[..., states]``, replaces the start. Raises ValueError if shapes do not fit."""
         if x.dim() < 2:
             raise ValueError(f"the input has shape {tuple(x.shape)}, but a sequence is [..., steps, features]")
-        first = self.units[0]
-        leading = x.shape[:-2]
-        if first.seeds is not None and len(leading) < 2:
-            leading = (first.seeds, *leading)
+        seeds, leading = self.units[0].seeds, x.shape[:-2]
+        if seeds is not None and len(leading) < 2:
+            leading = (seeds, *leading)
         begun = torch.full((*leading, self.states), self.start, dtype=x.dtype, device=x.device)
         last = begun if state is None else state
-        for number in range(x.shape[-2]):
-            now = x[..., number, :].expand(*last.shape[:-1], -1)
-            last = self.cell(torch.cat([now, last], -1))
+        for now in x.unbind(-2):
+            last = self.cell(torch.cat([now.expand(*last.shape[:-1], -1), last], -1))
         return last
 
     def project(self) -> None:

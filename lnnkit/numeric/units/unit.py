@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,7 @@ from lnnkit.arrays import all_set
 
 @dataclass(frozen=True)
 class Hardening:
-    """The result of rounding: the loss before it, the loss of the rounded unit, and whether the rounding was kept; each
-    of shape ``[seeds]``, or ``[]`` for a unit without seeds."""
+    """The loss before rounding, that of the rounded unit, and whether the rounding was kept: ``[seeds]`` or ``[]``."""
 
     loss: Tensor
     rounded_loss: Tensor
@@ -29,10 +29,8 @@ class Unit(nn.Module, ABC):
     With ``seeds`` it is that many independent layers in one module: every parameter has a leading dimension, inputs are
     ``[in]``, ``[batch, in]`` (the same for all) or ``[seeds, batch, in]``, outputs ``[seeds, (batch,) out]``.
 
-    Each unit has the initialisation (`reset_parameters`), the clipping (`project`, after every optimiser step) and the
-    penalty (`regulariser`) of its paper. `attributes` are the parameters as the language writes them, ``nau(a,
-    b){weight: [1, -1]}``; `assign` sets them, and the class method ``given`` of each unit makes a unit from them.
-
+    Each unit has the initialisation, clipping and penalty of its paper. `attributes` are the parameters as the language
+    writes them, ``nau(a, b){weight: [1, -1]}``; the class method ``given`` of each unit makes a unit from them.
     ``generator`` draws the initial weights; without one the default generator of torch does.
     """
 
@@ -66,8 +64,6 @@ class Unit(nn.Module, ABC):
     clipped: ClassVar[tuple[str, ...]] = ()
     """The parameters that `project` clips to their ranges."""
 
-    # --- what a unit says of itself ---------------------------------------------------------------------------------
-
     @abstractmethod
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The parameters and their shapes, without the dimension of seeds."""
@@ -80,15 +76,17 @@ class Unit(nn.Module, ABC):
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Draw the initial weights of the unit's paper."""
 
+    def _xavier(self, values: Tensor, generator: torch.Generator | None) -> None:
+        reach = math.sqrt(6.0 / (self.in_features + self.out_features))
+        values.uniform_(-reach, reach, generator=generator)
+
     @abstractmethod
     def forward(self, x: Tensor) -> Tensor: ...
 
     def attributes(self) -> dict[str, Tensor]:
         """The parameters by their keys in the language."""
-        raw = {name: values.detach().clone() for name, values in self.named_parameters()}
-        return {
-            name: values.clamp(*self.ranges[name]) if name in self.clipped else values for name, values in raw.items()
-        }
+        values = {name: values.detach().clone() for name, values in self.named_parameters()}
+        return values | {name: values[name].clamp(*self.ranges[name]) for name in self.clipped}
 
     @torch.no_grad()
     def assign(self, attributes: Mapping[str, Tensor]) -> None:
@@ -106,8 +104,6 @@ class Unit(nn.Module, ABC):
         """The penalty of the unit's paper, ``[seeds]`` or ``[]``, unweighted; 0 where the paper has none."""
         return torch.zeros_like(next(self.parameters()).flatten(self._leading)[..., 0])
 
-    # --- the grid ---------------------------------------------------------------------------------------------------
-
     def rounded(self) -> dict[str, Tensor]:
         """`attributes` moved to the nearest grid points; those without a grid unchanged."""
         return {key: nearest(values, self.grids.get(key)) for key, values in self.attributes().items()}
@@ -124,11 +120,9 @@ class Unit(nn.Module, ABC):
 
     @torch.no_grad()
     def harden(self, loss: Callable[[Self], Tensor], tolerance: float = 0.0) -> Hardening:
-        """Round to the grid, in place, if that does not raise ``loss`` by more than ``tolerance``.
-
-        ``loss`` evaluates the unit in its current state: ``[seeds]``, or ``[]`` without seeds. Each seed is decided
-        separately; one whose rounding is refused keeps its weights. A loss of nan refuses.
-        """
+        """Round to the grid, in place, where that does not raise ``loss`` by more than ``tolerance``. ``loss``
+        evaluates the unit in its current state: ``[seeds]``, or ``[]`` without seeds. Each seed is decided for itself;
+        a loss of nan refuses."""
         state = {**dict(self.named_parameters()), **dict(self.named_buffers())}
         kept = {name: value.detach().clone() for name, value in state.items()}
         before = loss(self).detach().clone()
@@ -145,22 +139,21 @@ class Unit(nn.Module, ABC):
 
     @classmethod
     def _of(cls, attributes: Mapping[str, Tensor]) -> Self:
-        """A unit with these attributes, of the shape of the first: ``[out, in]`` or ``[seeds, out, in]``. Raises
-        ValueError where one leaves its range."""
+        """A unit of the shape of the first attribute, ``[out, in]`` or ``[seeds, out, in]``. Raises ValueError where
+        one leaves its range."""
         for key, (low, high) in cls.ranges.items():
             if not all_set((attributes[key] >= low) & (attributes[key] <= high)):
                 raise ValueError(f"the {key} of {cls.__name__} must be in [{low:g}, {high:g}]")
         weight = next(iter(attributes.values()))
         *seeds, out_features, in_features = weight.shape
-        leading = seeds[0] if seeds else None
         unused = torch.Generator(weight.device)  # the start is overwritten; torch's own generator stays as it is
-        unit = cls(in_features, out_features, seeds=leading, generator=unused, dtype=weight.dtype, device=weight.device)
+        like = {"generator": unused, "dtype": weight.dtype, "device": weight.device}
+        unit = cls(in_features, out_features, seeds=seeds[0] if seeds else None, **like)
         unit.assign(attributes)
         return unit
 
     @property
     def _leading(self) -> int:
-        """The number of dimensions before the unit's own."""
         return 0 if self.seeds is None else 1
 
     def _per_seed(self, values: Tensor) -> Tensor:
@@ -178,7 +171,7 @@ class Unit(nn.Module, ABC):
 
 
 def nearest(values: Tensor, grid: tuple[float, ...] | None) -> Tensor:
-    """Each value moved to the nearest point of the grid; unchanged without a grid."""
+    """Each value moved to the nearest point of the grid, if there is one."""
     if grid is None:
         return values
     points = torch.tensor(grid, dtype=values.dtype, device=values.device)
@@ -198,11 +191,9 @@ def matrix(values: Weights) -> Tensor:
 
 
 def product(factors: Tensor) -> Tensor:
-    """The product over the last dimension, ``[..., n] -> [...]``; 1 if it is empty.
-
-    Factors are multiplied pairwise, so that the gradient of each factor is computed as the product of the others.
-    ``torch.prod`` divides the whole product by the factor, which fails at zeros and loses precision for tiny factors.
-    """
+    """The product over the last dimension, ``[..., n] -> [...]``; 1 if it is empty. Factors are multiplied pairwise, so
+    that the gradient of each is the product of the others: ``torch.prod`` divides the whole product by the factor,
+    which fails at zeros and loses precision for tiny factors."""
     while factors.shape[-1] > 1:
         half = factors.shape[-1] // 2
         pairs = factors[..., :half] * factors[..., half : 2 * half]
