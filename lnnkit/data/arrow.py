@@ -4,7 +4,7 @@ if it is installed (0.3 to 1.4 CPU seconds), which is too slow for the check of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -80,11 +80,14 @@ def filled(texts: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 def without(array: pa.Array, gaps: np.ndarray) -> pa.Array:
     """The array, with nulls where there are ``gaps``."""
-    if not gaps.any():
-        return array
+    return called("if_else", booleans(gaps), pa.nulls(1, array.type)[0], array) if gaps.any() else array
+
+
+def called(kernel: str, *arguments: pa.Array | pa.Scalar, options: Any = None) -> Any:
+    """The result of one of Arrow's kernels, which are imported by the first call."""
     from pyarrow.compute import call_function
 
-    return call_function("if_else", [booleans(gaps), pa.nulls(1, array.type)[0], array])
+    return call_function(kernel, list(arguments), options)
 
 
 def mask(truths: pa.BooleanArray) -> np.ndarray:
@@ -123,10 +126,8 @@ def text_buffers(array: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarra
 def ranked(values: pa.Array) -> tuple[np.ndarray, pa.Array]:
     """The rank (int32) of each value among the distinct ones, and these, sorted: texts by their bytes (in UTF-8 as code
     points are). ``values`` are strings, binary or numbers without nulls; the distinct ones have the same type."""
-    from pyarrow.compute import call_function
-
     coded = cast("pa.DictionaryArray", values.dictionary_encode())
-    order = view(call_function("array_sort_indices", [coded.dictionary]), np.uint64).astype(np.int64)
+    order = view(called("array_sort_indices", coded.dictionary), np.uint64).astype(np.int64)
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     return place.take(view(coded.indices, np.int32)), coded.dictionary.take(numbers(order, np.int64))

@@ -26,8 +26,8 @@ class ColumnFilter:
 
 @dataclass(frozen=True, slots=True)
 class ColumnChoice:
-    """Columns by position from 0. ``values`` has no column (true), one (exact) or two (lower and upper). ``named``
-    means that a column was given by a name from the header, ``listed`` that the statement lists its columns."""
+    """Columns by position from 0. ``values`` has no column (true), one (exact) or two (lower and upper). ``named``: a
+    column was given by a name from the header; ``listed``: the statement lists its columns."""
 
     keys: tuple[int, ...]
     values: tuple[int, ...]
@@ -50,18 +50,15 @@ def choose(
     where: Sequence[Where] = (),
     missing: Sequence[str] = (),
 ) -> ColumnChoice:
-    """The columns that a statement means; raises ``Unreadable``.
-
-    In a list of columns the first ``arity`` ones are the arguments; one more is a truth value (or the value of a
-    number), two more are the lower and the upper bound. Without a list, all columns of the table are read as if they
-    were listed, so their number must fit exactly. A table with more columns is refused: an ignored column may contain
-    the truth values, and a column that is read by accident may contain something else.
-    """
+    """The columns that a statement means; raises ``Unreadable``. The first ``arity`` of a list are the arguments; one
+    more is a truth value (or the value of a number), two more are the lower and the upper bound. Without a list all
+    columns of the table are read as if they were listed, so a table with more is refused: an ignored column may contain
+    the truth values, and one that is read by accident something else."""
     if sheet.format and not sheet.names:
         raise Unreadable("empty-file", f"{sheet.source} is empty")
-    filters = tuple(
+    filters = [
         ColumnFilter(_position(test.column, sheet), _comparable(test, missing), _other(test, sheet)) for test in where
-    )
+    ]
     allowed = range(arity + 1, arity + 3) if numeric else range(arity, arity + 3)
     if columns is not None:
         if len(columns) not in allowed:
@@ -77,10 +74,9 @@ def choose(
             raise Unreadable("wrong-columns", message, hint)
         if len(positions) not in allowed:
             raise _wrong_width(predicate, arity, numeric, sheet)
-    named = any(
-        isinstance(column, str) for some in ((columns or ()), *(test.columns for test in where)) for column in some
-    )
-    return ColumnChoice(positions[:arity], positions[arity:], filters, named, columns is not None)
+    written = [*(columns or ()), *(column for test in where for column in test.columns)]
+    named = any(isinstance(column, str) for column in written)
+    return ColumnChoice(positions[:arity], positions[arity:], tuple(filters), named, columns is not None)
 
 
 def _needs(predicate: str, arity: int, numeric: bool) -> str:
@@ -92,9 +88,7 @@ def _needs(predicate: str, arity: int, numeric: bool) -> str:
 
 def _wrong_width(predicate: str, arity: int, numeric: bool, sheet: Sheet) -> Unreadable:
     count = len(sheet.names)
-    has = f"{sheet.source} has {count}"
-    if sheet.named:
-        has += f": {_listing(sheet.names)}"
+    has = f"{sheet.source} has {count}" + (f": {_listing(sheet.names)}" if sheet.named else "")
     hint, wanted = "", max(1, arity + numeric)
     if sheet.format:
         listed = sheet.listed(range(min(wanted, count) if sheet.named else wanted))
@@ -132,11 +126,9 @@ def _other(where: Where, sheet: Sheet) -> int | None:
     try:
         return _position(where.other.name, sheet)
     except Unreadable as problem:
-        text, fault = format_string(where.other.name), problem.fault
-        message = f"the value `{where.other.name}` needs quotes, or to be a column: {fault.message}"
-        raise Unreadable(
-            "unquoted-value", message, f"write {text} for a text; {fault.hint}", where.other.span
-        ) from None
+        message = f"the value `{where.other.name}` needs quotes, or to be a column: {problem.fault.message}"
+        hint = f"write {format_string(where.other.name)} for a text; {problem.fault.hint}"
+        raise Unreadable("unquoted-value", message, hint, where.other.span) from None
 
 
 def _position(column: Column, sheet: Sheet) -> int:
@@ -157,17 +149,15 @@ def _position(column: Column, sheet: Sheet) -> int:
             places = " and ".join(str(position + 1) for position in matches)
             message = f'{sheet.source} has several columns "{column}": {places}'
             raise Unreadable("ambiguous-column", message, "give its position instead, and add `header` after the list")
-    hint = _separated(sheet)
-    if hint is None and sheet.format == "tsv" and f'"{column}"' in sheet.names:
-        hint = 'a TSV has no quotes, so they belong to its names and values: call the file .csv, with `delimiter "\\t"`'
-    if hint is None:
-        import difflib
+    import difflib
 
-        folded = {name.casefold(): name for name in sheet.names}
-        close = difflib.get_close_matches(column.casefold(), list(folded), n=1)
-        near = f'did you mean "{folded[close[0]]}"? ' if close else ""
-        hint = f"{near}its columns: {_listing(sheet.names)}"
-    raise Unreadable("unknown-column", f'{sheet.source} has no column "{column}"', hint)
+    folded = {name.casefold(): name for name in sheet.names}
+    close = difflib.get_close_matches(column.casefold(), list(folded), n=1)
+    near = f'did you mean "{folded[close[0]]}"? ' if close else ""
+    hint = f"{near}its columns: {_listing(sheet.names)}"
+    if sheet.format == "tsv" and f'"{column}"' in sheet.names:
+        hint = 'a TSV has no quotes, so they belong to its names and values: call the file .csv, with `delimiter "\\t"`'
+    raise Unreadable("unknown-column", f'{sheet.source} has no column "{column}"', _separated(sheet) or hint)
 
 
 def _listing(names: Sequence[str]) -> str:

@@ -42,14 +42,11 @@ class EntityColumn(Sequence[str]):
             yield from self.names.at(self.codes[low : low + _BLOCK], len(self))
 
     def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str) or len(self) != len(other):
+            return False
         if isinstance(other, EntityColumn) and other.names is self.names:
-            return len(self) == len(other) and bool((self.codes == other.codes).all())
-        return (
-            isinstance(other, Sequence)
-            and not isinstance(other, str)
-            and len(self) == len(other)
-            and all(one == two for one, two in zip(self, other, strict=True))
-        )
+            return bool((self.codes == other.codes).all())
+        return all(one == two for one, two in zip(self, other, strict=True))
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 

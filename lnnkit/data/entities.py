@@ -53,7 +53,7 @@ def intern(tables: Sequence[FactTable], texts: Iterable[str]) -> tuple[Entities,
     lists = list({id(table.names): table.names for table in tables if table.columns}.values())
     names, places = Names.of(texts), list[np.ndarray]()
     if lists:
-        from lnnkit.data.cells.shared_names import shared_names
+        from lnnkit.data.cells.texts import shared_names
 
         names, places = shared_names([*lists, names])
     if len(names) > LIMIT:

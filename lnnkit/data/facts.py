@@ -98,7 +98,8 @@ def facts(
     table = FactTable(predicate, compacted(keys, mask), lower, upper, rows, source, span)
     diagnostics = _listed(grid, doubts, source, span, shown)
     if not choice.listed and choice.values and not numeric and sheet.format:
-        diagnostics = [_unasked(diagnostic, sheet, choice) for diagnostic in diagnostics]
+        more = f"; to leave columns out, list those to read: {sheet.listed(choice.keys)}"
+        diagnostics = [replace(d, hint=d.hint + more) if d.code == "bad-truth" else d for d in diagnostics]
     chosen = bool(diagnostics) or bool(keep.any())
     diagnostics += [
         Diagnostic("float-keys", f"{sheet.title(position)} {_FLOAT_KEYS}", _AS_WHOLE, span, "warning", source)
@@ -126,12 +127,12 @@ def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[ConditionResult], grid: G
 
 
 def _verdict(grid: Grid, sheet: Sheet, condition: ColumnFilter) -> ConditionResult:
-    cells = Cells(grid.columns[condition.position], sheet.title(condition.position))
-    if condition.other is None:
-        return verdict(condition.where, cells)
-    return pair_verdict(
-        condition.where.operator, cells, Cells(grid.columns[condition.other], sheet.title(condition.other))
+    cells, *other = (
+        Cells(grid.columns[position], sheet.title(position))
+        for position in (condition.position, condition.other)
+        if position is not None
     )
+    return pair_verdict(condition.where.operator, cells, *other) if other else verdict(condition.where, cells)
 
 
 def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int], known: Names | None = None) -> list[Texts]:
@@ -161,10 +162,6 @@ class _ValueColumn:
     def code(self) -> str:
         return "bad-number" if self.numeric else "bad-truth"
 
-    @property
-    def kind(self) -> str:
-        return "a number" if self.numeric else "a truth value"
-
     def is_sound(self, values: np.ndarray) -> bool:
         """Whether all ``values`` are valid."""
         if not len(values) or self.real.missing.any() or self.real.wrong.any():
@@ -176,7 +173,8 @@ class _ValueColumn:
         """The rows with a wrong value: an end of a number may not be ``unreached``, and a single number (None) not be
         infinite."""
         real, title, sheet = self.real, self.title, self.sheet
-        yield _Doubt(real.wrong, self.fault, f"where {title} is not {self.kind}")
+        kind = "a number" if self.numeric else "a truth value"
+        yield _Doubt(real.wrong, self.fault, f"where {title} is not {kind}")
         if self.numeric:
             infinite, what = values == unreached, "no number is beyond it"
             hint = "an unknown lower end is -inf or empty, an unknown upper end inf or empty"
@@ -203,7 +201,7 @@ class _ValueColumn:
     def fault(self, row: int) -> DataFault:
         """What is wrong with a value that is none."""
         real, sheet, shown = self.real, self.sheet, self.real.shown(row)
-        message = f"{self.title} is {shown}, not {self.kind}"
+        message = f"{self.title} is {shown}, not a {'number' if self.numeric else 'truth value'}"
         if row == 0 and not sheet.named and shown.strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
             return DataFault(self.code, message, 'if this row is the header, end the statement with "header"')
         plain = bool(sheet.format) and shown[0] in "'\"" and "\\" not in shown  # an escape is not what the file has
@@ -247,13 +245,6 @@ def _bounds(columns: Sequence[_ValueColumn], total: int) -> tuple[np.ndarray, np
     return lower, upper, doubts
 
 
-def _unasked(error: Diagnostic, sheet: Sheet, choice: ColumnChoice) -> Diagnostic:
-    """The error for a column that is not a truth value and was not listed to be read as one."""
-    if error.code != "bad-truth":
-        return error
-    return replace(error, hint=f"{error.hint}; to leave columns out, list those to read: {sheet.listed(choice.keys)}")
-
-
 def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], DataFault]:
     leave_out = f", or leave such rows out: `where {sheet.column(position)} is not null`" if sheet.format else ""
     encoded = 'save the file as UTF-8, or add its encoding: `encoding "latin-1"`'
@@ -269,12 +260,11 @@ def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], Dat
 
 def _listed(grid: Grid, doubts: Sequence[_Doubt], source: str, span: Span | None, shown: int) -> list[Diagnostic]:
     """The faults grouped by column and kind, in the order of each group's first row."""
-    groups: list[tuple[list[tuple[int, DataFault]], int, str]] = []  # the first rows, how many there are, and which
     kinds: dict[tuple[str, str], list[tuple[int, DataFault]]] = {}
     unread = (*grid.lost, *((int(grid.rows[index]), fault) for index, fault in grid.spoiled.items()))
     for number, fault in sorted(unread, key=itemgetter(0)):  # not divided into columns, or not read
         kinds.setdefault((fault.code, fault.hint), []).append((number, fault))
-    groups += [(rows[:shown], len(rows), " like these") for rows in kinds.values()]
+    groups = [(rows[:shown], len(rows), " like these") for rows in kinds.values()]  # first rows, how many, and which
     for doubt in doubts:
         rows = np.flatnonzero(doubt.rows)
         named = [(int(grid.rows[row]), doubt.fault(row)) for row in rows[:shown].tolist()]

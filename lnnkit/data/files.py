@@ -8,7 +8,7 @@ import secrets
 from pathlib import Path
 
 from lnnkit.data.model_file import NoModel, is_model, read_text
-from lnnkit.data.source import Unreadable, is_table, names_beside, nearest_name, read_bytes
+from lnnkit.data.source import UTF16_MARKS, Unreadable, is_table, names_beside, nearest_name, read_bytes
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_string
 
@@ -57,10 +57,8 @@ def read_program(path: Path) -> tuple[str | None, list[Diagnostic]]:
         try:
             return read_text(path), []
         except (NoModel, OSError) as problem:
-            reason = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
-            return failed(
-                "no-model", f'"{path}" cannot be read: {reason}', "name a file that `lnnkit train` or `save` wrote"
-            )
+            message = f'"{path}" cannot be read: {getattr(problem, "strerror", None) or problem}'
+            return failed("no-model", message, "name a file that `lnnkit train` or `save` wrote")
     if is_table(path) and path.is_file():
         hint = f"read it in a .lnn file beside it: `load P from {format_string(path.name)}`"
         return failed("table-as-program", f'"{path}" is a table, not a program', hint)
@@ -68,7 +66,7 @@ def read_program(path: Path) -> tuple[str | None, list[Diagnostic]]:
         data = read_bytes(path, nearest_program)
     except Unreadable as problem:
         return failed(problem.fault.code, problem.fault.message, problem.fault.hint)
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if data[:2] in UTF16_MARKS:
         return failed("unreadable-file", f'"{path}" is UTF-16, not UTF-8', "save it as UTF-8")
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:

@@ -1,8 +1,6 @@
-"""Model files: the text of a program and its exact learned values, in one safetensors file.
-
-The metadata hold ``lnnkit`` (the version of the format) and ``program`` (the text, with rounded values); each parameter
-has a float64 tensor under its name.
-"""
+"""Model files: the text of a program and its exact learned values, in one safetensors file. The metadata hold
+``lnnkit`` (the version of the format) and ``program`` (the text, with rounded values); each parameter has a float64
+tensor under its name."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ _CONVERTED = {
 }
 """Files of other programs, by their suffixes: how pandas, or rdflib, reads one."""
 _SQL = re.compile(r"(?:.*/)?\s*(?:select|with|from)\s", re.IGNORECASE)
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _FETCHED = re.compile(r"(?:^|/)(?:https?|ftp|s3|gs):/")
 
 
@@ -40,8 +41,7 @@ class DataFault:
 
 
 class Unreadable(Exception):
-    """The table as a whole cannot be read. Raised by readers and caught inside this package. ``span`` is the part of
-    the statement that is at fault, if one is."""
+    """The table as a whole cannot be read; ``span`` is the part of the statement that is at fault, if one is."""
 
     def __init__(self, code: str, message: str, hint: str = "", span: Span | None = None) -> None:
         super().__init__(message)
@@ -59,9 +59,7 @@ class RawTable:
 
 
 def format_of(path: Path) -> tuple[Format, str | None]:
-    """The format and the compression by the last suffixes of the name: ``.csv``; ``.tsv .tab .txt`` (tab-separated, no
-    quoting); ``.parquet .pq``; ``.jsonl .ndjson`` (an object in each line); each also with ``.gz .bz2 .zst .lz4 .br``.
-    Case does not matter."""
+    """The format and the compression by the last suffixes of the name, in any case. Raises ``Unreadable``."""
     suffix, compression = _endings(path)
     kind = FORMATS.get(suffix)
     if kind is None:

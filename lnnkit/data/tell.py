@@ -33,13 +33,12 @@ def told_table(
 ) -> tuple[FactTable | None, list[Diagnostic]]:
     """The facts that a Python object states for a predicate (or ``numeric`` attribute), and what is wrong with it.
 
-    ``table`` is a pandas or polars frame, a DuckDB relation, an Arrow table or stream (anything with
-    ``__arrow_c_stream__`` or ``__dataframe__``); a mapping of column names to values; a two-dimensional array; or an
-    iterable of rows, each a tuple, list or mapping, or for one argument a bare entity. Columns are used by position, as
-    ``read_table`` does without a list: the arguments, then a truth value or two bounds (for a number: its value or two
-    bounds). Diagnostics name the file ``<told NAME>`` and the row, from 1; if ``before`` tables were told of it
-    already, the file is numbered: ``<told NAME 2>``. ``trust`` applies to all its facts. Names and row numbers that
-    equal those of the table ``like`` share its memory. ``gaps`` says what an empty truth is.
+    ``table`` is anything with ``__arrow_c_stream__`` or ``__dataframe__``, such as a frame of pandas or polars; a
+    mapping of column names to values; a two-dimensional array; or an iterable of rows, each a tuple, list or mapping,
+    or for one argument a bare entity. Columns are used by position, as ``read_table`` does without a list. Diagnostics
+    name the file ``<told NAME>`` and the row, from 1; if ``before`` tables were told of it already, the file is
+    numbered: ``<told NAME 2>``. ``trust`` applies to all its facts. Names and row numbers that equal those of the table
+    ``like`` share its memory. ``gaps`` says what an empty truth is.
     """
     source = f"{TOLD} {predicate} {before + 1}>" if before else f"{TOLD} {predicate}>"
     try:
@@ -63,17 +62,13 @@ def _sheet(arity: int, numeric: bool, table: Any, like: FactTable | None) -> She
         lazy = "call its `collect()` and tell the result" if hasattr(table, "collect") else ""
         raise Unreadable("wrong-table", message, lazy or "tell a frame, a mapping of columns, or a list of rows")
     if hasattr(table, "__array__") and getattr(table, "ndim", 2) == 2:
-        return _from_columns(_array_columns(table), named=False)
+        try:
+            array = np.asanyarray(table) if isinstance(table, np.ma.MaskedArray) else np.asarray(table)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise Unreadable("wrong-table", f"a {type(table).__name__} cannot be read as an array: {error}") from None
+        return _from_columns({str(place + 1): array[:, place] for place in range(array.shape[1])}, named=False)
     rows = column_of(table, SOURCE) if hasattr(table, "__array__") else list(table)
     return _from_rows(arity, numeric, rows if isinstance(rows, list) else rows.to_pylist())
-
-
-def _array_columns(table: Any) -> dict[str, object]:
-    try:
-        array = np.asanyarray(table) if isinstance(table, np.ma.MaskedArray) else np.asarray(table)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise Unreadable("wrong-table", f"a {type(table).__name__} cannot be read as an array: {error}") from None
-    return {str(position + 1): array[:, position] for position in range(array.shape[1])}
 
 
 def _from_columns(table: Mapping[Any, Any], named: bool = True, like: FactTable | None = None) -> Sheet:
@@ -121,10 +116,11 @@ def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
 
 def _lost(row: Any, names: tuple[str, ...], *, others: bool) -> DataFault:
     if others:
-        message = f"{row!r:.60} does not have the columns of the others: {', '.join(names) or 'none'}"
-        return DataFault("bad-row", message)
-    message = f"{row!r:.60} is not a row of {len(names)} columns"
-    return DataFault("bad-row", message, f"write each row as a tuple of {len(names)}, and all of them as a list")
+        return DataFault(
+            "bad-row", f"{row!r:.60} does not have the columns of the others: {', '.join(names) or 'none'}"
+        )
+    hint = f"write each row as a tuple of {len(names)}, and all of them as a list"
+    return DataFault("bad-row", f"{row!r:.60} is not a row of {len(names)} columns", hint)
 
 
 def _cells(row: Any, keys: tuple[Any, ...] | None, arity: int) -> tuple[Any, ...] | None:

@@ -12,7 +12,7 @@ from lnnkit.data.arrow import concatenated, view
 from lnnkit.data.cells.conditions import Cells, ConditionResult
 from lnnkit.data.cells.date_cells import COMPARISONS, Dates, other_dates
 from lnnkit.data.cells.numbers import reals_of
-from lnnkit.data.cells.shared_names import distinct_names
+from lnnkit.data.cells.texts import distinct_names
 from lnnkit.data.numerals import UNSAID, meant
 from lnnkit.data.source import DataFault, Unreadable
 from lnnkit.syntax.dates import formats

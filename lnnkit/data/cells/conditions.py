@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, is_text, mask, nulls, one, strings, value_type, view
+from lnnkit.data.arrow import Column, called, is_text, mask, nulls, one, strings, value_type, view
 from lnnkit.data.cells import date_cells
 from lnnkit.data.cells.numbers import Reals, reals_of
 from lnnkit.data.cells.text_values import TextValues, text_values
@@ -64,9 +64,8 @@ def _any(several: Sequence[ConditionResult]) -> ConditionResult:
     other."""
     if len(several) == 1:
         return several[0]
-    holds, wrong = (
-        np.any(masks, axis=0) for masks in zip(*((part.holds, part.wrong) for part in several), strict=True)
-    )
+    holds = np.any([part.holds for part in several], axis=0)
+    wrong = np.any([part.wrong for part in several], axis=0)
 
     def fault(row: int) -> DataFault:
         return next(part.fault(row) for part in several if part.wrong[row])
@@ -113,8 +112,6 @@ class Cells:
     def known(self, holds: np.ndarray) -> ConditionResult:
         return ConditionResult(holds, np.zeros(len(holds), bool), lambda row: DataFault("bad-row", f"row {row}"))
 
-    # --- the three kinds of cells -------------------------------------------------------------------------------
-
     def equal(self, cell: Cell) -> ConditionResult:
         if cell == "" and isinstance(cell, str):
             return self.known(self.missing)
@@ -123,10 +120,9 @@ class Cells:
         if not isinstance(cell, str):
             return self._number("=", cell)
         if pa.types.is_boolean(self.kind):
-            truth = TRUTHS.get(cell.lower())
-            if truth is None:
+            if cell.lower() not in TRUTHS:
                 raise self._unfit(cell, "booleans", "write true or false, without quotes")
-            return self._truth(bool(truth))
+            return self._truth(bool(TRUTHS[cell.lower()]))
         if self.numeric and not pa.types.is_integer(self.kind):
             raise self._unfit(cell, "numbers", _as_number(cell))
         return self._text("=", cell)
@@ -136,8 +132,11 @@ class Cells:
             return self._number(order, cell)
         if pa.types.is_boolean(self.kind):
             raise self._unfit(cell, "booleans", "write `= true` or `= false`")
-        numeral = NUMERAL.fullmatch(cell) is not None
-        if self.numeric or (numeral and self.textual and self._spells_numbers()):
+        numeric = self.numeric
+        if self.textual and NUMERAL.fullmatch(cell):
+            reals = reals_of(self.column, self.title, False)
+            numeric = not reals.wrong.any() and not reals.missing.all()
+        if numeric:
             raise self._unfit(cell, "numbers", _as_number(cell))
         return self._text(order, cell)
 
@@ -167,9 +166,8 @@ class Cells:
 
     def _truth(self, cell: bool) -> ConditionResult:
         reals = reals_of(self.column, self.title, True)
-        known = ~(reals.missing | reals.wrong)
         wrong = ~reals.missing & (reals.wrong | ((reals.values != 0) & (reals.values != 1)))
-        holds = known & (reals.values == float(cell))
+        holds = ~(reals.missing | reals.wrong) & (reals.values == float(cell))
 
         def fault(row: int) -> DataFault:
             hint = "true, yes, t, y and 1 are truths, and false, no, f, n and 0; compare others with a text in quotes"
@@ -189,24 +187,19 @@ class Cells:
             raise self._unfit(cell, str(self.kind), date_cells.as_date(cell))
         if moment is not None:
             return self._dates(relation, *divmod(moment.nanoseconds, 1000))
-        if date_cells.is_other_date(cell) and (relation != "=" or self._has_dates_beside(cell)):
-            what = "a date in a form of its own" if formats([cell]) else "which is no day of the calendar"
-            message = f"{self.title} is compared with {format_string(cell)}, {what}"
-            raise Unreadable("bad-condition", message, date_cells.as_date(cell))
-        return self.known(self.texts.by_row(self._values_that(relation, cell)) & ~self.missing)
-
-    def _values_that(self, relation: str, cell: str) -> np.ndarray:
-        """A mask of the texts, by value, for which a comparison with another holds."""
         values = self.texts.values
         if is_many(len(values)):
             holds = _compared(values, relation, strings([cell])[0])
         else:
             holds = date_cells.COMPARISONS[relation](np.array(values.to_pylist(), object), cell)
         holds[list(self.texts.faults)] = False
-        return holds
-
-    def _has_dates_beside(self, cell: str) -> bool:
-        return not self._values_that("=", cell).any() and date_cells.has_dates(self.texts)
+        if date_cells.is_other_date(cell) and (
+            relation != "=" or (not holds.any() and date_cells.has_dates(self.texts))
+        ):
+            what = "a date in a form of its own" if formats([cell]) else "which is no day of the calendar"
+            message = f"{self.title} is compared with {format_string(cell)}, {what}"
+            raise Unreadable("bad-condition", message, date_cells.as_date(cell))
+        return self.known(self.texts.by_row(holds) & ~self.missing)
 
     def _dates(self, relation: str, micros: int, nanos: int) -> ConditionResult:
         """The verdict of a comparison with an instant. As text, what is no date differs from every date."""
@@ -224,21 +217,15 @@ class Cells:
 
         return ConditionResult(holds, wrong, fault, f"where {self.title} is not a date as 2024-01-15")
 
-    # --- what the column holds ----------------------------------------------------------------------------------
-
-    def _spells_numbers(self) -> bool:
-        reals = reals_of(self.column, self.title, False)
-        return not reals.wrong.any() and not reals.missing.all()
-
     def _no_number(self, reals: Reals, cell: float | int) -> Callable[[int], DataFault]:
+        quoted = format_string(format_cell(cell))
+
         def fault(row: int) -> DataFault:
             shown = reals.shown(row)
             if not reals.wrong[row]:
-                hint = f"compare texts: write {format_string(format_cell(cell))} in quotes"
-                return DataFault(
-                    "bad-number", f"{self.title} is {shown}, a whole number that float64 cannot hold", hint
-                )
-            hint = f"to compare texts, write {format_string(format_cell(cell))} in quotes"
+                message = f"{self.title} is {shown}, a whole number that float64 cannot hold"
+                return DataFault("bad-number", message, f"compare texts: write {quoted} in quotes")
+            hint = f"to compare texts, write {quoted} in quotes"
             if (specific := meant(shown)) != UNSAID:
                 hint = f"{specific}; {hint}"
             elif len(shown) > 1 and shown[0] in "'\"":
@@ -258,6 +245,4 @@ def _as_number(cell: str) -> str:
 
 def _compared(array: pa.Array, relation: str, value: pa.Scalar) -> np.ndarray:
     """A mask of the values for which a comparison holds."""
-    from pyarrow.compute import call_function
-
-    return mask(call_function(_KERNELS[relation], [array, value]))
+    return mask(called(_KERNELS[relation], array, value))

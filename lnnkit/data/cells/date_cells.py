@@ -21,13 +21,8 @@ from lnnkit.data.source import DataFault
 from lnnkit.syntax.dates import formats, instant, is_date
 from lnnkit.syntax.printer import format_string
 
-COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": operator.eq,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {"=": operator.eq, "<": operator.lt, "<=": operator.le}
+COMPARISONS |= {">": operator.gt, ">=": operator.ge}
 _IN_MICROSECONDS = {"s": 10**6, "ms": 10**3, "us": 1}
 _SAMPLE = 100  # texts in which a form of dates is looked for; 20 tell the days from the months of most columns
 _LETTERS = {"%d": "dd", "%m": "mm", "%Y": "yyyy", "%y": "yy", "%b": "Mon", "%B": "Month", "%H": "hh", "%I": "hh"}
@@ -113,11 +108,10 @@ def other_dates(texts: TextValues, title: str) -> Callable[[str], DataFault]:
             names = Names.of(text for text in cast("list[str]", texts.distinct().values.to_pylist()) if text)
             forms.append(formats(list(islice((name for name in names if instant(name) is None), _SAMPLE))))
         patterns = forms[0] or formats([text])
-        if not patterns and NUMERAL.fullmatch(text):
-            hint = "a number compares with a number: write that without quotes"
-            return DataFault("bad-date", f"{title} is {text!r}, not a date", hint)
         if not patterns:
             hint = f"write dates as 2024-01-15; if such a cell is empty, add `missing {format_string(text)}`"
+            if NUMERAL.fullmatch(text):
+                hint = "a number compares with a number: write that without quotes"
             return DataFault("bad-date", f"{title} is {text!r}, not a date", hint)
         shown = " or ".join(re.sub("%.", lambda match: _LETTERS[match[0]], form) for form in patterns)
         readers = " or ".join(f"`pd.to_datetime(column, format={format_string(form)})`" for form in patterns)

@@ -10,7 +10,7 @@ from typing import cast
 
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, filled, is_text, mask, one, strings, value_type, without
+from lnnkit.data.arrow import Column, called, filled, is_text, mask, one, strings, value_type, without
 from lnnkit.data.choose import ColumnChoice
 from lnnkit.data.grid import Grid
 from lnnkit.data.numerals import pointed
@@ -93,9 +93,9 @@ def _cleared(column: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Arr
     wanted = _as_values(array.type, marks)
     if wanted is None:
         return column
-    from pyarrow.compute import SetLookupOptions, call_function
+    from pyarrow.compute import SetLookupOptions
 
-    marked = call_function("is_in", [array], SetLookupOptions(wanted, skip_nulls=True))
+    marked = called("is_in", array, options=SetLookupOptions(wanted, skip_nulls=True))
     return without(array, mask(marked)) if marked.true_count else column
 
 

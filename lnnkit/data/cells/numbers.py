@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, is_text, nulls, one, value_type, view, without
-from lnnkit.data.cells.objects import brief, is_missing, unboxed
-from lnnkit.data.cells.text_values import TextValues, text_values
+from lnnkit.data.cells.text_values import TextValues, brief, is_missing, text_values, unboxed
 from lnnkit.data.cells.whole import EXACT
 from lnnkit.data.names import is_many
 from lnnkit.data.numerals import NUMERAL, TRUTHS
@@ -75,22 +74,19 @@ def _from_texts(column: pa.Array | pa.ChunkedArray, title: str, truth: bool) -> 
     read = _from_numerals(texts, truth) if many else None
     if read is None:
         texts = (texts.distinct() if many else texts).cleaned()
-        read = _one_by_one(texts, truth)
-    values, missing, wrong, inexact = read
+        parts = np.array([_numeral(text, truth) for text in texts.values.to_pylist()], np.float64).reshape(-1, 3)
+        read = parts[:, 0], texts.empty(), (parts[:, 1] != 0) & ~texts.empty(), parts[:, 2] != 0
 
     def shown(row: int) -> str:
         return "text that is not UTF-8" if texts.at(row) in texts.faults else repr(texts.text(row))
 
-    values, wrong, inexact = map(texts.by_row, (values, wrong, inexact))
-    return Reals(values, texts.by_row(missing, gap=1), wrong, shown, inexact)
+    values, missing, wrong, inexact = read
+    by_row = texts.by_row
+    return Reals(by_row(values), by_row(missing, gap=1), by_row(wrong), shown, by_row(inexact))
 
 
-_ByValue = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""``values``, ``missing``, ``wrong`` and ``inexact`` of `Reals`, for each text."""
-
-
-def _from_numerals(texts: TextValues, truth: bool) -> _ByValue | None:
-    """The numbers that texts spell; None if one that is not empty spells none."""
+def _from_numerals(texts: TextValues, truth: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+    """The arrays of `Reals` for each text; None if one that is not empty spells no number."""
     missing = texts.empty()
     try:
         values = view(without(texts.values, missing).cast(pa.float64()), np.float64)
@@ -101,13 +97,6 @@ def _from_numerals(texts: TextValues, truth: bool) -> _ByValue | None:
     for place in np.flatnonzero(~(np.abs(values) < EXACT)).tolist():
         values[place], wrong[place], inexact[place] = _numeral(texts.values[place].as_py(), truth)
     return values, missing, wrong, inexact
-
-
-def _one_by_one(texts: TextValues, truth: bool) -> _ByValue:
-    parts = np.array([_numeral(text, truth) for text in texts.values.to_pylist()], np.float64).reshape(-1, 3)
-    values, wrong, inexact = parts[:, 0], parts[:, 1] != 0, parts[:, 2] != 0
-    missing = texts.empty()
-    return values, missing, wrong & ~missing, inexact
 
 
 def _numeral(text: str, truth: bool) -> tuple[float, bool, bool]:

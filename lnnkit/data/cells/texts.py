@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, concatenated, one, ranked, text_buffers, view
-from lnnkit.data.cells.objects import in_bulk
-from lnnkit.data.cells.shared_names import distinct_names, shared_names
-from lnnkit.data.cells.text_values import TextValues, composed, right, text_values
-from lnnkit.data.cells.whole import WholeValues, all_whole, integers, united, whole_floats
+from lnnkit.data.arrow import Column, concatenated, numbers, ranked, text_buffers
+from lnnkit.data.cells.text_values import TextValues, composed, in_bulk, right, text_values
+from lnnkit.data.cells.whole import WholeValues, all_whole, drawn, integers, united, whole_floats
 from lnnkit.data.column import EntityColumn
 from lnnkit.data.names import Names, is_many
 
 _WHOLE_FLOAT = re.compile(r"(0|-?[1-9][0-9]*)\.0+")
+_LOOKED_UP = 1000
+"""Up to this many texts are looked up one by one in a list that may have them all; more are ranked with it."""
 _EXACT_DIGITS = 15  # float64 tells all numbers of so many digits apart
 
 
@@ -41,9 +43,11 @@ def texts_of(column: Column, title: str) -> Texts:
 def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = None) -> list[Texts]:
     """As `texts_of`, for several columns of one length, each with its title; all share their ``names``. One column that
     has the ``known`` names of another table, each once and in order, shares them."""
-    if known is not None and len(columns) == 1 and _has_all(columns[0][0], known):
-        return [Texts(known.ranks, known, {}, 1)]
-    numbers, spelled = dict[int, WholeValues](), dict[int, TextValues]()
+    if known is not None and len(columns) == 1 and not len(known.texts):
+        values = integers(columns[0][0])
+        if values is not None and values[1] is None and np.array_equal(values[0], known.numbers):
+            return [Texts(known.ranks, known, {}, 1)]
+    wholes, spelled = dict[int, WholeValues](), dict[int, TextValues]()
     for place, (column, title) in enumerate(columns):
         column = whole_floats(in_bulk(column)) if len(column) else []
         whole = integers(column)
@@ -51,15 +55,15 @@ def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = 
         if texts is not None and is_many(len(texts.values)) and not texts.faults:
             whole = None if (values := all_whole(texts.values)) is None else (values, texts.codes)
         if whole is not None:
-            numbers[place] = whole
+            wholes[place] = whole
         elif texts is not None:
             spelled[place] = texts
-    distinct, ranks = united([values for values, _ in numbers.values()])
+    distinct, ranks = united([values for values, _ in wholes.values()])
     names, faults = Names((), distinct), dict[int, str]()
     if spelled:
         names, faults, (front, *rests) = _named(list(spelled.values()), names)
         ranks = [*(renumbered(rank, front) for rank in ranks), *rests]
-    held = {place: codes for place, (_, codes) in numbers.items()}
+    held = {place: codes for place, (_, codes) in wholes.items()}
     held |= {place: texts.codes for place, texts in spelled.items()}
     sharing = len(columns) if all(codes is None for codes in held.values()) else 0
     read = {
@@ -69,10 +73,13 @@ def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = 
     return [read[place] for place in range(len(columns))]
 
 
-def _named(several: Sequence[TextValues], numbers: Names) -> tuple[Names, dict[int, str], list[np.ndarray]]:
-    """The names of some texts and of ``numbers``, the faults of texts, and the codes of the numbers and, one array
+def _named(several: Sequence[TextValues], wholes: Names) -> tuple[Names, dict[int, str], list[np.ndarray]]:
+    """The names of some texts and of ``wholes``, the faults of texts, and the codes of the wholes and, one array
     after another, of the values."""
-    values = concatenated([texts.values if len(several) == 1 else _bytes(texts.values) for texts in several])
+    parts = [texts.values for texts in several]
+    if len(parts) > 1:
+        parts = [part if pa.types.is_binary(part.type) else part.cast(pa.binary()) for part in parts]
+    values = concatenated(parts)
     starts = np.cumsum([0, *(len(texts.values) for texts in several)])
     faults = {
         int(start) + place: fault
@@ -89,18 +96,14 @@ def _named(several: Sequence[TextValues], numbers: Names) -> tuple[Names, dict[i
         faults |= wrong
     names, place = distinct_names(texts, ordered=ordered)
     front = np.empty(0, np.int32)
-    if len(numbers):
-        names, (front, behind) = shared_names([numbers, names])
+    if len(wholes):
+        names, (front, behind) = shared_names([wholes, names])
         place = renumbered(place, behind)
     if faults:
         place[list(faults)] = np.arange(len(names), len(names) + len(faults))
     codes = place if ranks is None else renumbered(ranks, place)
     reasons = dict(enumerate(faults.values(), start=len(names)))
     return names, reasons, [front, *np.split(codes, starts[1:-1])]
-
-
-def _bytes(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    return values if pa.types.is_binary(values.type) else values.cast(pa.binary())
 
 
 def renumbered(codes: np.ndarray, place: np.ndarray) -> np.ndarray:
@@ -121,23 +124,16 @@ def without_fractions(texts: Texts) -> Texts:
     spelled = np.flatnonzero(used[count:-1]) + count
     if not len(spelled) or spelled[-1] >= len(names):
         return texts
-    numbers = list[int]()
+    values = list[int]()
     for place in spelled.tolist():
         match = _WHOLE_FLOAT.fullmatch(names[place])
         if match is None or len(match[1]) > _EXACT_DIGITS:
             return texts
-        numbers.append(int(match[1]))
-    distinct, (ranks,) = united([np.append(names.numbers, np.array(numbers, np.int64))])
+        values.append(int(match[1]))
+    distinct, (ranks,) = united([np.append(names.numbers, np.array(values, np.int64))])
     place = np.full(len(names), -1, np.int32)
     place[:count], place[spelled] = ranks[:count], ranks[count:]
     return Texts(renumbered(texts.codes, place), Names((), distinct))
-
-
-def _has_all(column: Column, names: Names) -> bool:
-    """Whether a column consists of all whole numbers that are names, in order."""
-    if isinstance(column, list) or column.type != pa.int64() or column.null_count or len(names.texts):
-        return False
-    return np.array_equal(view(one(column), np.int64), names.numbers)
 
 
 def reunited(several: Sequence[Texts]) -> list[Texts]:
@@ -180,3 +176,55 @@ def compacted(several: Sequence[Texts], keep: np.ndarray | None) -> tuple[Entity
         columns = [place.take(codes) for codes in columns]
         names = names.some(used)
     return tuple(EntityColumn(codes, names) for codes in columns)
+
+
+# --- one list of names for several ----------------------------------------------------------------------------------
+
+
+def distinct_names(texts: pa.StringArray, *, ordered: bool = False) -> tuple[Names, np.ndarray]:
+    """The names among texts in NFC, and the rank (int32) of each text among them, -1 for an empty one. ``ordered``
+    texts are distinct and ascending."""
+    if not is_many(len(texts)):
+        held = cast("list[str]", texts.to_pylist())
+        names = Names.of(text for text in held if text)
+        place = {name: rank for rank, name in enumerate(names)}
+        return names, np.array([place.get(text, -1) for text in held], np.int32)
+    ranks, distinct = (None, texts) if ordered else ranked(texts)
+    spelled, values = drawn(distinct)
+    rest = np.ones(len(distinct), bool)
+    rest[spelled] = False
+    rest[:1] &= not len(distinct) or distinct[0].as_py() != ""
+    places = np.full(len(distinct), -1, np.int32)
+    places[spelled] = np.arange(len(values), dtype=np.int32)
+    places[rest] = np.arange(len(values), len(values) + np.count_nonzero(rest), dtype=np.int32)
+    names = Names(distinct if rest.all() else distinct.take(numbers(np.flatnonzero(rest))), values)
+    return names, places if ranks is None else places.take(ranks)
+
+
+def shared_names(lists: Sequence[Names]) -> tuple[Names, list[np.ndarray]]:
+    """The names of several lists, and for each list the ranks (int32) of its names among them."""
+    if not is_many(sum(map(len, lists))) and any(len(held.texts) for held in lists):
+        names = Names.of(set[str]().union(*(held.python for held in lists)))
+        place = {name: rank for rank, name in enumerate(names)}
+        return names, [np.fromiter(map(place.__getitem__, held.python), np.int32, len(held)) for held in lists]
+    values, fronts = united([held.numbers for held in lists])
+    spelled = [held.texts_in_arrow for held in lists]
+    texts = max(spelled, key=len)
+    known = itertools.takewhile(lambda ranks: ranks is not None, (_ranks_in(texts, some) for some in spelled))
+    rests = [ranks for ranks in known if ranks is not None]
+    if len(rests) < len(spelled):
+        places, texts = ranked(concatenated(spelled))
+        rests = np.split(places, np.cumsum(list(map(len, spelled)))[:-1])
+    ranks = [np.append(front, rest + np.int32(len(values))) for front, rest in zip(fronts, rests, strict=True)]
+    return Names(texts, values), ranks
+
+
+def _ranks_in(largest: pa.StringArray, texts: pa.StringArray) -> np.ndarray | None:
+    """The ranks of some texts in a list that has them all; None if it does not, or is not worth a look."""
+    if texts is largest or texts.equals(largest):
+        return np.arange(len(texts), dtype=np.int32)
+    if len(texts) > _LOOKED_UP:
+        return None
+    known = Names(largest)
+    places = [known.find(text) for text in cast("list[str]", texts.to_pylist())]
+    return None if None in places else np.array(places, np.int32)

@@ -9,8 +9,8 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, booleans, mask, nulls, numbers, one, ranked, text_buffers, view
-from lnnkit.data.cells.objects import is_missing
+from lnnkit.data.arrow import Column, booleans, called, mask, nulls, numbers, one, ranked, text_buffers, view
+from lnnkit.data.cells.text_values import is_missing
 from lnnkit.data.numerals import WHOLE, whole
 
 EXACT = 2.0**53
@@ -19,7 +19,6 @@ EXACT = 2.0**53
 # with 16; `_BLOCK` from 2^13 to 2^19 (173 to 190 ms) differs by noise.
 _SPREAD = 4  # distinct numbers are found by direct addressing if their range is at most this many times their count
 _BLOCK = 1 << 16  # numbers at a time: they fit a processor's cache
-_NINE = ord("9")
 
 WholeValues = tuple[np.ndarray, np.ndarray | None]
 """Whole numbers (int32 or int64), and for each row the index of its number (int32; -1 in a gap); None: row by row."""
@@ -93,7 +92,7 @@ def _read(texts: pa.Array) -> np.ndarray | None:
     strings = texts.view(pa.string()) if pa.types.is_binary(texts.type) else texts
     offsets, data = text_buffers(strings)
     data = data[int(offsets[0]) : int(offsets[-1])]
-    if data.max(initial=0) > _NINE:
+    if data.max(initial=0) > ord("9"):
         return None
     try:
         numbers = view(strings.cast(pa.int64()), np.int64)
@@ -138,26 +137,29 @@ def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]
             out[:] = part
         return view(distinct, np.int64), ranks
     seen = np.zeros(high - low + 1, bool)
-    for array in filled:
-        for start in range(0, len(array), _BLOCK):
-            seen[np.subtract(array[start : start + _BLOCK], low, dtype=np.int64)] = True
+    blocks = [
+        (array[start : start + _BLOCK], out[start : start + _BLOCK])
+        for array, out in zip(several, ranks, strict=True)
+        for start in range(0, len(array), _BLOCK)
+    ]
+    for block, _ in blocks:
+        seen[np.subtract(block, low, dtype=np.int64)] = True
     place = None if seen.all() else np.cumsum(seen, dtype=np.int32) - np.int32(1)
-    for array, out in zip(several, ranks, strict=True):
-        for start in range(0, len(array), _BLOCK):
-            above = np.subtract(array[start : start + _BLOCK], low, dtype=np.int64)
-            out[start : start + _BLOCK] = above if place is None else place.take(above)
+    for block, out in blocks:
+        above = np.subtract(block, low, dtype=np.int64)
+        out[:] = above if place is None else place.take(above)
     return np.flatnonzero(seen) + low, ranks
 
 
 def drawn(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
     """The indices of the whole numbers among distinct texts in ascending order (in the order of their values), and the
     values, ascending."""
-    from pyarrow.compute import MatchSubstringOptions, call_function
+    from pyarrow.compute import MatchSubstringOptions
 
     # a whole number begins with a byte from `-` to `9`
     low, high = (bisect_left(range(len(texts)), mark, key=lambda place: texts[place].as_py()) for mark in "-:")
     among = texts.slice(low, high - low)
-    alike = call_function("match_substring_regex", [among], MatchSubstringOptions(f"^(?:{WHOLE.pattern})$"))
+    alike = called("match_substring_regex", among, options=MatchSubstringOptions(f"^(?:{WHOLE.pattern})$"))
     places, held = np.flatnonzero(mask(alike)) + low, among.filter(alike)
     numbers = all_whole(held)
     if numbers is None:  # some have too many digits

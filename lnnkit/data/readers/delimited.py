@@ -13,7 +13,7 @@ import pyarrow as pa
 from lnnkit.data.arrow import Column
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.readers.lines import Text, TextLayout, record, record_lines
-from lnnkit.data.source import DataFault, RawTable, Unreadable
+from lnnkit.data.source import UTF16_MARKS, DataFault, RawTable, Unreadable
 from lnnkit.syntax.printer import format_string
 
 # By `python -m benchmarks.load_constants` 300,000 rows take 85 to 98 CPU ms from 2^18 to 2^22, which is noise.
@@ -25,19 +25,14 @@ _MARKS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar", " ": "blank"}
 _ENCODED, _LATIN = "save it as UTF-8, or add its encoding, as", '`encoding "latin-1"`'
 _LINE, _BREAK = re.compile(rb"[^\r\n]*"), re.compile(rb"\r?\n?")
 _SPREADSHEET = re.compile(rb"sep=([\x01-\x7f])\r?\n", re.IGNORECASE)
-_WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
 def open_delimited(raw: RawTable, header: bool, delimiter: str | None = None) -> Sheet:
-    """The sheet of a CSV (RFC 4180, quoted values may contain line breaks) or TSV (no quoting) text in UTF-8, with or
-    without a byte order mark. Blank lines are ignored. Text is kept as written, including blanks. With a ``delimiter``
-    other than a tab the text is read as CSV."""
-    layout = layout_of(raw.format, delimiter)
-    text, source = raw.data, f'"{raw.path}"'
-    if text[:2] in _WIDE:
-        raise Unreadable(
-            "unreadable-file", f"{source} is {_WIDE[text[:2]]}, not UTF-8", f'{_ENCODED} `encoding "utf-16"`'
-        )
+    """The sheet of a CSV (RFC 4180, quoted values may contain line breaks) or, with tabs, a TSV (no quoting) in UTF-8,
+    with or without a byte order mark. Blank lines are ignored. Text is kept as written, including blanks."""
+    layout, text, source = layout_of(raw.format, delimiter), raw.data, f'"{raw.path}"'
+    if text[:2] in UTF16_MARKS:
+        raise Unreadable("unreadable-file", f"{source} is UTF-16, not UTF-8", f'{_ENCODED} `encoding "utf-16"`')
     text = text.removeprefix(b"\xef\xbb\xbf")
     if spreadsheet := _SPREADSHEET.match(text):
         mark = spreadsheet[1].decode()
@@ -61,13 +56,13 @@ def open_delimited(raw: RawTable, header: bool, delimiter: str | None = None) ->
 
 def layout_of(kind: str, delimiter: str | None) -> TextLayout:
     """How a text of a format is divided, with a delimiter that may be told."""
-    tabs = kind == "tsv"
-    return TextLayout(delimiter or ("\t" if tabs else ","), quoting=not tabs or delimiter not in (None, "\t"))
+    mark = delimiter or ("\t" if kind == "tsv" else ",")
+    return TextLayout(mark, quoting=kind != "tsv" or mark != "\t")
 
 
 def numbered(cells: Sequence[str]) -> tuple[str, ...]:
-    """Column names for a table without a header. A single column is named by its first row, so that a wrong delimiter
-    is visible; otherwise columns are named by position."""
+    """Column names for a table without a header: positions, but the first row's cell if it is one, which shows a wrong
+    delimiter."""
     return tuple(cells) if len(cells) == 1 else tuple(str(position + 1) for position in range(len(cells)))
 
 
@@ -122,15 +117,6 @@ def _ragged(count: int, expected: int, layout: TextLayout) -> DataFault:
     return DataFault("bad-row", message, hint)
 
 
-def _require_utf8(text: Text, raw: RawTable) -> None:
-    try:
-        text.held.decode()
-    except UnicodeDecodeError as error:
-        line = 1 + text.held.count(b"\n", 0, error.start)
-        message = f'line {line} of "{raw.path}" is not UTF-8: byte 0x{text.held[error.start]:02x}'
-        raise Unreadable("unreadable-file", message, f"{_ENCODED} {_LATIN}") from None
-
-
 def _parsed(
     text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: TextLayout, bad: list[tuple[int, DataFault]]
 ) -> pa.Table:
@@ -154,7 +140,12 @@ def _parsed(
     for block, handler in ((BLOCK, None), (BLOCK, ragged), (whole, ragged)):
         bad.clear()
         if handler is not None and parse.invalid_row_handler is None:
-            _require_utf8(text, raw)  # Arrow decodes the rows that it hands over
+            try:
+                text.held.decode()  # as Arrow does with the rows that it hands over
+            except UnicodeDecodeError as error:
+                line = 1 + text.held.count(b"\n", 0, error.start)
+                message = f'line {line} of "{raw.path}" is not UTF-8: byte 0x{text.held[error.start]:02x}'
+                raise Unreadable("unreadable-file", message, f"{_ENCODED} {_LATIN}") from None
             parse.invalid_row_handler = handler
         read = arrow_csv.ReadOptions(use_threads=False, block_size=block, column_names=names)
         try:

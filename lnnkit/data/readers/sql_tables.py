@@ -85,11 +85,9 @@ def _duckdb() -> Any:
 
 def _lock(connection: duckdb.DuckDBPyConnection, *folders: str) -> None:
     listed = ", ".join(_quoted(folder, "'") for folder in folders)
-    connection.execute(f"set allowed_directories = [{listed}]")
-    connection.execute("set temp_directory = ''")
-    connection.execute("set TimeZone = 'UTC'")
-    connection.execute("set enable_external_access = false")
-    connection.execute("set lock_configuration = true")
+    settings = f"allowed_directories = [{listed}]", "temp_directory = ''", "TimeZone = 'UTC'"
+    for setting in (*settings, "enable_external_access = false", "lock_configuration = true"):
+        connection.execute(f"set {setting}")
 
 
 def _sheet(connection: duckdb.DuckDBPyConnection, sql: str, source: str) -> Sheet:
@@ -112,11 +110,9 @@ def _said(problem: Exception, folder: str = "") -> str:
 def _selects(tree: dict[str, Any]) -> bool:
     """Whether a query and all within it read alone: a `with` can hold statements that write, and two functions run
     queries that are texts."""
-    for node in _every(tree):
-        kind = str(node.get("type"))
-        if (kind.endswith("_NODE") and kind not in _SELECTING) or str(node.get("function_name")).lower() in _RUNNING:
-            return False
-    return not tree["error"]
+    nodes = [(str(node.get("type")), str(node.get("function_name")).lower()) for node in _every(tree)]
+    reading = all(kind in _SELECTING or not kind.endswith("_NODE") for kind, _ in nodes)
+    return reading and _RUNNING.isdisjoint(function for _, function in nodes) and not tree["error"]
 
 
 def _anchored(sql: str, tree: dict[str, Any], folder: str) -> str:
@@ -143,9 +139,7 @@ def _places(tree: dict[str, Any]) -> Iterator[int]:
             yield node["query_location"]
         elif isinstance(function, dict) and _READERS.fullmatch(str(function.get("function_name")).lower()):
             given = (argument["expression"] for argument in function["arguments"])  # options are comparisons
-            texts = [
-                term for term in given if term["type"] == "VALUE_CONSTANT" or term.get("function_name") == "list_value"
-            ]
+            texts = [t for t in given if t["type"] == "VALUE_CONSTANT" or t.get("function_name") == "list_value"]
             yield from (leaf["query_location"] for leaf in _every(texts) if leaf.get("type") == "VALUE_CONSTANT")
 
 
