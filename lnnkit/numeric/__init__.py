@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from lnnkit.numeric.units.npu import NPU, NaiveNPU, RealNPU
     from lnnkit.numeric.units.nsr import NSR
     from lnnkit.numeric.units.readout import Readout
-    from lnnkit.numeric.units.recurrence import Recurrent
-    from lnnkit.numeric.units.unit import Hardening, Unit
+    from lnnkit.numeric.units.unit import Hardening, Recurrent, Unit
 
 __all__ = (
     "INALU", "NAC", "NALU", "NAU", "NMU", "NPU", "NSR", "Apply", "Comparator", "Comparison", "Constant", "Contraction",
@@ -36,7 +35,7 @@ __all__ = (
 _HOMES = {
     "INALU": "gated_units", "NAC": "gated_units", "NALU": "gated_units", "NAU": "clipped_units",
     "NMU": "clipped_units", "NPU": "npu", "NaiveNPU": "npu", "RealNPU": "npu", "NSR": "nsr", "Readout": "readout",
-    "Recurrent": "recurrence", "Hardening": "unit", "Unit": "unit",
+    "Recurrent": "unit", "Hardening": "unit", "Unit": "unit",
 }  # fmt: skip
 
 

@@ -156,7 +156,7 @@ def undetermined(*operands: Term) -> Term:
 
 # --- contraction ------------------------------------------------------------------------------------------------------
 
-_SWEEPS = 4  # the greatest number of passes, while something changes
+SWEEPS = 4  # the greatest number of passes, while something changes
 
 Require = Callable[[Sequence[Pieces]], Sequence[Pieces]]
 
@@ -175,7 +175,7 @@ def contracted(terms: Sequence[Term], inputs: Sequence[Interval], require: Requi
     voids: list[Array] = []
     bounded = all(finite(end) for box in boxes for end in box[:2])
     numbers = [index for term in terms for _, index in term.numbers]
-    for _ in range(1 if bounded or len(numbers) > len(set(numbers)) else _SWEEPS):
+    for _ in range(1 if bounded or len(numbers) > len(set(numbers)) else SWEEPS):
         values = [term.upward(boxes) for term in terms]
         tops = [unions[-1] for unions in values]
         undefined = reduce(or_, map(_void, tops)) if undefined is None else undefined

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lnnkit.data.readers.lines import Text, TextLayout, doubtful, record
+from lnnkit.data.readers.delimited import Text, TextLayout, doubtful, record
 from lnnkit.data.source import Unreadable, nearest_name
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lnnkit.data.load import read_table
-from lnnkit.data.readers.lines import Text, TextLayout, record_lines
+from lnnkit.data.readers.delimited import Text, TextLayout, record_lines
 from tests.blocks import at_length
 from tests.data.reading import STATEMENT, Read, Reader, statement
 

@@ -59,6 +59,8 @@ def power_product(
 ) -> Term:
     """A frozen NPU: ``prod x_i ^ w_i`` if powers are integral and gates are 1, otherwise as in `lnnkit.numeric.NPU`
     (Heim et al. 2020, arXiv 2006.01681): the real part of complex powers of partly gated operands."""
+    from lnnkit.numeric.fixed_units.fixed_powers import ComplexPower, RealPower
+
     count = len(operands)
     parts = zip(powers, imaginary or (0.0,) * count, gates or (1.0,) * count, operands, strict=True)
     present = [(w, v, g, x) for w, v, g, x in parts if g and (w or v)]
@@ -66,14 +68,10 @@ def power_product(
         return constant(1.0)
     real, twisted, opened, kept = zip(*present, strict=True)
     if any(twisted):
-        from lnnkit.numeric.fixed_units.complex_power import ComplexPower
-
         return apply(ComplexPower(real, twisted, opened), *kept)
     if all(gate == 1 for gate in opened) and all(power == int(power) for power in real):
         factors = [x if power == 1 else apply("power", x, constant(power)) for power, x in zip(real, kept, strict=True)]
         return _together("multiply", 1.0, factors)
-    from lnnkit.numeric.fixed_units.real_power import RealPower
-
     return apply(RealPower(real, opened), *kept)
 
 
