@@ -21,15 +21,15 @@ import lnnkit
 from lnnkit.explain.missing import missing_premises, nearest_instances, premise_improvement
 from lnnkit.explain.proof import completion_proof, quickxplain
 from lnnkit.kb import asking, assuming, proving
-from lnnkit.prove.decision import minimal_core, question
-from lnnkit.prove.lazy import lazy_decision, least_world
+from lnnkit.prove.decision import classical_decision, minimal_core, question
+from lnnkit.prove.ground import least_world
 
 _EVER = 1 << 40
 CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (question, "EAGER"): ("proofs", (0, 50, 200, 500, 2000, 8000, _EVER)),
     (question, "WHOLE"): ("proofs", (0, 100, 500, 2000, 8000)),
     (minimal_core, "_MOST_STEPS"): ("proofs", (500, 5000, 50_000)),
-    (lazy_decision, "_TURNS"): ("unnamed", (0, 10, 100, 1000)),
+    (classical_decision, "_TURNS"): ("unnamed", (0, 10, 100, 1000)),
     (least_world, "_MOST"): ("proofs", (4, 16, 64, 256)),
     (asking, "_FEW"): ("asked", (0, 2, 8, 32, 128)),
     (nearest_instances, "LOOKED_AT"): ("missing", (2, 5, 10, 20, 40, 80)),

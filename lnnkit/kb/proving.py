@@ -23,18 +23,15 @@ from lnnkit.kb.asking import answers, covering, covering_widely
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.querying import check_bound, free_variables, no_formula
 from lnnkit.kb.session import Session
-from lnnkit.prove.decision.classical_answer import prove_classically
-from lnnkit.prove.decision.exact_answer import exact_ends, prove_exactly
+from lnnkit.prove.decision.answering import exact_ends, prove_classically, prove_exactly
 from lnnkit.prove.decision.exact_record import NoRecord, recorded
 from lnnkit.prove.decision.minimal_core import declarations, member_of
 from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text, propagated
-from lnnkit.prove.ground.crisp_program import crisped, is_crisp, plain, whole_numbers
-from lnnkit.prove.ground.ground_reading import GroundReading
-from lnnkit.prove.ground.known_values import KnownValues
+from lnnkit.prove.ground.ground_reading import GroundReading, KnownValues
 from lnnkit.prove.ground.parts import StatementIndex, part_of, sorted_variables
-from lnnkit.prove.ground.predicate_component import component
+from lnnkit.prove.ground.proved_program import component, crisped, is_crisp, plain, whole_numbers
 from lnnkit.prove.solving import NoSolver, solver_module
-from lnnkit.prove.verdict import CoreMember, Proved, Reading
+from lnnkit.prove.verdict import Core, CoreMember, Proved, Reading
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.time_limit import Deadline, TimedOut, limited_to
@@ -279,20 +276,20 @@ def _classical(session: Session, alpha: float) -> tuple[Session, int]:
     return session.about(theory.about(crisp)), dropped
 
 
-def _conflict(session: Session, rested: Rested, timed: Timed | None) -> tuple[list[CoreMember], bool]:
-    """The members of the first contradiction, and whether none of them can be left out: not where time ran out."""
+def _conflict(session: Session, rested: Rested, timed: Timed | None) -> Core:
+    """The core of the first contradiction."""
     try:
         listing = conflicts(session, 1, rested, None if timed is None else Raising(timed))
     except TimedOut:
-        return [], False
+        return Core((), minimal=False, whole=False)
     if not listing:
-        return [], True
+        return Core((), minimal=True)
     first, least = listing[0], False
     with suppress(TimedOut):
         first, least = first.minimal(), True
     facts = [CoreMember(fact.given.text, fact.given.file, fact.given.row) for fact in first.facts]
     closed = _closed(session, rested, first.members)
-    return [*facts, *map(member_of, first.rules), *declarations(rested.program, closed)], least
+    return Core((*facts, *map(member_of, first.rules), *declarations(rested.program, closed)), least)
 
 
 def _closed(session: Session, rested: Rested, members: Sequence[ConflictMember]) -> Sequence[str]:

@@ -29,57 +29,41 @@ def solver_module() -> Z3:
     return z3
 
 
-def checked(z3: Z3, solver: Z3, deadline: Deadline, *assumptions: Z3) -> SolverStatus:
+def checked(solver: Z3, deadline: Deadline, *assumptions: Z3) -> SolverStatus:
     """Whether the solver's assertions are satisfiable under the assumptions; unknown if it cannot decide in time.
     Raises `Interrupted`, and `TimedOut` if the solver ignored its limit and had to be stopped."""
-    left = deadline.left
+    z3, left, stopped = solver_module(), deadline.left, threading.Event()
     if left == 0.0:
         return "unknown"
-    if left is None:
-        return _asked(z3, solver, deadline, assumptions)
-    solver.set("timeout", max(1, int(900 * left)))  # it stops a little late
-    stopped = threading.Event()
 
     def stop() -> None:
         stopped.set()
         solver.ctx.interrupt()
 
-    timer = threading.Timer(left + 0.02, stop)
+    timer = threading.Timer((left or 0.0) + 0.02, stop)
     timer.daemon = True
-    timer.start()
-    try:
-        status = _asked(z3, solver, deadline, assumptions)
-    finally:
-        timer.cancel()
-        timer.join()
-    if stopped.is_set():
-        raise TimedOut
-    return status
-
-
-def _asked(z3: Z3, solver: Z3, deadline: Deadline, assumptions: tuple[Z3, ...]) -> SolverStatus:
+    if left is not None:
+        solver.set("timeout", max(1, int(900 * left)))  # it stops a little late
+        timer.start()
     try:
         status = solver.check(*assumptions)
+        interrupted = status == z3.unknown and "interrupted" in solver.reason_unknown()
     except z3.Z3Exception as problem:
+        status, interrupted = z3.unknown, True
         if "interrupted" not in str(problem) and "canceled" not in str(problem):
             raise
-        return _stopped(deadline)
-    if status == z3.unknown and "interrupted" in solver.reason_unknown():
-        return _stopped(deadline)
-    return str(status)  # pyright: ignore[reportReturnType]  # one of the three
-
-
-def _stopped(deadline: Deadline) -> SolverStatus:
-    left = deadline.left
-    if left is None or left > 0.0:
+    finally:
+        if left is not None:
+            timer.cancel()
+            timer.join()
+    if interrupted and deadline.left != 0.0:
         raise Interrupted
-    return "unknown"
+    if stopped.is_set():
+        raise TimedOut
+    return str(status)  # pyright: ignore[reportReturnType]  # one of the three
 
 
 def fraction(value: Z3) -> Fraction:
     """A Z3 number as a fraction; an algebraic one is rounded to 20 digits."""
-    if hasattr(value, "as_fraction"):
-        return Fraction(value.as_fraction())
-    if hasattr(value, "approx"):
-        return Fraction(value.approx(20).as_fraction())
-    return Fraction(str(value))
+    value = value.approx(20) if hasattr(value, "approx") else value
+    return Fraction(value.as_string())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NoReturn
 
 from markupsafe import Markup
@@ -36,6 +36,21 @@ class CoreMember:
 
     def __str__(self) -> str:
         return f"{self.text}   {self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The ``members`` of a core; ``minimal`` if none can be left out, not ``whole`` if facts were not looked for."""
+
+    members: tuple[CoreMember, ...]
+    minimal: bool
+    whole: bool = True
+
+    def shown_by(self, answer: Proved) -> Proved:
+        """An answer with this core, and remarks on it."""
+        late = "time ran out: the list may lack facts, and may not be minimal"
+        notes = [] if self.minimal else ["the list may not be minimal" if self.whole else late]
+        return replace(answer, core=self.members, minimal=self.minimal, notes=(*answer.notes, *notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +160,5 @@ def _title(proved: Proved, model: ShownWorld) -> str:
 
 def _rows(model: ShownWorld) -> Sequence[tuple[str, str]]:
     """The atoms and numbers of a model with their values."""
-    return [
-        *((text, in_digits(round(truth, 9))) for text, truth in model.atoms),
-        *((text, in_digits(value)) for text, value in model.numbers),
-    ]
+    values = [*((text, round(truth, 9)) for text, truth in model.atoms), *model.numbers]
+    return [(text, in_digits(value)) for text, value in values]

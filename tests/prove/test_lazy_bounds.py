@@ -8,9 +8,9 @@ import pytest
 
 import lnnkit
 from lnnkit.kb import proving
-from lnnkit.prove.decision import exact_answer
+from lnnkit.prove.decision import answering
+from lnnkit.prove.decision.graded_decision import LazyBounds
 from lnnkit.prove.decision.question import Ground
-from lnnkit.prove.lazy.lazy_bounds import LazyBounds
 from tests.blocks import in_blocks
 from tests.programs import formula_text, to_text
 from tests.prove.exact_comparison import drawn
@@ -29,7 +29,7 @@ def test_bounds_are_those_of_the_whole_translation(block: range, logic: str, mon
         made.append(LazyBounds(*args))  # type: ignore[arg-type]
         return made[-1]
 
-    monkeypatch.setattr(exact_answer, "LazyBounds", counted)
+    monkeypatch.setattr(answering, "LazyBounds", counted)
     for seed in block:
         case = drawn(seed, logic)
         if case is None or (logic, seed) == ("product", 56):  # creeps

@@ -7,7 +7,7 @@ import random
 import pytest
 
 import lnnkit
-from lnnkit.prove.decision import shown_worlds
+from lnnkit.prove.decision.question import BrokenWorld
 from lnnkit.prove.verdict import Proved, Reading
 from tests.blocks import in_blocks
 from tests.prove.partial_terms import Case, Solved, draw, fits, points, truth, written
@@ -140,6 +140,6 @@ def test_what_the_solver_cannot_be_given_is_not_decided() -> None:
 
 
 def test_a_world_that_breaks_a_statement_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shown_worlds, "world_of", lambda *_: lambda _key: (0.0, 0.0))
-    with pytest.raises(shown_worlds.BrokenWorld):
+    monkeypatch.setattr("lnnkit.prove.decision.question.world_of", lambda *_: lambda _key: (0.0, 0.0))
+    with pytest.raises(BrokenWorld):
         lnnkit.loads("axiom A | B\n").prove("A")

@@ -146,6 +146,16 @@ def test_a_completed_atom_may_be_true_beside_those_that_support_themselves() -> 
     assert verdict(text, "exists X: E(X) & ~A(X)") == "refuted"
 
 
+@pytest.mark.parametrize("names", [("D1", "D2", "E"), ("E", "A", "D"), ("Z", "Q", "K"), ("K", "Z", "A")])
+def test_completed_atoms_do_not_support_themselves_beside_what_they_negate(names: tuple[str, str, str]) -> None:
+    """Where B makes the second true, the first and the third support only each other."""
+    one, negated, other = names
+    text = "".join(f"predicate {name} closed\n" for name in names) + f"predicate B\nrule B -> {negated}\n"
+    text += f"rule {one} -> {other}\nrule {other} -> {one}\nrule ~{negated} -> {one}\n"
+    assert verdict(text, f"{one} & B") == "refuted"
+    assert verdict(text, f"{other} <-> ~B") == "entailed"
+
+
 def test_rules_complete_predicates_of_unnamed_individuals_and_by_them() -> None:
     """Somebody unnamed may know bo, and be known."""
     text = "sort a open\npredicate Knows(a, a)\npredicate Known(a) closed\npredicate Shy(a) closed\n"

@@ -1,1 +1,1 @@
-"""Verdicts, with cores or worlds. Start with `question`, then `classical_answer` and `exact_answer`."""
+"""Verdicts, with cores or worlds. Start with `question`, then `answering`."""

@@ -1,11 +1,25 @@
-"""Whether a question follows in the classical reading: what the ways to decide have in common."""
+"""Whether a question follows in the classical reading: by all that it depends on, or by lazy instantiation.
+
+`LazyDecision` starts with the question alone. The solver's model is laid over the least world (`WorldValues`), and the
+instances that this world violates are added. When it violates none, it is a world of the program. If some instances are
+unsatisfiable, so are all of them.
+"""
 
 from __future__ import annotations
 
-from lnnkit.prove.decision.question import Asked
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from lnnkit.prove.decision.question import Asked, Decision, Ground, Question, world_of
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
-from lnnkit.prove.encoding.graded_encoding import Constraint
-from lnnkit.prove.encoding.marked_solver import MarkedSolver
+from lnnkit.prove.encoding.graded_encoding import Constraint, MarkedSolver
+from lnnkit.prove.encoding.lazy_encoding import LazyEncoding, Quantified
+from lnnkit.prove.ground.dependency_cone import Definition, TooWide, definition_of, unfounded
+from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
+from lnnkit.prove.ground.least_world import WorldReading, suspects
+from lnnkit.prove.ground.parts import Blanket
 from lnnkit.prove.solving import Z3, SolverStatus
 from lnnkit.prove.verdict import ShownWorld, Verdict
 from lnnkit.time_limit import TimedOut
@@ -17,27 +31,36 @@ _VERDICTS: dict[tuple[SolverStatus, SolverStatus], Verdict] = {
     ("unsat", "sat"): "entailed",
     ("unsat", "unsat"): "inconsistent",
 }
+_OF_UNNAMED = 30  # atoms of unnamed individuals shown
+_PATTERNS = 2000  # formulas about unnamed individuals beside named ones
+_SHOWN = 60  # greatest number of atoms shown of a world that was found lazily
+# Turns of the search for a refutation of *anyone*. Questions about open sorts take 2.1 s with none, 2.2 s with 100,
+# 2.4 s with 1,000, and have the same verdicts (`python -m benchmarks.question_constants unnamed`)
+_TURNS = 100
 
 
-class ClassicalDecision:
+class ClassicalDecision(Decision):
     """``decide`` gives the verdict and sets ``used``, the items on which it depends, or the two ``models``. It is
     ``left_open`` if a world was found that may break what could not be encoded. ``count`` is the number of items given
     to the solver."""
 
-    def __init__(self, asked: Asked) -> None:
+    encoding: ClassicalEncoding
+    lazy = False
+
+    def __init__(self, asked: Asked, reading: GroundReading | None = None) -> None:
+        super().__init__(asked, reading)
         self.used: dict[Constraint, None] = {}
         self.models: list[ShownWorld] = []
         self.left_open = False
         self.count = 0
         self.deadline = asked.deadline
-        self._asked, self._ground, self._question = asked, asked.ground, asked.question
-        self.encoding = self._encoding()
-        self._solver = MarkedSolver[Constraint](self.encoding)
+        self.encoding = self.encoded(folded=True)
+        self._solver = MarkedSolver[Constraint](self.encoding, false_first=self.lazy)  # as in the least world
         self._goal = self.encoding.truth(asked.question.part, {})
 
-    def replayed(self) -> ClassicalEncoding:
-        """An encoding in which bounds known from inference are not constants."""
-        return ClassicalEncoding(self._ground.reading, self._ground.whole, folded=False)
+    def encoded(self, *, folded: bool) -> ClassicalEncoding:
+        """An encoding, in which bounds known from inference are constants if ``folded``."""
+        return ClassicalEncoding(self._ground.reading, self._ground.whole, folded=folded)
 
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true. Raises `TooWide`, `Interrupted`."""
@@ -47,26 +70,21 @@ class ClassicalDecision:
             return "timeout"
         return _VERDICTS.get(ways, "timeout")
 
-    def _encoding(self) -> ClassicalEncoding:
-        return ClassicalEncoding(self._ground.reading, self._ground.whole, folded=True)
-
     def _can(self, *, truth: bool) -> SolverStatus:
         """Whether the question can have a truth, with a model or an unsatisfiable core."""
         goal = self._solver.mark(self._goal if truth else self.encoding.negated(self._goal))
         while (status := self._checked(goal)) == "sat":
-            if not self._extended(self._solver.model()):
-                return self._kept(self._solver.model(), float(truth))
+            model = self._solver.model()
+            if self._extended(model):
+                continue
+            # The truth that was asked for: Z3 may leave quantifiers over unnamed individuals unevaluated in a model
+            shown = self._shown(model, float(truth))
+            if shown is None:
+                self.left_open = True
+                return "unknown"
+            self.models.append(shown)
+            return "sat"
         return status
-
-    def _kept(self, model: Z3, truth: float) -> SolverStatus:
-        """Keep a world, unless it may break something. Its truth is the one that was asked for, since Z3 may leave
-        quantifiers over unnamed individuals unevaluated in a model."""
-        shown = self._shown(model, truth)
-        if shown is None:
-            self.left_open = True
-            return "unknown"
-        self.models.append(shown)
-        return "sat"
 
     def _mark(self, item: Constraint) -> None:
         said = self.encoding.held(item)
@@ -87,3 +105,199 @@ class ClassicalDecision:
     def _shown(self, model: Z3, truth: float) -> ShownWorld | None:
         """The world of a model; None if it may break something."""
         raise NotImplementedError
+
+
+class ConeDecision(ClassicalDecision):
+    """A decision by the whole cone of a question. Raises `TooWide` if the cone is wider than its limit, or has too many
+    formulas about unnamed individuals for a narrow one."""
+
+    def __init__(self, asked: Asked) -> None:
+        ground, question, self._cone = asked.ground, asked.question, asked.cone
+        cone = self._cone
+        cone.grow(question.part, whole=ground.small)
+        if cone.most_atoms is not None and _patterns(ground, question) > _PATTERNS:
+            raise TooWide
+        super().__init__(asked)
+        self.count = len(cone.instances)
+        for item in cone.items:
+            cone.pause()
+            self._mark(item)
+        if self.encoding.unnamed is not None:
+            statements = ground.related(question)
+            completions = map(ground.index.completion, ground.of_unnamed(question, statements))
+            for blanket in (*map(Blanket, statements), *completions):
+                self._mark(blanket)
+        if any(low > high for low, high in map(ground.known.box, cone.atoms)):  # arrested by its own facts
+            self.encoding.arithmetic.asides.append(False)
+
+    def _extended(self, model: Z3) -> bool:
+        """Whether a loop formula had to be added, because the model contains atoms that support only each other."""
+        definitions, reading = self._cone.definitions, self._ground.reading
+        loop = unfounded(definitions, reading, world_of(model, self._ground.known, self.encoding))
+        if not loop.atoms or loop in self._solver.marks:  # an antecedent may be unknown in the world
+            return False
+        self._mark(loop)
+        return True
+
+    def _shown(self, model: Z3, truth: float) -> ShownWorld | None:
+        near, instances = islice(self._cone.atoms, self._cone.near), self._cone.instances
+        shown = self._checked_world(model, truth, near, instances)
+        others = tuple(self.encoding.true_of_unnamed(model, _OF_UNNAMED))
+        return shown and replace(shown, atoms=(*shown.atoms, *others))
+
+
+def _patterns(ground: Ground, question: Question) -> int:
+    """The number of formulas that instantiate statements for unnamed individuals beside named ones."""
+    known, total = ground.known, 0
+    for stated in ground.related(question):
+        counts = [(known.count(sort), known.is_open(sort)) for _, sort in stated.variables]
+        total += math.prod(count + is_open for count, is_open in counts) - math.prod(count for count, _ in counts)
+    return total
+
+
+class LazyDecision(ClassicalDecision):
+    """A decision by lazy instantiation."""
+
+    encoding: LazyEncoding
+    _reading: WorldReading
+    lazy = True
+
+    def __init__(self, asked: Asked) -> None:
+        self._added: set[object] = set()
+        self._people: set[str] = set()
+        self._looked = False  # for what the least world violates
+        super().__init__(asked, WorldReading(asked.ground.known))
+
+    def encoded(self, *, folded: bool) -> LazyEncoding:
+        """An encoding; if not ``folded``, with the rows of quantifiers that were added."""
+        expanded = None if folded else dict(self.encoding.expanded)
+        return LazyEncoding(self._ground.reading, self._ground.whole, self._reading.world, self._pause, expanded)
+
+    def _checked(self, goal: Z3) -> SolverStatus:
+        while True:
+            status, missing = self._with_rows(goal, ())
+            if not missing or self._refuted(goal, missing):
+                return status
+            for quantified in missing:
+                self.encoding.expand(quantified)
+
+    def _with_rows(self, goal: Z3, allowed: Collection[Quantified]) -> tuple[SolverStatus, list[Quantified]]:
+        """Whether there is a model in which only the ``allowed`` quantifiers use rows that have not been added; if not,
+        the other quantifiers whose missing rows it would need."""
+        some = [one for one in self.encoding.quantified.values() if not one.rows.complete and one not in allowed]
+        lacks = {quantified: self.encoding.lack(quantified) for quantified in some}
+        nots = map(self.encoding.negated, lacks.values())
+        status = self._solver.check(self.deadline, [goal, *self._solver.marks.values(), *nots])
+        if status != "unsat":
+            return status, []
+        names, items = self._solver.core()
+        missing = [quantified for quantified, lack in lacks.items() if lack.decl().name() in names]
+        if not missing:
+            self.used |= dict.fromkeys(items)
+        return status, missing
+
+    def _refuted(self, goal: Z3, missing: Sequence[Quantified]) -> bool:
+        """Whether no individual at all can fill the missing rows of these quantifiers; each is tested once."""
+        allowed: dict[Quantified, None] = {}
+        wanted = [quantified for quantified in missing if quantified.rows.anyone is None]
+        for _ in range(_TURNS if wanted else 0):
+            allowed |= dict.fromkeys([*wanted, *missing])
+            for quantified in wanted:
+                self.encoding.generalise(quantified)
+            status, missing = self._with_rows(goal, allowed)
+            wanted = [quantified for quantified in missing if quantified.rows.anyone is None]
+            if status == "unsat" and not missing:
+                return True
+            if status == "unknown" or (status == "sat" and not self._extended(self._solver.model())):
+                return False
+        return False
+
+    def _extended(self, model: Z3) -> bool:
+        """Lay a model over the world and add the instances that it violates; returns whether there are any."""
+        self._pause()
+        before = len(self._added), len(self.encoding.arithmetic.asides)
+        existing = {name for name, made in self.encoding.existing.items() if self._true(model, made)}
+        truths = {
+            key: float(self._true(model, made))
+            for key, made in (self.encoding.atoms | self.encoding.of_anyone).items()
+            if all(entity in existing or entity not in self._reading.world.sort_of for entity in key[1])
+        }
+        changed = self._reading.world.say(truths, existing)
+        for instance in self._candidates(changed):
+            if instance.key not in self._added and not self._reading.satisfied(instance):
+                self._add(instance)
+        for key in self._unsupported(changed):
+            self._add(definition_of(key, self._ground.index, self._ground.reading))
+        self._complete_rows(model)
+        return before != (len(self._added), len(self.encoding.arithmetic.asides))
+
+    def _true(self, model: Z3, made: Z3) -> bool:
+        return bool(self.encoding.z3.is_true(model.eval(made, model_completion=True)))
+
+    def _candidates(self, changed: Sequence[GroundAtom]) -> Iterator[Instance]:
+        if not self._looked:
+            self._looked = True
+            for stated in self._asked.statements:
+                self._pause()
+                yield from suspects(self._ground.known, stated, self._ground.limit)
+        for key in changed:
+            yield from self._reading.affected(key, self._asked.mentioning(key[0]))
+        for person in self._reading.world.people():
+            if person not in self._people:
+                yield from self._reading.about(person, self._reading.world.sort_of[person], self._asked.statements)
+        self._people = set(self._reading.world.people())
+
+    def _pause(self) -> None:
+        self._ground.pause(self.deadline, f"time ran out after {len(self._added):,} instances of statements")
+
+    def _add(self, item: Instance | Definition) -> None:
+        self._added.add(item.key)
+        self.count = len(self._added)
+        if len(self._added) > self._ground.limit:
+            raise TooWide(f"it depends on more than {self._ground.limit:,} instances of statements")
+        self._pause()
+        self._mark(item)
+        if self._ground.tell is not None:
+            self._ground.tell(self.count, len(self.encoding.atoms))
+
+    def _complete_rows(self, model: Z3) -> None:
+        """Add rows that decide a quantifier in the world but not in the model."""
+        for quantified in list(self.encoding.quantified.values()):
+            if self._true(model, quantified.some):
+                continue
+            part, exists = quantified.rows.part, not quantified.rows.part.least
+            for row in self._reading.rows(part, quantified.rows.bindings):
+                low, _ = self._reading.box(part.operands[0], row)
+                if (low if exists else 1 - low) > 0:
+                    self.encoding.add(quantified, row)
+                    break
+
+    def _unsupported(self, changed: Sequence[GroundAtom]) -> Iterator[GroundAtom]:
+        """The completed atoms among the ``changed`` ones that are true without a rule that makes them so."""
+        known = self._ground.known
+        heads = dict.fromkeys(key for key in self.encoding.atoms if known.completed(key))
+        for key in changed:
+            for stated in self._asked.mentioning(key[0]):
+                defined = self._ground.index.defined(stated)
+                for instance in self._reading.affected(key, [stated]) if defined else ():
+                    atoms = (self._reading.key(head, instance.bindings) for head in defined)
+                    heads |= dict.fromkeys(atom for atom in atoms if atom is not None and known.completed(atom))
+        for key in heads:
+            if key not in self._added and self._reading.world.box(key)[0] > 0 and not self._supported(key):
+                yield key
+
+    def _supported(self, key: GroundAtom) -> bool:
+        rules = definition_of(key, self._ground.index, self._reading).rules
+        certain = (rule for rule, _ in rules if rule.stated.lower > 0)
+        return any(self._reading.box(rule.antecedent, rule.bindings)[0] > 0 for rule in certain)
+
+    def _shown(self, model: Z3, truth: float) -> ShownWorld | None:
+        known, world = self._ground.known, self._reading.world
+
+        def exists(instance: Instance) -> bool:  # anyone stands for an individual that need not
+            entities = ((instance.bindings[name], sort) for name, sort in instance.stated.variables)
+            return all(world.has(sort, entity) and entity not in world.anyones for entity, sort in entities)
+
+        moved = (key for key in self.encoding.atoms if world.box(key)[0] != known.box(key)[0])
+        added = (item for item in self._solver.marks if isinstance(item, Instance) and exists(item))
+        return self._checked_world(model, truth, islice(moved, _SHOWN), added)

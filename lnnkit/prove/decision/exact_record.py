@@ -9,10 +9,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from lnnkit.check.program import Assertion, SameEntity
-from lnnkit.check.walk import transform
+from lnnkit.check.program import Assertion
 from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled, stated_formula, truth_of
 from lnnkit.explain.checker.proof_checker import defined, fault
 from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld
@@ -21,8 +20,7 @@ from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.prove.decision.minimal_core import CoreItem, KnownEnd
 from lnnkit.prove.decision.question import Ground, bound_formula
 from lnnkit.prove.ground.dependency_cone import Definition
-from lnnkit.prove.ground.ground_reading import Instance
-from lnnkit.prove.ground.known_values import GroundAtom
+from lnnkit.prove.ground.ground_reading import GroundAtom, Instance
 from lnnkit.syntax import ast
 
 _MOST = 20_000  # atoms examined at most
@@ -34,9 +32,8 @@ class NoRecord(Exception):
 
 
 def recorded(ground: Ground, proof: Proof, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
-    """The ``proof`` of the bounds of inference, with an exact step for a tighter end. Raises `NoRecord` if
-    the checker does not accept the step."""
-    record = _Record(ground, list(proof.steps))
+    """A ``proof`` with an exact step for a tighter end. Raises `NoRecord` if the checker does not accept the step."""
+    record = _Record(ground, proof.steps)
     try:
         number = record.exact(proof.steps[proof.upper if end else proof.lower].conclusion, end, bound, items)
     except InvalidStep as problem:
@@ -78,17 +75,19 @@ def _renumbered(step: Step, places: Mapping[int, int]) -> Step:
     return replace(step, premises=[Premise(places[premise.step], premise.weight) for premise in step.premises])
 
 
-@dataclass
 class _Record:
     """A growing list of ``steps``: the premises of an exact step, and that step."""
 
-    _ground: Ground
-    steps: list[Step]
-    _placed: dict[GroundAtom, tuple[Proof, dict[int, int]]] = field(default_factory=dict)
-    _closed: dict[str, int] = field(default_factory=dict)
+    def __init__(self, ground: Ground, steps: Sequence[Step]) -> None:
+        self.steps = [*steps]
+        self._ground = ground
+        self._world = ground.world
+        self._placed: dict[GroundAtom, tuple[Proof, dict[int, int]]] = {}
+        self._closed: dict[str, int] = {}
 
     def exact(self, conclusion: ast.Expression, end: int, bound: float, items: Sequence[CoreItem]) -> int:
-        world = self._ground.world
+        """Adds the step by which an end follows from items; returns its number."""
+        world = self._world
         premises: dict[int, None] = {}
         completes: list[ast.Expression] = []
         rules: list[Assertion] = []
@@ -101,36 +100,31 @@ class _Record:
                     premises |= dict.fromkeys(self._stated(item.stated.origin, bindings))
                     forms.append(world.instance(item.stated.origin, bindings))
                 case Definition():
-                    atom = ground_atom(*item.key)
-                    completes.append(atom)
-                    completed = defined(world.form(atom), world)
+                    completes.append(ground_atom(*item.key))
+                    completed = defined(world.form(completes[-1]), world)
                     rules += [statement for statement in completed.statements if statement not in rules]
                     forms += [rule for rule, _ in completed.instances]
                 case KnownEnd():
                     premises[self._known(item.key, item.end)] = None
                 case _:  # items of the classical reading, which say nothing about degrees
                     pass
-        for key in self._absent(forms):
-            premises[self._false(key)] = None
+        atoms = dict.fromkeys(itertools.chain.from_iterable(map(self._closed_atoms, forms)))
+        premises |= {self._false(key): None for key in atoms if self._ground.known.box(key)[1] <= 0}
         rests = [Premise(number, 1.0) for number in premises]
-        step = Step(conclusion, SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules)
-        return self._add(step)
+        return self._add(Step(conclusion, SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules))
 
     def _add(self, step: Step) -> int:
         self.steps.append(step)
         return len(self.steps) - 1
 
-    # --- premises ---------------------------------------------------------------------------------------------------
-
     def _stated(self, statement: Assertion, bindings: Mapping[str, str]) -> Iterator[int]:
         """The steps for an instance of a statement, one for each end that it gives."""
-        world = self._ground.world
-        said = _with_logic(stated_formula(statement, world.starts), statement.logic, world.program.logic, bindings)
-        truth = truth_of(statement, world.starts)
-        for end, nothing in enumerate((0.0, 1.0)):
-            if truth[end] != nothing:
-                step = Step(said, SIDES[end], truth[end], "stated", statement, bindings=dict(bindings))
-                yield self._add(step)
+        starts = self._world.starts
+        logic = None if statement.logic == self._world.program.logic else statement.logic
+        said = bound_formula(stated_formula(statement, starts), bindings, logic)
+        for side, truth, nothing in zip(SIDES, truth_of(statement, starts), (0.0, 1.0), strict=True):
+            if truth != nothing:
+                yield self._add(Step(said, side, truth, "stated", statement, bindings=dict(bindings)))
 
     def _known(self, key: GroundAtom, end: int) -> int:
         """The bound of an atom or a number from inference, with its proof."""
@@ -145,52 +139,26 @@ class _Record:
 
     def _false(self, key: GroundAtom) -> int:
         """The step which states that an atom of a closed predicate is false."""
-        world, name = self._ground.world, key[0]
-        if world.derived(name) or world.origins.of(*key):
+        name = key[0]
+        if self._world.derived(name) or self._world.origins.of(*key):
             return self._known(key, 1)
         if name not in self._closed:
             variables = tuple(ast.Variable(f"X{place}") for place in range(1, len(key[1]) + 1))
             self._closed[name] = self._add(Step(ast.Atom(name, variables), "upper", 0.0, "closed"))
         return self._closed[name]
 
-    def _absent(self, forms: Sequence[Form]) -> Iterator[GroundAtom]:
-        """The atoms in formulas that are false because their predicates are closed."""
-        program, known = self._ground.program, self._ground.known
-        for key in dict.fromkeys(itertools.chain.from_iterable(_atoms(form, self._ground.world) for form in forms)):
-            predicate = program.predicates[key[0]]
-            if predicate.closed and not predicate.numeric and known.box(key)[1] <= 0:
-                yield key
-
-
-def _atoms(form: Form, world: ProofWorld) -> Iterator[GroundAtom]:
-    """The atoms of a formula, over every row of its quantifiers. Raises `NoRecord` if there are too many."""
-    stack = [form]
-    count = 0
-    while stack:
-        inner = stack.pop()
-        count += 1
-        if count > _MOST:
-            raise NoRecord("its quantifiers have too many rows")
-        if inner.kind == "atom":
-            yield inner.name, tuple(map(str, inner.terms))
-        elif inner.count:
-            members = [world.sorts[sort] for sort in bound_sorts(inner, world.program.predicates)]
-            if math.prod(map(len, members)) > _MOST:
+    def _closed_atoms(self, form: Form) -> Iterator[GroundAtom]:
+        """The atoms of closed predicates in a formula and all its rows. Raises `NoRecord` if there are too many."""
+        predicates, stack, count = self._world.program.predicates, [form], 0
+        while stack:
+            inner = stack.pop()
+            rows = [self._world.sorts[sort] for sort in bound_sorts(inner, predicates)] if inner.count else []
+            count += 1
+            if count > _MOST or math.prod(map(len, rows)) > _MOST:
                 raise NoRecord("its quantifiers have too many rows")
-            stack += [filled(inner.operands[0], row) for row in itertools.product(*members)]
-        else:
-            stack += inner.operands
-
-
-def _with_logic(
-    formula: ast.Expression | SameEntity, logic: str, default: str, bindings: Mapping[str, str]
-) -> ast.Expression:
-    """A formula about entities, with the logic of its groups where that is not the program's."""
-
-    def named(node: ast.Expression) -> ast.Expression:
-        if not isinstance(node, ast.Connective) or any(attribute.key == "logic" for attribute in node.attributes):
-            return node
-        return replace(node, attributes=(*node.attributes, ast.Attribute("logic", logic, span=node.span)))
-
-    bound = bound_formula(formula, bindings)
-    return bound if logic == default else transform(bound, named)
+            if inner.count:
+                stack += [filled(inner.operands[0], row) for row in itertools.product(*rows)]
+            elif inner.kind != "atom":
+                stack += inner.operands
+            elif predicates[inner.name].closed and not predicates[inner.name].numeric:
+                yield inner.name, tuple(map(str, inner.terms))

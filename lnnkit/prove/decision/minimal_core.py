@@ -7,30 +7,28 @@ replaced by the facts and instances of their proofs, and the whole set is minimi
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from operator import attrgetter
 
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.conflict.program_variants import names_in
 from lnnkit.explain.proof.proof import GivenFact, Step, ground_key
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.prove.decision.question import Ground
-from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
-from lnnkit.prove.encoding.marked_solver import MarkedSolver
+from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding, MarkedSolver
 from lnnkit.prove.ground.dependency_cone import Definition, Loop, TooWide
-from lnnkit.prove.ground.ground_reading import Instance
-from lnnkit.prove.ground.known_values import GroundAtom
+from lnnkit.prove.ground.ground_reading import GroundAtom, Instance
 from lnnkit.prove.ground.parts import Blanket, BoundedStatement
 from lnnkit.prove.solving import Z3, Interrupted
-from lnnkit.prove.verdict import CoreMember, Proved
+from lnnkit.prove.verdict import Core, CoreMember
 from lnnkit.syntax.printer import one_line
 from lnnkit.time_limit import Deadline, TimedOut
 
 SECONDS = 2.0  # time limit of the search for a core
 _MOST_STEPS = 5000  # steps of proofs examined at most
-Goal = Callable[[], Z3 | bool]  # encodes what is to be refuted
+Goal = Callable[[GradedEncoding], Z3 | bool]  # encodes what is to be refuted
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +45,6 @@ class KnownEnd:
 CoreItem = Constraint | KnownEnd
 
 
-@dataclass(frozen=True)
-class Core:
-    """The ``members``; ``minimal`` if none can be left out, not ``whole`` if the facts were not looked for."""
-
-    members: tuple[CoreMember, ...]
-    minimal: bool
-    whole: bool = True
-
-    @staticmethod
-    def of_conflict(members: Sequence[CoreMember], minimal: bool) -> Core:
-        """The core of a contradiction that inference met."""
-        return Core(tuple(members), minimal, whole=minimal or bool(members))
-
-    def shown_by(self, answer: Proved) -> Proved:
-        """An answer with this core, and remarks on it."""
-        late = "time ran out: the list may lack facts, and may not be minimal"
-        notes = [] if self.minimal else ["the list may not be minimal" if self.whole else late]
-        return replace(answer, core=self.members, minimal=self.minimal, notes=(*answer.notes, *notes))
-
-
 def core_of(
     ground: Ground, encoding: GradedEncoding, goal: Goal, used: Iterable[Constraint], deadline: Deadline
 ) -> Core:
@@ -75,19 +53,18 @@ def core_of(
     try:
         return finder.core(goal, used)
     except (TimedOut, TooWide, Interrupted):
-        return finder.unfinished()
+        return finder.as_core(finder.enough, whole=finder.whole)
 
 
 def near_items(
     ground: Ground, encoding: GradedEncoding, goal: Goal, used: Iterable[Constraint], deadline: Deadline
 ) -> Sequence[CoreItem]:
-    """A minimal set that refutes a goal, taken from the items ``used`` and the known bounds of their atoms; the whole
-    set if time ran out."""
+    """A minimal set of items ``used`` and known bounds that refutes a goal; the whole set if time ran out."""
     finder = _Finder(ground, encoding, deadline)
     with suppress(TimedOut, TooWide, Interrupted):
         if (items := finder.near(goal, used)) is not None:
             return items
-    return finder.entered
+    return list(finder.marks)
 
 
 @dataclass
@@ -102,17 +79,13 @@ class _Finder:
 
     def __post_init__(self) -> None:
         self._solver = MarkedSolver[CoreItem](self.encoding)
+        self.marks = self._solver.marks
         self._goal: Z3 | None = None
-
-    @property
-    def entered(self) -> Sequence[CoreItem]:
-        """All assumptions used in refuting the goal."""
-        return list(self._solver.marks)
 
     def near(self, goal: Goal, used: Iterable[Constraint], *, paused: bool = False) -> list[CoreItem] | None:
         """A minimal sufficient subset of the items and the known bounds of their atoms; None if even all of them do not
         suffice. If ``paused``, raises `TimedOut` before all are entered."""
-        self._goal = self._solver.mark(goal())
+        self._goal = self._solver.mark(goal(self.encoding))
         self.enough = first = [*dict.fromkeys(used)]
         self._enter(first, paused=paused)
         ends = [*self._ends()]
@@ -123,32 +96,28 @@ class _Finder:
     def core(self, goal: Goal, used: Iterable[Constraint]) -> Core:
         near = self.near(goal, used, paused=True)
         if near is None:
-            return self._core(self.entered)
-        self.enough = near
-        wider = self._expanded(near)
+            return self.as_core([*self.marks])
+        self.enough, expanded = near, dict[CoreItem, None]()
+        for item in near:
+            self._pause()
+            expanded |= dict.fromkeys(self._behind(item) if isinstance(item, KnownEnd) else [item])
+        wider = sorted(expanded, key=lambda item: not isinstance(item, KnownEnd))
         self._enter(wider, paused=True)
         least = self._least(wider)
         if least is None:
-            return self._core(wider)
-        return self._core(least, minimal=not self.deadline.passed)
+            return self.as_core(wider)
+        return self.as_core(least, minimal=not self.deadline.passed)
 
-    def unfinished(self) -> Core:
-        """The best sufficient set when time ran out."""
-        core = self._core(self.enough)
-        return replace(core, whole=self.whole and core.whole)
-
-    def _core(self, items: Sequence[CoreItem], *, minimal: bool = False) -> Core:
+    def as_core(self, items: Sequence[CoreItem], *, minimal: bool = False, whole: bool = True) -> Core:
         """The core of these items. It lacks facts where a known end is not yet replaced by what it rests on."""
         bare = any(isinstance(item, KnownEnd) and item.given is None and not item.completed for item in items)
-        return Core(self._members(items), minimal, whole=minimal or not bare)
-
-    # --- the solver -------------------------------------------------------------------------------------------------
+        return Core(self._members(items), minimal, whole=minimal or (whole and not bare))
 
     def _enter(self, items: Sequence[CoreItem], *, paused: bool) -> None:
         for item in items:
             if paused:
                 self._pause()
-            if item not in self._solver.marks:
+            if item not in self.marks:
                 self._solver.mark(self._said(item) if isinstance(item, KnownEnd) else self.encoding.held(item), item)
 
     def _pause(self) -> None:
@@ -166,8 +135,8 @@ class _Finder:
         """Whether the goal is unsatisfiable under these assumptions; false once the time is over."""
         if self.deadline.passed:
             return False
-        marks = self._solver.marks
-        return self._solver.check(self.deadline, [self._goal, *(marks[item] for item in items)]) == "unsat"
+        assumed = [self._goal, *(self.marks[item] for item in items)]
+        return self._solver.check(self.deadline, assumed) == "unsat"
 
     def _least(self, items: Sequence[CoreItem]) -> list[CoreItem] | None:
         """A minimal subset that refutes the goal; None if even all items do not, or if time runs out."""
@@ -177,8 +146,6 @@ class _Finder:
         some = [item for item in items if item in kept]
         return minimal(some if self._refutes(some) else list(items), self._refutes)
 
-    # --- what is known ----------------------------------------------------------------------------------------------
-
     def _ends(self) -> Iterator[KnownEnd]:
         """The known bounds of atoms that have become variables."""
         known = self.ground.known
@@ -187,14 +154,6 @@ class _Finder:
             for end, nothing in enumerate((float("-inf"), float("inf")) if numeric else (0.0, 1.0)):
                 if known.box(key)[end] != nothing:
                     yield KnownEnd(key, end)
-
-    def _expanded(self, items: Sequence[CoreItem]) -> list[CoreItem]:
-        """The items, with known ends replaced by the facts and instances of their proofs."""
-        expanded: dict[CoreItem, None] = {}
-        for item in items:
-            self._pause()
-            expanded |= dict.fromkeys(self._behind(item) if isinstance(item, KnownEnd) else [item])
-        return sorted(expanded, key=lambda item: not isinstance(item, KnownEnd))
 
     def _behind(self, item: KnownEnd) -> Iterator[CoreItem]:
         """The facts and instances of the proof of a known end; the end itself if that is too long."""
@@ -226,36 +185,30 @@ class _Finder:
                 yield KnownEnd(key, side)
 
     def _stated(self, origin: Assertion) -> BoundedStatement | None:
-        mentioning = map(self.ground.index.mentioning, sorted(names_in(origin.formula)))
-        every = itertools.chain.from_iterable(mentioning)
+        every = (stated for name in sorted(names_in(origin.formula)) for stated in self.ground.index.mentioning(name))
         return next((stated for stated in every if stated.origin is origin or stated.origin == origin), None)
 
-    # --- what is told -----------------------------------------------------------------------------------------------
-
     def _members(self, items: Sequence[CoreItem]) -> tuple[CoreMember, ...]:
-        facts: dict[CoreMember, None] = {}
-        statements: dict[CoreMember, None] = {}
-        closed = set(self.encoding.closed)
+        facts, statements, completed = set[CoreMember](), set[CoreMember](), set[str]()
         for item in items:
             match item:
                 case Instance() | Blanket(completes=""):
-                    statements[member_of(item.stated.origin)] = None
+                    statements.add(member_of(item.stated.origin))
                 case KnownEnd(given=GivenFact() as given):
-                    facts[CoreMember(given.text, given.file, given.row)] = None
-                case Blanket() | Definition() | Loop() | KnownEnd(completed=True):
-                    keys = item.atoms if isinstance(item, Loop) else [] if isinstance(item, Blanket) else [item.key]
-                    names = {item.completes} if isinstance(item, Blanket) else {key[0] for key in keys}
-                    closed |= names
-                    rules = [rule for name in names for rule, _ in self.ground.index.defining(name)]
-                    statements |= dict.fromkeys(member_of(rule.origin) for rule in rules)
+                    facts.add(CoreMember(given.text, given.file, given.row))
+                case Definition() | KnownEnd(completed=True):
+                    completed.add(item.key[0])
+                case Blanket():
+                    completed.add(item.completes)
+                case Loop():
+                    completed |= {name for name, _ in item.atoms}
                 case _:
                     pass
-        declared = declarations(self.ground.program, closed)
-        return (*sorted(facts, key=_place), *sorted(statements, key=_place), *sorted(declared, key=_place))
-
-
-def _place(member: CoreMember) -> tuple[str, int, str]:
-    return member.file, member.line, member.text
+        rules = (rule for name in completed for rule, _ in self.ground.index.defining(name))
+        statements |= {member_of(rule.origin) for rule in rules}
+        declared = declarations(self.ground.program, completed | self.encoding.closed)
+        place = attrgetter("file", "line", "text")
+        return tuple(member for members in (facts, statements, declared) for member in sorted(members, key=place))
 
 
 def member_of(origin: Assertion) -> CoreMember:

@@ -1,27 +1,27 @@
-"""A question, the context in which it is decided, the statements on which it may depend, and the answers of inference
-where the decision was given up."""
+"""A question, the context in which it is decided, the statements on which it may depend, and worlds as answers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
-from itertools import accumulate
+from itertools import accumulate, chain, islice
 from typing import cast
 
 from lnnkit.check.program import CheckedProgram, SameEntity
 from lnnkit.check.walk import transform, with_entities
 from lnnkit.explain.checker.proof_world import ProofWorld
-from lnnkit.explain.proof.proof import Proof
+from lnnkit.explain.proof.proof import Proof, ground_atom
+from lnnkit.prove.encoding.graded_encoding import GradedEncoding
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
-from lnnkit.prove.ground.ground_reading import GroundReading
-from lnnkit.prove.ground.known_values import KnownValues
+from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance, KnownValues
 from lnnkit.prove.ground.parts import BoundedStatement, Part, StatementIndex
-from lnnkit.prove.solving import Interrupted
-from lnnkit.prove.verdict import CoreMember, Proved, Reading, Verdict
+from lnnkit.prove.ground.point_arithmetic import Box
+from lnnkit.prove.solving import Z3, Interrupted, fraction
+from lnnkit.prove.verdict import Core, Proved, Reading, ShownWorld, Verdict
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.time_limit import Deadline, TimedOut, limited_to
@@ -35,6 +35,10 @@ EAGER = 500
 # (likewise)
 WHOLE = 500
 TOLERANCE = 1e-9  # tolerance of a truth
+_EQUAL = 1e-9  # values closer than this, relative to them, are shown alike
+_ALGEBRAIC = Fraction(1, 10**18)  # error of an irrational number that is rounded
+_DIGITS = 12  # of a truth that is shown
+_OF_QUESTION = 200  # atoms of the question that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class Ground:
     index: StatementIndex
     explain: Callable[[str, list[str]], Proof]  # the proof of an atom's bounds
     whole: frozenset[str] = frozenset()  # numbers that are integers
-    conflict: Callable[[], tuple[Sequence[CoreMember], bool]] | None = None  # its members; whether none can be left out
+    conflict: Callable[[], Core] | None = None  # the core of a contradiction that inference met
     limit: int = INSTANCES
     eager: int = EAGER
     tell: Callable[[int, int], None] | None = field(default=None, repr=False)
@@ -64,6 +68,10 @@ class Ground:
     @property
     def program(self) -> CheckedProgram:
         return self.world.program
+
+    @property
+    def known(self) -> KnownValues:
+        return self.reading.known
 
     @cached_property
     def small(self) -> bool:
@@ -74,8 +82,7 @@ class Ground:
         return all(total <= WHOLE for total in accumulate(counts))
 
     def related(self, question: Question, *, open_only: bool = False) -> list[BoundedStatement]:
-        """The statements connected to a question by shared predicates, if ``open_only`` by those with unsettled atoms,
-        in the order of discovery; all statements of a small program."""
+        """The statements that share predicates with a question (``open_only``: unsettled ones); all if ``small``."""
         if self.small:
             return self.index.every()
         related: dict[BoundedStatement, None] = {}
@@ -89,22 +96,12 @@ class Ground:
                 names |= stated.part.names
         return list(related)
 
-    def cone(self, deadline: Deadline, most: int | None = None) -> Cone:
-        """An empty cone with limits: ``most`` instances, and four times as many atoms."""
-        limit = self.limit if most is None else min(self.limit, most)
-        atoms = None if most is None else 4 * most
-        return Cone(self.reading, self.index, limit, partial(self.pause, deadline), self.tell, atoms)
-
     def pause(self, deadline: Deadline, late: str = "") -> None:
         """Stop where the time is over, or after Ctrl-C: raises `TooWide`, which may say ``late``, and `Interrupted`."""
         if self.halted is not None and self.halted():
             raise Interrupted
         if deadline.passed:
             raise TooWide(late)
-
-    @property
-    def known(self) -> KnownValues:
-        return self.reading.known
 
     def of_unnamed(self, question: Question, statements: Iterable[BoundedStatement]) -> list[str]:
         """The completed predicates in these that may be true of unnamed individuals."""
@@ -132,17 +129,23 @@ def bound_text(formula: ast.Expression | SameEntity, bindings: Mapping[str, str]
     return format_expression(bound_formula(formula, bindings))
 
 
-def bound_formula(formula: ast.Expression | SameEntity, bindings: Mapping[str, str]) -> ast.Expression:
-    """A formula with entities in place of its free variables."""
+def bound_formula(
+    formula: ast.Expression | SameEntity, bindings: Mapping[str, str], logic: str | None = None
+) -> ast.Expression:
+    """A formula with entities in place of its free variables, and with a ``logic`` at its groups that name none."""
 
     def text(side: ast.Argument) -> str:
         return side.text if isinstance(side, ast.Constant) else bindings.get(side.name, side.name)
 
     def written(node: ast.Expression | SameEntity) -> ast.Expression:
-        if not isinstance(node, SameEntity):
+        if isinstance(node, SameEntity):
+            sides = tuple(ast.Entity(text(side), span=node.span) for side in (node.left, node.right))
+            return ast.Comparison(sides, ("=",), span=node.span)
+        if logic is None or not isinstance(node, ast.Connective):
             return node
-        sides = tuple(ast.Entity(text(side), span=node.span) for side in (node.left, node.right))
-        return ast.Comparison(sides, ("=",), span=node.span)
+        if any(attribute.key == "logic" for attribute in node.attributes):
+            return node
+        return replace(node, attributes=(*node.attributes, ast.Attribute("logic", logic, span=node.span)))
 
     return with_entities(transform(cast("ast.Expression", formula), written), bindings)
 
@@ -157,11 +160,16 @@ class Asked:
     reading: Reading
     alpha: float
     deadline: Deadline
-    cone: Cone = field(init=False)
     slack: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        self.cone = self.ground.cone(self.deadline)
+        self.cone = self.new_cone(self.ground.eager)
+
+    def new_cone(self, most: int | None = None) -> Cone:
+        """An empty cone with limits: ``most`` instances, and four times as many atoms."""
+        ground, atoms = self.ground, None if most is None else 4 * most
+        limit = ground.limit if most is None else min(ground.limit, most)
+        return Cone(ground.reading, ground.index, limit, partial(ground.pause, self.deadline), ground.tell, atoms)
 
     def answered(self, decide: Callable[[Asked], Proved]) -> Proved:
         """The answer by a decision; that of inference where its time runs out, or after Ctrl-C."""
@@ -180,8 +188,6 @@ class Asked:
         proved = propagated(self.question.text, self.question.inferred, self.reading, self.alpha, note)
         return replace(proved, translated=len(self.cone.instances))
 
-    # --- the statements that may be relevant ------------------------------------------------------------------------
-
     @cached_property
     def statements(self) -> list[BoundedStatement]:
         """The statements connected to the question by unsettled atoms."""
@@ -199,8 +205,8 @@ class Asked:
         defined by non-recursive rules alone, and false of unnamed individuals."""
         return (
             not self.ground.of_unnamed(self.question, self.statements)
-            and not self._compares(self.question.part, {})
-            and not any(self._compares(stated.part, dict(stated.variables)) for stated in self.statements)
+            and not self._compares(self.question.part, ())
+            and not any(self._compares(stated.part, stated.variables) for stated in self.statements)
             and all(map(self._plainly_completed, self.statements))
         )
 
@@ -213,33 +219,33 @@ class Asked:
         behind = (stated.part.names for name in names for stated, _ in index.defining(name))
         return all(map(known.is_settled, names.union(*behind)))
 
-    def _compares(self, part: Part, sorts: dict[str, str]) -> bool:
-        if part.kind == "same":
-            return any(self.ground.known.is_open(sorts[name]) for name in part.variables)
-        inner = {**sorts, **dict(part.bound)}
-        return part.arithmetic is None and any(self._compares(operand, inner) for operand in part.operands)
+    def _compares(self, part: Part, variables: Iterable[tuple[str, str]]) -> bool:
+        """Whether a formula compares individuals of open sorts."""
+        same = (occurrence for occurrence in part.occurrences if occurrence.leaf.kind == "same")
+        for leaf, quantifiers, _ in same:
+            sorts = dict(chain(variables, *(quantifier.bound for quantifier in quantifiers)))
+            if any(self.ground.known.is_open(sorts[name]) for name in leaf.variables):
+                return True
+        return False
 
     def _plainly_completed(self, stated: BoundedStatement) -> bool:
         """Whether a statement derives completed atoms only as their rule, and from other predicates."""
         known, heads = self.ground.known, self.ground.index.defined(stated)
         names, places = {head.name for head in heads}, {id(head) for head in heads}
-        for leaf, sign in _signed(stated.part, 1 if stated.lower > 0 else -1):
+        for leaf, _, sign in stated.part.occurrences:
             if leaf.name not in known.derived or known.is_settled(leaf.name) or id(leaf) in places:
                 continue
             strata = (stratum for stratum in self.ground.program.strata if leaf.name in stratum)
-            if sign >= 0 or any(names & stratum for stratum in strata):
+            if (sign if stated.lower > 0 else -sign) >= 0 or any(names & stratum for stratum in strata):
                 return False
         return True
 
 
 def propagated(text: str, inferred: tuple[float, float], reading: Reading, alpha: float, note: str) -> Proved:
     """The answer to a question that the bounds of inference give; ``note`` says why nothing tighter was proved."""
-    low, high = inferred
-    if reading == "classical":
-        verdict: Verdict = "entailed" if low >= 1 else "refuted" if high <= 0 else "timeout"
-        return Proved(text, reading, verdict, notes=(note,), settled=False)
-    verdict = verdict_at(low, high, alpha, settled=False)
-    return Proved(text, reading, verdict, low, high, notes=(note,), settled=False)
+    ends = (None, None) if reading == "classical" else inferred
+    verdict = verdict_at(*inferred, alpha, settled=False)
+    return Proved(text, reading, verdict, *ends, notes=(note,), settled=False)
 
 
 def verdict_at(lower: float, upper: float, alpha: float, *, settled: bool) -> Verdict:
@@ -251,11 +257,92 @@ def verdict_at(lower: float, upper: float, alpha: float, *, settled: bool) -> Ve
     return "neither" if settled else "timeout"
 
 
-def _signed(part: Part, sign: int) -> Iterator[tuple[Part, int]]:
-    """The atoms of a formula that is true (1) or false (-1), each with the truth that favours this; 0 for both."""
-    if part.kind == "atom":
-        yield part, sign
-    elif part.kind != "compare":
-        for place, operand in enumerate(part.operands):
-            turned = part.kind == "not" or (part.kind == "implies" and place == 0)
-            yield from _signed(operand, 0 if part.kind in ("iff", "xor") else -sign if turned else sign)
+class BrokenWorld(Exception):
+    """A model of the solver breaks a statement: a defect."""
+
+
+def world_of(model: Z3, known: KnownValues, encoding: GradedEncoding) -> Callable[[GroundAtom], Box]:
+    """The world of a model: its truths up to rounding, its numbers in fractions, where it has none the known bounds."""
+
+    @cache
+    def read(key: GroundAtom) -> Box:
+        numeric = known.program.predicates[key[0]].numeric
+        made = (encoding.arithmetic.numbers if numeric else encoding.atoms).get(key)
+        if made is None:
+            low, high = known.box(key)
+            if numeric or low != high:
+                return low, high
+            return _around(low)
+        value = model.eval(made, model_completion=True)
+        if encoding.z3.is_bool(value):
+            return (1.0, 1.0) if encoding.z3.is_true(value) else (0.0, 0.0)
+        near = fraction(value)
+        if not numeric:
+            return _around(float(near))
+        gap = _ALGEBRAIC if encoding.z3.is_algebraic_value(value) else 0
+        return cast("Box", (near - gap, near + gap))
+
+    return read
+
+
+class Decision:
+    """A way to decide a question that was ``asked`` by models of an ``encoding``. A model lacks some atoms and numbers;
+    these have the values that the ``reading`` knows."""
+
+    encoding: GradedEncoding
+
+    def __init__(self, asked: Asked, reading: GroundReading | None = None) -> None:
+        self._asked, self._ground, self._question = asked, asked.ground, asked.question
+        self._reading = reading or asked.ground.reading
+
+    def _checked_world(
+        self, model: Z3, truth: float, near: Iterable[GroundAtom], instances: Iterable[Instance]
+    ) -> ShownWorld | None:
+        """The truths of the question and of the atoms ``near`` it in a model, likewise the numbers, once the
+        ``instances`` are evaluated there. None if one may not hold because the encoding left something open. Raises
+        `BrokenWorld`."""
+        encoding, part = self.encoding, self._question.part
+        read = world_of(model, self._reading.known, encoding)
+        held = ((rule.stated.part, rule.bindings, (rule.stated.lower, rule.stated.upper)) for rule in instances)
+        for formula, bindings, bounds in ((part, {}, (truth, truth)), *held):
+            if self._reading.apart(formula, bindings, bounds, read, maybe=encoding.loose):
+                if encoding.loose:
+                    return None
+                raise BrokenWorld(f"a world for `{self._question.text}` breaks a statement")
+        keys: dict[GroundAtom, None] = {}
+        with suppress(TooWide):  # the time is over: those of them
+            for key in islice(self._ground.reading.atoms(part, {}), _OF_QUESTION):
+                keys[key] = None
+        atoms: list[tuple[str, float]] = []
+        numbers: list[tuple[str, float]] = []
+        for key in keys | dict.fromkeys(near):
+            text, (low, high) = format_expression(ground_atom(*key)), map(float, read(key))
+            if not self._ground.program.predicates[key[0]].numeric:
+                atoms.append((text, round((low + high) / 2, _DIGITS) if high - low < 3 * _EQUAL else low))
+            elif low == high:
+                numbers.append((text, low))
+        return ShownWorld(truth, tuple(atoms), tuple(numbers))
+
+
+def contrasted(worlds: Sequence[ShownWorld]) -> list[ShownWorld]:
+    """Worlds from the one in which the question is truest, each with what differs between them first. An atom that only
+    one of them shows is about unnamed individuals, and false in the others."""
+    worlds = sorted(worlds, key=lambda world: -world.truth)
+    columns = (_contrasted([world.atoms for world in worlds]), _contrasted([world.numbers for world in worlds]))
+    return [ShownWorld(world.truth, *rows) for world, *rows in zip(worlds, *columns, strict=True)]
+
+
+def _contrasted(tables: Sequence[Sequence[tuple[str, float]]]) -> list[tuple[tuple[str, float], ...]]:
+    """Each table with the rows first whose values are not the same in all of them."""
+
+    def apart(one: float, other: float) -> bool:
+        return abs(one - other) > _EQUAL * max(1.0, abs(one), abs(other))
+
+    values, rows = [*map(dict, tables)], chain.from_iterable(tables)
+    differing = {text for text, value in rows if any(apart(value, other.get(text, 0.0)) for other in values)}
+    return [tuple(sorted(table, key=lambda row: row[0] not in differing)) for table in tables]
+
+
+def _around(truth: float) -> Box:
+    """A truth with its rounding: in Goedel logic others jump where it meets one."""
+    return (truth, truth) if truth in (0, 1) else (max(0.0, truth - _EQUAL), min(1.0, truth + _EQUAL))

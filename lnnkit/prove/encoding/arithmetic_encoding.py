@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 
 from lnnkit.numeric import Comparison, Fixed
-from lnnkit.prove.ground.known_values import GroundAtom, KnownValues
+from lnnkit.prove.ground.ground_reading import GroundAtom, KnownValues
 from lnnkit.prove.ground.point_arithmetic import RELATIONS, NotRational, NoValue, applied, comparable, folded, rational
 from lnnkit.prove.solving import Z3
 
@@ -62,8 +63,7 @@ class ArithmeticEncoding:
     def comparison(
         self, arithmetic: Comparison, values: Sequence[Fraction | Z3], *, bound: bool = False
     ) -> bool | Z3 | None:
-        """Whether a comparison of numbers holds; None if it cannot be encoded: a root cannot where the values are
-        ``bound`` by a quantifier of Z3."""
+        """Whether a comparison holds; None if it cannot be encoded, as roots of variables ``bound`` by a quantifier."""
         if not comparable(arithmetic):
             return None
         there: list[Z3] = []
@@ -96,21 +96,13 @@ class ArithmeticEncoding:
         """The value of an operation where all of ``there`` holds. Raises `NoValue`, `_Unsupported`."""
         known = [operand for operand in operands if isinstance(operand, Fraction)]
         if len(known) == len(operands):
-            try:
+            with suppress(NotRational):  # an irrational root
                 return applied(operation, known)
-            except NotRational:
-                pass  # an irrational root
         x: list[Z3] = [self._lifted(operand) for operand in operands]
         match operation:
-            case "add":
-                return sum(x[1:], x[0])
-            case "subtract":
-                return x[0] - x[1]
-            case "negate":
-                return -x[0]
-            case "multiply":
-                self.nonlinear |= len(operands) > len(known) + 1
-                return math.prod(x[1:], start=x[0])
+            case "add" | "subtract" | "multiply" | "negate":
+                self.nonlinear |= operation == "multiply" and len(operands) > len(known) + 1
+                return applied(operation, x)
             case "abs":
                 return self._z3.If(x[0] >= 0, x[0], -x[0])
             case "divide":

@@ -13,9 +13,8 @@ from fractions import Fraction
 from lnnkit.graph.lifted import LEAST
 from lnnkit.numeric import Comparison
 from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding, TruthValue
-from lnnkit.prove.ground.dependency_cone import Loop, antecedent
-from lnnkit.prove.ground.ground_reading import GroundReading, Instance
-from lnnkit.prove.ground.known_values import GroundAtom
+from lnnkit.prove.ground.dependency_cone import Loop
+from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
 from lnnkit.prove.ground.parts import Assignment, Blanket, BoundedStatement, Part
 from lnnkit.prove.solving import Z3
 
@@ -35,44 +34,33 @@ class ClassicalEncoding(GradedEncoding):
         self._absent: frozenset[GroundAtom] = frozenset()  # atoms that are read as false
         self._functions: dict[tuple[str, tuple[str | None, ...]], Z3] = {}
 
-    # --- what is asserted -------------------------------------------------------------------------------------------
-
     def held(self, item: Constraint) -> Z3 | bool:
-        """The constraint that an item holds: an instance of a statement, the definition of a completed atom, a loop
-        formula, or a statement about unnamed individuals."""
+        """The constraint that an item holds."""
         match item:
             case Blanket():
-                return self._everywhere(item.stated)
+                stated = item.stated  # holds for all unnamed individuals in the sorts of its variables
+                body = stated.part if stated.lower > 0 else Part("not", operands=(stated.part,))
+                return self._least(self._unnamed_rows(Part(LEAST, operands=(body,), bound=stated.variables), {}))
             case Loop():
                 some = self._greatest(self.atom(key) for key in sorted(item.atoms))
                 self._absent = item.atoms
-                supports = [self.truth(antecedent(rule), rule.bindings) for rule in item.rules]
+                supports = [self.truth(rule.antecedent, rule.bindings) for rule in item.rules]
                 self._absent = frozenset()
                 return self._greatest([self.negated(some), *supports])
         return super().held(item)
 
     def said(self, key: GroundAtom, end: int, value: float) -> Z3 | bool:
-        """The constraint that an atom is true if its lower end (0) is above 0, or false if its upper end (1) is below
-        1."""
+        """The constraint that an atom is true if its lower end (0) is above 0, or false if the upper (1) is below 1."""
         made = self.atom(key)
-        if end == 0:
-            return made if value > 0 else True
-        return self.negated(made) if value < 1 else True
+        return (made if value > 0 else True) if end == 0 else (self.negated(made) if value < 1 else True)
 
     def _within(self, stated: BoundedStatement, bindings: Assignment) -> Z3 | bool:
         """The constraint that a statement is true if its lower end is 1, false if its upper end is 0."""
         truth = self.truth(stated.part, bindings)
         return truth if stated.lower > 0 else self.negated(truth)
 
-    def _everywhere(self, stated: BoundedStatement) -> Z3 | bool:
-        """The constraint that a statement holds for all unnamed individuals in the sorts of its variables."""
-        body = stated.part if stated.lower > 0 else Part("not", operands=(stated.part,))
-        return self._least(self._unnamed_rows(Part(LEAST, operands=(body,), bound=stated.variables), {}))
-
     def _needed(self, rule: Instance, head: Part) -> TruthValue:
-        return self.truth(antecedent(rule), rule.bindings) if rule.stated.lower > 0 else False
-
-    # --- formulas ---------------------------------------------------------------------------------------------------
+        return self.truth(rule.antecedent, rule.bindings) if rule.stated.lower > 0 else False
 
     def atom(self, key: GroundAtom) -> TruthValue:
         return False if key in self._absent else super().atom(key)
@@ -88,9 +76,7 @@ class ClassicalEncoding(GradedEncoding):
         self.atoms[key] = self.z3.Bool(name, self.context)
 
     def _same(self, one: object, other: object) -> TruthValue:
-        if isinstance(one, str) or isinstance(other, str):
-            return isinstance(one, str) and isinstance(other, str) and one == other
-        return one == other
+        return one == other if isinstance(one, str) == isinstance(other, str) else False
 
     def _atom(self, part: Part, bindings: Assignment) -> TruthValue:
         key = self._reading.key(part, bindings)
@@ -107,8 +93,7 @@ class ClassicalEncoding(GradedEncoding):
         if truth is not None:
             return truth
         self.loose = True
-        self._fresh += 1
-        return self._function((f"?comparison {self._fresh}", (None,) * len(unnamed)))(*unnamed.values())
+        return self._function((self._fresh_name("comparison"), (None,) * len(unnamed)))(*unnamed.values())
 
     def _number(self, part: Part, bindings: Assignment) -> Fraction | Z3:
         key = self._reading.key(part, bindings)
@@ -150,8 +135,6 @@ class ClassicalEncoding(GradedEncoding):
             return one if other else self.negated(one)
         return one == other
 
-    # --- unnamed individuals ----------------------------------------------------------------------------------------
-
     def _applied(self, part: Part, bindings: Assignment, result: Z3 | None = None) -> Z3:
         """An atom or a number about individuals, unnamed ones among them."""
         arguments = part.arguments(bindings)
@@ -162,29 +145,24 @@ class ClassicalEncoding(GradedEncoding):
         """The rows of a quantifier in which at least one of its variables is an unnamed individual."""
         forall, rows = part.least, []
         for names in subsets([name for name, sort in part.bound if self._known.is_open(sort)]):
-            new = {name: self._individual() for name in names}
+            if self.unnamed is None:
+                self.unnamed = self.z3.DeclareSort("unnamed", self.context)
+            new = {name: self.z3.Const(self._fresh_name("someone"), self.unnamed) for name in names}
             members = [self._function((_MEMBER + sort, (None,)))(new[name]) for name, sort in part.bound if name in new]
             for row in self._named_rows(part, {**bindings, **new}):
                 truth = self.truth(part.operands[0], row)
                 if forall:
-                    joined = self._greatest([*map(self.negated, members), truth])
+                    joined, quantifier = self._greatest([*map(self.negated, members), truth]), self.z3.ForAll
                 else:
-                    joined = self._least([*members, truth])
-                quantifier = self.z3.ForAll if forall else self.z3.Exists
+                    joined, quantifier = self._least([*members, truth]), self.z3.Exists
                 rows.append(quantifier([*new.values()], self.lifted(joined)))
         return rows
 
     def _named_rows(self, part: Part, bindings: Assignment) -> Iterator[dict[str, object]]:
         """The rows of a quantifier with named entities for the variables that have no value yet."""
-        rest = {name: sort for name, sort in part.bound if name not in bindings}
-        for row in itertools.product(*map(self._known.members, rest.values())):
+        rest = {name: self._known.members(sort) for name, sort in part.bound if name not in bindings}
+        for row in itertools.product(*rest.values()):
             yield {**bindings, **dict(zip(rest, row, strict=True))}
-
-    def _individual(self) -> Z3:
-        if self.unnamed is None:
-            self.unnamed = self.z3.DeclareSort("unnamed", self.context)
-        self._fresh += 1
-        return self.z3.Const(f"someone {self._fresh}", self.unnamed)
 
     def true_of_unnamed(self, model: Z3, most: int) -> Iterator[tuple[str, float]]:
         """Up to ``most`` atoms about unnamed individuals that a model makes true; the individuals are numbered."""

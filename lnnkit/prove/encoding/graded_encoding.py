@@ -11,19 +11,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from fractions import Fraction
 from functools import reduce
+from itertools import count
+from typing import Generic, TypeVar
 
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import TruthValue, WeightedTruth
 from lnnkit.numeric import Comparison
 from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
-from lnnkit.prove.ground.dependency_cone import Definition, Loop, antecedent
-from lnnkit.prove.ground.ground_reading import GroundReading, Instance
-from lnnkit.prove.ground.known_values import GroundAtom
+from lnnkit.prove.ground.dependency_cone import Definition, Loop
+from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
 from lnnkit.prove.ground.parts import Assignment, Blanket, BoundedStatement, Part
 from lnnkit.prove.ground.point_arithmetic import rational
-from lnnkit.prove.solving import Z3, solver_module
+from lnnkit.prove.solving import Z3, SolverStatus, checked, solver_module
+from lnnkit.time_limit import Deadline
 
 Constraint = Instance | Definition | Loop | Blanket
+T = TypeVar("T")
 ZERO, ONE = Fraction(0), Fraction(1)
 _GRID = 9  # a bound within rounding of a number with this many decimals is read as that number
 _ROUNDED = 1e-13
@@ -56,13 +59,15 @@ class GradedEncoding:
         self._slack = slack
         self._fresh = 0
 
-    # --- what is asserted -------------------------------------------------------------------------------------------
-
     def held(self, item: Constraint) -> Z3 | bool:
-        """The constraint that an instance of a statement, or the definition of a completed atom, holds."""
+        """The constraint that an item holds."""
         if isinstance(item, Instance):
             return self._within(item.stated, item.bindings)
-        return self._defined(item) if isinstance(item, Definition) else True
+        needs = [self._needed(rule, head) for rule, head in item.rules] if isinstance(item, Definition) else [None]
+        if not isinstance(item, Definition) or any(need is None for need in needs):
+            self.loose |= isinstance(item, Definition)
+            return True
+        return self._equal(self.atom(item.key), self._greatest(needs))
 
     def said(self, key: GroundAtom, end: int, value: float) -> Z3 | bool:
         """The constraint that an atom's lower (0) or upper (1) end is at least as tight as ``value``."""
@@ -72,7 +77,7 @@ class GradedEncoding:
     def drained(self) -> list[Z3]:
         """The further constraints on what was encoded since the last call."""
         constraints, self.arithmetic.asides = self.arithmetic.asides, []
-        return constraints
+        return [self.lifted(said) for said in constraints]
 
     def lifted(self, said: Z3 | bool) -> Z3:
         """A constraint as an expression."""
@@ -82,21 +87,11 @@ class GradedEncoding:
         """The constraint that the truth of a statement is within its bounds."""
         truth = self._unclamped(stated.part, bindings)
         least, most = rational(stated.lower) - self._slack, rational(stated.upper) + self._slack
-        said = [self.at_least(truth, least)] if least > 0 else []
-        said += [self.at_most(truth, most)] if most < 1 else []
+        said = [least <= 0 or self.at_least(truth, least), most >= 1 or self.at_most(truth, most)]
         if any(constraint is False for constraint in said):
             return False
         open_ones = [constraint for constraint in said if constraint is not True]
         return self.z3.And(open_ones) if open_ones else True
-
-    def _defined(self, definition: Definition) -> Z3 | bool:
-        needs = [self._needed(rule, head) for rule, head in definition.rules]
-        if any(need is None for need in needs):
-            self.loose = True
-            return True
-        return self._equal(self.atom(definition.key), self._greatest(needs))
-
-    # --- formulas ---------------------------------------------------------------------------------------------------
 
     def truth(self, part: Part, bindings: Assignment) -> TruthValue:
         """The truth of a formula."""
@@ -127,7 +122,7 @@ class GradedEncoding:
 
     def negated(self, truth: TruthValue) -> TruthValue:
         """The truth of the negation."""
-        return ONE - truth if isinstance(truth, Fraction) else self._expression(ONE) - truth
+        return ONE - truth
 
     def _settled(self, key: GroundAtom) -> TruthValue | None:
         """The truth of an atom as a constant, if inference has settled it."""
@@ -179,8 +174,6 @@ class GradedEncoding:
         guards = {guard.name for guard in part.row_guards if guard.kind == "atom"}
         self.closed |= {name for name in guards if self._known.program.predicates[name].closed}
 
-    # --- connectives ------------------------------------------------------------------------------------------------
-
     def _compound(self, part: Part, bindings: Assignment) -> TruthValue:
         """The truth of a connective: clamped to [0, 1], on the sides where its weights make that necessary."""
         value = self._unclamped(part, bindings)
@@ -218,7 +211,7 @@ class GradedEncoding:
             return None
         if lower <= 0:
             return ZERO
-        x = self.truth(antecedent(rule), rule.bindings)
+        x = self.truth(rule.antecedent, rule.bindings)
         if logic.sums:  # 1 - bias + w (1 - x) + v head >= lower
             w, v = map(rational, part.weights)
             return self._greater(self.sum((lower - 1 + rational(part.bias)) / v, [(-w / v, x, True)]), ZERO)
@@ -231,14 +224,11 @@ class GradedEncoding:
         self.arithmetic.asides += [self.at_least(made, self.end(low, 0)), self.at_most(made, self.end(high, 1))]
         return made
 
-    # --- arithmetic -------------------------------------------------------------------------------------------------
-
     def end(self, value: float, end: int) -> Fraction:
-        """A lower (0) or upper (1) bound as a rational: the decimal number that the float stands for, or a little
-        wider."""
-        exact = _on_grid(value)
-        wider = self._slack if exact is not None else self._slack + rational(_WIDER)
-        exact = rational(value) if exact is None else exact
+        """A lower (0) or upper (1) bound as the decimal number that the float stands for, or a little wider."""
+        exact, wider = _on_grid(value), self._slack
+        if exact is None:
+            exact, wider = rational(value), wider + rational(_WIDER)
         return min(ONE, exact + wider) if end else max(ZERO, exact - wider)
 
     def at_least(self, one: TruthValue, other: TruthValue) -> Z3 | bool:
@@ -254,9 +244,12 @@ class GradedEncoding:
     def _expression(self, value: TruthValue) -> Z3:
         return self.arithmetic.real(value) if isinstance(value, Fraction) else value
 
-    def _fresh_real(self, kind: str) -> Z3:
+    def _fresh_name(self, kind: str) -> str:
         self._fresh += 1
-        return self.z3.Real(f"?{kind} {self._fresh}", self.context)
+        return f"?{kind} {self._fresh}"
+
+    def _fresh_real(self, kind: str) -> Z3:
+        return self.z3.Real(self._fresh_name(kind), self.context)
 
     def _fresh_truth(self) -> Z3:
         made = self._fresh_real("truth")
@@ -271,16 +264,14 @@ class GradedEncoding:
             if isinstance(truth, Fraction):
                 constant += weight * truth
             elif weight:
-                parts.append(truth if weight == 1 else self._expression(weight) * truth)
-        if not parts:
-            return constant
-        return self.z3.Sum([*parts, self._expression(constant)] if constant else parts)
+                parts.append(truth if weight == 1 else weight * truth)
+        return self.z3.Sum([*parts, *([constant] if constant else [])]) if parts else constant
 
     def _equal(self, one: TruthValue, other: TruthValue) -> Z3 | bool:
         """Equality up to the slack."""
         if isinstance(one, Fraction) and isinstance(other, Fraction):
             return abs(one - other) <= max(self._slack, rational(_WIDER))
-        gap, slack = self._expression(one) - self._expression(other), self._expression(self._slack)
+        gap, slack = one - other, self._expression(self._slack)
         return self.z3.And(gap <= slack, -gap <= slack) if self._slack else gap == 0
 
     def smaller(self, one: TruthValue, other: TruthValue) -> TruthValue:
@@ -307,11 +298,9 @@ class GradedEncoding:
         return self.z3.If(condition, self._expression(one), self._expression(other))
 
     def times(self, one: TruthValue, other: TruthValue) -> TruthValue:
-        if isinstance(one, Fraction) and isinstance(other, Fraction):
-            return one * other
         for factor, rest in ((one, other), (other, one)):
             if isinstance(factor, Fraction):
-                return ZERO if factor == 0 else rest if factor == 1 else self._expression(factor) * rest
+                return ZERO if factor == 0 else rest if factor == 1 else factor * rest
         self.nonlinear = True
         return one * other
 
@@ -331,9 +320,48 @@ class GradedEncoding:
             return self.smaller(ONE, self.times(1 / divisor, dividend)) if divisor else ONE
         self.nonlinear = True
         made = self._fresh_truth()
-        reached = self.lifted(self.at_least(dividend, divisor))
+        reached = self.at_least(dividend, divisor)
         self.arithmetic.asides.append(self.z3.If(reached, made == 1, made * divisor == self._expression(dividend)))
         return made
+
+
+class MarkedSolver(Generic[T]):
+    """A solver for constraints of an ``encoding``, each of which holds where its mark is assumed: ``marks`` has those
+    of items."""
+
+    def __init__(self, encoding: GradedEncoding, *, false_first: bool = False) -> None:
+        self.marks: dict[T, Z3] = {}
+        self._items: dict[str, T] = {}
+        self._numbers = count(1)
+        self._encoding = encoding
+        self._solver = encoding.z3.Solver(ctx=encoding.context)
+        if false_first:  # for every proposition
+            self._solver.set("phase_selection", 0)
+
+    def mark(self, said: Z3 | bool, item: T | None = None) -> Z3:
+        """The mark of a constraint, which may be that of an item."""
+        z3, name = self._encoding.z3, f"?mark {next(self._numbers)}"
+        mark = z3.Bool(name, self._encoding.context)
+        if item is not None:
+            self.marks[item], self._items[name] = mark, item
+        self._solver.add(z3.Implies(mark, said))
+        return mark
+
+    def check(self, deadline: Deadline, assumed: Iterable[Z3]) -> SolverStatus:
+        """Whether the marked constraints that are ``assumed`` can hold together. Raises as `checked` does."""
+        self._solver.add(self._encoding.drained())
+        return checked(self._solver, deadline, *assumed)
+
+    def model(self) -> Z3:
+        """The model that the last check found."""
+        return self._solver.model()
+
+    def core(self) -> tuple[set[str], list[T]]:
+        """The names of the propositions on which the last check failed, and the items among them."""
+        z3 = self._encoding.z3
+        core = [literal.arg(0) if z3.is_not(literal) else literal for literal in self._solver.unsat_core()]
+        names = dict.fromkeys(literal.decl().name() for literal in core)
+        return {*names}, [self._items[name] for name in names if name in self._items]
 
 
 def _on_grid(value: float) -> Fraction | None:

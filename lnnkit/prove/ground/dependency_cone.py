@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lnnkit.prove.ground.ground_reading import SLACK, GroundReading, Instance
-from lnnkit.prove.ground.known_values import GroundAtom
+from lnnkit.prove.ground.ground_reading import SLACK, GroundAtom, GroundReading, Instance
 from lnnkit.prove.ground.parts import Assignment, Part, StatementIndex
 from lnnkit.prove.ground.point_arithmetic import Box
 
@@ -60,8 +59,7 @@ class Cone:
         return f"{which} depends on at least {len(self._seen):,} instances of statements; its bounds are from inference"
 
     def grow(self, part: Part, *, whole: bool = False) -> None:
-        """Add everything on which a formula can depend, and if ``whole`` all of the program, on which its consistency
-        depends. Raises `TooWide`, `Interrupted`."""
+        """Add all on which a formula depends, if ``whole`` all of the program. Raises `TooWide`, `Interrupted`."""
         self._wait(self.unsettled(part, {}))
         self._finish()
         self.near = len(self.atoms)
@@ -102,25 +100,16 @@ class Cone:
 
     def unsettled(self, part: Part, bindings: Assignment) -> Iterable[GroundAtom]:
         """The unsettled atoms and numbers of a formula on which its truth can depend."""
-        known = self.reading.known
-        if part.kind == "atom":
-            key = self.reading.key(part, bindings)
-            if key is not None and not known.settled(key):
-                yield key
-        elif part.bound:
-            for row in self.reading.rows(part, bindings):
+        key = self.reading.key(part, bindings) if part.kind == "atom" else None
+        if key is not None and not self.reading.known.settled(key):
+            yield key
+        for row in self.reading.rows(part, bindings) if part.bound else [bindings]:
+            if part.bound:
                 self.pause()
-                yield from self._within(part.operands[0], row)
-        else:
             for operand in part.operands:
-                yield from self._within(operand, bindings)
-
-    def _within(self, part: Part, bindings: Assignment) -> Iterable[GroundAtom]:
-        if part.kind != "atom" and not (part.kind == "compare" and not part.operands):
-            low, high = self.reading.box(part, bindings)
-            if high - low <= 0:
-                return
-        yield from self.unsettled(part, bindings)
+                low, high = self.reading.box(operand, row) if operand.operands else (0.0, 1.0)
+                if high > low:
+                    yield from self.unsettled(operand, row)
 
     def _wait(self, keys: Iterable[GroundAtom]) -> None:
         for key in keys:
@@ -130,19 +119,17 @@ class Cone:
             if self.most_atoms is not None and len(self.atoms) > self.most_atoms:
                 raise TooWide
             self._waiting.append(key)
-            if self.reading.known.program.predicates[key[0]].closed and self.reading.known.completed(key):
+            if self.reading.known.completed(key):
                 self._define(key)
 
     def _define_heads(self, instance: Instance) -> None:
-        """Define the completed heads of a rule, since its antecedent determines their truth even if other statements
-        settle it."""
+        """Define the completed heads of a rule, which its antecedent determines even if they are settled."""
         for head in self.index.defined(instance.stated):
             key = self.reading.key(head, instance.bindings)
-            if key is None or key in self.definitions or not self.reading.known.completed(key):
-                continue
-            low, high = self.reading.box(instance.stated.part.operands[0], instance.bindings)
-            if high - low > SLACK:
-                self._define(key)
+            if key is not None and key not in self.definitions and self.reading.known.completed(key):
+                low, high = self.reading.box(instance.antecedent, instance.bindings)
+                if high - low > SLACK:
+                    self._define(key)
 
     def _define(self, key: GroundAtom) -> None:
         self.definitions[key] = definition = definition_of(key, self.index, self.reading)
@@ -152,51 +139,42 @@ class Cone:
 
 def definition_of(key: GroundAtom, index: StatementIndex, reading: GroundReading) -> Definition:
     """The definition of a completed atom: the rules that may make it true."""
-    rules = [
+    rules = (
         (instance, head)
         for stated, head in index.defining(key[0])
         for instance in reading.touching(key, [stated])
         if reading.key(head, instance.bindings) == key
-    ]
-    unique = {(instance.key, id(head)): (instance, head) for instance, head in rules}
-    return Definition(key, list(unique.values()))
+    )
+    return Definition(key, list({(instance.key, id(head)): (instance, head) for instance, head in rules}.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Completed ``atoms`` of which one can be true only if one of its ``rules`` makes it so where all of them are
-    false."""
+    """Completed ``atoms`` that are false unless one of their ``rules`` holds where all of them are false."""
 
     atoms: frozenset[GroundAtom]
     rules: tuple[Instance, ...]
 
 
-def loop_of(atoms: frozenset[GroundAtom], definitions: Mapping[GroundAtom, Definition]) -> Loop:
-    """The loop formula of completed atoms that only support each other."""
-    return Loop(atoms, tuple(dict.fromkeys(rule for key in sorted(atoms) for rule, _ in definitions[key].rules)))
-
-
 def unfounded(
     definitions: Mapping[GroundAtom, Definition], reading: GroundReading, world: Callable[[GroundAtom], Box]
-) -> frozenset[GroundAtom]:
-    """The completed atoms that are true in a ``world`` without well-founded support from rules."""
-    suspects = {key for key in definitions if world(key)[0] > 0}
-    founded: set[GroundAtom] = set()
+) -> Loop:
+    """The loop formula of completed atoms that are true in a ``world`` without well-founded support from rules, in the
+    first stratum that has any: its rules may negate atoms of the strata before."""
+    loose: set[GroundAtom] = set()
 
     def read(key: GroundAtom) -> Box:
-        return (0.0, 0.0) if key in suspects - founded else world(key)
+        return (0.0, 0.0) if key in loose else world(key)
 
-    grown = True
-    while grown and suspects - founded:
-        grown = False
-        for key in suspects - founded:
-            rules = definitions[key].rules
-            if any(reading.box(antecedent(rule), rule.bindings, read)[0] >= 1 for rule, _ in rules):
-                founded.add(key)
-                grown = True
-    return frozenset(suspects - founded)
+    def founded(key: GroundAtom) -> bool:
+        rules = definitions[key].rules
+        return any(reading.box(rule.antecedent, rule.bindings, read)[0] >= 1 for rule, _ in rules)
 
-
-def antecedent(instance: Instance) -> Part:
-    """The antecedent of a rule instance."""
-    return instance.stated.part.operands[0]
+    for stratum in reading.known.program.strata:
+        loose |= {key for key in definitions if key[0] in stratum and world(key)[0] > 0}
+        while supported := {key for key in loose if founded(key)}:
+            loose -= supported
+        if loose:
+            break
+    rules = (rule for key in sorted(loose) for rule, _ in definitions[key].rules)
+    return Loop(frozenset(loose), tuple(dict.fromkeys(rules)))

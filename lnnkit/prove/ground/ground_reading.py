@@ -1,4 +1,5 @@
-"""Evaluates instances at known bounds, and searches for those that are not neutral there.
+"""The results of inference for the solver, and instances of statements: evaluated at these bounds, and searched for
+those that are not neutral there.
 
 Assignments are joined from the rows of those guards (see `parts`) that have few rows; only variables that no guard
 binds range over their sorts.
@@ -6,18 +7,195 @@ binds range over their sorts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
+import numpy as np
+
+from lnnkit.check.program import CheckedProgram
+from lnnkit.data.names import Names
+from lnnkit.engine.inference_run import Run
 from lnnkit.explain.checker.ground_form import Free
+from lnnkit.explain.proof.proof import FactSources
 from lnnkit.numeric import Comparison
-from lnnkit.prove.ground.known_values import GroundAtom, KnownValues
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
 from lnnkit.prove.ground.point_arithmetic import Box, comparison_box, connective_box
 
+_NOISE = 1e-12  # ends closer than this are equal
+_ROUNDED = 1e-6  # relative error of a derived number: 1,000 times the tolerance of equality (`lnnkit.numeric.interval`)
+_TICKS = 256  # steps of a search between two calls of `pause`
+GroundAtom = tuple[str, tuple[str, ...]]  # a predicate or number, and entities
 SLACK = 1e-9  # an instance violated by no more than this counts as satisfied,
 _APART = 1e-6  # and as broken in a world if violated by more than this
+
+
+class KnownValues:
+    """The bounds of a ``fixpoint``. An arrested atom has the bounds of its own facts, since its derived bounds
+    contradict each other or these. In ``classical`` logic what is true to any degree is true."""
+
+    def __init__(
+        self, fixpoint: Run, names: Names, program: CheckedProgram, origins: FactSources, *, classical: bool
+    ) -> None:
+        self.pause: Callable[[], None] | None = None  # raises where a search among rows is to stop
+        self._ticks = 0
+        self._classical = classical
+        self.program = program
+        self.origins = origins
+        self._names = names
+        self.atoms = fixpoint.grounding.atoms
+        self._crossed = fixpoint.state.crossed
+        self.domain = fixpoint.grounding.domain
+        self._open = fixpoint.unfinished
+        self.derived = frozenset[str]().union(*program.strata)
+        self._boxes: dict[GroundAtom, Box] = {}
+        self._members: dict[str, list[str]] = {}
+        self._orders: dict[tuple[str, int], tuple[np.ndarray, np.ndarray]] = {}
+
+    def tick(self) -> None:
+        """Note one step of a search among rows, which may take long. Raises what ``pause`` raises."""
+        self._ticks += 1
+        if self._ticks % _TICKS == 0 and self.pause is not None:
+            self.pause()
+
+    def box(self, key: GroundAtom) -> Box:
+        """The bounds of an atom, or the ends of a number."""
+        box = self._boxes.get(key)
+        if box is None:
+            box = self._read(key)
+            if self._classical and not self.program.predicates[key[0]].numeric:
+                box = float(box[0] > _NOISE), float(box[1] >= 1 - _NOISE)
+            self._boxes[key] = box
+        return box
+
+    def completed(self, key: GroundAtom) -> bool:
+        """Whether rules complete the atom: rules define its closed predicate, and no fact lists it."""
+        name = key[0]
+        return name in self.derived and name not in self._open and not self.lacks(key) and not self._given(key)
+
+    def lacks(self, key: GroundAtom) -> bool:
+        """Whether an argument is outside the sort of its position, so that no statement applies to the atom."""
+        sorts = self.program.predicates[key[0]].sorts
+        return any(not self.has(sort, text) for sort, text in zip(sorts, key[1], strict=True))
+
+    def has(self, sort: str, entity: str) -> bool:
+        """Whether an entity is of a sort."""
+        return entity in self.domain.index and sort in self.domain.sorts and self.domain.has(sort, entity)
+
+    def is_open(self, sort: str) -> bool:
+        """Whether a sort may contain unnamed individuals."""
+        return sort in self.domain.open_sorts
+
+    def false_of_unnamed(self, name: str) -> bool:
+        """Whether a predicate is false of unnamed individuals: it is closed, and no rule may make it true of them."""
+        table = self.atoms.tables.get(name)
+        closed = self.program.predicates[name].closed
+        return closed and (table is None or not table.unnamed_differs)
+
+    def members(self, sort: str) -> list[str]:
+        """The entities of a sort."""
+        if sort not in self._members:
+            ids = self.domain.sorts.get(sort)
+            self._members[sort] = [] if ids is None else self._names.at(ids, len(ids))
+        return self._members[sort]
+
+    def count(self, sort: str) -> int:
+        """The number of entities of a sort."""
+        return len(self.domain.sorts.get(sort, ()))
+
+    def false_by_default(self, name: str) -> bool:
+        """Whether atoms without a row are false."""
+        return self.atoms.tables[name].default == (0.0, 0.0)
+
+    def false_by_closure(self, key: GroundAtom) -> bool:
+        """Whether an atom is false by the closed-world assumption: no fact lists it, and no rule makes it true."""
+        if not self.program.predicates[key[0]].closed or self.box(key) != (0.0, 0.0):
+            return False
+        return self.lacks(key) or not self._given(key)
+
+    def rows(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
+        """The entities of listed atoms, some arguments ``fixed``, whose lower (0) or upper (1) ``end`` is above 0."""
+        table, index = self.atoms.tables[name], self.domain.index
+        columns = table.tuples.columns
+        if all(text in index for text in fixed.values()):
+            local = self._matching(name, columns, {place: index[text] for place, text in fixed.items()})
+            picked = local[table.take(end, local) > 0]
+            yield from zip(*[self.names_of(column.take(picked)) for column in columns], strict=True)
+
+    def settled(self, key: GroundAtom) -> bool:
+        """Whether the two ends of a truth are equal."""
+        low, high = self.box(key)
+        return abs(high - low) <= _NOISE
+
+    def true_in_all(self, name: str, columns: Sequence[np.ndarray], length: int) -> np.ndarray:
+        """(length,) 1 where the atoms about these ids are true to some degree in every world, else 0."""
+        if not columns:
+            return np.full(length, float(self.box((name, ()))[0] > 0))
+        table = self.atoms.tables[name]
+        rows = table.tuples.find([column.astype(np.int32, copy=False) for column in columns], length)
+        return (table.take(0, rows) > _NOISE).astype(float)
+
+    def is_settled(self, name: str) -> bool:
+        """Whether the two ends of all atoms of a predicate, or values of a number, are equal."""
+        table = self.atoms.tables.get(name)
+        if table is None or table.default[0] != table.default[1] or table.unnamed_differs:
+            return False
+        if not table.sorts:
+            return self.settled((name, ()))
+        lower, upper = table.bounds
+        return bool((upper - lower <= _NOISE).all())
+
+    def names_of(self, ids: np.ndarray) -> list[str]:
+        """The entities with these ids."""
+        return self._names.at(ids, len(ids))
+
+    @cached_property
+    def arrested(self) -> Mapping[str, frozenset[int]]:
+        """By predicate the rows of arrested atoms."""
+        return {table.name: frozenset(table.crossed.rows.values.tolist()) for table in self._crossed}
+
+    def _matching(self, name: str, columns: Sequence[np.ndarray], fixed: Mapping[int, int]) -> np.ndarray:
+        """The indices of the tuples with these ids at these argument positions."""
+        if not fixed:
+            return np.arange(len(columns[0]), dtype=np.int32)
+        first, *others = fixed
+        if (name, first) not in self._orders or len(self._orders[name, first][0]) != len(columns[0]):
+            order = np.argsort(columns[first], kind="stable").astype(np.int32)
+            self._orders[name, first] = order, columns[first].take(order)
+        rows, ids = self._orders[name, first]
+        low, high = np.searchsorted(ids, np.array((fixed[first], fixed[first] + 1), ids.dtype))
+        local = rows[low:high]
+        for place in others:
+            local = local[columns[place].take(local) == fixed[place]]
+        return local
+
+    def _row(self, key: GroundAtom) -> int:
+        table = self.atoms.tables[key[0]]
+        columns = [np.array([self.domain.index[text]], np.int32) for text in key[1]]
+        return int(table.tuples.find(columns, 1)[0])
+
+    def _given(self, key: GroundAtom) -> bool:
+        return bool(self.atoms.tables[key[0]].flags("given").take(np.array([self._row(key)]))[0])
+
+    def _read(self, key: GroundAtom) -> Box:
+        predicate = self.program.predicates[key[0]]
+        least, most = (-math.inf, math.inf) if predicate.numeric else (0.0, 1.0)
+        if self.lacks(key) or key[0] not in self.atoms.tables:
+            return least, 0.0 if predicate.closed and not predicate.numeric else most
+        row = self._row(key)
+        low, high = (float(end[0]) for end in self.atoms.tables[key[0]].read(np.array([row])))
+        arrested = row in self.arrested.get(key[0], ())
+        if not arrested and not predicate.numeric:
+            return low, high
+        facts = self.origins.of(*key)
+        least, most = max([least, *(fact.lower for fact in facts)]), min([most, *(fact.upper for fact in facts)])
+        if arrested:
+            return least, most
+        # Derived ends are widened by their rounding error, because the solver computes exactly; an infinite end stays
+        wider = [_ROUNDED * max(1.0, abs(end)) for end in (low, high)]
+        return low - wider[0] if low != least else low, high + wider[1] if high != most else high
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,14 +216,17 @@ class Instance:
     def __hash__(self) -> int:
         return hash(self.key)
 
+    @property
+    def antecedent(self) -> Part:
+        """The antecedent of a rule."""
+        return self.stated.part.operands[0]
+
 
 class GroundReading:
     """Reads instances at ``known`` bounds."""
 
     def __init__(self, known: KnownValues) -> None:
         self.known = known
-
-    # --- truth ------------------------------------------------------------------------------------------------------
 
     def box(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None = None) -> Box:
         """The bounds of a formula, from the bounds ``read`` for its atoms (default: the known ones)."""
@@ -83,8 +264,8 @@ class GroundReading:
         self, part: Part, bindings: Assignment, bounds: Box, read: Callable[[GroundAtom], Box], *, maybe: bool = False
     ) -> bool:
         """Whether a formula is outside of ``bounds`` at the bounds ``read`` for its atoms, or ``maybe`` outside."""
-        low, high = self.box(part, bindings, read)
-        low, high = (low, high) if maybe else (high, low)
+        ends = self.box(part, bindings, read)
+        low, high = ends if maybe else ends[::-1]
         return low < bounds[0] - _APART or high > bounds[1] + _APART
 
     def key(self, part: Part, bindings: Assignment) -> GroundAtom | None:
@@ -104,8 +285,6 @@ class GroundReading:
         for row in self.rows(part, bindings) if part.bound else [bindings]:
             for operand in part.operands:
                 yield from self.atoms(operand, row)
-
-    # --- rows -------------------------------------------------------------------------------------------------------
 
     def rows(self, quantifier: Part, bindings: Assignment) -> Iterator[dict[str, object]]:
         """The rows of a quantifier, over named entities, that may differ from its neutral value."""
@@ -149,7 +328,8 @@ class GroundReading:
             new = guard.variables & todo.keys()
             if not new:
                 continue
-            fixed = _fixed(guard, bindings)
+            given = [bindings.get(term.name) if isinstance(term, Free) else term for term in guard.terms]
+            fixed = {place: text for place, text in enumerate(given) if text is not None}
             rows: Iterable[tuple[str, ...]]
             if guard.kind == "same" and fixed:
                 rows = [(next(iter(fixed.values())),) * 2]
@@ -173,16 +353,16 @@ class GroundReading:
 
     def _quantifier(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None) -> Box:
         (body,) = part.operands
-        may_be_more = any(self.known.is_open(sort) for _, sort in part.bound)
-        forall = part.least
-        fold, low = (min, 1.0) if forall else (max, 0.0)
-        high = low
+        fold, neutral = (min, 1.0) if part.least else (max, 0.0)
+        low = high = neutral
         for row in self.rows(part, bindings):
             truth = self.box(body, row, read)
             low, high = fold(low, truth[0]), fold(high, truth[1])
-            if high <= 0 if forall else low >= 1:
+            if high <= 0 if part.least else low >= 1:
                 return low, high
-        return (0.0 if may_be_more and forall else low), (1.0 if may_be_more and not forall else high)
+        if any(self.known.is_open(sort) for _, sort in part.bound):  # there may be more rows
+            return (0.0, high) if part.least else (low, 1.0)
+        return low, high
 
 
 def unified(
@@ -198,13 +378,3 @@ def unified(
         elif term.name in variables and substitution.setdefault(term.name, entity) != entity:
             return None
     return substitution
-
-
-def _fixed(guard: Part, bindings: Mapping[str, str]) -> dict[int, str]:
-    fixed: dict[int, str] = {}
-    for place, term in enumerate(guard.terms):
-        if not isinstance(term, Free):
-            fixed[place] = term
-        elif term.name in bindings:
-            fixed[place] = bindings[term.name]
-    return fixed

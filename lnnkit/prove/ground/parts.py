@@ -7,10 +7,11 @@ false, a row of a ``forall`` true.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import count
+from typing import NamedTuple
 
 from lnnkit.check.program import Assertion, Predicate
 from lnnkit.explain.checker.ground_form import Form, Free, Slot, bound_sorts, free_sorts, truth_of
@@ -23,6 +24,15 @@ from lnnkit.time_limit import check_time
 
 Argument = str | Free  # an entity, or a variable
 Assignment = Mapping[str, object]  # by name of a variable: its entity or, in the classical encoding, a term of Z3
+
+
+class Occurrence(NamedTuple):
+    """An atom, an equality or a comparison in a formula, and the ``quantifiers`` around it, the outermost first. The
+    ``sign`` is that of the truth which makes the formula truer; 0 for both."""
+
+    leaf: Part
+    quantifiers: tuple[Part, ...]
+    sign: int
 
 
 @dataclass(eq=False)
@@ -60,6 +70,18 @@ class Part:
         return tuple(leaf for operand in self.operands for leaf in operand.leaves)
 
     @cached_property
+    def occurrences(self) -> tuple[Occurrence, ...]:
+        """The atoms, equalities and comparisons in it, from left to right."""
+        if self.kind in ("atom", "same") or self.arithmetic is not None:
+            return (Occurrence(self, (), 1),)
+        around, found = (self,) if self.bound else (), list[Occurrence]()
+        for place, operand in enumerate(self.operands):
+            turned = self.kind == "not" or (self.kind == "implies" and place == 0)
+            turn = 0 if self.kind in ("iff", "xor") else -1 if turned else 1
+            found += [Occurrence(leaf, (*around, *inner), turn * sign) for leaf, inner, sign in operand.occurrences]
+        return tuple(found)
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """The predicates and numbers in it."""
         return frozenset(leaf.name for leaf in self.leaves)
@@ -72,10 +94,8 @@ class Part:
 
     @cached_property
     def row_guards(self) -> tuple[Part, ...]:
-        """Of a quantifier, the guards of its rows: without them a row is false in an ``exists``, true in a
-        ``forall``."""
-        least = self.least
-        return _guards(self.operands[0], (lambda box: box[0] >= 1) if least else (lambda box: box[1] <= 0))
+        """Of a quantifier, the guards of its rows, which are false in an ``exists`` or true in a ``forall`` without."""
+        return _guards(self.operands[0], lambda box: box[0] >= 1 if self.least else box[1] <= 0)
 
     def arguments(self, bindings: Assignment) -> tuple[object, ...]:
         """The terms, with their variables replaced."""
@@ -84,8 +104,7 @@ class Part:
 
 @dataclass(eq=False)
 class BoundedStatement:
-    """A statement: ``part`` lies in ``[lower, upper]`` for all values of its ``variables``, which have their sorts by
-    name."""
+    """A statement: ``part`` lies in ``[lower, upper]`` for all values of its ``variables``."""
 
     part: Part
     lower: float
@@ -109,7 +128,20 @@ class Blanket:
 
 def part_of(form: Form, predicates: Mapping[str, Predicate]) -> Part:
     """The tree of a form. Bound variables get a number behind ``#``."""
-    return _part(form, predicates, (), count())
+    numbers = count()
+
+    def part(form: Form, scope: Sequence[Sequence[str]]) -> Part:
+        if form.count:
+            sorts = bound_sorts(form, predicates)
+            names = [f"#{next(numbers)}" for _ in sorts]
+            bound = tuple(zip(names, sorts, strict=True))
+            return Part(form.kind, operands=(part(form.operands[0], (*scope, names)),), bound=bound)
+        terms = tuple(Free(scope[-1 - t.between][t.place]) if isinstance(t, Slot) else t for t in form.terms)
+        operands = tuple(part(operand, scope) for operand in form.operands)
+        name = "" if form.arithmetic is not None else form.name
+        return Part(form.kind, name, terms, operands, form.weights, form.bias, arithmetic=form.arithmetic)
+
+    return part(form, ())
 
 
 def sorted_variables(form: Form, predicates: Mapping[str, Predicate]) -> tuple[tuple[str, str], ...]:
@@ -117,39 +149,15 @@ def sorted_variables(form: Form, predicates: Mapping[str, Predicate]) -> tuple[t
     return tuple(sorted(free_sorts(form, predicates).items()))
 
 
-def _part(
-    form: Form, predicates: Mapping[str, Predicate], scope: Sequence[Sequence[str]], numbers: Iterator[int]
-) -> Part:
-    if form.count:
-        sorts = bound_sorts(form, predicates)
-        names = [f"#{next(numbers)}" for _ in sorts]
-        body = _part(form.operands[0], predicates, (*scope, names), numbers)
-        return Part(form.kind, operands=(body,), bound=tuple(zip(names, sorts, strict=True)))
-    terms = tuple(Free(scope[-1 - term.between][term.place]) if isinstance(term, Slot) else term for term in form.terms)
-    operands = tuple(_part(operand, predicates, scope, numbers) for operand in form.operands)
-    name = "" if form.arithmetic is not None else form.name
-    return Part(form.kind, name, terms, operands, form.weights, form.bias, arithmetic=form.arithmetic)
-
-
 def _guards(part: Part, neutral: Callable[[Box], bool]) -> tuple[Part, ...]:
     """The atoms and equalities of a formula that make it neutral where they are false."""
-    leaves = (leaf for leaf in _leaves(part) if leaf.variables and leaf.variables <= part.variables)
-    return tuple([leaf for leaf in leaves if neutral(_without(part, leaf))])
-
-
-def _leaves(part: Part) -> Iterator[Part]:
-    if part.kind in ("atom", "same"):
-        yield part
-    elif part.arithmetic is None:
-        for operand in part.operands:
-            yield from _leaves(operand)
+    leaves = (leaf for leaf, _, _ in part.occurrences if leaf.variables and leaf.variables <= part.variables)
+    return tuple([leaf for leaf in leaves if leaf.arithmetic is None and neutral(_without(part, leaf))])
 
 
 def _without(part: Part, leaf: Part) -> Box:
     """The bounds of a formula in which one atom is false and all others are unknown."""
-    if part is leaf:
-        return 0.0, 0.0
-    if part.kind in ("true", "false"):
+    if part is leaf or part.kind in ("true", "false"):
         return (1.0, 1.0) if part.kind == "true" else (0.0, 0.0)
     if not part.operands or part.arithmetic is not None:
         return 0.0, 1.0
@@ -164,28 +172,22 @@ class StatementIndex:
 
     def __init__(self, lifted: LiftedGraph, world: ProofWorld) -> None:
         self._graph = lifted.graph
-        roots = [(root, root.origin) for root in lifted.statements]
-        self._roots = [
-            (root, origin) for root, origin in roots if isinstance(origin, Assertion) and origin.kind != "law"
-        ]
+        stated = ((root, root.origin) for root in lifted.statements)
+        self._roots = [(root, said) for root, said in stated if isinstance(said, Assertion) and said.kind != "law"]
         self._world = world
-        self._defines = {id(root.origin): root.defines for root in lifted.statements}
+        self._defines = {id(origin): root.defines for root, origin in self._roots}
+        self.count = len(self._roots)  # of statements
         self._stated = cache(self._bounded)
         self.mentioning = cache(self._mentioning)
         self.defining = cache(self._defining)
-
-    def _mentioning(self, name: str) -> list[BoundedStatement]:
-        """The statements with a predicate or number, in their order."""
-        return [self._stated(place) for place in self._by_name.get(name, ())]
 
     def every(self) -> list[BoundedStatement]:
         """All statements."""
         return [self._stated(place) for place in range(self.count)]
 
-    @property
-    def count(self) -> int:
-        """How many statements there are."""
-        return len(self._roots)
+    def _mentioning(self, name: str) -> list[BoundedStatement]:
+        """The statements with a predicate or number, in their order."""
+        return [self._stated(place) for place in self._by_name.get(name, ())]
 
     def _defining(self, name: str) -> list[tuple[BoundedStatement, Part]]:
         """The statements that complete a closed predicate, each with an atom of it in its consequent conjunction."""
@@ -218,8 +220,15 @@ class StatementIndex:
 
     def defined(self, stated: BoundedStatement) -> list[Part]:
         """The atoms of closed predicates that a statement completes."""
-        defines = self._defines[id(stated.origin)]
-        return [head for head in _heads(stated.part) if head.name in defines] if defines else []
+        defines, heads = self._defines[id(stated.origin)], list[Part]()
+        stack = [stated.part.operands[1]] if defines and stated.part.kind == "implies" else []
+        while stack:
+            inner = stack.pop()
+            if inner.kind == "and":
+                stack += inner.operands
+            elif inner.kind == "atom" and inner.name in defines:
+                heads.append(inner)
+        return heads
 
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:
@@ -233,8 +242,8 @@ class StatementIndex:
         check_time()
         _, origin = self._roots[place]
         form, predicates = self._world.instance(origin, {}), self._world.program.predicates
-        part, truth = part_of(form, predicates), truth_of(origin, self._world.starts)
-        return BoundedStatement(part, *truth, sorted_variables(form, predicates), origin)
+        truth = truth_of(origin, self._world.starts)
+        return BoundedStatement(part_of(form, predicates), *truth, sorted_variables(form, predicates), origin)
 
 
 def _crisp(kind: str, *operands: Part) -> Part:
@@ -248,14 +257,3 @@ def _conceded(part: Part, names: Set[str]) -> Part:
     if part.kind != "and":
         return Part("true")
     return replace(part, operands=tuple(_conceded(operand, names) for operand in part.operands))
-
-
-def _heads(part: Part) -> Iterator[Part]:
-    """The atoms of the consequent conjunction of an implication."""
-    stack = [part.operands[1]] if part.kind == "implies" else []
-    while stack:
-        inner = stack.pop()
-        if inner.kind == "atom":
-            yield inner
-        elif inner.kind == "and":
-            stack.extend(inner.operands)

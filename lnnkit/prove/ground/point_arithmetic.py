@@ -75,8 +75,7 @@ def folded(term: Term, values: Sequence[Any], apply: Callable[[object, Sequence[
 
 @lru_cache(maxsize=65536)
 def comparison_box(arithmetic: Comparison, ranges: tuple[Box, ...]) -> Box:
-    """The bounds of a comparison's truth over ranges; loose if it is not crisp, or if a number occurs more than
-    once."""
+    """Bounds of a comparison's truth over ranges; loose if it is not crisp, or if a number is repeated."""
     if not comparable(arithmetic):
         return 0.0, 1.0
     if all(low == high and math.isfinite(low) for low, high in ranges):
@@ -88,8 +87,7 @@ def comparison_box(arithmetic: Comparison, ranges: tuple[Box, ...]) -> Box:
 
 
 def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[Box]) -> Box:
-    """Bounds of the truth of a connective, or of ``not``, over a box; exact except for ``iff`` and ``xor``, where they
-    may be loose."""
+    """Bounds of the truth of a connective, or of ``not``, over a box; ``iff`` and ``xor`` may be loose."""
     if kind in ("not", "xor"):
         low, high = x[0] if kind == "not" else connective_box("iff", logic, weights, bias, x)
         return 1 - high, 1 - low
@@ -106,15 +104,15 @@ def _wider(end: float, sign: int) -> np.ndarray:
     return np.array([float(end) + sign * _WIDER * max(1.0, abs(float(end)))])
 
 
-def applied(operation: object, x: Sequence[Fraction]) -> Fraction:
-    """The value of an operation. Raises `NotRational`, `NoValue`."""
+def applied(operation: object, x: Sequence[Any]) -> Any:
+    """The value of an operation on fractions, or a sum or product of any. Raises `NotRational`, `NoValue`."""
     match operation:
         case "add":
-            return sum(x, Fraction(0))
+            return sum(x[1:], x[0])
         case "subtract":
             return x[0] - x[1]
         case "multiply":
-            return math.prod(x, start=Fraction(1))
+            return math.prod(x[1:], start=x[0])
         case "negate":
             return -x[0]
         case "abs":

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +23,7 @@ from lnnkit.join.literal_join import Joins, Path
 from lnnkit.logic import logic_named
 from lnnkit.logic.bounds import Bounds
 from lnnkit.prove.ground.dependency_cone import TooWide
-from lnnkit.prove.ground.ground_reading import GroundReading, Instance, unified
-from lnnkit.prove.ground.known_values import GroundAtom, KnownValues
+from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance, KnownValues, unified
 from lnnkit.prove.ground.parts import BoundedStatement, Part
 from lnnkit.prove.ground.point_arithmetic import Box
 from lnnkit.syntax import ast
@@ -49,8 +47,6 @@ class WorldValues(KnownValues):
         self.sort_of: dict[str, str] = {}  # by unnamed individual
         self.anyones: set[str] = set()  # those that stand for any individual, named ones included
 
-    # --- the world --------------------------------------------------------------------------------------------------
-
     def say(self, truths: Mapping[GroundAtom, float], existing: Iterable[str]) -> list[GroundAtom]:
         """Assign truths over the least world, and the individuals that exist; returns the atoms that have changed."""
         self._before, self._now = self._now, dict(truths)
@@ -60,23 +56,16 @@ class WorldValues(KnownValues):
         both = self._before | self._now
         return [key for key in both if self._at(self._before, key) != self._at(self._now, key)]
 
-    def person(self, sort: str) -> str:
-        """A new unnamed individual of an open sort, which does not exist yet."""
+    def person(self, sort: str, *, anyone: bool = False) -> str:
+        """A new unnamed individual of an open sort, which does not exist yet; ``anyone`` may be a named entity."""
         name = f"{_MARK}someone {len(self.sort_of) + 1}"
         self.sort_of[name] = sort
-        return name
-
-    def anyone(self, sort: str) -> str:
-        """A new individual of which only the sort is known: it may be a named entity."""
-        name = self.person(sort)
-        self.anyones.add(name)
+        self.anyones |= {name} if anyone else set()
         return name
 
     def people(self) -> list[str]:
         """The unnamed individuals that exist."""
         return [person for people in self._existing.values() for person in people]
-
-    # --- as known values --------------------------------------------------------------------------------------------
 
     def box(self, key: GroundAtom) -> Box:
         if self.program.predicates[key[0]].numeric:
@@ -118,35 +107,31 @@ class WorldValues(KnownValues):
         return self.known.box(key)[0] if truth is None else truth
 
 
-_AtomPlace = tuple[Part, tuple[Part, ...]]  # an atom in a statement, and the quantifiers around it, the outermost first
-
-
-class TouchedInstances:
-    """Searches statements for affected instances, in a ``world`` over known values and the one before it."""
+class WorldReading(GroundReading):
+    """Reads instances in a ``world``, and finds those that its last change affects."""
 
     def __init__(self, known: KnownValues) -> None:
         self.world = WorldValues(known)
-        self.reading = GroundReading(self.world)
-        self._places = cache(_places)
+        super().__init__(self.world)
 
-    def of(self, key: GroundAtom, statements: Sequence[BoundedStatement]) -> Iterator[Instance]:
+    def affected(self, key: GroundAtom, statements: Sequence[BoundedStatement]) -> Iterator[Instance]:
         """The instances that read an atom and may fail now, or may have failed before."""
         for stated in statements:
-            for leaf, quantifiers in self._places(stated.part):
+            for leaf, quantifiers, _ in reversed(stated.part.occurrences):
                 if leaf.name == key[0]:
-                    yield from self._violated(key, stated, leaf, quantifiers)
+                    yield from self._affected(key, stated, leaf, quantifiers)
 
     def about(self, person: str, sort: str, statements: Sequence[BoundedStatement]) -> Iterator[Instance]:
         """The instances about an individual that has been added."""
         for stated in statements:
             for name, other in stated.variables:
                 if other == sort:
-                    yield from self.reading.instances(stated, {name: person})
-            quantifiers = {quantifier for _, around in self._places(stated.part) for quantifier in around}
-            if any(self._meets_all(quantifier, sort) for quantifier in quantifiers):
-                yield from self.reading.instances(stated, {})
+                    yield from self.instances(stated, {name: person})
+            quantifiers = {quantifier for _, around, _ in stated.part.occurrences for quantifier in around}
+            if any(_meets_all(quantifier, sort) for quantifier in quantifiers):
+                yield from self.instances(stated, {})
 
-    def _violated(
+    def _affected(
         self, key: GroundAtom, stated: BoundedStatement, leaf: Part, quantifiers: tuple[Part, ...]
     ) -> Iterator[Instance]:
         sorts = dict(itertools.chain(stated.variables, *(quantifier.bound for quantifier in quantifiers)))
@@ -154,50 +139,29 @@ class TouchedInstances:
         if bound is None or not all(self.world.has(sorts[name], text) for name, text in bound.items()):
             return
         if not quantifiers:
-            yield from self.reading.instances(stated, bound)
+            yield from self.instances(stated, bound)
             return
         # The atoms without which the row of a quantifier is neutral, now and before
         rows = (guard for quantifier in quantifiers for guard in quantifier.row_guards if guard is not leaf)
-        for assignment in self.reading.assignments([*sorts.items()], bound, [*rows, *stated.guards]):
+        for assignment in self.assignments([*sorts.items()], bound, [*rows, *stated.guards]):
             yield Instance(stated, {name: assignment[name] for name, _ in stated.variables})
 
-    def _meets_all(self, quantifier: Part, sort: str) -> bool:
-        """Whether an individual without any true atom affects a quantifier over its sort."""
-        names = {name for name, other in quantifier.bound if other == sort}
-        return not all(any(name in guard.variables for guard in quantifier.row_guards) for name in names)
 
-
-def _places(part: Part) -> tuple[_AtomPlace, ...]:
-    places: list[_AtomPlace] = []
-    stack: list[tuple[Part, tuple[Part, ...]]] = [(part, ())]
-    while stack:
-        inner, quantifiers = stack.pop()
-        if inner.kind == "atom":
-            places.append((inner, quantifiers))
-        elif inner.bound:
-            stack.append((inner.operands[0], (*quantifiers, inner)))
-        elif inner.kind != "compare":
-            stack.extend((operand, quantifiers) for operand in inner.operands)
-    return tuple(places)
+def _meets_all(quantifier: Part, sort: str) -> bool:
+    """Whether an individual without any true atom affects a quantifier over its sort."""
+    names = {name for name, other in quantifier.bound if other == sort}
+    return not all(any(name in guard.variables for guard in quantifier.row_guards) for name in names)
 
 
 # --- what it violates -------------------------------------------------------------------------------------------------
 
 
 class FailingWay(NamedTuple):
-    """Atoms that are true if a statement fails in this way. ``variables`` (names and sorts) are those of the statement
-    and of the quantifiers that need a row."""
+    """Atoms that are true if a statement fails in this way in a world where every atom is true or false, and the
+    ``variables`` (names and sorts) of the quantifiers that need a row."""
 
     atoms: tuple[Part, ...] = ()
     variables: tuple[tuple[str, str], ...] = ()
-
-
-def ways(stated: BoundedStatement) -> list[FailingWay]:
-    """The ways in which a statement can fail in a world where every atom is true or false."""
-    failing = _ways(stated.part, wanted=stated.lower <= 0)
-    if len(failing) > _MOST:
-        failing = [FailingWay()]
-    return [FailingWay(way.atoms, (*stated.variables, *way.variables)) for way in dict.fromkeys(failing)]
 
 
 def _ways(part: Part, *, wanted: bool) -> list[FailingWay]:
@@ -218,10 +182,8 @@ def _ways(part: Part, *, wanted: bool) -> list[FailingWay]:
             return _ways(part.operands[0], wanted=not wanted)
         case "and" | "or" | "implies" as kind:  # an implication is a disjunction with its antecedent negated
             first, *rest = part.operands
-            options = [
-                _ways(first, wanted=wanted != (kind == "implies")),
-                *(_ways(other, wanted=wanted) for other in rest),
-            ]
+            options = [_ways(first, wanted=wanted != (kind == "implies"))]
+            options += [_ways(other, wanted=wanted) for other in rest]
             return _first(itertools.chain(*options)) if wanted == (kind != "and") else _together(*options)
     one, other = ([_ways(operand, wanted=truth) for truth in (False, True)] for operand in part.operands)
     alike = wanted == (part.kind == "iff")
@@ -242,10 +204,10 @@ def suspects(known: KnownValues, stated: BoundedStatement, most: int) -> Iterato
     """A superset of the instances that fail in the least world of ``known``. Raises `TooWide` if more than ``most``
     fail in one way, or if a join has too many rows."""
     met: set[tuple[str, ...]] = set()
-    names = [name for name, _ in stated.variables]
-    for way in ways(stated):
+    names, failing = [name for name, _ in stated.variables], _ways(stated.part, wanted=stated.lower <= 0)
+    for way in dict.fromkeys(failing if len(failing) <= _MOST else [FailingWay()]):
         count = 0
-        for columns, length in _joined(known, way, len(names)):
+        for columns, length in _joined(known, way, stated.variables):
             low, high = _box(known, stated.part, columns, length)
             kept = np.flatnonzero(~((low >= stated.lower) & (high <= stated.upper)))
             count += len(kept)
@@ -258,9 +220,11 @@ def suspects(known: KnownValues, stated: BoundedStatement, most: int) -> Iterato
                     yield Instance(stated, dict(zip(names, row, strict=True)))
 
 
-def _joined(known: KnownValues, way: FailingWay, count: int) -> Iterator[tuple[VariableColumns, int]]:
-    """The values of a way's first ``count`` variables, those of its statement, for which its atoms are true."""
-    numbers = {name: number for number, (name, _) in enumerate(way.variables)}
+def _joined(
+    known: KnownValues, way: FailingWay, variables: Sequence[tuple[str, str]]
+) -> Iterator[tuple[VariableColumns, int]]:
+    """The values of a statement's ``variables`` for which the atoms of a way are true."""
+    numbers = {name: number for number, (name, _) in enumerate((*variables, *way.variables))}
     literals: list[Literal] = []
     for atom in way.atoms:
         if known.atoms.tables[atom.name].default[0] > 0:
@@ -270,11 +234,10 @@ def _joined(known: KnownValues, way: FailingWay, count: int) -> Iterator[tuple[V
             literals.append(Literal(atom.name, arguments, "lower"))
         elif known.box((atom.name, ()))[0] <= 0:
             return
-    wanted = tuple(range(count))
-    formula = Formula((), (Block(-1, wanted, ()),), tuple(sort for _, sort in way.variables), 0.0, 1.0)
-    joins = Joins(formula, known.atoms, known.domain, _checked, -1, None)
+    sorts, wanted = tuple(sort for _, sort in (*variables, *way.variables)), tuple(range(len(variables)))
+    joins = Joins(Formula((), (Block(-1, wanted, ()),), sorts, 0.0, 1.0), known.atoms, known.domain, _checked, -1, None)
     for part in joins.whole(tuple(dict.fromkeys(literals)), Path(0)):
-        yield {name: part.column(number) for name, number in numbers.items() if number < count}, part.length
+        yield {name: part.column(number) for number, (name, _) in enumerate(variables)}, part.length
 
 
 def _checked(_formula: Formula, rows: int) -> None:
