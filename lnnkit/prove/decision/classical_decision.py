@@ -44,7 +44,6 @@ class ClassicalDecision(Decision):
     ``left_open`` if a world was found that may break what could not be encoded. ``count`` is the number of items given
     to the solver."""
 
-    encoding: ClassicalEncoding
     lazy = False
 
     def __init__(self, asked: Asked, reading: GroundReading | None = None) -> None:
@@ -141,7 +140,7 @@ class ConeDecision(ClassicalDecision):
 
     def _shown(self, model: Z3, truth: float) -> ShownWorld | None:
         near, instances = islice(self._cone.atoms, self._cone.near), self._cone.instances
-        shown = self._checked_world(model, truth, near, instances)
+        shown = self._checked_world(self.encoding, model, truth, near, instances)
         others = tuple(self.encoding.true_of_unnamed(model, _OF_UNNAMED))
         return shown and replace(shown, atoms=(*shown.atoms, *others))
 
@@ -300,4 +299,4 @@ class LazyDecision(ClassicalDecision):
 
         moved = (key for key in self.encoding.atoms if world.box(key)[0] != known.box(key)[0])
         added = (item for item in self._solver.marks if isinstance(item, Instance) and exists(item))
-        return self._checked_world(model, truth, islice(moved, _SHOWN), added)
+        return self._checked_world(self.encoding, model, truth, islice(moved, _SHOWN), added)

@@ -82,7 +82,7 @@ class GradedDecision(Decision):
             self.ends[end], model = self._extreme(end, seen)
             if model is not None:
                 truth, near = min(ONE, max(ZERO, self._value(model))), itertools.islice(self.cone.atoms, self.cone.near)
-                world = self._checked_world(model, float(truth), near, self.cone.instances)
+                world = self._checked_world(self.encoding, model, float(truth), near, self.cone.instances)
                 self.worlds += [] if world is None else [world]
 
     def _translate(self) -> None:

@@ -286,22 +286,24 @@ def world_of(model: Z3, known: KnownValues, encoding: GradedEncoding) -> Callabl
 
 
 class Decision:
-    """A way to decide a question that was ``asked`` by models of an ``encoding``. A model lacks some atoms and numbers;
-    these have the values that the ``reading`` knows."""
-
-    encoding: GradedEncoding
+    """A way to decide a question that was ``asked``. What a model lacks has the values that the ``reading`` knows."""
 
     def __init__(self, asked: Asked, reading: GroundReading | None = None) -> None:
         self._asked, self._ground, self._question = asked, asked.ground, asked.question
         self._reading = reading or asked.ground.reading
 
     def _checked_world(
-        self, model: Z3, truth: float, near: Iterable[GroundAtom], instances: Iterable[Instance]
+        self,
+        encoding: GradedEncoding,
+        model: Z3,
+        truth: float,
+        near: Iterable[GroundAtom],
+        instances: Iterable[Instance],
     ) -> ShownWorld | None:
         """The truths of the question and of the atoms ``near`` it in a model, likewise the numbers, once the
         ``instances`` are evaluated there. None if one may not hold because the encoding left something open. Raises
         `BrokenWorld`."""
-        encoding, part = self.encoding, self._question.part
+        part = self._question.part
         read = world_of(model, self._reading.known, encoding)
         held = ((rule.stated.part, rule.bindings, (rule.stated.lower, rule.stated.upper)) for rule in instances)
         for formula, bindings, bounds in ((part, {}, (truth, truth)), *held):
