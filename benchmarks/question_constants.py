@@ -18,7 +18,7 @@ from typing import Any
 from unittest import mock
 
 import lnnkit
-from lnnkit.explain.missing import missing_premises, nearest_instances, premise_improvement
+from lnnkit.explain.missing import missing_premises, premise_improvement
 from lnnkit.explain.proof import completion_proof, quickxplain
 from lnnkit.kb import asking, assuming, proving
 from lnnkit.prove.decision import classical_decision, minimal_core, question
@@ -32,11 +32,11 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (classical_decision, "_TURNS"): ("unnamed", (0, 10, 100, 1000)),
     (least_world, "_MOST"): ("proofs", (4, 16, 64, 256)),
     (asking, "_FEW"): ("asked", (0, 2, 8, 32, 128)),
-    (nearest_instances, "LOOKED_AT"): ("missing", (2, 5, 10, 20, 40, 80)),
+    (missing_premises, "_LOOKED_AT"): ("missing", (2, 5, 10, 20, 40, 80)),
     (missing_premises, "_ALTERNATIVES"): ("missing", (1, 3, 6, 12)),
     (missing_premises, "_NEAREST"): ("missing", (1, 3, 6, 12, 24)),
-    (nearest_instances, "_MOST"): ("missing", (20, 50, 200, 800)),
-    (nearest_instances, "_SUBSETS"): ("missing", (20, 100, 300, 1000)),
+    (missing_premises, "_MOST"): ("missing", (20, 50, 200, 800)),
+    (missing_premises, "_SUBSETS"): ("missing", (20, 100, 300, 1000)),
     (premise_improvement, "_ALONE"): ("missing", (2, 8, 32, 128)),
     (assuming, "_KNOWN"): ("missing", (0, 1, 2, 4, 8)),
     (quickxplain, "_AT_ONCE"): ("explained", (1, 8, 64, 512)),

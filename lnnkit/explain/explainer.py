@@ -17,7 +17,6 @@ from lnnkit.data.names import Names
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.asked import comparing, subsuming_neurons
 from lnnkit.explain.checker.proof_world import ProofWorld
-from lnnkit.explain.conflict.conflict import Conflict, Fits, Inconsistent, conflicts
 from lnnkit.explain.missing.missing_premises import MissingPremises
 from lnnkit.explain.missing.verified_ways import Added
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
@@ -63,10 +62,10 @@ class Explainer:
         numeric, beside = kind in TERMS, partial(iter, ())
         if kind in ("predicate", "number"):
             about = reference.node, _texts(reference)
-            proof = self._prover.prove(*about)
-            beside = partial(others, self._fixpoint, self._prover, proof, *about)
+            proof = self.prover.prove(*about)
+            beside = partial(others, self._fixpoint, self.prover, proof, *about)
         else:
-            proof = _prove_formula(self._prover, self._fixpoint, lifted, root)
+            proof = _prove_formula(self.prover, lifted, root)
         marks = self._marks()  # it rests on a contradiction, or is about an atom of one
         contested = marks and any_set(answer(self._fixpoint, marks, lifted, root, guard=unlimited).contested)
         return Explanation(proof, alpha, bool(contested), numeric, _world=lambda: self.world, _others=beside)
@@ -74,15 +73,12 @@ class Explainer:
     def bounds(self, conclusion: ast.Expression) -> tuple[float, float] | None:
         """The bounds of an atom; None for any other formula, and for an atom with variables or new entities."""
         key, known = ground_key(conclusion), self._fixpoint.grounding.domain.index
-        return None if key is None or not all(text in known for text in key[1]) else self._bounds(*key)
-
-    def _bounds(self, predicate: str, arguments: Sequence[str]) -> tuple[float, float]:
-        lower, upper = (self._prover.reading(predicate, arguments, side).value for side in (0, 1))
-        return lower, upper
+        return None if key is None or not all(text in known for text in key[1]) else self.prover.bounds(*key)
 
     def why_not(self, predicate: str, arguments: Sequence[str], side: int, goal: float, added: Added) -> WhyNot:
         """What could move one side of an atom's bounds to ``goal``; ``added`` infers with additional facts."""
-        why = self._lacking.why_not(predicate, arguments, side, self._bounds(predicate, arguments), goal, added)
+        bounds = self.prover.bounds(predicate, arguments)
+        why = self._lacking.why_not(predicate, arguments, side, bounds, goal, added)
         return replace(why, ways=[self._because(way) for way in why.ways])
 
     def _because(self, way: Way) -> Way:
@@ -93,18 +89,10 @@ class Explainer:
             if premise.through is not None:
                 premise = replace(premise, through=self._because(premise.through))
             elif key is not None and premise.against is not None and not premise.unlisted and not way.free:
-                proof = self.prove(*key)
+                proof = self.prover.prove(*key)
                 premise = replace(premise, because=proof.facts(proof.lower if premise.side == "upper" else proof.upper))
             missing.append(premise)
         return replace(way, missing=missing)
-
-    def conflicts(self, inconsistent: Inconsistent, most: int, fits: Fits) -> list[Conflict]:
-        """The conflicts behind the contradictions that fit, at most ``most``."""
-        return conflicts(self._fixpoint, self._prover, self.world, inconsistent, most, fits)
-
-    def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
-        """The proof of an atom's bounds."""
-        return self._prover.prove(predicate, arguments)
 
     @cached_property
     def world(self) -> ProofWorld:
@@ -119,23 +107,24 @@ class Explainer:
         return FactSources(self._program)
 
     @cached_property
-    def _prover(self) -> Prover:
+    def prover(self) -> Prover:
+        """What proves bounds."""
         return Prover(self._fixpoint, self._origins, self._names)
 
     @cached_property
     def _lacking(self) -> MissingPremises:
-        return MissingPremises(self._prover.views)
+        return MissingPremises(self.prover.views)
 
 
-def _prove_formula(prover: Prover, run: Run, lifted: LiftedGraph, root: Root) -> Proof:
+def _prove_formula(prover: Prover, lifted: LiftedGraph, root: Root) -> Proof:
     """Both bounds of a formula without free variables, a query of ``lifted``."""
-    formula = unfold(lifted, root, world=run.grounding.domain)
+    formula = unfold(lifted, root, world=prover.run.grounding.domain)
     view = prover.views.whole(formula, {})
     whole = unfold(lifted, root, through_shared=True)
     names = names_within(whole)
     conclusion = as_expression(whole, {}, names, logic=lifted.program.logic)
     _, negated = below_negations(lifted.graph, root.reference)
-    known = _ProgramBounds(prover, run, lifted, root, conclusion)
+    known = _ProgramBounds(prover, lifted, root, conclusion)
     steps, ends = Steps(), list[int]()
     for side in (0, 1):
         reads = prover.upward_reads(view, (), side, END)
@@ -153,22 +142,19 @@ def _prove_formula(prover: Prover, run: Run, lifted: LiftedGraph, root: Root) ->
             ends.append(stronger[0])
             continue
         ends.append(steps.add(Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)))
-    prover.expand(steps)
-    return Proof(format_expression(as_expression(whole, {}, names)), steps.done(), *ends)
+    return prover.finished(steps, format_expression(as_expression(whole, {}, names)), *ends)
 
 
 class _ProgramBounds:
     """The program's bounds on a query below its negations: of the neurons of which it is an instance, and, for a
     comparison, of others of the same terms."""
 
-    def __init__(self, prover: Prover, run: Run, lifted: LiftedGraph, root: Root, query: ast.Expression) -> None:
-        self._prover = prover
-        self._observers = run.plan.observers
+    def __init__(self, prover: Prover, lifted: LiftedGraph, root: Root, query: ast.Expression) -> None:
         while isinstance(query, ast.Not):
             query = query.operand
-        self._conclusion = query
+        self._prover, self._conclusion = prover, query
         positive, _ = below_negations(lifted.graph, root.reference)
-        atomic, world = lifted.graph.nodes[positive.node]["kind"] == "predicate", run.grounding.domain
+        atomic, world = lifted.graph.nodes[positive.node]["kind"] == "predicate", prover.run.grounding.domain
         self._references = [positive] if atomic else subsuming_neurons(lifted, world, positive)
         self._related = comparing(lifted, world, positive)
 
@@ -208,7 +194,7 @@ class _ProgramBounds:
         return None
 
     def _reading(self, reference: Reference, side: int, *, crossed: bool) -> Reading:
-        table = self._observers.get(reference.node, reference.node)
+        table = self._prover.run.plan.observers.get(reference.node, reference.node)
         return self._prover.reading(table, _texts(reference), side, crossed=crossed)
 
 

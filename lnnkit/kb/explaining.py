@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lnnkit.check.program import CheckedProgram, Query
-from lnnkit.explain.conflict.conflict import Conflict, ContradictionKind, RepairSet, kind_of, repair_set
-from lnnkit.explain.conflict.program_variants import alone
-from lnnkit.explain.conflict.repairs import ConflictMember
+from lnnkit.explain.conflict.conflict import Conflict, ContradictionKind, RepairSet, fitting, kind_of, repair_set
+from lnnkit.explain.conflict.program_variants import ConflictMember, alone
 from lnnkit.explain.explainer import Explainer
 from lnnkit.explain.missing.why_not import WhyNot
 from lnnkit.graph.lifted import LiftedGraph, Root
@@ -72,7 +71,8 @@ def conflicts(
         part.watch = watch
         return bool(part.rest((), 8 * most_rounds if thoroughly else most_rounds).outcome.contradictions)
 
-    listed = rested.explainer.conflicts(inconsistent, most, lambda crossed: kind is None or kind_of(crossed) == kind)
+    prover, world = rested.explainer.prover, rested.explainer.world
+    listed = fitting(prover, world, inconsistent, most, lambda crossed: kind is None or kind_of(crossed) == kind)
     return Listing(listed, ["contradiction", "facts and rules"], Conflict.cells)
 
 

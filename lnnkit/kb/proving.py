@@ -14,8 +14,7 @@ from lnnkit.answer_table import Answers
 from lnnkit.check.program import Query
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
-from lnnkit.explain.conflict.program_variants import alone, names_in
-from lnnkit.explain.conflict.repairs import ConflictMember, StatedRule
+from lnnkit.explain.conflict.program_variants import ConflictMember, StatedRule, alone, names_in
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.garbage import collection_paused
 from lnnkit.interrupt import Interruption, is_pythons_own
@@ -169,7 +168,7 @@ def _grounded(
     whole = whole_numbers(rested.program, [query.formula for query in queries]) if classical else frozenset[str]()
     index = StatementIndex(lifted, world)
     conflict = cache(lambda: _conflict(session, rested, timed)) if rested.outcome.contradictions else None
-    return Ground(world, GroundReading(known), index, explainer.prove, whole, conflict, tell=tell)
+    return Ground(world, GroundReading(known), index, explainer.prover.prove, whole, conflict, tell=tell)
 
 
 def singles(queries: Sequence[Query], verdicts: Iterator[Proved]) -> list[Proved]:

@@ -1,9 +1,6 @@
-"""Checks an exact step: whether its bound follows from its premises together, by the solver.
-
-Forms become Z3's by the truth function of each connective, as in the manual's semantics. Independent of `lnnkit.prove`.
-Arithmetic that it does not support, and a connective of a logic that it does not know, become unknown truths: then the
-step is not verified.
-"""
+"""Checks an exact step: whether its bound follows from its premises together, by the solver. Forms become Z3's by the
+truth function of each connective, as in the manual's semantics. Independent of `lnnkit.prove`. Arithmetic that it does
+not support, and a connective of a logic that it does not know, become unknown truths: then the step is not verified."""
 
 from __future__ import annotations
 
@@ -18,12 +15,13 @@ from typing import Any
 
 from lnnkit.check.program import Assertion
 from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled
-from lnnkit.explain.checker.proof_world import ProofWorld
+from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld, demand
 from lnnkit.explain.proof.proof import Step
 from lnnkit.numeric import Comparison, Constant, Fixed, Number, Term
 
 Z3 = Any  # z3 has no type hints
 Box = tuple[float, float]
+Read = Callable[[Form], Box]
 _DECIMALS, _NEAR = 9, 1e-13  # A bound this near to a decimal number of this many digits is that number;
 _ROUNDED = 1e-12  # other bounds are widened by this much, since inference may have rounded them.
 _ROWS = 100_000  # rows of a quantifier
@@ -44,15 +42,11 @@ class CompletedAtom:
     instances: Sequence[tuple[Form, float]]
 
 
-class TooMany(Exception):
-    """A quantifier has too many rows."""
-
-
 class _Encoding:
     """Truths as real expressions; ``said`` are the constraints on their variables so far. Atoms lie in the bounds that
     are ``read`` of them, and are 0 or 1 if the reading is ``crisp``."""
 
-    def __init__(self, z3: Z3, world: ProofWorld, read: Callable[[Form], Box], *, crisp: bool) -> None:
+    def __init__(self, z3: Z3, world: ProofWorld, read: Read, *, crisp: bool) -> None:
         self.z3, self.context = z3, z3.Context()
         self.said: list[Z3] = []
         self._world = world
@@ -66,7 +60,7 @@ class _Encoding:
         return self.z3.RealVal(f"{exact.numerator}/{exact.denominator}", self.context)
 
     def truth(self, form: Form) -> Z3:
-        """The truth of a formula without free variables. Raises `TooMany`."""
+        """The truth of a formula without free variables. Raises `InvalidStep` for a quantifier over too many rows."""
         match form.kind:
             case "true" | "false":
                 return self.number(float(form.kind == "true"))
@@ -105,8 +99,6 @@ class _Encoding:
         """A new unconstrained truth."""
         return self._truth(f"?{next(self._names)}")
 
-    # --- leaves -----------------------------------------------------------------------------------------------------
-
     def _truth(self, name: str) -> Z3:
         made = self.z3.Real(name, self.context)
         self.said += [made >= 0, made <= 1]
@@ -114,10 +106,8 @@ class _Encoding:
 
     def _atom(self, form: Form) -> Z3:
         if form not in self._variables:
-            name, numeric = (
-                f"{form.name}({', '.join(map(str, form.terms))})",
-                self._world.program.predicates[form.name].numeric,
-            )
+            name = f"{form.name}({', '.join(map(str, form.terms))})"
+            numeric = self._world.program.predicates[form.name].numeric
             made = self._variables[form] = self.z3.Real(name, self.context) if numeric else self._truth(name)
             self.said += self.within(made, self._read(form))
             if self._crisp and not numeric:
@@ -177,13 +167,10 @@ class _Encoding:
                 return self.z3.Product([x[0]] * int(constant))
         return None
 
-    # --- connectives ------------------------------------------------------------------------------------------------
-
     def _quantifier(self, form: Form) -> Z3:
         sorts = bound_sorts(form, self._world.program.predicates)
         members = [self._world.sorts[sort] for sort in sorts]
-        if math.prod(map(len, members)) > _ROWS:
-            raise TooMany
+        demand(math.prod(map(len, members)) <= _ROWS, "a quantifier has too many rows to try")
         rows = [self.truth(filled(form.operands[0], row)) for row in itertools.product(*members)]
         truth = self.least(rows) if form.kind == "forall" else self.greatest(rows)
         if not any(self._world.unnamed(sort, "") for sort in sorts):
@@ -224,8 +211,6 @@ class _Encoding:
                 self.said.append(self.z3.If(top >= bottom, quotient == 1, quotient * bottom == top))
                 return quotient
         return self.unknown()
-
-    # --- completed atoms --------------------------------------------------------------------------------------------
 
     def completion(self, completed: CompletedAtom) -> list[Z3]:
         """The constraint that an atom is the least truth for which its rules hold, where this is supported."""
@@ -268,35 +253,27 @@ def _widened(bound: float, sign: int) -> Fraction:
     return _exact(near) if abs(near - bound) <= _NEAR else _exact(bound) + sign * _exact(_ROUNDED)
 
 
-def objection(
-    step: Step,
-    world: ProofWorld,
-    read: Callable[[Form], Box],
-    stated: Mapping[Form, Box],
-    completed: Sequence[CompletedAtom],
-) -> str | None:
-    """Why the bound of a step does not follow from what is ``read`` of atoms, bounds ``stated`` for formulas, and
-    ``completed`` atoms together; None if it does."""
+def check_exact(
+    step: Step, world: ProofWorld, read: Read, stated: Mapping[Form, Box], completed: Sequence[CompletedAtom]
+) -> None:
+    """Check that the bound of a step follows from what is ``read`` of atoms, bounds ``stated`` for formulas, and
+    ``completed`` atoms together. Raises `InvalidStep`."""
     try:
         import z3 as module
     except ImportError:
-        return "it can be checked with the package z3-solver alone, which is not installed"
+        raise InvalidStep("it can be checked with the package z3-solver alone, which is not installed") from None
     z3: Z3 = module
     encoding = _Encoding(z3, world, read, crisp=step.crisp)
-    try:
-        goal = encoding.truth(world.form(step.conclusion))
-        for form, box in stated.items():
-            encoding.said += encoding.within(encoding.truth(form), box)
-        for atom in completed:
-            encoding.said += encoding.completion(atom)
-    except TooMany:
-        return "a quantifier has too many rows to try"
+    goal = encoding.truth(world.form(step.conclusion))
+    for form, box in stated.items():
+        encoding.said += encoding.within(encoding.truth(form), box)
+    for atom in completed:
+        encoding.said += encoding.completion(atom)
     solver = z3.Solver(ctx=encoding.context)
     solver.set("timeout", _MILLISECONDS)
     solver.add(encoding.said)
     limit, slack = encoding.number(step.bound), encoding.number(_EPS)
     solver.add(goal < limit - slack if step.side == "lower" else goal > limit + slack)
     status = str(solver.check())
-    if status == "unsat":
-        return None
-    return "a world of its premises has another truth" if status == "sat" else "the solver could not tell in time"
+    demand(status != "sat", "a world of its premises has another truth")
+    demand(status == "unsat", "the solver could not tell in time")

@@ -35,7 +35,9 @@ class Free:
     name: str
 
 
+Formula = ast.Expression | SameEntity
 GroundTerm = str | Slot | Free
+Scope = Mapping[str, Slot]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +59,32 @@ class Form:
         """The entities among its terms."""
         return tuple(term for term in self.terms if isinstance(term, str))
 
+    def walk(self) -> Iterator[tuple[Form, int]]:
+        """The form and all forms below it, each with the number of quantifiers around it."""
+        stack: list[tuple[Form, int]] = [(self, 0)]
+        while stack:
+            form, around = stack.pop()
+            yield form, around
+            inside = around + (form.kind in ("forall", "exists"))
+            stack.extend((operand, inside) for operand in reversed(form.operands))
+
+    @property
+    def leaves(self) -> list[Form]:
+        """The atoms, equalities and constants in it."""
+        return [form for form, _ in self.walk() if not form.operands]
+
+    @property
+    def all_terms(self) -> list[GroundTerm]:
+        """The terms of its atoms and equalities."""
+        return [term for leaf in self.leaves for term in leaf.terms]
+
 
 def form_of(
-    formula: ast.Expression | SameEntity,
-    bindings: Mapping[str, str],
-    logic: str,
-    numbers: Collection[str],
-    scope: Mapping[str, Slot] | None = None,  # the variables bound by the enclosing quantifiers
+    formula: Formula, bindings: Mapping[str, str], logic: str, numbers: Collection[str], scope: Scope | None = None
 ) -> Form:
     """The form of a formula, its free variables replaced by entities; ``logic`` applies to groups that name none. Names
-    in ``numbers`` are declared as numbers: in a comparison, any other name is an entity."""
+    in ``numbers`` are declared as numbers: in a comparison, any other name is an entity. ``scope`` has the variables
+    that enclosing quantifiers bind."""
     scope = scope or {}
 
     def term(argument: ast.Argument) -> GroundTerm:
@@ -80,9 +98,9 @@ def form_of(
     if isinstance(formula, SameEntity):
         return Form("same", terms=(term(formula.left), term(formula.right)))
     if isinstance(formula, ast.Comparison) and formula.operators == ("=",):
-        named = tuple(_entity(side, numbers, term) for side in formula.operands)
-        if None not in named:
-            return Form("same", terms=cast("tuple[GroundTerm, ...]", named))
+        named = [argument for side in formula.operands if (argument := _entity(side, numbers)) is not None]
+        if len(named) == len(formula.operands):
+            return Form("same", terms=tuple(map(term, named)))
     match formula:
         case ast.Atom():
             return Form("atom", formula.name, tuple(map(term, formula.arguments)))
@@ -105,22 +123,17 @@ def form_of(
             operands = children(formula)
             given = {attribute.key: attribute.value for attribute in formula.attributes}
             weights = tuple(_number(o.weight, 1.0) if isinstance(o, ast.Weighted) else 1.0 for o in operands)
-            kind, logic_name = type(formula).__name__.lower(), str(given.get("logic", logic))
-            return Form(
-                kind, logic_name, (), tuple(map(below, operands)), weights, _number(given.get("bias", 1.0), 1.0)
-            )
+            kind, named = type(formula).__name__.lower(), str(given.get("logic", logic))
+            bias = _number(given.get("bias", 1.0), 1.0)
+            return Form(kind, named, (), tuple(map(below, operands)), weights, bias)
     raise ValueError(f"no form for {type(formula).__name__}")
 
 
-def _entity(
-    side: ast.Expression, numbers: Collection[str], term: Callable[[ast.Argument], GroundTerm]
-) -> GroundTerm | None:
+def _entity(side: ast.Expression, numbers: Collection[str]) -> ast.Argument | None:
     """What one side of an equality of entities names; None for any other term."""
-    if isinstance(side, ast.Entity):
-        return side.text
     if isinstance(side, ast.Atom) and not side.arguments and side.name not in numbers:
-        return term(ast.Variable(side.name, span=side.span))
-    return None
+        return ast.Variable(side.name, span=side.span)
+    return ast.Constant(side.text, span=side.span) if isinstance(side, ast.Entity) else None
 
 
 def _number(value: object, default: float | None = None) -> float:
@@ -131,9 +144,6 @@ def _number(value: object, default: float | None = None) -> float:
     plain = value.value if isinstance(value, ast.Number) else value
     assert isinstance(plain, (int, float))
     return float(plain)
-
-
-# --- arithmetic -------------------------------------------------------------------------------------------------------
 
 
 def _arithmetic(formula: ast.Expression, place: Callable[[ast.Atom], int]) -> Comparison | Arithmetic:
@@ -208,19 +218,9 @@ def _text(term: Arithmetic) -> str:
     return built[-1]
 
 
-# --- statements and substitutions -------------------------------------------------------------------------------------
-
-
-def statement_form(
-    statement: Assertion, bindings: Mapping[str, str], starts: Mapping[str, float], numbers: Collection[str]
-) -> Form:
-    """The instance of a statement, without leading universal quantifiers if its upper truth is 1; ``starts`` are the
-    values of learnable names."""
-    return form_of(stated_formula(statement, starts), bindings, statement.logic, numbers)
-
-
-def stated_formula(statement: Assertion, starts: Mapping[str, float]) -> ast.Expression | SameEntity:
-    """The formula that a statement asserts for each instance, with values for all learnable numbers."""
+def stated_formula(statement: Assertion, starts: Mapping[str, float]) -> Formula:
+    """The formula that a statement asserts for each instance: without leading universal quantifiers if its upper truth
+    is 1, and with values for all learnable numbers, ``starts`` by their names."""
     formula = transform(cast("ast.Expression", statement.formula), lambda node: settled_node(node, starts))
     while isinstance(formula, ast.Forall) and truth_of(statement, starts)[1] == 1.0:
         formula = formula.body
@@ -257,7 +257,7 @@ def _replaced(form: Form, put: Callable[[GroundTerm, int], GroundTerm], around: 
 def free_sorts(form: Form, predicates: Mapping[str, Predicate]) -> dict[str, str]:
     """The sort of each free variable, from its positions."""
     inferred: dict[str, str] = {}
-    for leaf, _ in _leaves(form):
+    for leaf in form.leaves:
         sorts = predicates[leaf.name].sorts if leaf.kind == "atom" else (ENTITY,) * len(leaf.terms)
         for one, sort in zip(leaf.terms, sorts, strict=True):
             if isinstance(one, Free) and inferred.get(one.name, ENTITY) == ENTITY:
@@ -268,7 +268,7 @@ def free_sorts(form: Form, predicates: Mapping[str, Predicate]) -> dict[str, str
 def bound_sorts(quantifier: Form, predicates: Mapping[str, Predicate]) -> list[str]:
     """The sorts of the variables that a quantifier binds."""
     sorts = [ENTITY] * quantifier.count
-    for leaf, between in _leaves(quantifier.operands[0]):
+    for leaf, between in quantifier.operands[0].walk():
         if leaf.kind == "atom":
             for one, sort in zip(leaf.terms, predicates[leaf.name].sorts, strict=True):
                 if isinstance(one, Slot) and one.between == between and sort != ENTITY:
@@ -276,36 +276,9 @@ def bound_sorts(quantifier: Form, predicates: Mapping[str, Predicate]) -> list[s
     return sorts
 
 
-def quantifiers(form: Form) -> Iterator[Form]:
-    """The quantifiers in a form."""
-    yield from (form,) if form.count else ()
-    for operand in form.operands:
-        yield from quantifiers(operand)
-
-
-def leaves(form: Form) -> Iterator[Form]:
-    """The atoms, equalities and constants in a form."""
-    yield from (leaf for leaf, _ in _leaves(form))
-
-
-def terms(form: Form) -> Iterator[GroundTerm]:
-    """The terms of its atoms and equalities."""
-    yield from (term for leaf, _ in _leaves(form) for term in leaf.terms)
-
-
-def _leaves(form: Form) -> Iterator[tuple[Form, int]]:
-    """Each leaf with the number of enclosing quantifiers."""
-    stack = [(form, 0)]
-    while stack:
-        node, between = stack.pop()
-        if not node.operands:
-            yield node, between
-        inside = between + (node.kind in ("forall", "exists"))
-        stack.extend((operand, inside) for operand in reversed(node.operands))
-
-
 def covers(pattern: Form, form: Form) -> bool:
-    """Whether the pattern, whose free variables stand for any entity, subsumes the form."""
+    """Whether the pattern, whose free variables stand for any entity, subsumes the form. Arithmetic lists equal numbers
+    once: where the pattern has more of them, entities are tried in place of its variables."""
     seen: dict[GroundTerm, GroundTerm] = {}
 
     def fits(one: Form, other: Form) -> bool:
@@ -320,21 +293,13 @@ def covers(pattern: Form, form: Form) -> bool:
                 return False
         return all(fits(a, b) for a, b in zip(one.operands, other.operands, strict=True))
 
-    if len(list(leaves(pattern))) == len(list(leaves(form))) and fits(pattern, form):
-        return True
-    return _covers_calculated(pattern, form)
-
-
-def _covers_calculated(pattern: Form, form: Form) -> bool:
-    """The same with entities in place of the pattern's variables: arithmetic lists equal numbers once."""
-    free = list(dict.fromkeys(term for term in terms(pattern) if isinstance(term, Free)))
-    entities = list(dict.fromkeys(term for term in terms(form) if isinstance(term, str)))
-    if len([*leaves(pattern)]) <= len([*leaves(form)]) or len(entities) ** len(free) > _TRIED:
-        return False
-    return any(
-        about(pattern, dict(zip(free, some, strict=True))) == form
-        for some in itertools.product(entities, repeat=len(free))
-    )
+    more = len(pattern.leaves) - len(form.leaves)
+    if more <= 0:
+        return more == 0 and fits(pattern, form)
+    free = list(dict.fromkeys(term for term in pattern.all_terms if isinstance(term, Free)))
+    entities = list(dict.fromkeys(term for term in form.all_terms if isinstance(term, str)))
+    tries = itertools.product(entities, repeat=len(free)) if len(entities) ** len(free) <= _TRIED else ()
+    return any(about(pattern, dict(zip(free, some, strict=True))) == form for some in tries)
 
 
 def consequents(form: Form) -> Iterator[Form]:

@@ -125,8 +125,6 @@ class Tree:
             yield {index for index in below if self.nodes[index].form.kind == "atom"} - around
         yield from ({index} for index, node in enumerate(self.nodes) if node.operands and index not in around)
 
-    # --- nodes ------------------------------------------------------------------------------------------------------
-
     def _conjuncts(self, start: int) -> list[int]:
         order, stack = [], [start]
         while stack:

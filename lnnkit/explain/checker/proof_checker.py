@@ -9,19 +9,8 @@ from dataclasses import replace
 from functools import cache, partial
 
 from lnnkit.check.program import ENTITY, Assertion
-from lnnkit.explain.checker.exact_step import CompletedAtom, objection
-from lnnkit.explain.checker.ground_form import (
-    Form,
-    Free,
-    bound_sorts,
-    covers,
-    filled,
-    free_sorts,
-    leaves,
-    quantifiers,
-    terms,
-    truth_of,
-)
+from lnnkit.explain.checker.exact_step import CompletedAtom, check_exact
+from lnnkit.explain.checker.ground_form import Form, Free, bound_sorts, covers, filled, free_sorts, truth_of
 from lnnkit.explain.checker.instance_evaluation import OTHER, Box, InstanceNode, Tree
 from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld, demand
 from lnnkit.explain.proof.proof import SIDES, Proof, Step
@@ -41,15 +30,22 @@ def faults(proof: Proof, world: ProofWorld) -> list[str]:
 def fault(step: Step, proof: Proof, world: ProofWorld) -> str | None:
     """Why a step does not follow from its premises; None if it does."""
     try:
+        form = world.form(step.conclusion)
         match step.reason:
             case "open":
-                demand(_within(step, world, _unknown(world.form(step.conclusion), world)), "nothing says it")
+                demand(_within(step, world, _unknown(form, world)), "nothing says it")
             case "fact":
-                demand(step.given is not None and _stands(step, world), "there is no such fact")
+                end = math.nan if step.given is None else step.given.end(SIDES.index(step.side))
+                near = end == step.bound or abs(end - step.bound) <= world.tolerance
+                demand(near and step.given in world.origins.of(form.name, form.entities), "there is no such fact")
             case "closed":
-                _closed(step, world)
+                closed = form.kind == "atom" and world.program.predicates[form.name].closed
+                closed = closed and (not world.derived(form.name) or world.lacks(form))
+                demand(closed and step.side == "upper" and step.bound >= 0, "the predicate is not closed")
+                if all(isinstance(term, str) for term in form.terms):
+                    demand(not world.origins.of(form.name, form.entities), "there is a fact")
             case "stated":
-                _stated(step, world)
+                _stated(step, form, world)
             case "completed":
                 _completed(step, proof, world)
             case "statement" | "neuron":
@@ -75,38 +71,14 @@ def _unknown(form: Form, world: ProofWorld) -> Box:
     return (-math.inf, math.inf) if number else (0.0, 1.0)
 
 
-# --- leaves -----------------------------------------------------------------------------------------------------------
-
-
-def _stands(step: Step, world: ProofWorld) -> bool:
-    form = world.form(step.conclusion)
-    assert step.given is not None
-    end = step.given.end(SIDES.index(step.side))
-    near = end == step.bound or abs(end - step.bound) <= world.tolerance
-    return near and step.given in world.origins.of(form.name, form.entities)
-
-
-def _closed(step: Step, world: ProofWorld) -> None:
-    form = world.form(step.conclusion)
-    closed = form.kind == "atom" and world.program.predicates[form.name].closed
-    closed = closed and (not world.derived(form.name) or world.lacks(form))
-    demand(closed and step.side == "upper" and step.bound >= 0, "the predicate is not closed")
-    if all(isinstance(term, str) for term in form.terms):
-        demand(not world.origins.of(form.name, form.entities), "there is a fact")
-
-
-def _stated(step: Step, world: ProofWorld) -> None:
+def _stated(step: Step, said: Form, world: ProofWorld) -> None:
     assert step.statement is not None
     demand(world.states(step.statement), "the program has no such statement")
     form, truth = world.instance(step.statement, step.bindings), truth_of(step.statement, world.starts)
-    said = world.form(step.conclusion)
     while form.kind == "not" and said.kind != "not":
         form, truth = form.operands[0], (1 - truth[1], 1 - truth[0])
     demand(covers(form, said), "the statement says something else")
     demand(_within(step, world, truth), "the statement does not give that truth")
-
-
-# --- instances --------------------------------------------------------------------------------------------------------
 
 
 class _Premises:
@@ -122,7 +94,7 @@ class _Premises:
             form = world.form(base.conclusion)
             lowest, highest = _unknown(form, world)
             box = (base.bound, highest) if base.side == "lower" else (lowest, base.bound)
-            if any(isinstance(term, Free) for term in terms(form)):
+            if any(isinstance(term, Free) for term in form.all_terms):
                 of_unnamed = cache(partial(_of_unnamed, premise.step, proof, world, assumed))
                 self._blanket.append((form, box, base.excepted, of_unnamed))
             else:
@@ -141,10 +113,9 @@ class _Premises:
                     return box
                 named = all(isinstance(term, str) and not term.startswith(OTHER) for term in form.terms)
                 given = self._world.origins.of(form.name, form.entities) if named else ()
+                free = excepted is None or form.entities not in excepted
                 if given:  # a fact that adds nothing is no exception
                     free = min(fact.upper for fact in given) <= box[1]
-                else:
-                    free = excepted is None or form.entities not in excepted
                 unnamed = any(str(term).startswith(f"{OTHER}?") for term in form.terms)
                 if free and (not unnamed or of_unnamed()):
                     return box
@@ -155,15 +126,16 @@ class _Premises:
         others. In a formula that is ``asked`` for, comparisons without a premise are evaluated from their numbers."""
         world = self._world
         patterns = (pattern for pattern, *_ in self._blanket)
-        named = {term for f in (form, target, *self.exact, *patterns) for term in terms(f) if isinstance(term, str)}
+        named = {term for f in (form, target, *self.exact, *patterns) for term in f.all_terms if isinstance(term, str)}
         for pattern, _, excepted, _ in self._blanket:
             named |= {entity for entities in excepted or () for entity in entities}
             if excepted is None and pattern.kind == "atom":  # Facts outside a blanket conclusion read as unknown.
                 named |= world.origins.entities(pattern.name)
         nodes: list[InstanceNode] = []
-        compares = any(leaf.kind == "same" for leaf in leaves(form))
+        compares = any(leaf.kind == "same" for leaf in form.leaves)
         if compares:  # as many entities as may have to differ
-            bound = [sort for part in quantifiers(form) for sort in bound_sorts(part, world.program.predicates)]
+            inner = (part for part, _ in form.walk() if part.count)
+            bound = [sort for part in inner for sort in bound_sorts(part, world.program.predicates)]
             named |= {entity for sort in bound for entity in world.sorts[sort][: len(bound)]}
 
         def add(part: Form, depth: int, others: _Others) -> int:
@@ -248,11 +220,9 @@ class _StepInstance:
         return self._tree.downward(values, truth)[1]
 
     def box(self) -> Box:
-        """The best bounds of the conclusion that the instance implies.
-
-        In a contradictory program, parts of an instance may contradict each other or the instance's truth, while
-        without one of them (or one end of the truth) it still implies a bound: omission only weakens.
-        """
+        """The best bounds of the conclusion that the instance implies. In a contradictory program, parts of an instance
+        may contradict each other or the instance's truth, while without one of them (or one end of the truth) it still
+        implies a bound: omission only weakens."""
         low, high = self._truth
         boxes = self._boxes(self._tree, self._truth, self._places)
         if not boxes:
@@ -270,9 +240,6 @@ class _StepInstance:
         return [] if empty else [(boxes[p].lower.item(), boxes[p].upper.item()) for p in places]
 
 
-# --- exact steps ------------------------------------------------------------------------------------------------------
-
-
 def _exact(step: Step, proof: Proof, world: ProofWorld) -> None:
     """Premises are checked as steps of their own; the solver receives their conclusions and nothing else."""
     premises = _Premises(step, proof, world)
@@ -280,9 +247,7 @@ def _exact(step: Step, proof: Proof, world: ProofWorld) -> None:
     completed = [defined(world.form(atom), world) for atom in step.completes]
     named = all(statement in step.rules for atom in completed for statement in atom.statements)
     demand(named, "not all rules that complete its atoms are named")
-
-    problem = objection(step, world, premises.read, stated, completed)
-    demand(problem is None, str(problem))
+    check_exact(step, world, premises.read, stated, completed)
 
 
 def defined(atom: Form, world: ProofWorld) -> CompletedAtom:
@@ -291,7 +256,7 @@ def defined(atom: Form, world: ProofWorld) -> CompletedAtom:
     demand(world.derived(atom.name) and not world.lacks(atom) and not given, f"no rule completes {atom.name}")
     instances: dict[tuple[Form, float], None] = {}
     statements: list[Assertion] = []
-    for rule in world.rules(atom.name):
+    for rule in world.rules.get(atom.name, ()):
         sorts = free_sorts(rule.whole, world.program.predicates)
         more = sorts.keys() - {term.name for term in rule.conjunct.terms if isinstance(term, Free)}
         is_open = any(world.unnamed(sorts[name], name) for name in more)
@@ -299,9 +264,6 @@ def defined(atom: Form, world: ProofWorld) -> CompletedAtom:
         statements.append(rule.statement)
         instances |= {(world.instance(rule.statement, bound), rule.lower): None for bound in rule.unified(atom, world)}
     return CompletedAtom(atom, statements, list(instances))
-
-
-# --- completed predicates ---------------------------------------------------------------------------------------------
 
 
 def _completed(
@@ -312,7 +274,7 @@ def _completed(
     demand(world.derived(form.name), "no rule completes the predicate")
     demand(step.side == "upper", "a completed predicate is true only by its rules")
     premises = _Premises(step, proof, world, assumed)
-    for rule in world.rules(form.name):
+    for rule in world.rules.get(form.name, ()):
         for bindings in rule.unified(form, world, of_unnamed=of_unnamed):
             arguments = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
             asked = Form("atom", form.name, tuple(arguments))

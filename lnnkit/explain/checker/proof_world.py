@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lnnkit.check.program import Assertion, CheckedProgram
-from lnnkit.explain.checker.ground_form import Form, Free, consequents, form_of, free_sorts, statement_form, truth_of
+from lnnkit.explain.checker.ground_form import Form, Free, consequents, form_of, free_sorts, stated_formula, truth_of
 from lnnkit.explain.checker.instance_evaluation import OTHER
 from lnnkit.explain.proof.proof import FactSources
 from lnnkit.logic.bounds import tolerance
@@ -84,7 +84,7 @@ class ProofWorld:
 
     def instance(self, statement: Assertion, bindings: Mapping[str, str]) -> Form:
         """The instance of a statement."""
-        return statement_form(statement, bindings, self.starts, self._numbers)
+        return form_of(stated_formula(statement, self.starts), bindings, statement.logic, self._numbers)
 
     def unnamed(self, sort: str, place: str) -> list[str]:
         """An unnamed individual at some place, if there may be any in the sort."""
@@ -97,7 +97,8 @@ class ProofWorld:
         return statement.kind == "law" or any(statement is known for known in stated) or statement in stated
 
     @cached_property
-    def _rules(self) -> Mapping[str, Sequence[RuleConjunct]]:
+    def rules(self) -> Mapping[str, Sequence[RuleConjunct]]:
+        """The statements that conclude atoms of each predicate, once for each conjunct."""
         rules: dict[str, list[RuleConjunct]] = {}
         for statement in self.program.assertions:
             whole, (lower, _) = self.instance(statement, {}), truth_of(statement, self.starts)
@@ -105,10 +106,6 @@ class ProofWorld:
                 if conjunct.kind == "atom":
                     rules.setdefault(conjunct.name, []).append(RuleConjunct(statement, whole, conjunct, lower))
         return rules
-
-    def rules(self, predicate: str) -> Sequence[RuleConjunct]:
-        """The statements that conclude atoms of a predicate, once for each."""
-        return self._rules.get(predicate, ())
 
     def derived(self, predicate: str) -> bool:
         """Whether rules complete a closed predicate."""

@@ -13,8 +13,16 @@ from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.engine.inference_run import Run
 from lnnkit.explain.checker.proof_world import ProofWorld
-from lnnkit.explain.conflict.program_variants import without
-from lnnkit.explain.conflict.repairs import ConflictMember, Inconsistent, Repair, StatedFact, StatedRule, cost, repair
+from lnnkit.explain.conflict.program_variants import (
+    ConflictMember,
+    Inconsistent,
+    Repair,
+    StatedFact,
+    StatedRule,
+    cost,
+    repair,
+    without,
+)
 from lnnkit.explain.proof.explanation import Explanation, format_bound, statement_fields
 from lnnkit.explain.proof.proof import Proof, ground_key
 from lnnkit.explain.proof.prover import Prover
@@ -76,16 +84,11 @@ class Conflict:
             "rules": list(map(statement_fields, self.rules)),
         }
 
-    def lines(self) -> Iterator[str]:
-        yield str(self.contradiction)
-        yield from (f"  {member}" for member in self.members)
-
     def cells(self) -> list[str]:
-        """The columns of a table: the contradiction and its members."""
         return [str(self.contradiction), "\n".join(map(str, self.members))]
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return "\n".join([str(self.contradiction), *(f"  {member}" for member in self.members)])
 
     __repr__ = __str__
 
@@ -94,21 +97,20 @@ class Conflict:
         return tables(Table(str(self.contradiction), ["fact or rule", "at"], members, len(members)))
 
 
-def conflicts(
-    fixpoint: Run, prover: Prover, world: ProofWorld, inconsistent: Inconsistent, most: int, fits: Fits
-) -> list[Conflict]:
-    """At most ``most`` conflicts that fit: those of arrested atoms and shared formulas, then those of instances."""
-    pairs = islice((pair for pair in _proofs(fixpoint, prover) if fits(pair[0])), most)
-    return [
-        Conflict(
-            contradiction, Explanation(proof, _world=lambda: world), _members(proof, world.program), inconsistent, world
-        )
-        for contradiction, proof in pairs
-    ]
+def fitting(prover: Prover, world: ProofWorld, inconsistent: Inconsistent, most: int, fits: Fits) -> list[Conflict]:
+    """At most ``most`` conflicts of a fixpoint that fit: those of arrested atoms and shared formulas, then those of
+    instances."""
+
+    def conflict(contradiction: Contradiction, proof: Proof) -> Conflict:
+        explanation = Explanation(proof, _world=lambda: world)
+        return Conflict(contradiction, explanation, _members(proof, world.program), inconsistent, world)
+
+    return [conflict(*pair) for pair in islice((pair for pair in _proofs(prover) if fits(pair[0])), most)]
 
 
-def _proofs(fixpoint: Run, prover: Prover) -> Iterator[tuple[Contradiction, Proof]]:
-    wording, observed = prover.wording, set(fixpoint.plan.observers.values())
+def _proofs(prover: Prover) -> Iterator[tuple[Contradiction, Proof]]:
+    fixpoint, wording = prover.run, prover.wording
+    observed = set(fixpoint.plan.observers.values())
     for table, arguments in map(wording.about, wording.numbers.crossed.tolist()):
         if table not in observed:
             proof = prover.prove(table, arguments)
@@ -116,7 +118,7 @@ def _proofs(fixpoint: Run, prover: Prover) -> Iterator[tuple[Contradiction, Proo
             lower, upper = (proof.steps[end].bound for end in (proof.lower, proof.upper))
             yield Contradiction(kind, proof.atom, None, None, lower, upper), proof
     for arrested, tick in zip(fixpoint.progress.arrested, fixpoint.state.trail.arrests, strict=True):
-        repeated = set(_repeated(fixpoint, arrested.shape, arrested.rows))
+        repeated = _repeated(fixpoint, arrested.shape, arrested.rows)
         rows = zip(arrested.rows.tolist(), *(end.tolist() for end in arrested.roots), strict=True)
         for row, lower, upper in (row for place, row in enumerate(rows) if place not in repeated):
             proof = prover.prove_contradiction(arrested.shape, row, tick)
@@ -128,13 +130,14 @@ def _proofs(fixpoint: Run, prover: Prover) -> Iterator[tuple[Contradiction, Proo
                 yield Contradiction(statement.kind, proof.atom, *place, lower, upper, span.source.path), proof
 
 
-def _repeated(run: Run, shape: int, rows: Array) -> Iterator[int]:
+def _repeated(run: Run, shape: int, rows: Array) -> set[int]:
     """The places of the instances that say the same as an earlier one."""
+    repeated = set[int]()
     for formula, places, ids in run.grounding.assignments(shape, rows):
         assert formula.root is not None
         first = first_of_each(unfold(run.plan.lifted, formula.root, through_shared=True), ids)
-        if first is not None:
-            yield from set(places.tolist()) - set(places.take(first).tolist())
+        repeated |= set() if first is None else {*places.tolist()} - {*places.take(first).tolist()}
+    return repeated
 
 
 def _members(proof: Proof, program: CheckedProgram) -> tuple[ConflictMember, ...]:
@@ -149,9 +152,6 @@ def _members(proof: Proof, program: CheckedProgram) -> tuple[ConflictMember, ...
     listed = sorted(facts.values(), key=lambda fact: (fact.given.file, fact.given.row, fact.given.text))
     stated = sorted(rules.values(), key=lambda rule: (rule.statement.span.source.path, rule.statement.span.start))
     return (*listed, *stated)
-
-
-# --- sets of repairs -------------------------------------------------------------------------------------------------
 
 
 # The first contradictions of a kind in a program
@@ -175,7 +175,6 @@ class RepairSet:
         return {"about": self.about, "count": self.count, "members": members, "cost": self.cost, "left": self.left}
 
     def cells(self) -> list[str]:
-        """The columns of a table."""
         return [self.about, f"{self.count:,}", format_bound(self.cost), "\n".join(map(str, self.members))]
 
     def __str__(self) -> str:

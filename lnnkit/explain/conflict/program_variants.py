@@ -1,24 +1,97 @@
-"""Programs with other facts or fewer statements: what if, conflicts alone, and what is left without some members."""
+"""The facts and statements that meet in a contradiction, and variants of programs: with other facts, of such members
+alone, without some, or with one weakened as little as resolves the contradiction."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol, cast
 
-from lnnkit.check.program import CheckedProgram, Fact, SameEntity
+import numpy as np
+
+from lnnkit.answer_table import finite
+from lnnkit.check.program import Assertion, CheckedProgram, Fact, SameEntity
 from lnnkit.check.walk import nodes
 from lnnkit.data.column import EntityColumn
-from lnnkit.explain.conflict.repairs import ConflictMember, StatedFact, StatedRule
-from lnnkit.explain.proof.proof import FactSources, fact_text
+from lnnkit.data.table import FactTable
+from lnnkit.explain.checker.ground_form import truth_of
+from lnnkit.explain.checker.proof_world import ProofWorld
+from lnnkit.explain.proof.explanation import format_bound, place
+from lnnkit.explain.proof.proof import FactSources, GivenFact, fact_text
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import NOWHERE, Source, Span
 
-if TYPE_CHECKING:
-    from lnnkit.data.table import FactTable
-
 ASSUMED = "<assumed>"
+# An order of preference: facts are weakened before rules, rules before axioms
+_DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
+_NEARLY = 1 - 2**-13  # bisection stops at 2 ** -13 of the range, which shows as four digits
+_FARTHEST = 2.0**60  # the bound of the search; a number that would have to move farther is removed instead
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """A fact of a conflict: its atom or number, and its source."""
+
+    predicate: str
+    arguments: tuple[str, ...]
+    given: GivenFact
+    numeric: bool = False
+    kind: ClassVar[str] = "fact"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The bounds that it asserts."""
+        return self.given.lower, self.given.upper
+
+    @property
+    def trust(self) -> float:
+        """The trust in it, from 0 to 1."""
+        return self.given.trust
+
+    def weakened(self, lower: float, upper: float) -> StatedFact:
+        """It with other bounds."""
+        return replace(self, given=replace(self.given, lower=lower, upper=upper))
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """Its text and its place."""
+        return self.given.text, f"{self.given.file}:{self.given.row}"
+
+    def __str__(self) -> str:
+        return "   ".join(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class StatedRule:
+    """A rule or axiom of a conflict, of which there is no doubt: its trust is 1."""
+
+    statement: Assertion
+    numeric: ClassVar[bool] = False
+    trust: ClassVar[float] = 1.0
+
+    @property
+    def kind(self) -> str:
+        return self.statement.kind
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return truth_of(self.statement, {})
+
+    def weakened(self, lower: float, upper: float) -> StatedRule:
+        return StatedRule(replace(self.statement, lower=lower, upper=upper))
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        return self.statement.text, place(self.statement)
+
+    def __str__(self) -> str:
+        return "   ".join(self.parts)
+
+
+ConflictMember = StatedFact | StatedRule
+# (lower, upper, thoroughly=False): whether a conflict remains where the weakened member has these bounds
+_Contradicts = Callable[..., bool]
 
 
 def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: bool) -> Fact:
@@ -52,8 +125,6 @@ def without_rows(table: FactTable, rows: set[int]) -> FactTable:
     """The table without some rows; the entities that they name remain known."""
     if not rows:
         return table
-    import numpy as np
-
     keep = np.ones(len(table), bool)
     keep[list(rows)] = False
     columns = tuple(EntityColumn(column.codes[keep], column.names) for column in table.columns)
@@ -64,14 +135,9 @@ def alone(program: CheckedProgram, members: Sequence[ConflictMember]) -> Checked
     """The program of these members only. Its other facts are kept without bounds, since they introduce entities."""
     completed = frozenset[str]().union(*program.strata)
     atoms = {(member.predicate, member.arguments) for member in members if isinstance(member, StatedFact)}
-    facts: list[Fact] = [
-        _silent(program, fact)
-        for fact in program.facts
-        if fact.arguments
-        and not program.predicates[fact.predicate].numeric
-        and fact.predicate not in completed
-        and (fact.predicate, fact.arguments) not in atoms
-    ]
+    silent = completed.union(name for name, predicate in program.predicates.items() if predicate.numeric)
+    others = (f for f in program.facts if f.arguments and f.predicate not in silent)
+    facts = [_silent(program, fact) for fact in others if (fact.predicate, fact.arguments) not in atoms]
     stated = [member.weakened(*member.bounds).statement for member in members if isinstance(member, StatedRule)]
     given = (member for member in members if isinstance(member, StatedFact))
     facts += [Fact(member.predicate, member.arguments, *member.bounds, NOWHERE) for member in given]
@@ -79,17 +145,8 @@ def alone(program: CheckedProgram, members: Sequence[ConflictMember]) -> Checked
     predicates = {name: predicate for name, predicate in program.predicates.items() if name in named}
     strata = tuple(stratum & named for stratum in program.strata if stratum & named)
     labels = tuple(label for label in program.labels if label.predicate in named)
-    return replace(
-        program,
-        predicates=predicates,
-        facts=tuple(facts),
-        tables=(),
-        assertions=tuple(stated),
-        queries=(),
-        strata=strata,
-        labels=labels,
-        label_tables=(),
-    )
+    part = replace(program, predicates=predicates, strata=strata, labels=labels, tables=(), queries=(), label_tables=())
+    return replace(part, facts=tuple(facts), assertions=tuple(stated))
 
 
 def without(program: CheckedProgram, members: Sequence[ConflictMember]) -> CheckedProgram:
@@ -103,21 +160,14 @@ def without(program: CheckedProgram, members: Sequence[ConflictMember]) -> Check
         place = fact.predicate, fact.arguments, fact.span.source.path, fact.span.line
         return _silent(program, fact) if place in places else fact
 
-    def rows(number: int, table: FactTable) -> set[int]:
-        given = [member for member in facts if (member.predicate, member.given.file) == (table.predicate, table.source)]
-        return {
-            place
-            for member in given
-            for place in origins.rows(number, member.predicate, member.arguments)
-            if int(table.rows[place]) == member.given.row
-        }
+    def left(number: int, table: FactTable) -> FactTable:
+        given = [fact for fact in facts if (fact.predicate, fact.given.file) == (table.predicate, table.source)]
+        places = ((fact, place) for fact in given for place in origins.rows(number, fact.predicate, fact.arguments))
+        return without_rows(table, {place for fact, place in places if int(table.rows[place]) == fact.given.row})
 
-    return replace(
-        program,
-        facts=tuple(map(silent, program.facts)),
-        tables=tuple(without_rows(table, rows(n, table)) for n, table in enumerate(program.tables)),
-        assertions=tuple(statement for statement in program.assertions if id(statement) not in rules),
-    )
+    tables = tuple(left(number, table) for number, table in enumerate(program.tables))
+    statements = tuple(statement for statement in program.assertions if id(statement) not in rules)
+    return replace(program, facts=tuple(map(silent, program.facts)), tables=tables, assertions=statements)
 
 
 def _silent(program: CheckedProgram, fact: Fact) -> Fact:
@@ -131,3 +181,151 @@ def names_in(formula: ast.Expression | SameEntity) -> frozenset[str]:
     """The predicates and numbers of a formula."""
     parts = nodes(cast("ast.Expression", formula))  # equalities of entities have no operands
     return frozenset(node.name for node in parts if isinstance(node, ast.Atom))
+
+
+class Inconsistent(Protocol):
+    """Whether a program of these members alone is contradictory. Slow convergence to a contradiction is followed for a
+    bounded number of rounds; if ``thoroughly``, several times as many."""
+
+    def __call__(self, members: Sequence[ConflictMember], *, thoroughly: bool = False) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A repair: with ``member``, and the ``others`` about its atom, weakened to these bounds, there is no conflict."""
+
+    member: ConflictMember
+    lower: float
+    upper: float
+    cost: float
+    others: tuple[GivenFact, ...] = ()
+
+    @property
+    def trust(self) -> float:
+        """The trust in what is weakened, from 0 to 1."""
+        return self.member.trust
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether the member is removed altogether."""
+        return (self.lower, self.upper) == ((-math.inf, math.inf) if self.member.numeric else (0.0, 1.0))
+
+    def as_dict(self) -> dict[str, object]:
+        """The object that ``lnnkit explain --minimal --format json`` prints; an infinite end is null."""
+        ends = {"lower": finite(self.lower), "upper": finite(self.upper)}
+        fields: dict[str, object] = {"member": str(self.member), **ends, "cost": self.cost, "trust": self.trust}
+        return fields | {"others": [f"{fact.file}:{fact.row}" for fact in self.others]} if self.others else fields
+
+    def __str__(self) -> str:
+        trust = "" if self.trust == 1 else f" (trust {format_bound(self.trust)})"
+        return f"{self._change}, at a cost of {format_bound(self.cost)}{trust}: {self.member}{self._and}"
+
+    def cells(self) -> list[str]:
+        text, place = self.member.parts
+        return [self._change, format_bound(self.cost), format_bound(self.trust), text, f"{place}{self._and}"]
+
+    @property
+    def _change(self) -> str:
+        if self.leaves_out:
+            return f"leave {'them' if self.others else 'it'} out"
+        return f"in [{format_bound(self.lower)}, {format_bound(self.upper)}]"
+
+    @property
+    def _and(self) -> str:
+        return "".join(f", and {fact.file}:{fact.row}" for fact in self.others)
+
+
+def cost(member: ConflictMember) -> float:
+    """What it costs to leave a member out."""
+    return _DEARER[member.kind] * member.trust
+
+
+def repair(
+    members: Sequence[ConflictMember], member: ConflictMember, inconsistent: Inconsistent, world: ProofWorld
+) -> Repair:
+    """The least weakening of a member of a minimal conflict; of a fact, with others about its atom that need it too."""
+
+    def contradicts(lower: float, upper: float, *, thoroughly: bool = False) -> bool:
+        weakened = [member.weakened(lower, upper) if other == member else other for other in members]
+        return inconsistent(weakened, thoroughly=thoroughly)
+
+    if not isinstance(member, StatedFact):
+        return _of_truth(member, contradicts)
+    known = _known_range(world.program, member.predicate) if member.numeric else 1.0
+    loose = _of_number(member, contradicts, known) if member.numeric else _of_truth(member, contradicts)
+    lower, upper = member.bounds
+    given = (fact for fact in world.origins.of(member.predicate, member.arguments) if fact != member.given)
+    needed = (f for f in given if lower > loose.lower < f.lower or upper < loose.upper > f.upper)
+    return replace(loose, others=tuple(needed))
+
+
+def _of_truth(member: ConflictMember, contradicts: _Contradicts) -> Repair:
+    """A truth is widened on both sides, by the least share of the way to ``[0, 1]``."""
+    lower, upper = member.bounds
+
+    def let_out(amount: float) -> tuple[float, float]:
+        return round(lower * (1 - amount), 6), round(upper + (1 - upper) * amount, 6)
+
+    # Removing it resolves the conflict, which is minimal
+    removed = contradicts(*let_out(_NEARLY))
+    amount = 1.0 if removed else _bisected(0.0, 1.0, lambda amount: contradicts(*let_out(amount)), lambda _: 1.0)
+    plain = round(let_out(amount)[0], 3)  # a rounded number, if it suffices
+    if lower > plain and not contradicts(*let_out(1 - plain / lower)):
+        amount = 1 - plain / lower
+    low, high = let_out(amount)
+    if contradicts(low, high, thoroughly=True):
+        low, high = 0.0, 1.0
+    return Repair(member, low, high, _DEARER[member.kind] * max(lower - low, high - upper) * member.trust)
+
+
+def _bisected(low: float, high: float, contradicts: Callable[[float], bool], size: Callable[[float], float]) -> float:
+    """The least amount without a contradiction, up to a share of its ``size``; ``low`` has one, ``high`` has none."""
+    while high - low > (1 - _NEARLY) * size(high):
+        middle = (low + high) / 2
+        low, high = (middle, high) if contradicts(middle) else (low, middle)
+    return high
+
+
+def _of_number(member: StatedFact, contradicts: _Contradicts, known: float) -> Repair:
+    """A number is widened on one side, by the least distance; if neither side suffices, it is removed. To widen it by
+    its ``known`` range, or farther, costs as much as to remove it."""
+    lower, upper = member.bounds
+    nearest, distance = Repair(member, -math.inf, math.inf, 0.0), math.inf
+    for end, sign in ((lower, -1.0), (upper, 1.0)):
+
+        def reaching(far: float, sign: float = sign) -> tuple[float, float]:
+            return (far, upper) if sign < 0 else (lower, far)
+
+        if not math.isfinite(end) or contradicts(*reaching(sign * math.inf)):
+            continue
+        far = _nearest(end, sign, lambda far: contradicts(*reaching(far)))  # called at once
+        if far is not None and not contradicts(*reaching(far), thoroughly=True) and abs(far - end) < distance:
+            nearest, distance = Repair(member, *reaching(far), 0.0), abs(far - end)
+    return replace(nearest, cost=min(1.0, distance / known) * member.trust)
+
+
+def _nearest(end: float, sign: float, contradicts: Callable[[float], bool]) -> float | None:
+    """The number nearest to ``end``, on one side, for which there is no contradiction; None if it is too far."""
+    low, high = 0.0, max(1.0, abs(end)) * 2.0**-10
+    while contradicts(end + sign * high):
+        low, high = high, 2 * high
+        if high > _FARTHEST:
+            return None
+    high = _bisected(low, high, lambda distance: contradicts(end + sign * distance), lambda distance: distance)
+    far = end + sign * high
+    digits = 3 - math.floor(math.log10(high))
+    for places in range(min(digits, 0), digits + 1):  # a rounded number, if it suffices and is hardly farther
+        for plain in (round(far, places), round(far + sign * 0.5 * 10.0**-places, places)):
+            if abs(plain - far) <= 2**-9 * high and not contradicts(plain):
+                return plain
+    return far
+
+
+def _known_range(program: CheckedProgram, number: str) -> float:
+    """The width of the hull of all finite ends that facts and tables state of a number. Where they state one value
+    alone, its magnitude; 1 where that is 0 too."""
+    facts = [end for fact in program.facts if fact.predicate == number for end in (fact.lower, fact.upper)]
+    tables = (table for table in program.tables if table.predicate == number)
+    ends = np.concatenate([facts, *(column for table in tables for column in (table.lower, table.upper))])
+    ends = ends[np.isfinite(ends)]
+    return float(ends.max()) - float(ends.min()) or abs(float(ends[0])) or 1.0 if len(ends) else 1.0

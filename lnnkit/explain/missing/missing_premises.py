@@ -1,26 +1,31 @@
-"""Finds why an atom's bound is no tighter: the instances that could tighten it, and the premises that they lack."""
+"""Finds why an atom's bound is no tighter: the instances that could tighten it, and the premises that they lack. Those
+instances of a statement are tried that are nearest to firing: with the fewest literals that no existing atom satisfies;
+of variables that only a derived atom would bind, by the rules that would derive it."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from lnnkit.analysis.families import Polarity
+from lnnkit.analysis.needs import Literal, variables
 from lnnkit.check.program import Assertion
-from lnnkit.explain.missing.nearest_instances import FOLLOWED_AT, LOOKED_AT, NearestInstances, ends
-from lnnkit.explain.missing.premise_improvement import ImprovablePremise, PremiseImprovement
-from lnnkit.explain.missing.unmet_premises import ExaminedInstance, UnmetPremises, known_numbers, unsettled
+from lnnkit.explain.missing.premise_improvement import PremiseImprovement
+from lnnkit.explain.missing.unmet_premises import ExaminedInstance, ImprovablePremise, ends, known_numbers, unsettled
 from lnnkit.explain.missing.verified_ways import Added, chosen, followed
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
 from lnnkit.explain.proof.explanation import set_apart
 from lnnkit.explain.proof.proof import SIDES, ground_key
 from lnnkit.explain.provenance.bound_sources import Argument
 from lnnkit.explain.provenance.instance_view import InstanceViews
-from lnnkit.formula.unfolding import Formula, unfold
+from lnnkit.formula.unfolding import Block, Formula, unfold
 from lnnkit.graph.lifted import COMPARISON
+from lnnkit.join.bindings import NOTHING, Bindings
+from lnnkit.join.instances.grounding import Grounding
+from lnnkit.join.literal_join import Joins, Path
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
@@ -32,6 +37,15 @@ _LARGE = 20_000  # atoms
 # Rows of a quantifier that are tried first; all if these are not enough. 1 finds less; 3, 6 and 12 find the same ways
 # in 5.0, 8.7 and 17.9 s (likewise)
 _NEAREST = 3
+# Limits of work; what they leave out are instances that lack more literals than those found.
+_MOST = 200  # bindings of one subset of literals; 20 to 800 cost and find the same (benchmarks/question_constants.py)
+_SUBSETS = 300  # subsets of literals: 23 literals have 277 with at most two missing
+# Instances of one statement. For two atoms of a rule with five premises 2, 5, 10 and 20 take 1.2, 2.9, 5.7 and 9.9 s,
+# and each finds more; 40 and 80 find no more (`python -m benchmarks.question_constants missing`)
+_LOOKED_AT = 20
+_FOLLOWED_AT = 5  # likewise, of a rule that derives a premise
+_FOLLOWED_PATTERNS = 40  # derived atoms with unbound variables whose rules are searched for entities
+_RowsByPattern = dict[tuple[str, tuple[int | None, ...]], list[Sequence[int]]]  # a predicate, and entities or None
 
 
 class MissingPremises:
@@ -42,25 +56,16 @@ class MissingPremises:
         self._grounding = run.grounding
         self._wording = views.sources.wording
         self._views = views
-        self._premises = UnmetPremises(views)
         self._eps = views.sources.eps
-        nodes, open_sorts = run.plan.lifted.graph.nodes.items(), run.grounding.domain.open_sorts
-        certain = {  # what is stated of unnamed individuals, nothing about its parts says
-            node
-            for node, data in nodes
-            if data["shared"] and (data["lower"] >= 1 or data["upper"] <= 0) and open_sorts.intersection(data["sorts"])
-        }
+        shared = ((node, data) for node, data in run.plan.lifted.graph.nodes.items() if data["shared"])
+        stated = ((node, {*data["sorts"]}) for node, data in shared if data["lower"] >= 1 or data["upper"] <= 0)
+        # What is stated of unnamed individuals, nothing about its parts says
+        certain = {node for node, sorts in stated if run.grounding.domain.open_sorts & sorts}
         whole = partial(unfold, run.plan.lifted, through_shared=True, through_comparisons=False, kept=certain)
-        self._nearest = NearestInstances(views, [whole(root) for root in run.plan.lifted.statements])
+        self._formulas = [whole(root) for root in run.plan.lifted.statements]
 
     def why_not(
-        self,
-        predicate: str,
-        arguments: Sequence[str],
-        side: int,
-        bounds: tuple[float, float],
-        goal: float,
-        added: Added,
+        self, predicate: str, about: Sequence[str], side: int, bounds: tuple[float, float], goal: float, added: Added
     ) -> WhyNot:
         """What could move one side of an atom to ``goal``, or as far as its other bound allows. For a closed predicate
         the default is no limit, but only rules that define it raise it. ``added`` infers with additional facts."""
@@ -68,15 +73,15 @@ class MissingPremises:
         bound, other = bounds[side], bounds[1 - side]
         ruled_out = not closed and (goal > other + self._eps if side == 0 else goal < other - self._eps)
         limit = other if ruled_out else goal
-        atom = format_expression(self._wording.conclusion(predicate, arguments))
+        atom = format_expression(self._wording.conclusion(predicate, about))
         if (bound >= goal) if side == 0 else (bound <= goal):
             return WhyNot(atom, SIDES[side], bound, goal, [])
         near = [
             way
-            for formula in self._nearest.formulas
+            for formula in self._formulas
             for leaf in formula.leaves
             if formula.neurons[leaf].source == predicate and (leaf in formula.heads or not closed)
-            for way in self._ways(formula, leaf, arguments, side, bound, limit)
+            for way in self._ways(formula, leaf, about, side, bound, limit, _LOOKED_AT)
             if all(premise.atom != atom for premise in way.missing)
         ]
         further = _FEW if len(self._grounding.atoms) > _LARGE else _MANY  # each takes one inference
@@ -87,51 +92,38 @@ class MissingPremises:
         """The ways to derive an atom of a closed predicate: those about known entities, if there are any."""
         key = ground_key(premise.formula)
         assert key is not None  # premises with variables are not followed
-        predicate, arguments = key
         ways = [
             way
-            for formula, leaf in self._nearest.heads(predicate)
-            for way in self._ways(formula, leaf, arguments, 0, premise.now, premise.needed, FOLLOWED_AT)
+            for formula, leaf in self._heads(key[0])
+            for way in self._ways(formula, leaf, key[1], 0, premise.now, premise.needed, _FOLLOWED_AT)
             if way.gives >= premise.needed - self._eps
         ]
         return [way for way in ways if not way.free] or ways
 
     def _ways(
-        self,
-        formula: Formula,
-        leaf: int,
-        arguments: Sequence[str],
-        side: int,
-        bound: float,
-        goal: float,
-        most: int = LOOKED_AT,
+        self, formula: Formula, leaf: int, about: Sequence[str], side: int, bound: float, goal: float, most: int
     ) -> Iterator[Way]:
-        """The ways by at most so many instances of one statement, through one of its leaves."""
+        """The ways by at most so many instances of one statement, through one of its leaves; without the rows of
+        quantifiers that do not matter."""
         index = self._grounding.domain.index
-        bindings = self._views.unified(formula, leaf, [index[argument] for argument in arguments])
+        bindings = self._views.unified(formula, leaf, [index[argument] for argument in about])
         if bindings is None or formula.neurons[leaf].block:
             return
-        for extended in self._nearest.of(formula, leaf, side, bindings, {})[:most]:
-            yield from self._by_instance(self._instance(formula, leaf, arguments, side, extended), side, bound, goal)
+        row = self._views.sources.find(formula.neurons[leaf].source, about)
+        for extended in self._instances(formula, leaf, side, bindings, {})[:most]:
+            free = frozenset(formula.blocks[0].variables) - set(extended)
+            view = self._views.whole(formula, {**extended, **dict.fromkeys(free, self._grounding.domain.generic)}, free)
+            known: dict[int, Argument] = {v: self._wording.names[entity] for v, entity in extended.items()}
+            instance = ExaminedInstance(self._views, view, leaf, side, row, known, free)
+            yield from self._by_instance(unsettled(instance), bound, goal)
 
-    def _instance(
-        self, formula: Formula, leaf: int, arguments: Sequence[str], side: int, bindings: Mapping[int, int]
-    ) -> ExaminedInstance:
-        """One instance, without the rows of quantifiers that do not matter."""
-        free = frozenset(formula.blocks[0].variables) - set(bindings)
-        row = self._views.sources.find(formula.neurons[leaf].source, arguments)
-        view = self._views.whole(formula, {**bindings, **dict.fromkeys(free, self._grounding.domain.generic)}, free)
-        known: dict[int, Argument] = {v: self._wording.names[entity] for v, entity in bindings.items()}
-        instance = ExaminedInstance(view, leaf, row, known, free)
-        return unsettled(instance, _raised(formula, ends(formula, leaf, side)))
-
-    def _by_instance(self, instance: ExaminedInstance, side: int, bound: float, goal: float) -> Iterator[Way]:
+    def _by_instance(self, instance: ExaminedInstance, bound: float, goal: float) -> Iterator[Way]:
         """The nearest way, and those through other rows of its quantifiers."""
-        neurons = instance.view.formula.neurons
-        attempt = self._attempt(instance, side, goal)
+        neurons, tightness = instance.view.formula.neurons, instance.tightness
+        attempt = _attempt(instance, goal)
         for _ in range(_ALTERNATIVES):
-            reach = (max if side else min)(attempt.best(), goal)
-            if _signed(reach, side) - _signed(bound, side) <= self._eps:
+            reach = min(attempt.best(), goal, key=tightness)
+            if tightness(reach) - tightness(bound) <= self._eps:
                 return
             least = attempt.least(reach, self._eps)
             yield self._way(instance, reach, least)
@@ -140,81 +132,145 @@ class MissingPremises:
                 return
             attempt = replace(attempt, wanted=[premise for premise in attempt.wanted if id(premise) not in inner])
 
-    def _attempt(self, instance: ExaminedInstance, side: int, goal: float) -> PremiseImprovement:
-        """The way by one instance. If an equivalence reads both ends of an operand, use the one that leads further; use
-        only the nearest rows of quantifiers if they lead as far as all."""
-        reads, moved = self._premises.reads(instance), ends(instance.view.formula, instance.target, side)
-        none = PremiseImprovement(instance.view, instance.target, side, reads, ())
-
-        def tightness(attempt: PremiseImprovement) -> float:
-            return _signed(attempt.best(), side)
-
-        def through(nearest: int | None) -> PremiseImprovement:
-            wanted = (self._premises.wanted(instance, reads, some, nearest) for some in _one_end_each(moved))
-            return max((replace(none, wanted=premises) for premises in wanted), key=tightness)
-
-        near = through(_NEAREST)
-        far_enough = not instance.view.has_rows or tightness(near) >= _signed(goal, side)
-        return near if far_enough else max(near, through(None), key=tightness)
-
     def _way(self, instance: ExaminedInstance, reach: float, least: Sequence[tuple[ImprovablePremise, float]]) -> Way:
         formula = instance.view.formula
         assert formula.root is not None and isinstance(formula.root.origin, Assertion)
         names = formula.root.variables
         said = {names[v]: str(entity) for v, entity in instance.known.items() if v < len(names)}
         written = sorted(least, key=lambda pair: pair[0].leaf)
-        missing = [self._missing(formula, premise, needed) for premise, needed in written]
+        missing = [self._missing(instance, premise, needed) for premise, needed in written]
         mentioned = {v for premise, _ in least for v in formula.neurons[premise.leaf].arguments}
         free = tuple(names[v] for v in sorted(instance.free) if v < len(names) and v in mentioned)
         heads = instance.target in formula.heads
         return Way(formula.root.origin, said, reach, missing, free, concludes=heads)
 
-    def _missing(self, formula: Formula, wanted: ImprovablePremise, needed: float) -> Missing:
-        source = formula.neurons[wanted.leaf].source
-        about = self._wording.pattern(formula, wanted.leaf, wanted.named)
+    def _missing(self, instance: ExaminedInstance, wanted: ImprovablePremise, needed: float) -> Missing:
+        formula, side = instance.view.formula, wanted.side
+        source, about = formula.neurons[wanted.leaf].source, self._wording.pattern(formula, wanted.leaf, wanted.named)
         missing = self._wording.conclusion(source, about)
-        excluded = needed > wanted.other + self._eps if wanted.side == 0 else needed < wanted.other - self._eps
+        excluded = needed > wanted.other + self._eps if side == 0 else needed < wanted.other - self._eps
         row = np.array([self._views.sources.find(source, about)])
-        unlisted = excluded and bool(self._premises.unlisted(source, wanted.side, row)[0])
+        default = excluded and bool(instance.unlisted(source, side, row)[0])
         data, ground = self._run.plan.lifted.graph.nodes.get(source, {}), all(isinstance(a, str) for a in about)
-        never_false = wanted.side == 1 and isinstance(missing, ast.Atom) and not data.get("closed")
-        derived = unlisted and self._nearest.derived(source)
-        return Missing(
-            set_apart(missing, format_expression(missing)),
-            SIDES[wanted.side],
-            wanted.now,
-            needed,
-            wanted.other if excluded else None,
-            wanted.arrested,
-            unlisted,
-            never_false and (source, "upper") not in self._run.plan.relevance.produced,
-            known_numbers(self._run, source, about) if data.get("kind") == COMPARISON and ground else (),
-            wanted.gap,
-            missing,
-            derived,
-            underived=derived and ground,
-        )
+        open_ = side == 1 and isinstance(missing, ast.Atom) and not data.get("closed")
+        never_false = open_ and (source, "upper") not in self._run.plan.relevance.produced
+        numbers = known_numbers(self._views.sources, source, about) if data.get("kind") == COMPARISON and ground else ()
+        derived = default and self._derived(source)
+        atom, against = set_apart(missing, format_expression(missing)), wanted.other if excluded else None
+        known = wanted.now, needed, against, wanted.arrested, default, never_false, numbers, wanted.gap
+        return Missing(atom, SIDES[side], *known, missing, derived, underived=derived and ground)
+
+    def _instances(
+        self, formula: Formula, leaf: int, side: int, bindings: Mapping[int, int], met: _RowsByPattern
+    ) -> list[dict[int, int]]:
+        """The instances of a formula that are nearest to moving a leaf. Variables that only a derived closed atom would
+        bind take the entities for which its rules are nearest; ``met`` has the rows of the patterns asked so far."""
+        neurons = formula.neurons
+        outer = [(atom, end) for atom, end in ends(formula, leaf, side) if atom != leaf and not neurons[atom].block]
+        literals = [Literal(neurons[atom].source, neurons[atom].arguments, SIDES[end]) for atom, end in outer]
+        derived = [atom for atom, end in outer if end == 0 and self._derived(neurons[atom].source)]
+        instances: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
+        for one in _nearest(self._grounding, formula, literals, bindings)[:_LOOKED_AT]:
+            filled = [{**one, **more} for atom in derived for more in self._filling(formula, atom, one, met)]
+            instances |= {tuple(sorted(fill.items())): fill for fill in filled or [one]}
+        return list(instances.values())
+
+    def _derived(self, source: str) -> bool:
+        """Whether it is a closed predicate that rules define."""
+        return bool(self._run.plan.lifted.graph.nodes.get(source, {}).get("closed")) and bool(self._heads(source))
+
+    def _heads(self, source: str) -> list[tuple[Formula, int]]:
+        """The formulas that define a predicate, each with its head."""
+        return [(rule, leaf) for rule in self._formulas for leaf in rule.heads if rule.neurons[leaf].source == source]
+
+    def _filling(
+        self, formula: Formula, leaf: int, bindings: Mapping[int, int], met: _RowsByPattern
+    ) -> Iterator[dict[int, int]]:
+        """Entities for the unbound variables of a derived atom."""
+        neuron, index = formula.neurons[leaf], self._grounding.domain.index
+        terms = [index[term] if isinstance(term, str) else bindings.get(term) for term in neuron.arguments]
+        pattern = neuron.source, tuple(terms)
+        if None not in terms:
+            return
+        if pattern not in met and len(met) < _FOLLOWED_PATTERNS:
+            met[pattern] = rows = []
+            for rule, head in self._heads(neuron.source):
+                known, arguments = self._views.unified(rule, head, terms), rule.neurons[head].arguments
+                for one in [] if known is None else self._instances(rule, head, 0, known, met)[:_FOLLOWED_AT]:
+                    entities = one | {a: index[a] for a in arguments if isinstance(a, str)}
+                    row = [entities[argument] for argument in arguments if argument in entities]
+                    rows += [row] if len(row) == len(arguments) else []
+        for row in met.get(pattern, []):
+            if (fit := self._views.unified(formula, leaf, row)) is not None:
+                yield fit
 
 
-def _raised(formula: Formula, moved: Sequence[tuple[int, int]]) -> dict[int, bool]:
-    """The inner blocks whose quantifiers these ends move one way, and whether up."""
-    raised: dict[int, bool] = {}
-    polarity = Polarity(formula)
-    for neuron in formula.neurons:
-        if neuron.inner > 0:
-            signs = polarity.signs_beneath(neuron.operands[0])
-            moves = {(side == 0) == (signs[leaf] > 0) if signs[leaf] else None for leaf, side in moved if leaf in signs}
-            if len(moves) == 1 and None not in moves:
-                raised[neuron.inner] = bool(moves.pop())
-    return raised
+def _attempt(instance: ExaminedInstance, goal: float) -> PremiseImprovement:
+    """The way by one instance. If an equivalence reads both ends of an operand, use all lower or all upper ones,
+    whichever lead further; use only the nearest rows of quantifiers if they lead as far as all."""
 
+    def tightness(attempt: PremiseImprovement) -> float:
+        return instance.tightness(attempt.best())
 
-def _one_end_each(moved: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """The ends that could be improved, one a leaf: of leaves of which both are read, all lower or all upper ones."""
+    def through(nearest: int | None) -> PremiseImprovement:
+        return max((PremiseImprovement(instance, instance.wanted(ends, nearest)) for ends in one_each), key=tightness)
+
+    moved = dict.fromkeys(instance.moved)
     both = {leaf for leaf, side in moved if (leaf, 1 - side) in moved}
-    return [[(leaf, end) for leaf, end in dict.fromkeys(moved) if leaf not in both or end == side] for side in (0, 1)]
+    one_each = [[end for end in moved if end[0] not in both or end[1] == side] for side in (0, 1)]
+
+    near = through(_NEAREST)
+    far_enough = not instance.view.has_rows or tightness(near) >= instance.tightness(goal)
+    return near if far_enough else max(near, through(None), key=tightness)
 
 
-def _signed(bound: float, side: int) -> float:
-    """The bound with its sign chosen such that greater is tighter."""
-    return -bound if side else bound
+def _nearest(
+    grounding: Grounding, formula: Formula, literals: Sequence[Literal], bindings: Mapping[int, int]
+) -> list[dict[int, int]]:
+    """Distinct bindings of the formula's variables that extend ``bindings``: those that satisfy all literals, then all
+    but one, and so on until there are enough; fuller ones first, and those that lack one literal and those that lack
+    another by turns. Unbound variables are left out."""
+    # The others are satisfied by all bindings or by none
+    generators = [
+        atom for atom in literals if not _informs(grounding, atom) and variables(atom.arguments) - {*bindings}
+    ]
+    extended: dict[tuple[tuple[int, int], ...], None] = {}
+    subsets = 0
+    for left_out in range(len(generators)):
+        if len(extended) >= _LOOKED_AT and left_out > 1:
+            break
+        joined: list[list[tuple[tuple[int, int], ...]]] = []
+        for kept in itertools.combinations(generators, len(generators) - left_out):
+            subsets += 1
+            if subsets > _SUBSETS:
+                break
+            extensions = _joined(grounding, formula, kept, bindings)
+            joined.append([tuple(sorted({**bindings, **one}.items())) for one in extensions])
+        turns = [one for turn in itertools.zip_longest(*joined) for one in turn if one is not None]
+        extended |= dict.fromkeys(sorted(turns, key=len, reverse=True))
+    return [dict(items) for items in extended] or [dict(bindings)]
+
+
+def _informs(grounding: Grounding, literal: Literal) -> bool:
+    """Whether atoms that are not materialised satisfy the literal: those of a closed predicate, negated."""
+    low, high = grounding.atoms.tables[literal.table].default
+    return low > 0 if literal.column == "lower" else high < 1
+
+
+def _joined(
+    grounding: Grounding, formula: Formula, literals: tuple[Literal, ...], bindings: Mapping[int, int]
+) -> list[dict[int, int]]:
+    """The first bindings that satisfy all literals, beyond ``bindings``."""
+    named = dict.fromkeys(argument for literal in literals for argument in literal.arguments)
+    wanted = [argument for argument in named if isinstance(argument, int) and argument not in bindings]
+    free = replace(formula, blocks=(Block(-1, tuple(wanted), ()),))
+    joins = Joins(free, grounding.atoms, grounding.domain, lambda _formula, _count: None, -1, None)
+    ids = {variable: np.array([entity], np.int32) for variable, entity in bindings.items()}
+    start = Bindings(1, NOTHING.bind(frozenset(ids)), ids)
+    extended: list[dict[int, int]] = []
+    for part in joins.joined(start, joins.step(start.known, literals), Path(0)):
+        columns = [part.column(variable)[:_MOST].tolist() for variable in wanted]
+        extended += [dict(zip(wanted, row, strict=True)) for row in zip(*columns, strict=True)]
+        if len(extended) >= _MOST:
+            break
+    return extended[:_MOST]

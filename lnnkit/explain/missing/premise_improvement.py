@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from lnnkit.explain.missing.unmet_premises import ExaminedInstance, ImprovablePremise
 from lnnkit.explain.proof.quickxplain import minimal
-from lnnkit.explain.provenance.bound_sources import Argument
-from lnnkit.explain.provenance.instance_view import EndRead, InstanceView
 from lnnkit.logic.bounds import Bounds
 
 _GRID, _FINER = 33, 4  # each refinement divides the interval by 32: the fourth finds a truth to 1e-6
@@ -26,46 +25,22 @@ _PASSED = 256
 _CELLS = 1 << 20  # rows of leaves evaluated at once, a limit of memory: with 2 ** 16 and 2 ** 23 1.8 and 1.7 s there
 
 
-@dataclass(frozen=True, slots=True)
-class ImprovablePremise:
-    """A premise that could be improved: all reads of its atom, at some places of a leaf. ``named`` are the entities of
-    variables there, ``alike`` the places of each leaf at which the same atom is read."""
-
-    leaf: int
-    places: tuple[int, ...]
-    named: Mapping[int, Argument]
-    alike: Mapping[int, tuple[int, ...]]
-    side: int
-    now: float
-    other: float  # its other bound
-    arrested: bool  # it is contradictory: it reads as unknown in any case
-    gap: float = 0.0  # the distance between the sides of a comparison, relative to the greater
-
-    def at(self, degree: float) -> float:
-        """The bound that the instance gives if the premise is met to this degree."""
-        return self.now + degree * ((1.0 - self.side) - self.now)
-
-
 @dataclass(frozen=True)
 class PremiseImprovement:
-    """An instance with its ``reads``, and the premises that may be improved for it to tighten a leaf's side."""
+    """An instance, and the premises that may be improved for it to tighten its target."""
 
-    view: InstanceView
-    leaf: int
-    side: int
-    reads: Sequence[EndRead]
+    instance: ExaminedInstance
     wanted: Sequence[ImprovablePremise]
 
     def best(self) -> float:
         """The best bound that it proposes with all premises improved alike: more may contradict what is known."""
-        got = self._at_once(self.wanted, self._degrees)
-        return max(got) if self.side == 0 else min(got)
+        return max(self._at_once(self.wanted, self._degrees), key=self.instance.tightness)
 
     def least(self, reach: float, eps: float) -> list[tuple[ImprovablePremise, float]]:
         """A minimal set of premises for this bound, and the least degrees that suffice together."""
 
         def enough(value: float) -> bool:
-            return value >= reach - eps if self.side == 0 else value <= reach + eps
+            return self.instance.tightness(value) >= self.instance.tightness(reach) - eps
 
         def holds(some: Sequence[ImprovablePremise]) -> bool:
             return any(enough(value) for some_of in ([1.0], self._degrees) for value in self._at_once(some, some_of))
@@ -109,9 +84,9 @@ class PremiseImprovement:
     @cached_property
     def _degrees(self) -> list[float]:
         """The degrees to try: an even grid, and those at which a premise passes another's value."""
-        if any(length > _LARGE for length in self.view.instances.lengths):
+        if any(length > _LARGE for length in self.instance.view.instances.lengths):
             return np.linspace(0.0, 1.0, _COARSE).tolist()
-        values = {value for read in self.reads for value in (read.reading.value, 1 - read.reading.value)}
+        values = {value for read in self.instance.reads for value in (read.reading.value, 1 - read.reading.value)}
         at = {
             (value - premise.now) / ((1.0 - premise.side) - premise.now)
             for premise in self.wanted
@@ -128,18 +103,19 @@ class PremiseImprovement:
     def _says(self, met: Sequence[ImprovablePremise], ways: np.ndarray) -> list[float]:
         """What it proposes in each of several ``ways`` (n, k): the degrees to which the premises are improved; nothing
         where the instance would be unsatisfiable."""
+        view, target, side = self.instance.view, self.instance.target, self.instance.side
         proposed: list[float] = []
-        step = max(1, _CELLS // (1 + sum(map(len, self.view.rows.values()))))
+        step = max(1, _CELLS // (1 + sum(map(len, view.rows.values()))))
         for start in range(0, len(ways), step):
             values = self._improved(met, ways[start : start + step])
-            said, bad = self.view.says(values, self.leaf, 0, self.side), self.view.contradictory(values)
-            proposed += np.where(bad, float(self.side), said).tolist()
+            said, bad = view.says(values, target, 0, side), view.contradictory(values)
+            proposed += np.where(bad, float(side), said).tolist()
         return proposed
 
     @cached_property
     def _values(self) -> dict[int, Bounds]:
         """The leaf values (1, rows) as they are."""
-        return self.view.values([self.reads])
+        return self.instance.view.values([self.instance.reads])
 
     def _improved(self, met: Sequence[ImprovablePremise], ways: np.ndarray) -> dict[int, Bounds]:
         """The leaf values with the premises improved; the other bound of each is relaxed."""

@@ -1,8 +1,6 @@
-"""Selects the ways to show, and verifies each.
-
-Missing premises of closed predicates are followed through the rules that would derive them, down to premises that only
-a fact can change. Then the premises of each way are added to the facts, and the program is inferred again.
-"""
+"""Selects the ways to show, and verifies each. Missing premises of closed predicates are followed through the rules
+that would derive them, down to premises that only a fact can change. Then the premises of each way are added to the
+facts, and the program is inferred again."""
 
 from __future__ import annotations
 

@@ -25,14 +25,11 @@ _NAMED = 3  # facts that rule a premise out
 @dataclass(frozen=True, slots=True)
 class Missing:
     """A premise that an instance lacks: ``atom`` must be at least (``side`` lower) or at most ``needed``, and is
-    ``now``; ``formula`` is its syntax.
-
-    ``against`` is its other bound where that rules it out, ``because`` of these facts; it is ``unlisted`` where that is
-    only the default of a closed predicate, which a fact would change, or a rule if it is ``derived``: ``through`` is
-    such a rule and what it lacks. A ``contradictory`` premise reads as unknown until it is repaired. For a
-    ``never_false`` one, no fact or statement can make its predicate false. ``numbers`` are the known bounds of the
-    numbers in a comparison, ``gap`` is the distance of its sides, relative to the greater.
-    """
+    ``now``; ``formula`` is its syntax. ``against`` is its other bound where that rules it out, ``because`` of these
+    facts; it is ``unlisted`` where that is only the default of a closed predicate, which a fact would change, or a rule
+    if it is ``derived``: ``through`` is such a rule and what it lacks. A ``contradictory`` premise reads as unknown
+    until it is repaired. For a ``never_false`` one, no fact or statement can make its predicate false. ``numbers`` are
+    the known bounds of the numbers in a comparison, ``gap`` is the distance of its sides, relative to the greater."""
 
     atom: str
     side: BoundSide
@@ -78,13 +75,13 @@ class Missing:
             return
         claim = f"{self.atom} {relation[self.side]} {format_bound(self.needed)}"
         inner = self.through
-        key = (claim, *(line for premise in inner.missing for line in premise.tree(inner.free, relation, set())))
+        key = (claim, *inner.beneath(relation, set()))
         if key in shown:
             yield TreeLine("leaf", claim, "as above", side=self.side)
             return
         shown.add(key)
         yield TreeLine("open", claim, f"by {inner.heading}", inner.statement.text, self.side, unfolded=True)
-        yield from (line for premise in inner.missing for line in premise.tree(inner.free, relation, shown))
+        yield from inner.beneath(relation, shown)
         yield TreeLine("close")
 
     def parts(self, free: Sequence[str], relation: Mapping[str, str]) -> tuple[str, str]:
@@ -121,11 +118,9 @@ class Missing:
 @dataclass(frozen=True, slots=True)
 class Way:
     """An instance of a statement that gives the bound ``gives`` once all that is ``missing`` is added to the facts.
-    Variables that are ``free`` may be anything.
-
-    It is ``blocked`` if adding them is not enough: known bounds rule a premise out, a contradiction follows
-    (``meets``), or other premises of the statement change too. ``gives`` is then the bound that the statement would
-    propose from such premises."""
+    Variables that are ``free`` may be anything. It is ``blocked`` if adding them is not enough: known bounds rule a
+    premise out, a contradiction follows (``meets``), or other premises of the statement change too. ``gives`` is then
+    the bound that the statement would propose from such premises."""
 
     statement: Assertion
     bindings: Mapping[str, str]
@@ -182,37 +177,19 @@ class Way:
     def as_dict(self) -> dict[str, object]:
         return {**self.proposal(), "blocked": self.blocked, "meets": self.meets}
 
-    def lines(self, side: BoundSide, shown: set[object]) -> Iterator[str]:
-        """The paragraph that is printed; derivations already ``shown`` are referred to."""
-        yield self.heading
-        yield f"  {self._would(RELATION[side])}"
-        depth = 1
-        for line in self._premises(RELATION, shown):
-            depth -= line.kind == "close"
-            if line.kind != "close":
-                yield f"{'  ' * depth}- {line.claim}, {line.note}"
-            depth += line.kind == "open"
-        yield from (f"  {but}" for but in self._but())
-
-    def tree(self, side: BoundSide, shown: set[object], unfolded: bool) -> Iterator[TreeLine]:
-        """The same as lines of a page; its statement stands above them."""
-        yield TreeLine("open", self.bound, self._would(SIGNS[side]), unfolded=unfolded)
-        yield from self._premises(SIGNS, shown)
-        yield from (TreeLine("leaf", note=but) for but in self._but())
-        yield TreeLine("close")
-
-    def _premises(self, relation: Mapping[str, str], shown: set[object]) -> Iterator[TreeLine]:
-        yield from (line for premise in self.missing for line in premise.tree(self.free, relation, shown))
-
-    def _would(self, relation: str) -> str:
+    def would(self, relation: str) -> str:
+        """What it gives."""
         gives = f"{relation} {format_bound(self.gives)}"
         return f"would need, to give {gives}," if self.blocked else f"would give {gives} with"
 
-    def _but(self) -> Iterator[str]:
+    def beneath(self, relation: Mapping[str, str], shown: set[object]) -> Iterator[TreeLine]:
+        """What is missing, where derivations already ``shown`` are referred to; and why that is not enough."""
+        yield from (line for premise in self.missing for line in premise.tree(self.free, relation, shown))
         if self.meets is not None:
-            yield f"but that would contradict what is known: {self.meets}"
+            yield TreeLine("leaf", note=f"but that would contradict what is known: {self.meets}")
         elif self.blocked and not any(premise.excluded for premise in self.lacking):
-            yield "but adding that alone is not enough: it also changes other premises of the rule"
+            more = "it also changes other premises of the rule"
+            yield TreeLine("leaf", note=f"but adding that alone is not enough: {more}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,22 +213,22 @@ class WhyNot:
         fields |= {"goal": self.goal, "against": self.against, "ways": [way.as_dict() for way in self.ways]}
         return fields | {"more": self.more}
 
-    def lines(self) -> Iterator[str]:
-        yield " ".join(self._title(RELATION))
-        yield from (f"  {line}" for line in self._above())
-        shown: set[object] = set()
-        for way in self.ways:
-            yield ""
-            yield from way.lines(self.side, shown)
-        if below := self._below():
-            yield from ("", *below)
-
     def to_html(self) -> str:
         """A self-contained HTML page."""
         return document(self.atom, self._fragment())
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        shown, lines = set[object](), [" ".join(self._title(RELATION)), *(f"  {line}" for line in self._above())]
+        for way in self.ways:
+            lines += ["", way.heading, f"  {way.would(RELATION[self.side])}"]
+            depth = 1
+            for line in way.beneath(RELATION, shown):
+                depth -= line.kind == "close"
+                said = f"- {line.claim}, {line.note}" if line.claim else line.note
+                lines += [] if line.kind == "close" else [f"{'  ' * depth}{said}"]
+                depth += line.kind == "open"
+        below = self._below()
+        return "\n".join([*lines, *(("", *below) if below else ())])
 
     __repr__ = __str__
 
@@ -268,14 +245,14 @@ class WhyNot:
             ways = [way for way in self.ways if way.statement is statement]
             yield TreeLine("open", *ways[0].called, statement.text, unfolded=True)
             for number, way in enumerate(ways):
-                yield from way.tree(self.side, shown, unfolded=number == 0)
+                yield TreeLine("open", way.bound, way.would(SIGNS[self.side]), unfolded=number == 0)
+                yield from way.beneath(SIGNS, shown)
+                yield TreeLine("close")
             yield TreeLine("close")
 
     def _title(self, relation: Mapping[str, str]) -> tuple[str, str]:
-        now = f"is {relation[self.side]} {format_bound(self.bound)}"
-        if self._met:
-            return self.atom, f"{now}: nothing is missing"
-        return self.atom, f"{now}; why not {format_bound(self.goal)}?"
+        rest = ": nothing is missing" if self._met else f"; why not {format_bound(self.goal)}?"
+        return self.atom, f"is {relation[self.side]} {format_bound(self.bound)}{rest}"
 
     @property
     def _met(self) -> bool:

@@ -43,8 +43,7 @@ def others(run: Run, prover: Prover, proof: Proof, predicate: str, arguments: Se
                 known.add(_shown(step))
                 ends[side] = steps.add(step)
                 ends[1 - side] = prover.end(steps, predicate, arguments, 1 - side)
-                prover.expand(steps)
-                other = Proof(proof.atom, steps.done(), *ends)
+                other = prover.finished(steps, proof.atom, *ends)
                 if not _circular(other, ends[side]):
                     yield other
 

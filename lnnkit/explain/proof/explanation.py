@@ -44,19 +44,12 @@ class ProofLine(NamedTuple):
     conclusion: str = ""
     reason: str = ""
 
-    @property
-    def plain(self) -> str:
-        gap = "   " if self.conclusion and self.reason else ""
-        return f"{self.rails}{self.conclusion}{gap}{self.reason}".rstrip()
-
 
 @dataclass(frozen=True)
 class Explanation:
     """Why ``atom`` has its bounds, ``lower`` and ``upper``, by numbered ``steps``; ``warnings`` concern the question.
-
     It prints as a tree in which a repeated step is shown once; ``as_dict`` is for JSON, ``to_dot`` for Graphviz,
-    ``to_html`` gives a self-contained page. ``verify`` recomputes every step from the program's text alone.
-    """
+    ``to_html`` gives a self-contained page. ``verify`` recomputes every step from the program's text alone."""
 
     proof: Proof
     alpha: float = 1.0
@@ -111,14 +104,12 @@ class Explanation:
         return faults(self.proof, self._world())
 
     def as_dict(self, depth: int | None = None) -> dict[str, object]:
-        """The object that ``lnnkit explain --format json`` prints; steps deeper than ``depth`` are left out.
-
-        ``{"atom", "state", "contested", "lower": NODE, "upper": NODE}``. A NODE has ``atom``, ``side``, ``bound``,
-        ``reason``, ``rule``, ``text``, ``file``, ``line``, ``bindings`` and ``premises`` (NODEs, with the
-        ``weight`` of the operand); a fact has ``fact``, ``file``, ``row``, ``trust``; an exact step the atoms that are
-        ``completed``, and the ``rules`` that do so (``text``, ``file``, ``line``). A step that is used again has an
-        ``id``; a NODE that has only ``ref`` refers to it. Very deep steps are in a list ``more``.
-        """
+        """The object that ``lnnkit explain --format json`` prints; steps deeper than ``depth`` are left out. ``{"atom",
+        "state", "contested", "lower": NODE, "upper": NODE}``. A NODE has ``atom``, ``side``, ``bound``, ``reason``,
+        ``rule``, ``text``, ``file``, ``line``, ``bindings`` and ``premises`` (NODEs, with the ``weight`` of the
+        operand); a fact has ``fact``, ``file``, ``row``, ``trust``; an exact step the atoms that are ``completed``, and
+        the ``rules`` that do so (``text``, ``file``, ``line``). A step that is used again has an ``id``; a NODE that
+        has only ``ref`` refers to it. Very deep steps are in a list ``more``."""
         nested = _nested(self.proof, depth)
         return {"atom": nested["atom"], "state": self.state, "contested": self.contested} | nested
 
@@ -165,7 +156,8 @@ class Explanation:
 
     def text(self, depth: int | None = None) -> str:
         """The tree, as ``lnnkit explain`` prints it."""
-        return "\n".join(line.plain for line in self.lines(depth))
+        said = ((rails, "   ".join(filter(None, (claim, reason)))) for rails, claim, reason in self.lines(depth))
+        return "\n".join(f"{rails}{text}".rstrip() for rails, text in said)
 
     def __str__(self) -> str:
         return self.text()
@@ -174,9 +166,6 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return str(self._fragment())
-
-
-# --- texts of steps ---------------------------------------------------------------------------------------------------
 
 
 def claimed(step: Step, weight: float, relation: Mapping[str, str] = RELATION) -> str:
@@ -261,9 +250,6 @@ def free_names(conclusion: ast.Expression) -> list[str]:
 def format_bound(value: float) -> str:
     """A bound to six digits; printed as 0 or 1 only if it is exactly that."""
     return format_bounds(value, value)[1:].partition(",")[0]
-
-
-# --- JSON, HTML and boxes ---------------------------------------------------------------------------------------------
 
 
 def _nested(proof: Proof, depth: int | None) -> dict[str, object]:

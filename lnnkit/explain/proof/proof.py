@@ -1,26 +1,22 @@
 """A proof as a value: the steps that give an atom its bounds, down to facts; and the facts of a program, by atom.
-Independent of the engine.
-
-Steps refer to each other by number, so that shared premises are stored once. The references are acyclic, except that
-upper bounds of completed predicates may rest on each other. Tables keep their row numbers, so nothing else is stored of
-facts; a table is sorted by its first column on the first query.
-"""
+Independent of the engine. Steps refer to each other by number, so that shared premises are stored once. The references
+are acyclic, except that upper bounds of completed predicates may rest on each other. Tables keep their row numbers, so
+nothing else is stored of facts; a table is sorted by its first column on the first query."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
 
 from lnnkit.check.program import Assertion, CheckedProgram, Fact
+from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import in_digits
 from lnnkit.syntax.printer import format_expression, one_line
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from lnnkit.data.table import FactTable
 
 BoundSide = Literal["lower", "upper"]
 SIDES: tuple[BoundSide, BoundSide] = ("lower", "upper")
@@ -63,14 +59,12 @@ class Premise:
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """``conclusion`` (an atom or a formula, its variables bound) is at least (``side`` lower) or at most ``bound``.
-
-    A blanket conclusion has variables: it holds for all entities of which no fact says more, or, where there is a list
-    of those ``excepted``, for all others. ``formula`` is the instance, every connective with its logic.
-    An exact step rests on all its premises together, and on atoms that ``rules`` complete: each is the least truth with
-    which these hold. In a ``crisp`` one every atom is true or false.
-    ``all_seen`` is false where the premises are not all that are needed: there would be too many to list.
-    """
+    """``conclusion`` (an atom or a formula, its variables bound) is at least (``side`` lower) or at most ``bound``. A
+    blanket conclusion has variables: it holds for all entities of which no fact says more, or, where there is a list of
+    those ``excepted``, for all others. ``formula`` is the instance, every connective with its logic. An exact step
+    rests on all its premises together, and on atoms that ``rules`` complete: each is the least truth with which these
+    hold. In a ``crisp`` one every atom is true or false. ``all_seen`` is false where the premises are not all that are
+    needed: there would be too many to list."""
 
     conclusion: ast.Expression
     side: BoundSide
@@ -161,9 +155,6 @@ class Proof:
         return tuple(dict.fromkeys(fact.text.removeprefix("fact ") for fact in given if fact is not None))
 
 
-# --- facts -----------------------------------------------------------------------------------------------------------
-
-
 class FactSources:
     """The facts of a program by atom."""
 
@@ -205,24 +196,22 @@ class _Table:
 
     facts: FactTable
     numeric: bool
-    _sorted: tuple[np.ndarray, np.ndarray] | None = None
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        return self.facts.columns[0].codes.argsort(kind="stable")
 
     def rows(self, arguments: Sequence[str]) -> list[int]:
         """The positions of the facts about these entities."""
-        import numpy as np
-
         if not arguments:
             return list(range(len(self.facts)))
         codes = [code for text in arguments if (code := self.facts.names.find(text)) is not None]
         if len(codes) < len(arguments):
             return []
         columns = [column.codes for column in self.facts.columns]
-        if self._sorted is None:
-            order = np.argsort(columns[0], kind="stable")
-            self._sorted = order, columns[0].take(order)
-        order, first = self._sorted
-        low, high = np.searchsorted(first, np.array((codes[0], codes[0] + 1), first.dtype))
-        rows = order[low:high]
+        wanted = np.array((codes[0], codes[0] + 1), columns[0].dtype)
+        low, high = np.searchsorted(columns[0], wanted, sorter=self._order)
+        rows = self._order[low:high]
         for column, code in zip(columns[1:], codes[1:], strict=True):
             rows = rows[column.take(rows) == code]
         return rows.tolist()

@@ -11,7 +11,7 @@ from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion
 from lnnkit.check.symbols import negated_ends
 from lnnkit.engine.inference_run import Run
-from lnnkit.explain.proof.completion_proof import CompletionProofs, Enough, for_every_entity
+from lnnkit.explain.proof.completion_proof import CompletionProof, Enough, for_every_entity
 from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step
 from lnnkit.explain.proof.quickxplain import minimal_at_once
 from lnnkit.explain.provenance.bound_sources import (
@@ -33,26 +33,22 @@ from lnnkit.trail.events import Kind
 
 
 class Steps:
-    """Steps by their sources; ``waiting`` are those without premises yet."""
+    """The steps ``made``, by their sources; ``waiting`` are those to make."""
 
     def __init__(self) -> None:
         self._numbers: dict[BoundSource, int] = {}
-        self._made: list[Step | None] = []
+        self.made: list[Step | None] = []
         self.waiting: list[BoundSource] = []
 
     def number(self, source: BoundSource) -> int:
         if source not in self._numbers:
-            self._numbers[source] = self._place()
+            self._numbers[source] = self.add(None)
             self.waiting.append(source)
         return self._numbers[source]
 
-    def add(self, step: Step) -> int:
-        number = self._place()
-        self._made[number] = step
-        return number
-
-    def set(self, source: BoundSource, step: Step) -> None:
-        self._made[self._numbers[source]] = step
+    def add(self, step: Step | None) -> int:
+        self.made.append(step)
+        return len(self.made) - 1
 
     def premises(self, reads: Iterable[tuple[Formula, EndRead]]) -> list[Premise]:
         """The premises for what formulas read, each once."""
@@ -63,31 +59,22 @@ class Steps:
             premises.setdefault(number, Premise(number, weight_of(formula, read.leaf)))
         return list(premises.values())
 
-    def done(self) -> list[Step]:
-        return [step for step in self._made if step is not None]
-
-    def _place(self) -> int:
-        self._made.append(None)
-        return len(self._made) - 1
-
 
 class Prover:
     """Proves bounds of one fixpoint; results about the history are cached for the next proof."""
 
     def __init__(self, run: Run, origins: FactSources, names: Sequence[str]) -> None:
-        self._run = run
+        self.run = run
         self.sources = BoundSources(run, origins, names)
         self.wording = self.sources.wording
         self.views = InstanceViews(self.sources)
-        self._completions = CompletionProofs(self.views)
         self._needed: dict[object, tuple[int, ...]] = {}
 
     def prove(self, predicate: str, arguments: Sequence[str]) -> Proof:
         """Both bounds of an atom. Raises ``KeyError`` for a predicate that the program does not have."""
         steps = Steps()
         ends = [self.end(steps, predicate, arguments, side) for side in (0, 1)]
-        self.expand(steps)
-        return Proof(format_expression(self.wording.conclusion(predicate, arguments)), steps.done(), *ends)
+        return self.finished(steps, format_expression(self.wording.conclusion(predicate, arguments)), *ends)
 
     def end(self, steps: Steps, predicate: str, arguments: Sequence[str], side: int) -> int:
         """The number of the step that gives one bound of an atom."""
@@ -96,12 +83,17 @@ class Prover:
             return steps.number(reading.source)
         return steps.add(Step(self.wording.conclusion(predicate, arguments), SIDES[side], reading.value, "open"))
 
+    def bounds(self, predicate: str, arguments: Sequence[str]) -> tuple[float, float]:
+        """The bounds of an atom."""
+        lower, upper = (self.reading(predicate, arguments, side).value for side in (0, 1))
+        return lower, upper
+
     def reading(self, table: str, arguments: Sequence[str], side: int, *, crossed: bool = True) -> Reading:
         """One bound of an atom or of a shared formula; where its bounds have ``crossed``, the one that did."""
         local, numbers = self.sources.find(table, arguments), self.wording.numbers
         if local < 0:
             return self.sources.unlisted(table, arguments, side)
-        row = int(numbers.of(self._run.grounding.atoms.tables[table], np.array([local]))[0])
+        row = int(numbers.of(self.run.grounding.atoms.tables[table], np.array([local]))[0])
         return self.sources.of(row, side, crossed=crossed and bool((numbers.crossed == row).any()))
 
     def prove_contradiction(self, shape: int, row: int, tick: int) -> Proof:
@@ -110,22 +102,20 @@ class Prover:
         reads = self._every_read(view, tick)
         kept = self._minimal(sorted(reads, key=_age), lambda ways: view.contradictory(view.values(ways)).tolist())
         steps, whole = Steps(), self.wording.instance(view.formula, view.bindings)
-        step = self._of_instance(steps, view, kept, Step(whole, "lower", view.formula.lower, "contradiction"))
-        number = steps.add(step)
-        self.expand(steps)
-        return Proof(format_expression(whole), steps.done(), number, number)
+        step = Step(whole, "lower", view.formula.lower, "contradiction")
+        number = steps.add(self._of_instance(steps, view, kept, step))
+        return self.finished(steps, format_expression(whole), number, number)
 
     def _every_read(self, view: InstanceView, tick: int) -> list[EndRead]:
         leaves = (*view.formula.leaves, *((AUXILIARY,) if view.formula.auxiliary is not None else ()))
         return [read for leaf in leaves for side in (0, 1) for read in self.views.reads(view, leaf, side, tick)]
 
-    # --- steps ------------------------------------------------------------------------------------------------------
-
-    def expand(self, steps: Steps) -> None:
-        """Construct all premises, transitively."""
+    def finished(self, steps: Steps, conclusion: str, lower: int, upper: int) -> Proof:
+        """The proof by the steps and, transitively, all their premises."""
         while steps.waiting:
             source = steps.waiting.pop()
-            steps.set(source, self._step(steps, source))
+            steps.made[steps.number(source)] = self._step(steps, source)
+        return Proof(conclusion, [step for step in steps.made if step is not None], lower, upper)
 
     def _step(self, steps: Steps, source: BoundSource) -> Step:
         match source:
@@ -139,15 +129,17 @@ class Prover:
                 value = self.sources.unlisted(table, arguments, side, unnamed=unnamed).value
                 if self.wording.is_predicate(table) and not unnamed:
                     return Step(self.wording.conclusion(table, arguments), SIDES[side], value, "closed")
-                strata, completions = len(self._run.strata), self.sources.history.completions
+                strata, completions = len(self.run.strata), self.sources.history.completions
                 tick = completions[strata - 1].stop if 0 < strata <= len(completions) else 0  # all completed once
                 return self._initial(steps, table, arguments, side, value, tick)
-            case Completed(table, arguments, completion, value):
+            case Completed(table, arguments, _, value):
                 step = Step(self.wording.conclusion(table, arguments), "upper", value, "completed")
-                limits = self._completions.limits(source)
+                limits = CompletionProof(self.views, source)
                 step.premises, step.all_seen = steps.premises(limits.reads), limits.all_seen
                 if any(not isinstance(argument, str) for argument in arguments):
-                    step.excepted = self._completions.excepted(table, completion)
+                    columns = (column.tolist() for column in self.sources.exceptions(source))
+                    texts = ([self.wording.names[entity] for entity in column] for column in columns)
+                    step.excepted = frozenset(zip(*texts, strict=True))
                 return step
 
     def _sent(self, steps: Steps, event: Event) -> Step:
@@ -197,7 +189,7 @@ class Prover:
         self, steps: Steps, table: str, arguments: Sequence[Argument], side: int, value: float, tick: int
     ) -> Step:
         """A shared formula before the first round: bounds from its statements, or from its operands."""
-        conclusion, lifted = self.wording.conclusion(table, arguments), self._run.plan.lifted
+        conclusion, lifted = self.wording.conclusion(table, arguments), self.run.plan.lifted
         for root in lifted.statements:
             reference, negated = below_negations(lifted.graph, root.reference)
             truth = negated_ends(root.lower, root.upper) if negated else (root.lower, root.upper)
@@ -206,8 +198,8 @@ class Prover:
                 pairs = zip(reference.arguments, arguments, strict=True)
                 bindings = {root.variables[v]: a for v, a in pairs if isinstance(v, int) and isinstance(a, str)}
                 return Step(conclusion, SIDES[side], value, "stated", root.origin, conclusion, bindings)
-        formula = next(f for f in self._run.plan.shared.formulas if f.auxiliary == table)
-        domain = self._run.grounding.domain
+        formula = next(f for f in self.run.plan.shared.formulas if f.auxiliary == table)
+        domain = self.run.grounding.domain
         ids = {place: domain.index[a] if isinstance(a, str) else domain.generic for place, a in enumerate(arguments)}
         view = self.views.whole(formula, ids)
         needed = self.upward_needed(view, self.upward_reads(view, arguments, side, tick), side, value)
@@ -231,20 +223,18 @@ class Prover:
 
     def _minimal(self, reads: Sequence[EndRead], enough: Enough) -> Sequence[EndRead]:
         """A minimal sufficient subset of the reads; all of them if not even these suffice."""
-        return minimal_at_once(reads, for_every_entity(self._run.grounding, reads, enough))
+        return minimal_at_once(reads, for_every_entity(self.run.grounding, reads, enough))
 
     def _reached(self, bounds: Array, side: int, value: float) -> list[bool]:
         """Whether recomputed bounds reach a value, up to a tolerance relative to the magnitude of numbers."""
         slack = self.sources.eps * max(1.0, abs(value))
         return (bounds <= value + slack if side else bounds >= value - slack).tolist()
 
-    # --- what an instance read --------------------------------------------------------------------------------------
-
     def _reads(self, event: Event, view: InstanceView, *, every_end: bool = False) -> list[EndRead]:
         """The informative reads of an instance for an event: of ``every_end``, or of those that matter by polarity."""
         formula = view.formula
         reads: list[EndRead] = []
-        every = dict(self._run.grounding.reads(event.shape, event.leaf, event.side))
+        every = dict(self.run.grounding.reads(event.shape, event.leaf, event.side))
         # the other rows of its quantifier; and of a shared neuron its own bounds
         both = [event.leaf] if formula.block_of(event.leaf) and formula.neurons[event.leaf].kind == LEAF else []
         for leaf in (*both, *([AUXILIARY] if formula.auxiliary is not None else ())):
@@ -276,7 +266,7 @@ class Prover:
         def said(ways: Sequence[Sequence[EndRead]]) -> list[bool]:
             return self._reached(view.says(view.values(ways), *target), event.side, event.value)
 
-        every = for_every_entity(self._run.grounding, reads, said) if view.has_rows else said
+        every = for_every_entity(self.run.grounding, reads, said) if view.has_rows else said
         kept = {id(read) for read in minimal_at_once(sorted(reads, key=_age), every)}
         if len(kept) == len(reads) and not said([reads])[0]:
             # In Goedel logic an implication that is less than true fixes its consequent from both sides.

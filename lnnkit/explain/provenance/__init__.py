@@ -1,4 +1,2 @@
-"""Where bounds come from: events, facts and defaults by atom, and the instances that set them.
-
-Start with `bound_sources`.
-"""
+"""Where bounds come from: events, facts and defaults by atom, and the instances that set them. Start with
+`bound_sources`."""

@@ -52,7 +52,11 @@ class BoundHistory:
         self._events = events = trail.events(numbers)
         self._ends = np.append(events.start, len(events.row))
         sides = events.side.repeat(np.diff(self._ends))
-        self._sorted = [self._by_row(np.flatnonzero(sides == side)) for side in (0, 1)]
+        self._sorted = list[tuple[np.ndarray, np.ndarray]]()
+        for side in (0, 1):
+            places = np.flatnonzero(sides == side)
+            places = places[np.argsort(events.row[places], kind="stable")]
+            self._sorted.append((events.row[places], places))
 
     def at(self, row: int, side: int, tick: int = END) -> Event | None:
         """The last event before ``tick``."""
@@ -79,11 +83,6 @@ class BoundHistory:
     def _first(self, tick: int) -> int:
         """The number of the first event at a tick or later."""
         return int(self._ends[self._events.tick.searchsorted(tick)])
-
-    def _by_row(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rows = self._events.row[numbers]
-        order = np.argsort(rows, kind="stable")
-        return rows[order], numbers[order]
 
     def _last(self, row: int, side: int, limit: int) -> Event | None:
         """The last event of a bound with a number below ``limit``."""
@@ -148,27 +147,24 @@ class GroundText:
         self.names = names
         self._lifted = run.plan.lifted
         self._whole: dict[object, tuple[Formula, Mapping[int, str]]] = {}
-        self._columns: dict[str, tuple[int, Sequence[np.ndarray]]] = {}
         self.numbers = RowNumbers(run.grounding.atoms)
 
     def about(self, row: int) -> tuple[str, tuple[str, ...]]:
         """The predicate or shared formula of a row, by its number among all, and its entities."""
         table, local = self.numbers.behind(row)
-        length, columns = self._columns.get(table.name, (-1, ()))
-        if length != len(table.tuples):
-            columns = list(table.tuples.columns)
-            self._columns[table.name] = len(table.tuples), columns
-        return table.name, tuple(self.names[int(column[local])] for column in columns)
+        return table.name, tuple(self.names[int(column[local])] for column in table.tuples.columns)
 
     def is_predicate(self, table: str) -> bool:
         """Whether a table holds atoms of a predicate or number, rather than a shared formula."""
-        return self._lifted.graph.nodes[_node(table)]["kind"] in ("predicate", "number")
+        node = table.removeprefix("?")  # observed neurons have table names of their own
+        return self._lifted.graph.nodes[node]["kind"] in ("predicate", "number")
 
     def conclusion(self, table: str, arguments: Sequence[Argument]) -> ast.Expression:
         """An atom, or a shared formula, with these arguments; unnamed ones become variables."""
         if self.is_predicate(table):
             return ast.Atom(table, tuple(ast.Constant(a) if isinstance(a, str) else a for a in arguments))
-        whole, _ = self._unfolded(neuron_root(self._lifted, _node(table)), _node(table))
+        node = table.removeprefix("?")
+        whole, _ = self._unfolded(neuron_root(self._lifted, node), node)
         bindings = {place: a for place, a in enumerate(arguments) if isinstance(a, str)}
         names = {place: a.name for place, a in enumerate(arguments) if isinstance(a, ast.Variable)}
         return as_expression(whole, bindings, names, logic=self._lifted.program.logic)
@@ -185,12 +181,8 @@ class GroundText:
         assert formula.root is not None
         named = {**dict(enumerate(formula.root.variables)), **names_within(formula)}
         arguments = formula.blocks[0].variables if leaf == AUXILIARY else formula.neurons[leaf].arguments
-        return tuple(
-            argument
-            if isinstance(argument, str)
-            else known.get(argument) or ast.Variable(named.get(argument, f"X{argument}"))
-            for argument in arguments
-        )
+        variables = {a: ast.Variable(named.get(a, f"X{a}")) for a in arguments if isinstance(a, int)}
+        return tuple(a if isinstance(a, str) else known.get(a) or variables[a] for a in arguments)
 
     def _unfolded(self, root: Root, neuron: str | None) -> tuple[Formula, Mapping[int, str]]:
         """A statement or a shared ``neuron``, with all shared neurons unfolded; the names of its bound variables."""
@@ -199,11 +191,6 @@ class GroundText:
             whole = unfold(self._lifted, root, through_shared=True)
             self._whole[key] = whole, names_within(whole) if neuron is None else bound_names(whole, {})
         return self._whole[key]
-
-
-def _node(table: str) -> str:
-    """The neuron of a table; observed neurons have table names of their own."""
-    return table.removeprefix("?")
 
 
 def names_within(formula: Formula) -> Mapping[int, str]:
@@ -232,6 +219,7 @@ class BoundSources:
         self._origins = origins
         self._given = self.wording.numbers.flags("given")
         self._facts: dict[int, list[GivenFact]] = {}
+        self._exceptions: dict[tuple[str, int], list[np.ndarray]] = {}
 
     def find(self, table: str, about: Sequence[Argument]) -> int:
         """The row of an atom in its table; -1 where it has none of its own."""
@@ -262,13 +250,24 @@ class BoundSources:
         atoms = self.run.grounding.atoms.tables[table]
         if unnamed and atoms.unnamed[side] != atoms.default[side]:
             return self._read(atoms.unnamed[side], side, Unlisted(table, tuple(arguments), side, unnamed=True), table)
-        value = atoms.default[side]
-        derived = table in self.run.plan.lifted.closed_derived
+        value, derived = atoms.default[side], table in self.run.plan.lifted.closed_derived
         if side == 1 and derived and not (arguments and self.run.grounding.domain.lacks(atoms.sorts, arguments)):
             for number, completion in reversed([*enumerate(self.history.completions)]):
                 if table in completion.predicates and completion.stop <= tick:
                     return self._read(value, side, Completed(table, tuple(arguments), number, value), table)
         return self._read(value, side, Unlisted(table, tuple(arguments), side), table)
+
+    def exceptions(self, source: Completed) -> list[np.ndarray]:
+        """The exceptions of a conclusion about all atoms, as columns of ids: those that facts list, or that became true
+        to some degree."""
+        key = source.table, source.completion
+        if key not in self._exceptions:
+            relation = self.run.grounding.atoms.tables[source.table]
+            rows = np.arange(len(relation))
+            rising = self.history.rising(self.history.completions[source.completion], self.eps)
+            kept = np.isin(self.wording.numbers.of(relation, rows), rising) | relation.flags("given").take(rows)
+            self._exceptions[key] = [column[kept] for column in relation.tuples.columns]
+        return self._exceptions[key]
 
     def _source(self, event: Event) -> BoundSource:
         """An event, or, for the upper end of a completed atom, its completion: no single instance lowers it."""

@@ -209,9 +209,7 @@ class InstanceViews:
             if isinstance(argument, str):
                 if domain.index[argument] != entity:
                     return None
-            elif bindings.setdefault(argument, entity) != entity or not bool(
-                (domain.sorts[formula.sorts[argument]] == entity).any()
-            ):
+            elif bindings.setdefault(argument, entity) != entity or entity not in domain.sorts[formula.sorts[argument]]:
                 return None
         return bindings
 

@@ -12,7 +12,7 @@ import pytest
 import lnnkit
 from lnnkit.cli import main
 from lnnkit.explain.conflict.conflict import smallest
-from lnnkit.explain.conflict.repairs import StatedFact, cost
+from lnnkit.explain.conflict.program_variants import StatedFact, cost
 from lnnkit.explain.proof.proof import GivenFact
 from tests.blocks import at_length
 
