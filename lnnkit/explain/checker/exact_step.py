@@ -147,10 +147,8 @@ class _Encoding:
         match operation:
             case "add":
                 return self.z3.Sum(list(x))
-            case "subtract":
-                return x[0] - x[1]
-            case "negate":
-                return -x[0]
+            case "subtract" | "negate":
+                return x[0] - x[1] if operation == "subtract" else -x[0]
             case "multiply":
                 return self.z3.Product(list(x))
             case "abs":

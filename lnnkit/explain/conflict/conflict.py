@@ -13,16 +13,7 @@ from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.engine.inference_run import Run
 from lnnkit.explain.checker.proof_world import ProofWorld
-from lnnkit.explain.conflict.program_variants import (
-    ConflictMember,
-    Inconsistent,
-    Repair,
-    StatedFact,
-    StatedRule,
-    cost,
-    repair,
-    without,
-)
+from lnnkit.explain.conflict.program_variants import ConflictMember, Repair, StatedFact, StatedRule, cost, without
 from lnnkit.explain.proof.explanation import Explanation, format_bound, statement_fields
 from lnnkit.explain.proof.proof import Proof, ground_key
 from lnnkit.explain.proof.prover import Prover
@@ -48,7 +39,7 @@ class Conflict:
     contradiction: Contradiction
     explanation: Explanation
     members: tuple[ConflictMember, ...]
-    _inconsistent: Inconsistent = field(repr=False)
+    _inconsistent: Callable[..., bool] = field(repr=False)
     _world: ProofWorld = field(repr=False)
     is_minimal: bool = False
 
@@ -71,7 +62,7 @@ class Conflict:
         """For each member of the minimal conflict the least weakening that resolves it, cheapest first."""
         least = self.minimal()
         members = least.members if least.is_minimal else ()
-        repairs = (repair(members, member, self._inconsistent, self._world) for member in members)
+        repairs = (Repair.least(members, member, self._inconsistent, self._world) for member in members)
         ranked = sorted(repairs, key=lambda weakened: weakened.cost)
         return Listing(ranked, ["repair", "cost", "trust", "fact or rule", "at"], Repair.cells)
 
@@ -97,9 +88,10 @@ class Conflict:
         return tables(Table(str(self.contradiction), ["fact or rule", "at"], members, len(members)))
 
 
-def fitting(prover: Prover, world: ProofWorld, inconsistent: Inconsistent, most: int, fits: Fits) -> list[Conflict]:
-    """At most ``most`` conflicts of a fixpoint that fit: those of arrested atoms and shared formulas, then those of
-    instances."""
+def fitting(
+    prover: Prover, world: ProofWorld, inconsistent: Callable[..., bool], most: int, fits: Fits
+) -> list[Conflict]:
+    """At most ``most`` conflicts that fit: those of arrested atoms and shared formulas, then those of instances."""
 
     def conflict(contradiction: Contradiction, proof: Proof) -> Conflict:
         explanation = Explanation(proof, _world=lambda: world)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol, cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -90,6 +90,9 @@ class StatedRule:
 
 
 ConflictMember = StatedFact | StatedRule
+# (members, thoroughly=False): whether a program of these members alone is contradictory. Slow convergence to a
+# contradiction is followed for a bounded number of rounds; if ``thoroughly``, several times as many.
+Inconsistent = Callable[..., bool]
 # (lower, upper, thoroughly=False): whether a conflict remains where the weakened member has these bounds
 _Contradicts = Callable[..., bool]
 
@@ -109,7 +112,7 @@ def with_facts(program: CheckedProgram, origins: FactSources, facts: Sequence[Fa
     atoms = {(fact.predicate, fact.arguments) for fact in facts}
     kept = tuple(fact for fact in program.facts if (fact.predicate, fact.arguments) not in atoms)
     tables = tuple(
-        without_rows(table, {row for fact in facts for row in origins.rows(number, fact.predicate, fact.arguments)})
+        _without_rows(table, {row for fact in facts for row in origins.rows(number, fact.predicate, fact.arguments)})
         for number, table in enumerate(program.tables)
     )
     return replace(program, facts=(*kept, *facts), tables=tables)
@@ -121,7 +124,7 @@ def tightens(origins: FactSources, fact: Fact) -> bool:
     return all(fact.lower >= other.lower and fact.upper <= other.upper for other in said)
 
 
-def without_rows(table: FactTable, rows: set[int]) -> FactTable:
+def _without_rows(table: FactTable, rows: set[int]) -> FactTable:
     """The table without some rows; the entities that they name remain known."""
     if not rows:
         return table
@@ -163,7 +166,7 @@ def without(program: CheckedProgram, members: Sequence[ConflictMember]) -> Check
     def left(number: int, table: FactTable) -> FactTable:
         given = [fact for fact in facts if (fact.predicate, fact.given.file) == (table.predicate, table.source)]
         places = ((fact, place) for fact in given for place in origins.rows(number, fact.predicate, fact.arguments))
-        return without_rows(table, {place for fact, place in places if int(table.rows[place]) == fact.given.row})
+        return _without_rows(table, {place for fact, place in places if int(table.rows[place]) == fact.given.row})
 
     tables = tuple(left(number, table) for number, table in enumerate(program.tables))
     statements = tuple(statement for statement in program.assertions if id(statement) not in rules)
@@ -181,13 +184,6 @@ def names_in(formula: ast.Expression | SameEntity) -> frozenset[str]:
     """The predicates and numbers of a formula."""
     parts = nodes(cast("ast.Expression", formula))  # equalities of entities have no operands
     return frozenset(node.name for node in parts if isinstance(node, ast.Atom))
-
-
-class Inconsistent(Protocol):
-    """Whether a program of these members alone is contradictory. Slow convergence to a contradiction is followed for a
-    bounded number of rounds; if ``thoroughly``, several times as many."""
-
-    def __call__(self, members: Sequence[ConflictMember], *, thoroughly: bool = False) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,29 +230,29 @@ class Repair:
     def _and(self) -> str:
         return "".join(f", and {fact.file}:{fact.row}" for fact in self.others)
 
+    @staticmethod
+    def least(
+        members: Sequence[ConflictMember], member: ConflictMember, inconsistent: Inconsistent, world: ProofWorld
+    ) -> Repair:
+        """The least weakening of a member of a minimal conflict; of a fact, with others about its atom."""
+
+        def contradicts(lower: float, upper: float, *, thoroughly: bool = False) -> bool:
+            weakened = [member.weakened(lower, upper) if other == member else other for other in members]
+            return inconsistent(weakened, thoroughly=thoroughly)
+
+        if not isinstance(member, StatedFact):
+            return _of_truth(member, contradicts)
+        known = _known_range(world.program, member.predicate) if member.numeric else 1.0
+        loose = _of_number(member, contradicts, known) if member.numeric else _of_truth(member, contradicts)
+        lower, upper = member.bounds
+        given = (fact for fact in world.origins.of(member.predicate, member.arguments) if fact != member.given)
+        needed = (f for f in given if lower > loose.lower < f.lower or upper < loose.upper > f.upper)
+        return replace(loose, others=tuple(needed))
+
 
 def cost(member: ConflictMember) -> float:
     """What it costs to leave a member out."""
     return _DEARER[member.kind] * member.trust
-
-
-def repair(
-    members: Sequence[ConflictMember], member: ConflictMember, inconsistent: Inconsistent, world: ProofWorld
-) -> Repair:
-    """The least weakening of a member of a minimal conflict; of a fact, with others about its atom that need it too."""
-
-    def contradicts(lower: float, upper: float, *, thoroughly: bool = False) -> bool:
-        weakened = [member.weakened(lower, upper) if other == member else other for other in members]
-        return inconsistent(weakened, thoroughly=thoroughly)
-
-    if not isinstance(member, StatedFact):
-        return _of_truth(member, contradicts)
-    known = _known_range(world.program, member.predicate) if member.numeric else 1.0
-    loose = _of_number(member, contradicts, known) if member.numeric else _of_truth(member, contradicts)
-    lower, upper = member.bounds
-    given = (fact for fact in world.origins.of(member.predicate, member.arguments) if fact != member.given)
-    needed = (f for f in given if lower > loose.lower < f.lower or upper < loose.upper > f.upper)
-    return replace(loose, others=tuple(needed))
 
 
 def _of_truth(member: ConflictMember, contradicts: _Contradicts) -> Repair:
