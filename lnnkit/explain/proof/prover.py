@@ -266,7 +266,8 @@ class Prover:
         def said(ways: Sequence[Sequence[EndRead]]) -> list[bool]:
             return self._reached(view.says(view.values(ways), *target), event.side, event.value)
 
-        kept = {id(read) for read in self._minimal(sorted(reads, key=_age), said)}
+        every = for_every_entity(self.run.grounding, reads, said) if view.has_rows else said
+        kept = {id(read) for read in minimal_at_once(sorted(reads, key=_age), every)}
         if len(kept) == len(reads) and not said([reads])[0]:
             # In Goedel logic an implication that is less than true fixes its consequent from both sides.
             wider = self._reads(event, view, every_end=True)
