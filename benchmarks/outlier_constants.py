@@ -1,4 +1,4 @@
-"""What the constants of `lnnkit.discovery.outlying_rows` change: ``python -m benchmarks.outlier_constants``.
+"""What the constants of `lnnkit.discovery.formula_errors` change: ``python -m benchmarks.outlier_constants``.
 
 Tables of random formulas of each kind, 20 to 400 rows of up to five columns and as many that do not matter, of four
 sorts:
@@ -26,8 +26,8 @@ from unittest import mock
 import numpy as np
 
 from benchmarks.arithmetic.laws import KINDS, random_law
-from lnnkit.discovery import outlying_rows
-from lnnkit.discovery.outlying_rows import far_rows, unexplained_rows, usual_rows
+from lnnkit.discovery import formula_errors
+from lnnkit.discovery.formula_errors import far_rows, unexplained_rows, usual_rows
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {
     "_HUBER": (0.5, 1.0, 1.5, 3.0),
@@ -125,9 +125,9 @@ def main(only: list[str]) -> None:
     for name, values in CONSTANTS.items():
         if only and name not in only:
             continue
-        print(f"{name} (now {getattr(outlying_rows, name)})", flush=True)
+        print(f"{name} (now {getattr(formula_errors, name)})", flush=True)
         for value in values:
-            with mock.patch.object(outlying_rows, name, value):
+            with mock.patch.object(formula_errors, name, value):
                 print(f"  {value}: {measured(tables)}", flush=True)
 
 

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, RegressorMixin  # pyright: ignore[report
 from sklearn.utils.validation import check_is_fitted, validate_data  # pyright: ignore[reportMissingImports]  # an extra
 
 from lnnkit.discovery.expression import evaluate
-from lnnkit.discovery.formula_search import FormulaSearch, discover
+from lnnkit.discovery.formula_search import FormulaSearch, discover, medians
 from lnnkit.discovery.formula_text import formula_latex, formula_text, program_text
 from lnnkit.syntax.printer import format_predicate
 
@@ -66,25 +66,21 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
         _require_numbers(X)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
-        names = getattr(self, "feature_names_in_", None)
-        self._names = [f"x{place}" for place in range(X.shape[1])] if names is None else list(map(str, names))
-        self.target_ = _apart(name if isinstance(name, str) and name else "y", self._names)
-        seed = 0 if self.random_state is None else int(self.random_state)
-        discovered = discover(X, y, FormulaSearch(float(self.seconds), float(self.held_out), seed))
+        names = getattr(self, "feature_names_in_", [f"x{place}" for place in range(X.shape[1])])
+        self._names = list(map(str, names))
+        self.target_ = name if isinstance(name, str) and name else "y"
+        while self.target_ in self._names:
+            self.target_ += "_"
+        search = FormulaSearch(float(self.seconds), float(self.held_out), int(self.random_state or 0))
+        discovered = discover(X, y, search)
         if discovered.doubt:
             warnings.warn(discovered.doubt, UserWarning, stacklevel=2)
-        self._formula = discovered.formula
-        self.chosen_ = discovered.chosen
+        self._formula, self.chosen_ = discovered.formula, discovered.chosen
         self.far_ = np.array(discovered.far, dtype=np.int64)
         shown = [format_predicate(column) for column in self._names]
-        self.pareto_ = [
-            ParetoFormula(point.size, point.error, formula_text(point.formula, shown)) for point in discovered.pareto
-        ]
-        finite = np.isfinite(X)
-        self._middle = np.array(
-            [np.median(X[rows, place]) if (rows := finite[:, place]).any() else 0.0 for place in range(X.shape[1])]
-        )
-        self._usual = float(np.median(y))
+        points = [(point.size, point.error, formula_text(point.formula, shown)) for point in discovered.pareto]
+        self.pareto_ = [ParetoFormula(*point) for point in points]
+        self._middle, self._usual = medians(X), float(np.median(y))
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -131,16 +127,8 @@ def _require_numbers(X: Any) -> None:
     kinds = getattr(X, "dtypes", None)
     if not hasattr(X, "columns") or kinds is None:
         return
-    wrong = [str(name) for name, kind in zip(X.columns, kinds, strict=True) if getattr(kind, "kind", "f") not in "iufb"]
+    pairs = zip(X.columns, kinds, strict=True)
+    wrong = [repr(str(name)) for name, kind in pairs if getattr(kind, "kind", "f") not in "iufb"]
     if wrong:
-        listed = ", ".join(repr(column) for column in wrong)
-        raise ValueError(
-            f"columns must be numeric; {listed} {'is' if len(wrong) == 1 else 'are'} not; leave out such columns, "
-            "or encode them"
-        )
-
-
-def _apart(name: str, taken: list[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
+        said = f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not"
+        raise ValueError(f"columns must be numeric; {said}; leave out such columns, or encode them")

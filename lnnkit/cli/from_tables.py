@@ -222,7 +222,7 @@ def _missing(table: Survey, name: str, numbers: Sequence[str]) -> Diagnostic:
 
 def _far(rows: Sequence[int], count: int) -> str:
     """``2 of 40 rows are far from the chosen formula (data rows 3, 17): see whether they are errors``"""
-    from lnnkit.discovery.outlying_rows import MOST
+    from lnnkit.discovery.formula_errors import MOST
 
     word, verb, fault = ("row", "is", "it is an error") if len(rows) == 1 else ("rows", "are", "they are errors")
     numbers = listed([row + 1 for row in rows])

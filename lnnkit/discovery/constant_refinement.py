@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.discovery.exact_constants import MINUS_ONE, ONE, Constant, multiplied, raised, snapped
-from lnnkit.discovery.expression import Base, Choice, ColumnVariable, Product, Sum, substituted, variable
-from lnnkit.discovery.weighted_rows import WeightedRows
+from lnnkit.discovery.exact_constants import LEAST, MINUS_ONE, ONE, Constant, multiplied, number, raised, snapped
+from lnnkit.discovery.expression import (
+    Base,
+    Choice,
+    ColumnVariable,
+    Product,
+    Sum,
+    evaluate,
+    replaced,
+    scaled,
+    substituted,
+    variable,
+)
+from lnnkit.discovery.formula_errors import WeightedRows, spread
 
 _EASED, _TIGHTENED = 0.2, 4.0  # factors of the damping after a successful and after a failed step
 _STEP = 1e-7  # relative step of a constant for a finite difference
@@ -23,8 +34,7 @@ _OUTLYING = 6.0  # residuals beyond this many robust standard deviations are out
 
 def refined(formula: Product, rows: WeightedRows, *, steps: int = 20) -> Product:
     """The formula with all constants refined by least squares, then without outliers, until these stay the same."""
-    starts = free_constants(formula)
-    free = _nonzero(starts)
+    free = _nonzero(starts := free_constants(formula))
     fitted = _fitted(formula, starts, free, rows, steps)
     kept = np.ones(len(rows.target), dtype=bool)
     for _ in range(_ROUNDS):
@@ -41,8 +51,7 @@ def exact(formula: Product, rows: WeightedRows) -> Product:
     the others are fitted again. A replacement stays if the sum of squares rises by no more than chance explains."""
     rows = _usual(formula, rows)
     formula = _shorter(formula, rows)
-    constants = free_constants(formula)
-    left, most = _nonzero(constants), _most(formula, rows)
+    left, most = _nonzero(constants := free_constants(formula)), _most(formula, rows)
     while left:
         errors = _errors(formula, constants, left, rows)
         options = [
@@ -93,8 +102,7 @@ def _shorter(formula: Product, rows: WeightedRows) -> Product:
     """The formula without the terms that are unsure, or that rounding imitates, if the sum of squares allows it."""
     most = _most(formula, rows)
     while True:
-        constants = free_constants(formula)
-        left = _nonzero(constants)
+        left = _nonzero(constants := free_constants(formula))
         if len(left) < 2:
             return formula
         errors = _errors(formula, constants, left, rows)
@@ -102,11 +110,8 @@ def _shorter(formula: Product, rows: WeightedRows) -> Product:
         if ratio > _UNSURE and rows.square(formula) > _least(rows):
             return formula
         constants[place] = Constant(0.0, 0, 1)
-        shorter = substituted(with_constants(formula, constants), [variable(at) for at in range(rows.table.shape[1])])
-        if not shorter.coefficient.value:
-            return formula
-        shorter = refined(shorter, rows)
-        if not rows.square(shorter) <= most:
+        shorter = replaced(with_constants(formula, constants), lambda _: None)
+        if not shorter.coefficient.value or not rows.square(shorter := refined(shorter, rows)) <= most:
             return formula
         formula = shorter
 
@@ -114,32 +119,20 @@ def _shorter(formula: Product, rows: WeightedRows) -> Product:
 def rounded(formula: Product, rows: WeightedRows) -> Product:
     """The formula with its inexact constants rounded to a thirtieth of a standard error, or finer where needed."""
     rows = _usual(formula, rows)
-    constants = free_constants(formula)
+    constants, most = free_constants(formula), _most(formula, rows)
     left = [place for place, constant in enumerate(constants) if not constant.exact]
-    if not left:
-        return formula
-    errors = _errors(formula, constants, left, rows)
-    most = _most(formula, rows)
-    for fineness in (30.0, 1e3, 1e5, 1e7):
+    errors = _errors(formula, constants, left, rows) if left else []
+    for fineness in (30.0, 1e3, 1e5, 1e7) if left else ():
         short = list(constants)
         for place, error in zip(left, errors, strict=True):
-            short[place] = Constant(_nearby(constants[place].value, error / fineness))
+            value = constants[place].value
+            decimals = (float(f"{value:.{digits}g}") for digits in range(2, 16))
+            near = (decimal for decimal in decimals if abs(decimal - value) <= error / fineness)
+            short[place] = Constant(next(near, value))
         shorter = with_constants(formula, short)
         if rows.square(shorter) <= most:
             return shorter
     return formula
-
-
-def _nearby(value: float, distance: float) -> float:
-    """The shortest decimal so near."""
-    shorter = (float(f"{value:.{digits}g}") for digits in range(2, 16))
-    return next((decimal for decimal in shorter if abs(decimal - value) <= distance), value)
-
-
-def spread(residuals: np.ndarray) -> float:
-    """A robust standard deviation: that of the normal distribution with the same median absolute value."""
-    finite = residuals[np.isfinite(residuals)]
-    return 1.4826 * float(np.median(finite)) if len(finite) else math.inf
 
 
 def _fitted(
@@ -148,8 +141,8 @@ def _fitted(
     """The formula with its ``free`` constants fitted from ``starts`` on by Levenberg and Marquardt's method."""
     if not free:
         return formula
-    factors, damping, stalled, fitted = np.ones(len(free)), 1e-2, 0, with_constants(formula, starts)
-    least = rows.square(fitted)
+    factors, damping, stalled = np.ones(len(free)), 1e-2, 0
+    least = rows.square(fitted := with_constants(formula, starts))
     for _ in range(steps):
         if not math.isfinite(least) or stalled > 2:
             break
@@ -180,13 +173,13 @@ def _slopes(
 ) -> np.ndarray:
     """The derivatives of the residuals by the factors of the free constants, ``[rows, free]``: finite differences."""
     here = rows.rest(with_constants(formula, _scaled(starts, free, factors)))
-    slopes: list[np.ndarray] = []
+    slopes = np.zeros((len(here), len(free)))
     for place in range(len(free)):
         ahead = factors.copy()
         ahead[place] += _STEP * max(1.0, abs(factors[place]))
         moved = rows.rest(with_constants(formula, _scaled(starts, free, ahead)))
-        slopes.append((moved - here) / (ahead[place] - factors[place]))
-    return np.nan_to_num(np.stack(slopes, 1)) if slopes else np.zeros((len(here), 0))
+        slopes[:, place] = (moved - here) / (ahead[place] - factors[place])
+    return np.nan_to_num(slopes)
 
 
 def _errors(formula: Product, constants: Sequence[Constant], free: Sequence[int], rows: WeightedRows) -> list[float]:
@@ -198,42 +191,36 @@ def _errors(formula: Product, constants: Sequence[Constant], free: Sequence[int]
     scale[idle] = 1.0
     covariance = np.linalg.pinv((slopes / scale).T @ (slopes / scale), rcond=1e-14)
     relative = np.where(idle, np.inf, np.sqrt(np.maximum(np.diag(covariance), 0) * noise) / scale)
-    sizes = [abs(constants[place].value) for place in free]
-    return [max(float(error), _FLOOR) * size for error, size in zip(relative, sizes, strict=True)]
+    return [max(error, _FLOOR) * abs(constants[at].value) for error, at in zip(relative.tolist(), free, strict=True)]
 
 
 def free_constants(formula: Product) -> list[Constant]:
     """The coefficients that `with_constants` takes, without those of 1 or -1 that stand first in a sum."""
     constants: list[Constant] = []
-    _rebuilt(formula, lambda constant: constants.append(constant) or constant, True)
+    _rebuilt(formula, lambda constant: constants.append(constant) or constant)
     return constants
 
 
 def with_constants(formula: Product, values: Sequence[Constant]) -> Product:
     """The same formula with other coefficients."""
     left = iter(values)
-    return _rebuilt(formula, lambda _: next(left), True)
+    return _rebuilt(formula, lambda _: next(left))
 
 
 def regauged(formula: Product) -> Iterator[Product]:
     """Equivalent formulas: in each, another term of one sum comes first, and its coefficient is factored out."""
     for at, (base, exponent) in enumerate(formula.factors):
-        if not isinstance(base, Sum):
-            continue
-        for place, lead in enumerate(base.operands):
+        for place, lead in enumerate(base.operands) if isinstance(base, Sum) else ():
             if place == 0 or (lead.coefficient.value < 0 and exponent != int(exponent)):
                 continue
             by = raised(lead.coefficient, -1.0)
-            ordered = (lead, *base.operands[:place], *base.operands[place + 1 :])
-            terms = [Product(multiplied(term.coefficient, by), term.factors) for term in ordered]
-            terms[0] = Product(ONE, lead.factors)
-            factors = list(formula.factors)
-            factors[at] = (Sum(tuple(terms)), exponent)
-            outer = multiplied(formula.coefficient, raised(lead.coefficient, exponent))
-            yield Product(outer, tuple(factors))
+            others = (*base.operands[:place], *base.operands[place + 1 :])
+            terms = (Product(ONE, lead.factors), *(scaled(term, by) for term in others))
+            factors = (*formula.factors[:at], (Sum(terms), exponent), *formula.factors[at + 1 :])
+            yield Product(multiplied(formula.coefficient, raised(lead.coefficient, exponent)), factors)
 
 
-def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bool) -> Product:
+def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bool = True) -> Product:
     plain = formula.factors and formula.coefficient in (ONE, MINUS_ONE) and not outer
     coefficient = formula.coefficient if plain else change(formula.coefficient)
     factors: list[tuple[Base, float]] = []
@@ -242,12 +229,55 @@ def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bo
             first = base.operands[0]
             leads = isinstance(base, Sum) and not first.factors and first.coefficient in (ONE, MINUS_ONE)
             inner = 2 if isinstance(base, Choice) else 1  # the others are scaled to a sum's first term
-            base = replace(
-                base,
-                operands=tuple(
-                    operand if leads and not place else _rebuilt(operand, change, place >= inner)
-                    for place, operand in enumerate(base.operands)
-                ),
+            operands = (
+                operand if leads and not place else _rebuilt(operand, change, place >= inner)
+                for place, operand in enumerate(base.operands)
             )
+            base = replace(base, operands=tuple(operands))
         factors.append((base, exponent))
     return Product(coefficient, tuple(factors))
+
+
+_WRITTEN = 1e-9  # of the greatest value: how far a formula in other units may be from it
+
+
+def _unit(values: np.ndarray) -> float:
+    """What numbers of a size whose squares and powers leave the range of floats are multiplied by; 1 for others."""
+    greatest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+    if not greatest or LEAST < greatest < 1 / LEAST:
+        return 1.0
+    return 10.0 ** -max(-308, math.floor(math.log10(greatest)))
+
+
+@dataclass(frozen=True)
+class ColumnUnits:
+    """What the columns and the target are multiplied by in a search."""
+
+    columns: tuple[float, ...]
+    target: float
+
+    @staticmethod
+    def of(table: np.ndarray, target: np.ndarray) -> ColumnUnits:
+        """Units in which the squares and powers of all numbers are within the range of floats."""
+        return ColumnUnits(tuple(map(_unit, table.T)), _unit(target))
+
+    def written(self, formula: Product) -> Product:
+        """A formula of columns and a target in these units, as one of those that are not."""
+        if {*self.columns, self.target} == {1}:
+            return formula
+        inputs = [scaled(variable(place), Constant(unit)) for place, unit in enumerate(self.columns)]
+        made = scaled(substituted(formula, inputs), Constant(1 / self.target))
+        short = [number(float(f"{constant.value:.14g}")) for constant in free_constants(made)]
+        return with_constants(made, short)
+
+    def expressible(self, formula: Product, table: np.ndarray) -> bool:
+        """Whether the formula as written has the same values in the rows of ``table``: cubes of numbers of 1e-150, and
+        the constant beside them, are no floats."""
+        written = self.written(formula)
+        if written is formula:
+            return True
+        with np.errstate(all="ignore"):
+            values = evaluate(formula, table)
+            differs = np.abs(evaluate(written, table / self.columns) * self.target - values)
+        known = np.isfinite(values)
+        return bool((differs[known] <= _WRITTEN * np.abs(values[known]).max(initial=0.0)).all())

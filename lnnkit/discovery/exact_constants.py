@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 _MOST = 10**7  # greatest numerator times denominator; a larger fraction is no simpler than digits
 
@@ -53,7 +54,7 @@ def multiplied(left: Constant, right: Constant) -> Constant:
         top, bottom = left.numerator * right.numerator, left.denominator * right.denominator
         shared = math.gcd(top, bottom) or 1
         if abs(top) // shared < 2**53 and bottom // shared < 2**53:
-            return _of(top // shared, bottom // shared, left.pi + right.pi, False)
+            return _of(top // shared, bottom // shared, left.pi + right.pi)
     return Constant(value)
 
 
@@ -67,20 +68,20 @@ def raised(base: Constant, power: float) -> Constant:
         if power < 0:
             top, bottom = (bottom, top) if top > 0 else (-bottom, -top)
         if abs(top) < 2**53 and abs(bottom) < 2**53:
-            return _of(top, bottom, base.pi * int(power), False)
+            return _of(top, bottom, base.pi * int(power))
     if base.exact and not base.root and power in (0.5, -0.5) and base.numerator > 0:
         top, bottom = base.numerator, base.denominator
         top, bottom, pi = (top, bottom, base.pi) if power > 0 else (bottom, top, -base.pi)
         if pi == 0 and math.isqrt(top) ** 2 == top and math.isqrt(bottom) ** 2 == bottom:
-            return _of(math.isqrt(top), math.isqrt(bottom), 0, False)
+            return _of(math.isqrt(top), math.isqrt(bottom))
         return _of(top, bottom, pi, True)
     try:
         return Constant(base.value**power if base.value > 0 or power == int(power) else math.nan)
-    except OverflowError:
+    except (OverflowError, ZeroDivisionError):
         return Constant(math.inf)
 
 
-def _of(top: int, bottom: int, pi: int, root: bool) -> Constant:
+def _of(top: int, bottom: int, pi: int = 0, root: bool = False) -> Constant:
     """An exact constant; ``top`` carries the sign, which stands in front of a root."""
     value = abs(top) / bottom * math.pi**pi
     return Constant(math.copysign(math.sqrt(value) if root else value, top), top, bottom, pi, root)
@@ -95,20 +96,20 @@ def snapped(value: float, error: float) -> Constant | None:
     whose numerator times denominator is at most N lie within a relative distance d of a number. The candidate with the
     least score is taken, if that score is small.
     """
-    if not _LEAST < abs(value) < 1 / _LEAST or error <= 0 or error > 0.1 * abs(value):
+    if not LEAST < abs(value) < 1 / LEAST or error <= 0 or error > 0.1 * abs(value):
         return None
-    best: tuple[float, Constant] | None = None
+    least, best = _SURPRISE, None
     for width in (0.5, 1.0, 2.0, 3.0):
         for simplicity, constant in _near(value, width * error / abs(value)):
             z = (constant.value - value) / error
             surprise = simplicity * error / abs(value) * math.exp(z * z / 2)
-            if surprise < _SURPRISE and (best is None or surprise < best[0]):
-                best = surprise, constant
-    return best[1] if best is not None else None
+            if surprise < least:
+                least, best = surprise, constant
+    return best
 
 
 _SURPRISE = 0.4
-_LEAST = 1e-100  # beyond, squares and powers of constants leave the range of numbers
+LEAST = 1e-100  # beyond, squares and powers of constants leave the range of numbers
 _FORMS = ((0, False, 1), (1, False, 4), (-1, False, 4), (0, True, 20), (1, True, 40), (-1, True, 40))
 _FORMS += ((2, False, 200), (-2, False, 200), (3, False, 500), (-3, False, 500))
 """The power of pi, whether it is a root, and the weight: how much rarer it is among constants than a fraction. A square
@@ -122,26 +123,22 @@ def _near(value: float, relative: float) -> Iterator[tuple[float, Constant]]:
         spread = relative * (2 if root else 1)
         top, bottom = simplest_fraction(inner * (1 - spread), inner * (1 + spread))
         if bottom and top * bottom <= _MOST:
-            constant = _of(top if value > 0 else -top, bottom, pi, root)
-            yield 2.0 * weight * top * bottom, constant
+            yield 2.0 * weight * top * bottom, _of(top if value > 0 else -top, bottom, pi, root)
     for digits in range(1, 8):
         text = f"{value:.{digits - 1}e}"
         if abs(float(text) - value) <= relative * size:
             mantissa, _, exponent = text.partition("e")
             whole = int(mantissa.replace(".", ""))
             power = int(exponent) - digits + 1
-            if abs(power) <= 15:  # written as digits: so large a fraction is not readable
-                top, bottom = (whole * 10**power, 1) if power >= 0 else (whole, 10**-power)
-                shared = math.gcd(top, bottom)
-                yield 8.0 * abs(whole), _of(top // shared, bottom // shared, 0, False)
-            else:
-                yield 8.0 * abs(whole), Constant(float(text))
+            written = Fraction(whole) * Fraction(10) ** power
+            readable = abs(power) <= 15  # a larger fraction is written as digits
+            yield 8.0 * abs(whole), _of(*written.as_integer_ratio()) if readable else Constant(float(text))
             return
 
 
 def simplest_fraction(low: float, high: float) -> tuple[int, int]:
     """The fraction with the smallest denominator in ``[low, high]``, both positive; ``(0, 0)`` after too many steps."""
-    top, bottom, before_top, before_bottom = 1, 0, 0, 1
+    top, bottom, before_top, before_bottom = 1, 0, 0, 1  # convergents of the continued fraction
     for _ in range(40):
         whole = math.floor(low)
         if whole == low or whole + 1 <= high:  # a whole number in between

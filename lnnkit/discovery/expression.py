@@ -86,9 +86,7 @@ def product(*operands: Product) -> Product:
         coefficient = multiplied(coefficient, operand.coefficient)
         for base, exponent in operand.factors:
             powers[base] = powers.get(base, 0.0) + exponent
-    if coefficient.value == 0:
-        return ZERO
-    return Product(coefficient, _ordered(powers))
+    return Product(coefficient, _ordered(powers)) if coefficient.value else ZERO
 
 
 def power(operand: Product, exponent: float) -> Product:
@@ -101,30 +99,25 @@ def power(operand: Product, exponent: float) -> Product:
         sized = _even(degree) and not _even(raised_to)
         kept: Base = Absolute((of_base(base),)) if sized and not isinstance(base, Absolute) else base
         powers[kept] = powers.get(kept, 0.0) + raised_to
-    coefficient = operand.coefficient
-    if coefficient.value < 0 and exponent != int(exponent):
-        return of_base(_as_base(operand), exponent)
-    return Product(raised(coefficient, exponent), _ordered(powers))
+    if operand.coefficient.value < 0 and exponent != int(exponent):
+        return of_base(Sum((operand,)), exponent)
+    return Product(raised(operand.coefficient, exponent), _ordered(powers))
 
 
 def total(*operands: Product) -> Product:
     """The sum of the operands. Equal terms are combined, and common factors are factored out."""
     gathered = dict[tuple[tuple[Base, float], ...], Constant]()
     for operand in operands:
-        inner = operand.factors[0][0] if len(operand.factors) == 1 else None
-        if isinstance(inner, Sum) and operand.factors[0][1] == 1:
-            parts = [scaled(term, operand.coefficient) for term in inner.operands]
-        else:
-            parts = [operand]
+        match operand.factors:
+            case ((Sum(terms), 1),):
+                parts = [scaled(term, operand.coefficient) for term in terms]
+            case _:
+                parts = [operand]
         for part in parts:
             known = gathered.get(part.factors)
             gathered[part.factors] = part.coefficient if known is None else _added(known, part.coefficient)
     terms = [Product(coefficient, factors) for factors, coefficient in gathered.items() if coefficient.value != 0]
-    if not terms:
-        return ZERO
-    if len(terms) == 1:
-        return terms[0]
-    return _factored(terms)
+    return _factored(terms) if len(terms) > 1 else terms[0] if terms else ZERO
 
 
 def absolute(operand: Product) -> Product:
@@ -141,8 +134,7 @@ def choice(left: Product, right: Product, above: Product, below: Product) -> Pro
 
 
 def _added(left: Constant, right: Constant) -> Constant:
-    plain = left.exact and right.exact and left.pi == right.pi and not left.root and not right.root
-    if plain and left.denominator == right.denominator == 1 and left.pi == 0:
+    if all(part.denominator == 1 and part.pi == 0 and not part.root for part in (left, right)):
         return number(float(left.numerator + right.numerator))
     return number(left.value + right.value)
 
@@ -150,31 +142,26 @@ def _added(left: Constant, right: Constant) -> Constant:
 def _factored(terms: list[Product]) -> Product:
     """The terms with their common factors and the first coefficient factored out."""
     shared = dict(terms[0].factors)
-    for term in terms[1:]:
-        powers = dict(term.factors)
-        shared = {
-            base: min(exponent, powers[base], key=abs)
-            for base, exponent in shared.items()
-            if base in powers and powers[base] * exponent > 0
-        }
+    for powers in (dict(term.factors) for term in terms[1:]):
+        alike = [(base, exponent) for base, exponent in shared.items() if powers.get(base, 0.0) * exponent > 0]
+        shared = {base: min(exponent, powers[base], key=abs) for base, exponent in alike}
     below = dict[Base, float]()
-    for term in terms:
-        for base, exponent in term.factors:
-            if exponent < 0 and base not in shared and exponent == int(exponent):
-                below[base] = min(below.get(base, 0.0), exponent)
+    for base, exponent in (pair for term in terms for pair in term.factors):
+        if exponent < 0 and base not in shared and exponent == int(exponent):
+            below[base] = min(below.get(base, 0.0), exponent)
     shared |= below
-    first = terms[0].coefficient
-    lead = ONE
-    if not (first.exact and abs(first.value) == 1):
-        lead = first if first.value > 0 else multiplied(first, MINUS_ONE)
+    lead = first = terms[0].coefficient
+    if first.exact and abs(first.value) == 1:
+        lead = ONE
+    elif not first.value > 0:
+        lead = multiplied(first, MINUS_ONE)
     if all(term.coefficient.value < 0 for term in terms):
         lead = multiplied(lead, MINUS_ONE)
     return Product(lead, _ordered({**shared, Sum(_divided(terms, shared, lead)): 1.0}))
 
 
 def _divided(terms: Sequence[Product], by: dict[Base, float], lead: Constant) -> tuple[Product, ...]:
-    divided: list[Product] = []
-    inverse = raised(lead, -1.0)
+    divided, inverse = list[Product](), raised(lead, -1.0)
     for place, term in enumerate(terms):
         powers = dict(term.factors)
         for base, exponent in by.items():
@@ -186,21 +173,21 @@ def _divided(terms: Sequence[Product], by: dict[Base, float], lead: Constant) ->
     return tuple(divided)
 
 
-def tidied(formula: Product, table: np.ndarray) -> Product:
+def tidied(formula: Product, table: np.ndarray, positive: frozenset[int] = frozenset()) -> Product:
     """An equivalent formula that may be smaller: sums are divided by one of their terms, if that leaves a value where a
-    column of ``table`` is 0, or by a number. They may then start with any coefficient."""
+    column of ``table`` is 0, or by a number. They may then start with any coefficient. ``abs`` around products of the
+    ``positive`` columns, which are nowhere negative, is left out."""
     few = table[:_PROBES]
     zeroed = [np.where(np.arange(table.shape[1]) == place, 0.0, few) for place in range(table.shape[1])]
-    return _rescaled(_redivided(formula, np.concatenate([few, *zeroed])))
+    plain = _unsized(replaced(formula, lambda _: None), positive)
+    return _rescaled(_redivided(plain, np.concatenate([few, *zeroed])))
 
 
 def _redivided(formula: Product, probes: np.ndarray) -> Product:
     known = np.isfinite(evaluate(formula, probes))
     for base, exponent in formula.factors:
-        if not isinstance(base, Sum):
-            continue
         rest = Product(formula.coefficient, tuple(pair for pair in formula.factors if pair[0] is not base))
-        for term in base.operands:
+        for term in base.operands if isinstance(base, Sum) else ():
             divisor = Product(ONE, term.factors)
             terms = _divided(base.operands, dict(divisor.factors), ONE)
             tried = product(rest, power(divisor, exponent), of_base(Sum(terms), exponent))
@@ -211,14 +198,13 @@ def _redivided(formula: Product, probes: np.ndarray) -> Product:
 
 def _rescaled(formula: Product) -> Product:
     for base, exponent in formula.factors:
-        if not isinstance(base, Sum):
-            continue
         rest = tuple(pair for pair in formula.factors if pair[0] is not base)
-        for by in (formula.coefficient, *(raised(term.coefficient, -1.0) for term in base.operands)):
+        terms = base.operands if isinstance(base, Sum) else ()
+        for by in (formula.coefficient, *(raised(term.coefficient, -1.0) for term in terms)) if terms else ():
             outer = multiplied(formula.coefficient, raised(by, -exponent))
             if by.value <= 0 or not (by.exact and outer.exact):
                 continue
-            inner = Sum(tuple(scaled(term, by) for term in base.operands))
+            inner = Sum(tuple(scaled(term, by) for term in terms))
             tried = Product(outer, tuple(sorted((*rest, (inner, exponent)), key=lambda pair: _key(pair[0]))))
             spread_out = outer == ONE != formula.coefficient and len(formula.factors) == 1
             if size(tried) < size(formula) + spread_out:
@@ -234,7 +220,7 @@ def _ordered(powers: dict[Base, float]) -> tuple[tuple[Base, float], ...]:
         if inner is not base and _even(powers.get(inner, 0.0)):
             whole = exponent + powers.pop(inner, 0.0)
             powers[base], powers[inner] = (0.0, whole) if _even(whole) else (whole, 0.0)
-    left = [(base, exponent) for base, exponent in powers.items() if abs(exponent) > 1e-12]
+    left = (pair for pair in powers.items() if abs(pair[1]) > 1e-12)
     return tuple(sorted(left, key=lambda pair: _key(pair[0])))
 
 
@@ -243,24 +229,17 @@ def _key(base: Base) -> tuple[int, str]:
     return (0, f"{base.place:06d}") if isinstance(base, ColumnVariable) else (1, repr(base))
 
 
-def _as_base(operand: Product) -> Base:
-    """The operand as a base of a power: a single base, or a one-term sum."""
-    if len(operand.factors) == 1 and operand.coefficient == ONE and operand.factors[0][1] == 1:
-        return operand.factors[0][0]
-    return Sum((operand,))
-
-
 def _even(exponent: float) -> bool:
     return exponent == int(exponent) and int(exponent) % 2 == 0
 
 
-def unsized(formula: Product, positive: frozenset[int]) -> Product:
+def _unsized(formula: Product, positive: frozenset[int]) -> Product:
     """The formula without ``abs`` around products of columns that are nowhere negative."""
     factors = [constant(formula.coefficient)]
     for base, exponent in formula.factors:
         inner = of_base(base)
         if isinstance(base, Absolute):
-            bare = unsized(*base.operands, positive)
+            bare = _unsized(*base.operands, positive)
             plain = all(isinstance(column, ColumnVariable) and column.place in positive for column, _ in bare.factors)
             inner = bare if plain and bare.coefficient.value > 0 else inner
         factors.append(power(inner, exponent))
@@ -335,18 +314,16 @@ def _value(formula: Product, table: np.ndarray) -> np.ndarray | float:
     formula, root, divides = rooted(formula)
     above: np.ndarray | float = formula.coefficient.value
     below: np.ndarray | float | None = None
-    for base, exponent in formula.factors:
-        raised_base = _raised(_base_value(base, table), abs(exponent))
-        if exponent > 0:
-            above = above * raised_base
-        else:
-            below = raised_base if below is None else below * raised_base
+    parts = [(_base_value(base, table), exponent) for base, exponent in formula.factors]
     if root is not None:
-        under = np.sqrt(_value(root, table))
-        if not divides:
-            above = above * under
+        parts.append((np.sqrt(_value(root, table)), -1 if divides else 1))
+    for values, exponent in parts:
+        degree = abs(exponent)
+        values = values if degree == 1 else values * values if degree == 2 else values**degree
+        if exponent > 0:
+            above = above * values
         else:
-            below = under if below is None else below * under
+            below = values if below is None else below * values
     return above if below is None else above / below
 
 
@@ -364,9 +341,3 @@ def _base_value(base: Base, table: np.ndarray) -> np.ndarray:
         case Choice((left, right, above, below)):
             higher = np.asarray(_value(left, table)) > np.asarray(_value(right, table))
             return np.where(higher, _value(above, table), _value(below, table))
-
-
-def _raised(base: np.ndarray, exponent: float) -> np.ndarray:
-    if exponent == 1:
-        return base
-    return base * base if exponent == 2 else base**exponent

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import math
+import itertools
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.discovery.constant_refinement import (
-    exact,
-    free_constants,
-    refined,
-    regauged,
-    rounded,
-    spread,
-    with_constants,
-)
-from lnnkit.discovery.exact_constants import Constant, number
+from lnnkit.discovery.constant_refinement import ColumnUnits, exact, free_constants, refined, regauged, rounded
+from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import (
     ColumnVariable,
     Product,
@@ -26,32 +18,32 @@ from lnnkit.discovery.expression import (
     columns,
     constant,
     evaluate,
-    scaled,
     size,
-    substituted,
     tidied,
-    unsized,
     variable,
 )
+from lnnkit.discovery.formula_errors import (
+    OUTLIERS,
+    ScoredFormula,
+    far_rows,
+    front,
+    is_noise,
+    scattered,
+    usual_rows,
+    weighted,
+)
 from lnnkit.discovery.formula_families import FormulaFamily
-from lnnkit.discovery.monomials import Inputs
-from lnnkit.discovery.outlying_rows import far_rows, scattered, usual_rows
-from lnnkit.discovery.pareto_front import ScoredFormula, front
-from lnnkit.discovery.relevant_columns import distinct_columns, monomial_columns, relevant_columns
+from lnnkit.discovery.relevant_inputs import Reduced, Reductions, distinct_columns, monomial_columns, relevant_columns
+from lnnkit.discovery.sparse_sums import Inputs
 from lnnkit.discovery.table_splits import best_condition, by_sizes, settled_threshold
-from lnnkit.discovery.variable_reductions import Reduced, Reductions, polynomial
-from lnnkit.discovery.weighted_rows import weighted
 
 _SAMPLE = 500  # rows that thousands of features are compared on
 _EXACT = 1e-9  # relative to the target: a formula with no larger residual is exact
 _LARGEST = 60
 _LEAST_ROWS = 10  # fewer confirm no formula
-_WRITTEN = 1e-9  # of the greatest value: how far a formula in other units may be from it
-_LEAST = 1e-100  # numbers beyond it and its reciprocal are measured in other units
 _CASES = 2  # how often the rows are split in two
 _SHARP = 40  # least number of rows for the ``sharp`` search for a condition
 _SMALL, _NARROW = 60, 5  # rows of a small table, and columns of one that may all matter
-_OUTLIERS = 0.25  # the share of rows that may be outliers
 _USUAL, _SPLIT = 0.6, 0.5  # shares of the time for the rows that are no outliers, and for cases that stand out
 _EARLY = 1  # before this many families of formulas were tried, only a monomial ends a noisy search
 _SIMPLE = 35  # only a formula up to this size may end the search: a larger one fits what it does not express
@@ -84,6 +76,7 @@ class Discovered:
 
     @property
     def formula(self) -> Product:
+        """The chosen one."""
         return self.pareto[self.chosen].formula
 
 
@@ -96,64 +89,28 @@ def discover(table: np.ndarray, target: np.ndarray, search: FormulaSearch | None
     table, target = table[given], target[given]
     if not len(target):
         raise ValueError("no row has a target to learn from")
-    generator = np.random.default_rng(search.seed)
-    units = ColumnUnits(tuple(_unit(column) for column in table.T), _unit(target))
+    units = ColumnUnits.of(table, target)
     table, target = table * units.columns, target * units.target
-    run = _SearchRun(table, target, units, search, generator)
+    run = _SearchRun(table, target, units, search, np.random.default_rng(search.seed))
     discovered = run.settled(run.discovered())
     rows = weighted(table, target).measured(discovered.formula)
     rest = np.abs(rows.rest(discovered.formula))
     defined = np.flatnonzero(np.isfinite(rest))
     far = defined[far_rows(rest[defined], (target / rows.errors)[defined])] if len(defined) else defined
     pareto = tuple(replace(scored, formula=units.written(scored.formula)) for scored in discovered.pareto)
-    far = tuple(np.flatnonzero(given)[far].tolist())
-    return Discovered(pareto, discovered.chosen, far, _doubt(discovered.formula, len(target)))
+    constants = sum(abs(constant.value) != 1 for constant in free_constants(discovered.formula))
+    count, doubt = len(target), ""
+    if count < _LEAST_ROWS:
+        doubt = f"{count} {'row is' if count == 1 else 'rows are'} too few to confirm a formula; try it on other rows"
+    elif 10 * constants > count:
+        doubt = f"{constants} constants are many for {count} rows, at most one for ten; try the formula on other rows"
+    return Discovered(pareto, discovered.chosen, tuple(np.flatnonzero(given)[far].tolist()), doubt)
 
 
-def _doubt(formula: Product, rows: int) -> str:
-    constants = sum(abs(constant.value) != 1 for constant in free_constants(formula))
-    if rows < _LEAST_ROWS:
-        return f"{rows} {'row is' if rows == 1 else 'rows are'} too few to confirm a formula; try it on other rows"
-    if 10 * constants > rows:
-        return f"{constants} constants are many for {rows} rows, at most one for ten; try the formula on other rows"
-    return ""
-
-
-def _unit(values: np.ndarray) -> float:
-    """What numbers of a size whose squares and powers leave the range of floats are multiplied by; 1 for others."""
-    greatest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
-    if not greatest or _LEAST < greatest < 1 / _LEAST:
-        return 1.0
-    return 10.0 ** -max(-308, math.floor(math.log10(greatest)))
-
-
-@dataclass(frozen=True)
-class ColumnUnits:
-    """What the columns and the target are multiplied by in a search."""
-
-    columns: tuple[float, ...]
-    target: float
-
-    def written(self, formula: Product) -> Product:
-        """A formula of columns and a target in these units, as one of those that are not."""
-        if self.target == 1 and all(unit == 1 for unit in self.columns):
-            return formula
-        inputs = [scaled(variable(place), Constant(unit)) for place, unit in enumerate(self.columns)]
-        made = scaled(substituted(formula, inputs), Constant(1 / self.target))
-        short = [number(float(f"{constant.value:.14g}")) for constant in free_constants(made)]
-        return with_constants(made, short)
-
-    def expressible(self, formula: Product, table: np.ndarray) -> bool:
-        """Whether the formula as written has the same values in the rows of ``table``: cubes of numbers of 1e-150, and
-        the constant beside them, are no floats."""
-        written = self.written(formula)
-        if written is formula:
-            return True
-        with np.errstate(all="ignore"):
-            values = evaluate(formula, table)
-            differs = np.abs(evaluate(written, table / self.columns) * self.target - values)
-        known = np.isfinite(values)
-        return bool((differs[known] <= _WRITTEN * np.abs(values[known]).max(initial=0.0)).all())
+def medians(table: np.ndarray) -> np.ndarray:
+    """Of each column those of the cells that are known; 0 where none is."""
+    known = (column[np.isfinite(column)] for column in table.T)
+    return np.array([np.median(column) if len(column) else 0.0 for column in known])
 
 
 class _SearchRun:
@@ -167,19 +124,14 @@ class _SearchRun:
     ) -> None:
         self._generator, self._end = generator, time.process_time() + search.seconds
         self._table, self._target, self._units = table, target, units
-        known = [column[np.isfinite(column)] for column in table.T]
-        middle = np.array([np.median(column) if len(column) else 0.0 for column in known])
-        self._filled = np.where(np.isfinite(table), table, middle)
+        self._filled = np.where(np.isfinite(table), table, medians(table))
         order = generator.permutation(len(target))
         held = max(1, round(search.held_out * len(target))) if len(target) > 3 else 0
-        self._test, self._train = np.sort(order[:held]), np.sort(order[held:])
-        if not held:
-            self._test = self._train
+        self._train, self._test = np.sort(order[held:]), np.sort(order[: held or None])
         self._apart = distinct_columns(self._filled)
         self._positive = frozenset(np.flatnonzero((self._filled >= 0).all(0)).tolist())
         self._weighted = weighted(self._filled, target)
-        self._errors = self._weighted.errors
-        self._rounding = (1e-12 * float(np.abs(target / self._errors).max(initial=0.0))) ** 2
+        self._rounding = (1e-12 * float(np.abs(target / self._weighted.errors).max(initial=0.0))) ** 2
         self._chosen: list[int] = []
         self._met: dict[Product, float] = {}
         self._fitted: dict[Product, tuple[Product, float]] = {}
@@ -191,23 +143,21 @@ class _SearchRun:
         self._settle()
         if np.ptp(self._target) == 0 or not self._table.shape[1]:
             return self._result()
-        everything = self._train
-        chosen = self._relevant(everything)
-        usual = everything
+        everything, chosen = self._train, self._relevant(self._train)
         if chosen:
-            usual = everything[usual_rows(self._filled[everything][:, chosen], self._target[everything])]
-        if len(usual) < len(everything):
-            self._train = usual
-            chosen = self._relevant(usual) or chosen
+            self._train = everything[usual_rows(self._filled[everything][:, chosen], self._target[everything])]
+        outlying = len(self._train) < len(everything)
+        if outlying:
+            chosen = self._relevant(self._train) or chosen
         if cases and len(self._train) >= _SHARP and self._split(chosen, cases, sharp=True):
             return self._result()
         end, now = self._end, time.process_time()
-        if len(usual) < len(everything):
+        if outlying:
             self._end = now + _USUAL * (end - now)
         if self._searched(chosen):
             return self._result()
         self._end = end
-        if len(usual) < len(everything):
+        if outlying:
             self._train = everything
             if self._late() or self._searched(chosen):
                 return self._result()
@@ -228,11 +178,10 @@ class _SearchRun:
             return []
         table = self._filled[rows][:, self._apart]
         places = relevant_columns(table, self._target[rows])
-        if len(rows) < _SMALL:  # too few to say which columns do not matter
-            if len(self._apart) <= _NARROW:
-                places += [place for place in range(len(self._apart)) if place not in places]
-            else:
-                places = monomial_columns(table, self._target[rows]) or places
+        if len(rows) < _SMALL and len(self._apart) <= _NARROW:  # too few to say which columns do not matter
+            places += [place for place in range(len(self._apart)) if place not in places]
+        elif len(rows) < _SMALL:
+            places = monomial_columns(table, self._target[rows]) or places
         return [self._apart[place] for place in places]
 
     def _searched(self, chosen: list[int]) -> bool:
@@ -252,7 +201,7 @@ class _SearchRun:
             if tried == _EARLY and (more := self._overlooked(chosen)):
                 return self._searched([*chosen, *more])
         more = [] if self._late() else self._overlooked(chosen)
-        return self._searched([*chosen, *more]) if more else self._complete(False)
+        return self._searched([*chosen, *more]) if more else self._complete()
 
     def _overlooked(self, chosen: list[int]) -> list[int]:
         """The columns that explain the residuals of the best formula."""
@@ -260,7 +209,7 @@ class _SearchRun:
         rest = evaluate(self._result().formula, self._filled[self._train]) - self._target[self._train]
         if len(chosen) == len(self._apart) or not np.isfinite(rest).all() or np.ptp(rest) == 0:
             return []
-        places = (self._apart[place] for place in relevant_columns(table, rest, least=0))
+        places = [self._apart[place] for place in relevant_columns(table, rest, least=0)]
         return [place for place in places if place not in chosen][:4]
 
     def _split(self, chosen: list[int], cases: int, *, sharp: bool = False) -> bool:
@@ -280,16 +229,16 @@ class _SearchRun:
             part = _SearchRun(table[side], target[side], self._units, search, self._generator)
             parts.append(part.discovered(cases=cases - 1))
         above, below = (part.formula for part in parts)
-        condition = settled_threshold(condition, above, below, table, target)
+        sides = settled_threshold(condition, above, below, table, target).sides
         sizes = [self._plain(formula, table) for formula in (above, below, *by_sizes(above, below))]
-        for made in (choice(*condition.sides, above, below), *sizes):
+        for made in (choice(*sides, above, below), *sizes):
             self._met[made] = self._loss(made, self._train)
             self._refined[made] = rounded(made, weighted(table, target))
         return self._exact(self._result().formula)
 
     def _families(self, inputs: Inputs, sample: np.ndarray) -> Iterator[Iterable[Product]]:
         def family(state: Reduced) -> FormulaFamily:
-            return FormulaFamily(state, self._target, self._errors, sample)
+            return FormulaFamily(state, self._target, self._weighted.errors, sample)
 
         whole = family(Reduced(inputs, constant(1.0), np.ones(len(self._target)), 0.0))
         yield whole.products()
@@ -297,7 +246,7 @@ class _SearchRun:
         smaller, larger = np.array_split(self._generator.permutation(sample), [max(4, 2 * len(sample) // 3)])
         if len(larger) < 2:
             return
-        levels = list(Reductions(inputs, self._target, smaller, larger).levels())
+        levels = [*Reductions(inputs, self._target, smaller, larger).levels()]
         states = [state for level in reversed(levels) for state in level]
         for state in states:
             if len(state.inputs) <= 6 or len(states) <= 4:
@@ -307,40 +256,36 @@ class _SearchRun:
 
     def _add(self, formulas: Iterable[Product]) -> None:
         for tried, formula in enumerate(formulas):
-            if formula in self._met or size(formula) > _LARGEST or self._too_many_constants(formula):
+            if formula in self._met or size(formula) > _LARGEST:
+                continue
+            values = np.array([constant.value for constant in free_constants(formula) if not constant.exact])
+            whole = (np.abs(values) < 1000) & (np.abs(values - np.rint(values)) <= 1e-9 * np.abs(values))
+            if int(np.sum(~whole)) > max(1, len(self._train) // 4):  # fewer than four rows for each constant
                 continue
             self._met[formula] = self._loss(formula, self._train)
             if tried % 50 == 49 and self._late():
                 return
 
-    def _too_many_constants(self, formula: Product) -> bool:
-        """Whether there are fewer than four rows for each constant of the formula that is no small whole number."""
-        values = np.array([constant.value for constant in free_constants(formula) if not constant.exact])
-        whole = (np.abs(values) < 1000) & (np.abs(values - np.rint(values)) <= 1e-9 * np.abs(values))
-        return int(np.sum(~whole)) > max(1, len(self._train) // 4)
-
     def _settle(self, *, early: bool = False) -> bool:
         """Refine the best formulas of each size; returns whether one of them is complete. A few are fitted to some of
         the rows; those that then beat all smaller ones, or nearly so, to all rows, with constants made exact."""
-        best: dict[int, list[tuple[float, Product]]] = {}
-        for formula, loss in self._met.items():
-            if np.isfinite(loss):
-                best.setdefault(size(formula), []).append((loss, formula))
+        met = [(size(formula), loss, formula) for formula, loss in self._met.items() if np.isfinite(loss)]
+        met.sort(key=lambda entry: entry[:2])
         least = np.inf
-        for length in sorted(best):
-            ranked = sorted(best[length], key=lambda pair: pair[0])[:_TRIED]
-            for loss, formula in ranked:
+        for _, entries in itertools.groupby(met, key=lambda entry: entry[0]):
+            ranked = [*itertools.islice(entries, _TRIED)]
+            for _, loss, formula in ranked:
                 if formula in self._fitted or loss > _PROMISING * least or self._late():
                     continue
                 rows = self._weighted.at(self._rows(formula, self._train)[:_FEW])
                 fitted = refined(formula, rows, steps=6) if len(rows.target) > 1 else formula
                 self._fitted[formula] = fitted, self._loss(fitted, self._train)
-            for _, formula in ranked:
+            for *_, formula in ranked:
                 fitted, loss = self._fitted.get(formula, (formula, np.inf))
                 if loss < max(_NEARLY * least, self._rounding) and formula not in self._refined:
                     self._refined[formula] = self._polished(fitted, self._train)
                 least = min(least, loss)
-        return self._complete(early)
+        return self._complete(early=early)
 
     def _polished(self, formula: Product, among: np.ndarray) -> Product:
         rows = self._weighted.at(self._rows(formula, among)[:_MANY])
@@ -357,8 +302,7 @@ class _SearchRun:
         return rounded(made, rows)
 
     def _plain(self, formula: Product, table: np.ndarray) -> Product:
-        whole = substituted(formula, [variable(place) for place in range(table.shape[1])])
-        return tidied(unsized(whole, self._positive), table)
+        return tidied(formula, table, self._positive)
 
     def _rows(self, formula: Product, among: np.ndarray) -> np.ndarray:
         read = sorted(columns(formula))
@@ -371,7 +315,7 @@ class _SearchRun:
             return np.inf
         return self._weighted.at(rows).square(formula) / len(rows)
 
-    def _complete(self, early: bool) -> bool:
+    def _complete(self, *, early: bool = False) -> bool:
         """Whether the best formula is exact, or its residuals are noise to a polynomial. ``early``: among inexact
         formulas only monomials count, since simpler formulas may follow."""
         formula = self._result().formula
@@ -385,9 +329,9 @@ class _SearchRun:
             constant.exact and not constant.root and abs(constant.numerator) * constant.denominator <= 12
             for constant in free_constants(formula)
         )  # noise seldom imitates these
-        simple = all(small) and size(formula) <= _SIMPLE
+        simple = bool(self._chosen) and all(small) and size(formula) <= _SIMPLE
         simple &= not early or all(isinstance(base, ColumnVariable) for base, _ in formula.factors)
-        noise = bool(self._chosen) and simple and self._is_noise(rest, rows)
+        noise = simple and is_noise(rest, self._filled[rows][:, self._chosen])
         return noise and not self._overlooked(self._chosen)
 
     def _exact(self, formula: Product) -> bool:
@@ -400,21 +344,8 @@ class _SearchRun:
         far = rest > _EXACT * float(np.sqrt(np.mean(self._target[usual] ** 2)))
         if not far.any():
             return True
-        enough = (~far).sum() >= max(8, 2 * size(formula)) and far.mean() <= _OUTLIERS
+        enough = (~far).sum() >= max(8, 2 * size(formula)) and far.mean() <= OUTLIERS
         return bool(enough) and scattered(far, self._filled[rows][:, self._apart])
-
-    def _is_noise(self, rest: np.ndarray, rows: np.ndarray) -> bool:
-        """Whether a polynomial of the columns explains no more of the residuals than chance does, by an F-test."""
-        reach = 4 * spread(np.abs(rest))
-        if (np.abs(rest) > 1.5 * reach).mean() > _OUTLIERS:
-            return False
-        rest = np.clip(rest, -reach, reach)
-        basis = polynomial(self._filled[rows][:, self._chosen], min(120, len(rows) // 5))
-        coefficients = np.linalg.lstsq(basis, rest, rcond=None)[0]
-        left = float(np.square(rest - basis @ coefficients).sum())
-        terms, freedom = basis.shape[1], len(rows) - basis.shape[1]
-        whole = float(rest @ rest)
-        return freedom > 0 and (whole - left) / terms <= (1 + 2 * np.sqrt(2 / terms)) * left / freedom
 
     def _result(self) -> Discovered:
         made = list(dict.fromkeys(self._refined.values()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import Absolute, Base, Choice, ColumnVariable, Product, Sum, columns, replaced, rooted
@@ -24,7 +25,7 @@ def formula_latex(formula: Product, names: Sequence[str]) -> str:
 
 
 class _Plain:
-    ROOT, ABSOLUTE, POWER, AROUND = "sqrt({})", "abs({})", "{}^{}", "({})"
+    ROOT, ABSOLUTE, POWER, AROUND, TIGHT_NAME = "sqrt({})", "abs({})", "{}^{}", "({})", "{}"
     CHOICE = "if({0} > {1}, {2}, {3})"
 
     def __init__(self, names: Sequence[str], pi: str) -> None:
@@ -51,11 +52,10 @@ class _Plain:
     def _constant(self, value: Constant, more: bool) -> tuple[list[str], list[str]]:
         """The parts of a constant's magnitude above and below the fraction line."""
         size, top, bottom = abs(value.value), abs(value.numerator), value.denominator
-        plain = value.exact and value.pi == 0 and not value.root
-        if not value.exact or (
-            plain and (len(_digits(size)) <= 6 or size == int(size) or len(_digits(size)) < len(f"{top}{bottom}"))
-        ):
-            return ([] if size == 1 and more else [_digits(size)]), []
+        decimal, plain = _digits(size), value.exact and value.pi == 0 and not value.root
+        short = len(decimal) <= 6 or size == int(size) or len(decimal) < len(f"{top}{bottom}")
+        if not value.exact or (plain and short):
+            return ([] if size == 1 and more else [decimal]), []
         above = [str(top)] if top != 1 else []
         below = [str(bottom)] if bottom != 1 else []
         if value.pi:
@@ -66,14 +66,11 @@ class _Plain:
         return above, below
 
     def _power(self, base: Base, exponent: float, around: int) -> str:
-        if exponent == 1:
-            return self._base(base, around)
-        return self.POWER.format(self._base(base, _TIGHT), _digits(exponent))
-
-    def _base(self, base: Base, around: int) -> str:
+        if exponent != 1:
+            return self.POWER.format(self._power(base, 1, _TIGHT), _digits(exponent))
         match base:
             case ColumnVariable(place):
-                return self._name(place, around)
+                return self.TIGHT_NAME.format(self._names[place]) if around == _TIGHT else self._names[place]
             case Absolute((operand,)):
                 return self.ABSOLUTE.format(self.product(operand, _LOOSE))
             case Sum(terms):
@@ -81,9 +78,6 @@ class _Plain:
                 return text if around == _LOOSE else self.AROUND.format(text)
             case Choice():
                 return self.CHOICE.format(*(self.product(operand, _LOOSE) for operand in base.operands))
-
-    def _name(self, place: int, _around: int) -> str:
-        return self._names[place]
 
     def _sum(self, terms: Sequence[Product]) -> str:
         first = next((place for place, term in enumerate(terms) if term.coefficient.value > 0), 0)
@@ -97,6 +91,7 @@ class _Plain:
 
 class _Latex(_Plain):
     ROOT, ABSOLUTE, POWER, AROUND = r"\sqrt{{{}}}", r"\left|{}\right|", "{}^{{{}}}", r"\left({}\right)"
+    TIGHT_NAME = "{{{}}}"
     CHOICE = r"\begin{{cases}} {2} & \text{{if }} {0} > {1} \\ {3} & \text{{otherwise}} \end{{cases}}"
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -131,15 +126,10 @@ class _Latex(_Plain):
         text = r" \, ".join(over) or "1"
         return [self.ROOT.format(_fraction(text, under) if under else text)], []
 
-    def _name(self, place: int, around: int) -> str:
-        return rf"{{{self._names[place]}}}" if around == _TIGHT else self._names[place]
-
 
 def _quotient(above: Sequence[str], below: Sequence[str]) -> str:
-    text = " * ".join(above) or "1"
-    if not below:
-        return text
-    return f"{text} / {below[0]}" if len(below) == 1 else f"{text} / ({' * '.join(below)})"
+    over, under = " * ".join(above) or "1", " * ".join(below)
+    return f"{over} / {under if len(below) == 1 else f'({under})'}" if below else over
 
 
 def _fraction(above: str, below: Sequence[str]) -> str:
@@ -163,64 +153,40 @@ def _latex_name(name: str) -> str:
     r"""``m_0`` -> ``m_{0}``, ``theta1`` -> ``\mathrm{theta1}``. Special characters of LaTeX are escaped."""
     stem, below, index = name.partition("_")
     if below and stem.isalnum() and index.isalnum():
-        return rf"{_upright(stem)}_{{{index}}}"
-    return _upright(name)
-
-
-def _upright(name: str) -> str:
-    if len(name) == 1:
-        return name
+        return rf"{_latex_name(stem)}_{{{index}}}"
     escaped = "".join(rf"\{char}" if char in "_%&#${}" else " " if char in r"\^~" else char for char in name)
-    return rf"\mathrm{{{escaped}}}"
-
-
-_PI = "3.141592653589793"
+    return name if len(name) == 1 else rf"\mathrm{{{escaped}}}"
 
 
 def program_text(formula: Product, names: Sequence[str], target: str) -> str:
-    """Declarations of ``target`` and of the columns that the formula reads, as numbers of a ``row``, and the rules."""
+    """Declarations of ``target`` and of the columns that the formula reads, as numbers of a ``row``, and the rule
+    ``target(X) = ...``; one for each case of a choice, under the case's condition."""
     read = [names[place] for place in sorted(columns(formula))]
-    declared = "".join(f"number {format_predicate(name)}(row)\n" for name in [*read, target])
-    return declared + rule_text(formula, names, target)
-
-
-def rule_text(formula: Product, names: Sequence[str], target: str) -> str:
-    """The rule ``target(X) = ...``; one for each case of a choice, under the case's condition."""
-    terms = [f"{format_predicate(name)}(X)" for name in names]
+    lines = [f"number {format_predicate(name)}(row)\n" for name in [*read, target]]
     head = f"{format_predicate(target)}(X)"
-    cases = case_texts(formula, terms)
-    return "".join([f"rule {premise and f'{premise} -> '}{head} = {case}\n" for premise, case in cases])
+    for premise, case in case_texts(formula, [f"{format_predicate(name)}(X)" for name in names]):
+        lines.append(f"rule {premise and f'{premise} -> '}{head} = {case}\n")
+    return "".join(lines)
 
 
 def case_texts(formula: Product, names: Sequence[str]) -> list[tuple[str, str]]:
     """The conditions of each case, joined by ``&`` (empty for one case), and its formula, as texts of a program."""
-
-    def text(part: Product) -> str:
-        return formula_text(part, names, pi=_PI)
-
-    return [
-        (" & ".join(f"{text(left)} {relation} {text(right)}" for left, relation, right in conditions), text(case))
-        for conditions, case in _cases(formula)
-    ]
-
-
-def _cases(formula: Product) -> list[tuple[tuple[tuple[Product, str, Product], ...], Product]]:
-    """The cases, each with its conditions: two sides and the relation between them."""
+    text = partial(formula_text, names=names, pi=repr(math.pi))
     picked = _first_choice(formula)
     if picked is None:
-        return [((), formula)]
+        return [("", text(formula))]
     left, right, above, below = picked.operands
-    return [
-        (((left, relation, right), *conditions), case)
-        for relation, chosen in ((">", above), ("<=", below))
-        for conditions, case in _cases(replaced(formula, lambda base, part=chosen: part if base == picked else None))
-    ]
+    cases: list[tuple[str, str]] = []
+    for relation, chosen in ((">", above), ("<=", below)):
+        part = replaced(formula, lambda base, chosen=chosen: chosen if base == picked else None)
+        condition = f"{text(left)} {relation} {text(right)}"
+        cases += [(f"{condition} & {more}" if more else condition, case) for more, case in case_texts(part, names)]
+    return cases
 
 
 def _first_choice(formula: Product) -> Choice | None:
     for base, _ in formula.factors:
-        if isinstance(base, Choice):
-            return base
-        if choice := next(filter(None, map(_first_choice, base.operands)), None):
+        choice = base if isinstance(base, Choice) else next(filter(None, map(_first_choice, base.operands)), None)
+        if choice:
             return choice
     return None

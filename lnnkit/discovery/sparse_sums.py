@@ -1,6 +1,9 @@
-"""Sparse sums: a few terms out of thousands. Least squares over all single terms and pairs, then a beam search that
-adds one term at a time; backward elimination if there are few features. A quotient of sums ``P / Q`` is fitted as ``y =
-P - y (Q - 1)`` (Levy 1959, "Complex-curve fitting")."""
+"""Features, and sparse sums of a few out of thousands of them.
+
+Features are monomials of columns, ``x1^e1 * x2^e2 * ...`` with integral and half-integral exponents, and terms with an
+inner sum: a root, reciprocal or absolute value of a sum of two terms, times a monomial. Sums are found by least squares
+over all single features and pairs, then by a beam search; by backward elimination if there are few features. A quotient
+of sums ``P / Q`` is fitted as ``y = P - y (Q - 1)`` (Levy 1959, "Complex-curve fitting")."""
 
 from __future__ import annotations
 
@@ -9,6 +12,135 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from lnnkit.discovery.exact_constants import MINUS_ONE
+from lnnkit.discovery.expression import Product, absolute, constant, evaluate, power, product, scaled, total, variable
+
+_WIDEST = 1e9  # greatest ratio of a feature to its median: beyond, it is about a single row
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Formulas with their values, the columns of ``values``, ``[rows, inputs]``."""
+
+    formulas: tuple[Product, ...]
+    values: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.formulas)
+
+    def at(self, rows: np.ndarray) -> Inputs:
+        return Inputs(self.formulas, self.values[rows])
+
+
+@dataclass(frozen=True)
+class Features:
+    """Feature columns ``[rows, features]``, and the exponent of each input in each feature, ``[features, inputs]``."""
+
+    exponents: np.ndarray
+    columns: np.ndarray
+
+
+def monomials(inputs: Inputs, exponents: np.ndarray) -> Features:
+    """The features for the rows of ``exponents``, without those that are undefined in some row."""
+    values = inputs.values
+    columns = np.ones((len(values), len(exponents)))
+    with np.errstate(all="ignore"):
+        for place, column in enumerate(values.T):
+            for exponent in np.setdiff1d(exponents[:, place], 0):
+                which = exponents[:, place] == exponent
+                raised = column**exponent if exponent != int(exponent) or exponent < 0 else column ** int(exponent)
+                columns[:, which] *= raised[:, None]
+        size = np.abs(columns)
+        fine = np.isfinite(columns).all(0) & (size.max(0, initial=0.0) < 1e150)
+        fine &= size.max(0, initial=0.0) <= _WIDEST * np.maximum(np.median(size, axis=0), 1e-150)
+    return Features(exponents[fine], columns[:, fine])
+
+
+def monomial(inputs: Inputs, exponents: Sequence[float] | np.ndarray) -> Product:
+    """The formula of a monomial with these exponents."""
+    return product(*(power(formula, float(e)) for formula, e in zip(inputs.formulas, exponents, strict=True) if e != 0))
+
+
+def grid(width: int, most: int, *, negative: bool = True, half: bool = False) -> np.ndarray:
+    """Exponents ``[monomials, width]``, at most ``most``, from the simplest on, all zeros; with halves if ``half``."""
+    exponents: list[tuple[float, ...]] = [(0.0,) * width]
+    for effort in range(1, 9):
+        level = list(_of_effort(width, effort, negative, half))
+        if len(exponents) + len(level) > most:
+            exponents += level[: max(0, most - len(exponents))] if effort <= 2 else []
+            break
+        exponents += level
+    return np.array(exponents)
+
+
+def _of_effort(width: int, effort: int, negative: bool, half: bool) -> Iterator[tuple[float, ...]]:
+    """The exponents whose efforts (their magnitudes; one more of a half-integral one) add up to ``effort``."""
+    halves = {2: [0.5], 3: [1.5]} if half else {}
+    singles = {effort: [float(effort), *halves.get(effort, ())] for effort in (1, 2, 3, 4)}
+    for count in range(1, min(width, effort, 4) + 1):
+        efforts = (parts for parts in itertools.product(singles, repeat=count) if sum(parts) == effort)
+        for parts, places in itertools.product(efforts, [*itertools.combinations(range(width), count)]):
+            for sizes in itertools.product(*(singles[part] for part in parts)):
+                for signs in itertools.product((1, -1) if negative else (1,), repeat=count):
+                    row = [0.0] * width
+                    for place, sized, sign in zip(places, sizes, signs, strict=True):
+                        row[place] = sized * sign
+                    yield tuple(row)
+
+
+_MOST = 2400  # terms with and without inner sums
+_POWERS = (0.5, -0.5, -1.0, -2.0)
+
+
+def composite_terms(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
+    """Formulas over the inputs and their values ``[rows, terms]``: plain monomials first, then from the simplest on."""
+    width = len(inputs)
+    variables = Inputs(tuple(variable(place) for place in range(width)), inputs.values)
+    plain = monomials(variables, grid(width, 160, half=width <= 3))
+    terms, columns = [monomial(variables, row) for row in plain.exponents], [plain.columns]
+    factors = [constant(1.0), *variables.formulas, *(power(formula, -1.0) for formula in variables.formulas)]
+    known = set(terms)
+    for made in (product(factor, inner) for factor in factors for inner in _inner(variables)):
+        if len(terms) >= _MOST:
+            break
+        if made in known:
+            continue
+        known.add(made)
+        values = evaluate(made, inputs.values)
+        if np.isfinite(values).all() and np.abs(values).max(initial=0.0) < 1e9 * (np.median(np.abs(values)) + 1e-300):
+            terms.append(made)
+            columns.append(values[:, None])
+    return terms, np.concatenate(columns, 1)
+
+
+def _inner(inputs: Inputs) -> Iterator[Product]:
+    """Powers of sums that keep one sign; absolute values and reciprocals of other sums."""
+    for made in _sums(inputs.formulas):
+        values = evaluate(made, inputs.values)
+        if (values > 0).all() or (values < 0).all():
+            yield from (power(made if values[0] > 0 else scaled(made, MINUS_ONE), exponent) for exponent in _POWERS)
+        elif np.isfinite(values).all():
+            yield absolute(made)
+            yield power(made, -1.0)
+
+
+def _sums(formulas: tuple[Product, ...]) -> Iterator[Product]:
+    one = constant(1.0)
+
+    def both(one: Product, other: Product) -> tuple[Product, Product]:
+        return total(one, other), total(one, scaled(other, MINUS_ONE))
+
+    for left, right in itertools.combinations(formulas, 2):
+        for exponent in (1.0, 2.0):
+            yield from both(power(left, exponent), power(right, exponent))
+        yield from both(one, product(left, right))
+        yield from (total(left, power(right, 2.0)), total(right, power(left, 2.0)))
+    for formula in formulas:
+        for exponent in (1.0, 2.0):
+            yield from both(one, power(formula, exponent))
+        yield absolute(formula)
+
 
 _ALL_TRIPLES = 200  # up to this many features all triples are tried
 _NOTHING = 1e-26  # share of the sum of squares that an exact fit leaves
@@ -24,21 +156,13 @@ class SparseFit:
 
 
 def sparse_fits(
-    features: np.ndarray,
-    target: np.ndarray,
-    *,
-    most: int,
-    beam: int = 12,
-    pairs: int = 40,
-    forced: Sequence[int] = (),
+    features: np.ndarray, target: np.ndarray, *, most: int, beam: int = 12, pairs: int = 40, forced: Sequence[int] = ()
 ) -> Iterator[SparseFit]:
     """The best sets of each size up to ``most``, all with the ``forced`` features, by least squares."""
-    norm = np.linalg.norm(features, axis=0)
+    norm, square = np.linalg.norm(features, axis=0), float(target @ target)
     usable = np.flatnonzero(norm > 0)
     scaled = features[:, usable] / norm[usable]
-    place_of = {int(place): number for number, place in enumerate(usable)}
-    held = [place_of[place] for place in forced if place in place_of]
-    square = float(target @ target)
+    held = np.flatnonzero(np.isin(usable, forced)).tolist()
     if square == 0 or not len(usable):
         return
 
@@ -100,9 +224,9 @@ def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bo
         scaled = features[:, chosen] / norm[chosen]
         # Dropping a term costs the square of its coefficient over the coefficient's variance.
         orthogonal, triangle = np.linalg.qr(scaled)
-        if np.abs(np.diag(triangle)).min() < 1e-10:
-            worst = int(np.abs(np.diag(triangle)).argmin())
-            del chosen[worst]
+        free = np.abs(np.diag(triangle))
+        if free.min() < 1e-10:
+            del chosen[int(free.argmin())]
             continue
         inverse = np.linalg.solve(triangle, np.eye(len(chosen)))
         coefficients = inverse @ (orthogonal.T @ target)
@@ -113,10 +237,7 @@ def eliminated(features: np.ndarray, target: np.ndarray, *, most: int, exact: bo
             yield SparseFit(tuple(map(int, chosen)), coefficients / norm[chosen], float(rest @ rest) / square)
         cost = coefficients**2 / np.square(inverse).sum(1)
         lost = cost < 1e-22 * square
-        if lost.sum() > 1:
-            chosen = [place for place, gone in zip(chosen, lost, strict=True) if not gone]
-        else:
-            del chosen[int(cost.argmin())]
+        chosen = np.delete(chosen, lost if lost.sum() > 1 else cost.argmin()).tolist()
 
 
 def without(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
@@ -125,12 +246,9 @@ def without(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
     return once - basis @ (basis.T @ once)
 
 
-def _triples(features: np.ndarray, target: np.ndarray, count: int) -> list[tuple[int, int, int]]:
+def _triples(features: np.ndarray, target: np.ndarray, count: int) -> list[tuple[int, ...]]:
     """The best triples: for each first feature the best pairs on its residuals."""
-    norm = np.linalg.norm(features, axis=0)
-    fine = np.flatnonzero(norm > 1e-7)
-    unit = features[:, fine] / norm[fine]
-    gram, along = unit.T @ unit, unit.T @ target
+    fine, gram, along = _correlations(features, target)
     scored: list[tuple[float, int, int, int]] = []
     for first in range(len(fine) - 2):
         rest = slice(first + 1, None)
@@ -145,31 +263,29 @@ def _triples(features: np.ndarray, target: np.ndarray, count: int) -> list[tuple
             ) / unknown
         gain[~np.isfinite(gain) | (unknown < 1e-10) | ~np.tri(len(left), k=-1, dtype=bool)] = -np.inf
         flat = gain.ravel()
-        kept = np.argpartition(-flat, min(6, flat.size - 1))[:6]
-        scored += [
-            (
-                float(flat[place] + along[first] ** 2),
-                first,
-                first + 1 + int(place // len(left)),
-                first + 1 + int(place % len(left)),
-            )
-            for place in kept
-            if np.isfinite(flat[place])
-        ]
+        for place in np.argpartition(-flat, min(6, flat.size - 1))[:6].tolist():
+            if np.isfinite(flat[place]):
+                one, two = divmod(place, len(left))
+                scored.append((float(flat[place] + along[first] ** 2), first, first + 1 + one, first + 1 + two))
     scored.sort(reverse=True)
-    return [(int(fine[one]), int(fine[two]), int(fine[three])) for _, one, two, three in scored[:count]]
+    return [tuple(fine[list(places)].tolist()) for _, *places in scored[:count]]
 
 
 def _best(features: np.ndarray, target: np.ndarray, count: int) -> tuple[list[int], list[tuple[int, int]]]:
     """The best single features and pairs, by the share of the squares that they explain."""
-    norm = np.linalg.norm(features, axis=0)
-    fine = np.flatnonzero(norm > 1e-7)
+    fine, cosines, along = _correlations(features, target)
     if not len(fine):
         return [], []
-    unit = features[:, fine] / norm[fine]
-    along = unit.T @ target
     singles = fine[np.argsort(-(along**2))[: count // 4 or 1]].tolist()
-    return singles, [(int(fine[one]), int(fine[other])) for one, other in best_pairs(unit.T @ unit, along, count)]
+    return singles, [(int(fine[one]), int(fine[other])) for one, other in best_pairs(cosines, along, count)]
+
+
+def _correlations(features: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The features that are not 0, the cosines between them, and the shares of unit ones in the target."""
+    norm = np.linalg.norm(features, axis=0)
+    fine = np.flatnonzero(norm > 1e-7)
+    unit = features[:, fine] / norm[fine]
+    return fine, unit.T @ unit, unit.T @ target
 
 
 def best_pairs(cosines: np.ndarray, along: np.ndarray, count: int) -> list[tuple[int, int]]:

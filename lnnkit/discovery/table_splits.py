@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.discovery.constant_refinement import spread
 from lnnkit.discovery.exact_constants import MINUS_ONE, Constant, number, simplest_fraction
 from lnnkit.discovery.expression import Product, absolute, constant, evaluate, scaled, total, variable
-from lnnkit.discovery.variable_reductions import polynomial
+from lnnkit.discovery.formula_errors import spread
+from lnnkit.discovery.relevant_inputs import polynomial
 
 _TERMS = 28
 _GAIN = 0.5  # greatest share of the residuals that a split may leave
@@ -59,9 +59,8 @@ def best_condition(
         for terms in {min(_TERMS, max(2, len(train) // share)) for share in (4, 10)}
     ]
     whole = min(model.left_by(np.ones(len(target), dtype=bool)) for model in models)
-    tried = (_best_of(model, table, chosen, order, whole, sharp=sharp) for model in models)
-    _, best = min((pair for pair in tried if pair is not None), key=lambda pair: pair[0], default=(0.0, None))
-    return best
+    tried = [_best_of(model, table, chosen, order, whole, sharp=sharp) for model in models]
+    return min(filter(None, tried), key=lambda pair: pair[0], default=(0.0, None))[1]
 
 
 @dataclass(frozen=True)
@@ -76,12 +75,10 @@ class _Polynomials:
     def left_by(self, holds: np.ndarray) -> float:
         """The sum of the sizes of the residuals; infinite where a side has too few rows."""
         rest = 0.0
-        for side in (holds, ~holds):
+        for side in filter(np.any, (holds, ~holds)):
             fitted, tested = self.train[side[self.train]], self.test[side[self.test]]
             if len(fitted) < max(_LEAST, self.basis.shape[1]):
-                if side.any():
-                    return np.inf
-                continue
+                return np.inf
             coefficients = np.linalg.lstsq(self.basis[fitted], self.target[fitted], rcond=1e-9)[0]
             rest += float(np.sum(np.abs(self.basis[tested] @ coefficients - self.target[tested])))
         return rest
@@ -91,14 +88,16 @@ def _best_of(
     sides: _Polynomials, table: np.ndarray, chosen: list[int], order: np.ndarray, whole: float, *, sharp: bool
 ) -> tuple[float, SplitCondition] | None:
     """The residuals that the best condition leaves, and that condition; see `best_condition`."""
-    scored = [(sides.left_by(condition.holds(table)), condition) for condition in _conditions(table, chosen)]
-    if not scored:
-        return None
+    shares = np.linspace(0.1, 0.9, 17)
+    cuts = [(place, cut) for place in chosen for cut in np.unique(np.quantile(table[:, place], shares)).tolist()]
+    conditions = [SplitCondition(place, None, cut) for place, cut in cuts]
+    conditions += [SplitCondition(one, other) for one, other in itertools.combinations(chosen, 2)]
+    scored = [(sides.left_by(condition.holds(table)), condition) for condition in conditions]
     least, best = min(scored, key=lambda pair: pair[0])
     if best.right is None:
         values = np.unique(table[order, best.left])
-        near = values[np.argsort(np.abs(values - best.threshold))[:_NEAR]]
-        finer = [SplitCondition(best.left, None, float(threshold)) for threshold in near]
+        near = values[np.argsort(np.abs(values - best.threshold))[:_NEAR]].tolist()
+        finer = [replace(best, threshold=threshold) for threshold in near]
         tried = [(sides.left_by(condition.holds(table)), condition) for condition in finer]
         least, best = min([(least, best), *tried], key=lambda pair: pair[0])
     if not np.isfinite(least) or not least <= _GAIN * whole:
@@ -106,14 +105,6 @@ def _best_of(
     holds = best.holds(table)
     elsewhere = [loss for loss, other in scored if _ELSEWHERE <= np.mean(other.holds(table) == holds) <= 1 - _ELSEWHERE]
     return None if sharp and elsewhere and not least <= _SHARP * min(elsewhere) else (least, best)
-
-
-def _conditions(table: np.ndarray, chosen: list[int]) -> Iterator[SplitCondition]:
-    for place in chosen:
-        for threshold in np.unique(np.quantile(table[:, place], np.linspace(0.1, 0.9, 17))):
-            yield SplitCondition(place, None, float(threshold))
-    for one, other in itertools.combinations(chosen, 2):
-        yield SplitCondition(one, other)
 
 
 def settled_threshold(
@@ -135,30 +126,23 @@ def settled_threshold(
     wrong = np.concatenate([[0], passed]) + np.concatenate([ahead, [0]])
     best = np.flatnonzero(wrong == wrong.min())
     start, stop = column[order[max(best[0] - 1, 0)]], column[order[min(best[-1], len(column) - 1)]]
-    if not start < stop:
-        return condition
-    return SplitCondition(condition.left, None, simple_between(float(start), float(stop)))
+    return replace(condition, threshold=simple_between(float(start), float(stop))) if start < stop else condition
 
 
 def simple_between(low: float, high: float) -> float:
     """A number with few digits in ``[low, high)``."""
-    for digits in range(1, 16):
-        middle = float(f"{(low + high) / 2:.{digits}g}")
-        if low <= middle < high:
-            break
-    else:
-        middle = low
+
+    def length(value: float) -> int:
+        """The number of digits, without the zeros around them."""
+        return len(repr(value).partition("e")[0].replace(".", "").strip("-0"))
+
+    decimals = (float(f"{(low + high) / 2:.{digits}g}") for digits in range(1, 16))
+    middle = next((decimal for decimal in decimals if low <= decimal < high), low)
     if low > 0:
-        inside = low + 0.02 * (high - low), high - 0.02 * (high - low)
-        top, bottom = simplest_fraction(*inside)
-        if bottom and _digits(top / bottom) <= _digits(middle):
+        top, bottom = simplest_fraction(low + 0.02 * (high - low), high - 0.02 * (high - low))
+        if bottom and length(top / bottom) <= length(middle):
             return top / bottom
     return middle
-
-
-def _digits(value: float) -> int:
-    """How many a decimal has, without the zeros around them."""
-    return len(repr(value).partition("e")[0].replace(".", "").strip("-0"))
 
 
 def by_sizes(above: Product, below: Product) -> Iterator[Product]:

@@ -68,6 +68,11 @@ def test_values_are_those_of_the_operations(seed: int) -> None:
     np.testing.assert_allclose(evaluate(tidied(formula, table), table)[fine], expected[fine], rtol=1e-6, atol=1e-9)
 
 
+def test_a_coefficient_that_is_too_small_for_a_float_has_no_reciprocal() -> None:
+    tiny = scaled(variable(0), Constant(1e-200 * 1e-200))
+    assert np.isnan(evaluate(power(tiny, -1.0), np.ones((2, 1)))).all()
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_the_program_answers_what_is_evaluated(seed: int) -> None:
     formula, _, table = drawn(np.random.default_rng(1000 + seed), 3)

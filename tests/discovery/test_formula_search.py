@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from benchmarks.arithmetic.laws import KINDS, Law, random_law
-from lnnkit.discovery.constant_refinement import exact, refined, rounded
+from lnnkit.discovery.constant_refinement import ColumnUnits, exact, refined, rounded
 from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import columns, constant, evaluate, power, product, size, total, variable
-from lnnkit.discovery.formula_search import ColumnUnits, Discovered, FormulaSearch, discover
+from lnnkit.discovery.formula_errors import usual_rows, weighted
+from lnnkit.discovery.formula_search import Discovered, FormulaSearch, discover
 from lnnkit.discovery.formula_text import formula_text
-from lnnkit.discovery.outlying_rows import usual_rows
 from lnnkit.discovery.table_splits import best_condition, simple_between
-from lnnkit.discovery.weighted_rows import weighted
 
 Function = Callable[[np.ndarray], np.ndarray]
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from lnnkit.discovery.exact_constants import Constant
 from lnnkit.discovery.expression import choice, constant, scaled, variable
-from lnnkit.discovery.pareto_front import front
-from lnnkit.discovery.weighted_rows import weighted
+from lnnkit.discovery.formula_errors import front, weighted
 
 X = variable(0)
 ROWS = np.random.default_rng(1).uniform(1, 5, (200, 1))

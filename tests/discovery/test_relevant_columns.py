@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lnnkit.discovery.relevant_columns import quadratic, relevant_columns
+from lnnkit.discovery.relevant_inputs import quadratic, relevant_columns
 
 
 @pytest.mark.parametrize("rows", [150, 2000])
