@@ -16,16 +16,16 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
 
 from benchmarks.tables.data import TABLES, read
-from lnnkit.learn.induction import covering, induced_rule, rule_induction, table_literals, weighted_rules
+from lnnkit.learn.induction import induced_rule, rule_induction, table_literals, weighted_rules
 from lnnkit.sklearn import RuleClassifier
 
 ROWS = 800
 CONSTANTS = {
-    (covering, "LONGEST"): (3, 12),
-    (covering, "_BEAM"): (5, 80),
-    (covering, "_DECIDED"): (0.05, 0.75),
-    (covering, "_CHANCE"): (1.5, 5.0),
-    (covering, "_IDLE"): (1.0, 4.0),
+    (rule_induction, "LONGEST"): (3, 12),
+    (rule_induction, "_BEAM"): (5, 80),
+    (rule_induction, "_DECIDED"): (0.05, 0.75),
+    (rule_induction, "_CHANCE"): (1.5, 5.0),
+    (rule_induction, "_IDLE"): (1.0, 4.0),
     (rule_induction, "_SKETCH"): (1000, 16000),
     (rule_induction, "_HOPELESS"): (0.8, 0.97),
     (rule_induction, "_CLEAN"): (0.97, 1.0),

@@ -38,8 +38,15 @@ from lnnkit.formula_regressor import FormulaRegressor as FormulaRegressor
 from lnnkit.kb import KnowledgeBase, loads
 from lnnkit.learn.induction.induced_rule import Induced, declaration, donors, rule_lines, statements, with_values_quoted
 from lnnkit.learn.induction.rule_induction import Clock, Limits, induce
-from lnnkit.learn.induction.table_columns import as_fitted, columns_of, in_order, without_rows
-from lnnkit.learn.induction.table_literals import LabelledTable, TableColumn, missing
+from lnnkit.learn.induction.table_literals import (
+    LabelledTable,
+    TableColumn,
+    as_fitted,
+    columns_of,
+    in_order,
+    missing,
+    without_rows,
+)
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string
@@ -113,7 +120,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         self._positive = self._place_of_positive()
         self.positive_ = None if self._positive is None else self.classes_[self._positive]
-        self._columns = [without_rows(column) for column in columns]
+        self._columns = list(map(without_rows, columns))
         if self.rules is not None:
             self._fit_rules(columns, codes)
         else:
@@ -181,17 +188,13 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
     def _check_parameters(self) -> None:
         if self.rules is None and self.target is not None:
-            raise ValueError(
-                f"target={self.target!r} names what rules conclude, and no rules are given; give rules=..., or leave "
-                "target out: the heads of induced rules are named after the classes"
-            )
+            hint = "give rules=..., or leave target out: the heads of induced rules are named after the classes"
+            raise ValueError(f"target={self.target!r} names what rules conclude, and no rules are given; {hint}")
         if self.rules is not None and self.target is None:
             raise ValueError("RuleClassifier(rules=...) needs target=, the predicate that the rules conclude")
         for name in ("max_rules", "max_literals"):
@@ -203,9 +206,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         limit = self.max_seconds
         positive = isinstance(limit, Real) and not isinstance(limit, bool) and float(limit) > 0
         if limit is not None and (self.rules is not None or not positive):
-            raise ValueError(
-                f"max_seconds must be a number above 0, for induced rules, or None; got {self.max_seconds!r}"
-            )
+            raise ValueError(f"max_seconds must be a number above 0, for induced rules, or None; got {limit!r}")
 
     def _place_of_positive(self) -> int | None:
         """The place of the positive class among two; None for more."""
@@ -234,11 +235,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         columns = columns_of(X)
         for column in columns:
             if column.numeric and np.isinf(column.values).any():
-                row = int(np.flatnonzero(np.isinf(column.values))[0])
-                raise ValueError(
-                    f"column {column.name!r} holds infinity (row {row}); give a finite number, or leave the "
-                    "cell missing (NaN) where the value is unknown"
-                )
+                row = int(np.isinf(column.values).argmax())
+                hint = "give a finite number, or leave the cell missing (NaN) where the value is unknown"
+                raise ValueError(f"column {column.name!r} holds infinity (row {row}); {hint}")
         return columns
 
     def _read(self, X: Any) -> list[TableColumn]:
@@ -278,18 +277,16 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             every = (true - 0.5)[:, None]
         else:
             every = np.stack([rule.score(columns) for rule in self.rules_], axis=1)
-        place = self._positive
+        place, whole = self._positive, float(weight.sum())
         truest = every.argmax(axis=1) if place is None else np.where(every[:, 0] > 0, place, 1 - place)
-        right = float(weight @ (truest == codes)) / float(weight.sum())
-        least = float(np.bincount(codes, weight).max()) / float(weight.sum())
+        right, least = float(weight @ (truest == codes)) / whole, float(np.bincount(codes, weight).max()) / whole
         if right <= least + 1e-9 and least < 1:
             tried = "start thresholds elsewhere or leave their starts out" if self.rules else "give it other columns"
-            warnings.warn(
+            message = (
                 f"the rules are no better than the commoner class for every row: {right:.1%} of the training rows are "
-                f"right, against {least:.1%}; {tried}, or check that the columns tell the classes apart",
-                UserWarning,
-                stacklevel=3,
+                f"right, against {least:.1%}; {tried}, or check that the columns tell the classes apart"
             )
+            warnings.warn(message, UserWarning, stacklevel=3)
 
     def _warn_of_other_class(self, true: np.ndarray, codes: np.ndarray) -> None:
         """Warn if the target has the name of the other class, or is more often true of that one."""
@@ -301,23 +298,17 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         if named or (inverted and self.positive is None):
             why = "is named like" if named else "is true more often of"
             default = "" if self.positive is not None else ", as it sorts last"
-            warnings.warn(
-                f"`{self.target}` {why} the class {other!r}, but is trained as the truth of {positive!r}{default}; if "
-                f"the rules conclude {other!r}, give positive={other!r}",
-                UserWarning,
-                stacklevel=4,
-            )
+            message = f"`{self.target}` {why} the class {other!r}, but is trained as the truth of {positive!r}{default}"
+            hint = f"if the rules conclude {other!r}, give positive={other!r}"
+            warnings.warn(f"{message}; {hint}", UserWarning, stacklevel=4)
 
     def _fit_rules(self, columns: list[TableColumn], codes: np.ndarray) -> None:
-        assert self.target is not None
-        self.targets_ = [self.target]
-        rules = self.rules or ""
+        assert self.target is not None and self.rules is not None
+        self.targets_, rules = [self.target], self.rules
         used = [column for column in columns if column.name in rules or format_string(column.name) in rules]
-        text = "".join(f"{declaration(column)}\n" for column in used) + rules + "\n"
-        text = with_values_quoted(text, used)
-        kb = self._with_facts(text, columns)
-        truth = (codes == self._positive).astype(float)
-        kb.label(self.target, {"row": _ids(len(codes)), "truth": truth})
+        text = "".join([*(f"{declaration(column)}\n" for column in used), f"{rules}\n"])
+        kb = self._with_facts(with_values_quoted(text, used), columns)
+        kb.label(self.target, {"row": _ids(len(codes)), "truth": (codes == self._positive).astype(float)})
         kb.fit(epochs=self.epochs, rate=self.rate, seed=self._seed)
         self.program_ = kb.text
 
@@ -350,8 +341,7 @@ def _declared(text: str) -> dict[str, ast.NumberStatement | ast.PredicateStateme
 def _heads(classes: Sequence[Any], taken: Sequence[str]) -> list[str]:
     """A predicate for each class, named after it (with ``Class`` in front of a number), unlike any column."""
     heads: list[str] = []
-    for label in classes:
-        plain = _plain_value(label)
+    for plain in map(_plain_value, classes):
         whole = isinstance(plain, float) and plain.is_integer()
         name = plain if isinstance(plain, str) and plain else f"Class{int(plain) if whole else plain}"
         while name in taken or name in heads:
@@ -375,11 +365,10 @@ def _tell(kb: KnowledgeBase, column: TableColumn, trained: TableColumn) -> None:
     if not unknown.all():
         name = "truth" if column.kind == "truth" else "value"
         kb.tell(column.name, {"row": rows[~unknown].tolist(), name: column.values[~unknown].tolist()})
-    gaps, levels = rows[unknown].tolist(), []
-    if not column.numeric:
-        levels = sorted({*trained.values.tolist(), *column.values[~unknown].tolist()})
-    either = [(row, 0.0, 1.0) for row in gaps] if column.kind == "truth" else []
-    either += [(row, value, 0.0, 1.0) for row in gaps for value in levels]
+    levels = [] if column.numeric else sorted({*trained.values.tolist(), *column.values[~unknown].tolist()})
+    either: list[tuple[Any, ...]] = [(row, value, 0.0, 1.0) for row in rows[unknown].tolist() for value in levels]
+    if column.kind == "truth":
+        either = [(row, 0.0, 1.0) for row in rows[unknown].tolist()]
     if either:
         kb.tell(column.name, either)
 

@@ -310,7 +310,8 @@ def _pairs(gram: np.ndarray, slope: np.ndarray, square: float) -> Iterator[tuple
         loss = loss + one**2 * squares + other**2 * others + 2 * one * other * both
         for at in np.argsort(loss)[:_PAIRS]:
             scored.append((float(loss[at]), int(first[at]), int(second[at]), one, other))
-    yield from (pair for _, *pair in sorted(scored)[:_PAIRS])
+    for _, place, partner, one, other in sorted(scored)[:_PAIRS]:
+        yield place, partner, one, other
 
 
 def _written(

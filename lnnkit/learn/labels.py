@@ -1,19 +1,23 @@
-"""The labels of a program as atoms of its fixpoint: their bounds, and their targets."""
+"""The labels of a program as atoms of its fixpoint: their bounds and targets, and the scores of answers against them
+(see `lnnkit.scores`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import all_set, where_set
+from lnnkit.arrays import all_set, any_set, where_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.engine.bounds_state import shown
 from lnnkit.graph.lifting import build
 from lnnkit.learn.replay.recorded_inference import RecordedInference
+from lnnkit.logic.bounds import tolerance
+from lnnkit.scores import NumberScore, Score, Scores
 from lnnkit.store.layout import Given, constants
 from lnnkit.store.relations import RowNumbers
 from lnnkit.store.stated_facts import given_labels
@@ -122,17 +126,70 @@ def _spread(given: Given, program: CheckedProgram) -> float:
         return 0.0
     middle = (given.lower + given.upper) / 2
     middle = middle[np.isfinite(middle)]
-    return (float(middle.std(ddof=1)) if len(middle) > 1 else 0.0) or 1.0
+    return float(middle.std(ddof=1)) or 1.0 if len(middle) > 1 else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledBounds:
     """The bounds of labelled atoms at a fixpoint (crossed if arrested), their keys, and what set them (-1: nothing)."""
 
+    inference: RecordedInference
+    labels: Labels
     lower: Tensor
     upper: Tensor
     keys: tuple[Tensor, Tensor]
     events: tuple[Tensor, Tensor]
+
+    def scores(self, which: Tensor) -> Scores:
+        """The scores of the fixpoint for the labels with the indices ``which``."""
+        predicates: dict[str, Score] = {}
+        numbers: dict[str, NumberScore] = {}
+        for name, mine, numeric in self._by_name(which):
+            ends, wanted = _ends(self, mine), _ends(self.labels, mine)
+            if numeric:
+                numbers[name] = number_score(ends, wanted)
+            else:
+                predicates[name] = score(ends, wanted, self._truth(name, *ends), self._truth(name, *wanted))
+        progress, state = self.inference.fixpoint.progress, self.inference.fixpoint.state
+        return Scores(predicates, state.crossings + sum(len(arrested.rows) for arrested in progress.arrested), numbers)
+
+    def accuracy(self, which: Tensor) -> float | None:
+        """The accuracy that `scores` have for the labels with the indices ``which``; None if all are of numbers."""
+        right, total = 0.0, 0
+        for name, mine, numeric in self._by_name(which):
+            if not numeric:
+                true, wanted = (self._truth(name, *_ends(of, mine)) > 0.5 for of in (self, self.labels))
+                right += float((true == wanted).double().mean()) * len(mine)
+                total += len(mine)
+        return right / total if total else None
+
+    def _by_name(self, which: Tensor) -> Iterator[tuple[str, Tensor, bool]]:
+        """The predicates and numbers that have labels, with the indices of these, and whether it is a number."""
+        chosen = torch.zeros(len(self.labels), dtype=torch.bool).index_fill(0, which, True)
+        for name, mine, _ in self.labels.by_name():
+            mine = mine[chosen.index_select(0, mine)]
+            if len(mine):
+                yield name, mine, any_set(self.labels.numeric.index_select(0, mine))
+
+    @property
+    def truths(self) -> Tensor:
+        """(n,) the truth of each label's atom as a single number, from its bounds."""
+        truth = torch.zeros(len(self.labels), dtype=torch.float64)
+        for name, mine, _ in self.labels.by_name():
+            truth[mine] = self._truth(name, self.lower[mine], self.upper[mine])
+        return truth
+
+    def _truth(self, name: str, lower: Tensor, upper: Tensor) -> Tensor:
+        """The truth of a predicate's atoms as single numbers, from their bounds."""
+        run = self.inference.fixpoint
+        low, high = ((name, side) in run.plan.relevance.produced for side in ("lower", "upper"))
+        if run.grounding.atoms.tables[name].default == (0.0, 1.0) and low != high:
+            return (lower if low else upper).clamp(0.0, 1.0)
+        return ((lower + upper) / 2).clamp(0.0, 1.0)
+
+
+def _ends(of: Labels | LabelledBounds, which: Tensor) -> tuple[Tensor, Tensor]:
+    return of.lower.index_select(0, which), of.upper.index_select(0, which)
 
 
 def labelled_bounds(inference: RecordedInference, labels: Labels) -> LabelledBounds:
@@ -143,7 +200,7 @@ def labelled_bounds(inference: RecordedInference, labels: Labels) -> LabelledBou
     for table, mine, some in numbers.by_relation(rows.numpy()):
         for end, values in zip(ends, shown(table, some), strict=True):
             end[torch.from_numpy(mine)] = torch.from_numpy(values).double()
-    return LabelledBounds(lower, upper, *last_events(inference, rows))
+    return LabelledBounds(inference, labels, lower, upper, *last_events(inference, rows))
 
 
 def last_events(inference: RecordedInference, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
@@ -159,8 +216,7 @@ def last_events(inference: RecordedInference, rows: Tensor) -> tuple[tuple[Tenso
     return keys, (lower, upper)
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(NamedTuple):
     """Indices of labels, sorted."""
 
     train: Tensor
@@ -178,3 +234,69 @@ def split(labels: Labels, share: float, seed: int) -> Split:
             picked = torch.randperm(len(mine), generator=generator)[: min(round(share * len(mine)), len(mine) - 1)]
             held[mine[picked]] = True
     return Split(where_set(~held), where_set(held))
+
+
+_BINS = 10  # bins of the expected calibration error, as is usual (Guo et al. 2017 take 15)
+_CLIPPED = 1e-15  # truths are clipped for the logarithm
+
+
+def score(bounds: tuple[Tensor, Tensor], label: tuple[Tensor, Tensor], truth: Tensor, wanted: Tensor) -> Score:
+    """The score of ``n`` atoms, given their bounds, those of their labels, and both truths as single numbers."""
+    lower, upper = bounds
+    positive = wanted > 0.5
+    sure = truth.clamp(_CLIPPED, 1 - _CLIPPED)
+    entropy = -(wanted * sure.log() + (1 - wanted) * (1 - sure).log())
+    place = (truth * _BINS).long().clamp(max=_BINS - 1)
+    gap = torch.zeros(_BINS, dtype=truth.dtype).index_add_(0, place, wanted - truth)
+    return Score(
+        n=len(truth),
+        positives=int(positive.sum()),
+        accuracy=float(((truth > 0.5) == positive).double().mean()),
+        auroc=area_under_roc(truth, positive),
+        aupr=average_precision(truth, positive),
+        log_loss=float(entropy.mean()),
+        brier=float(((truth - wanted) ** 2).mean()),
+        calibration=float(gap.abs().sum() / len(truth)),
+        coverage=float(((lower > 0.5) | (upper < 0.5)).double().mean()),
+        distance=float(((lower - label[0]).abs() + (upper - label[1]).abs()).mean() / 2),
+        contradictions=int((lower > upper + tolerance(torch.float64)).sum()),
+    )
+
+
+def number_score(bounds: tuple[Tensor, Tensor], label: tuple[Tensor, Tensor]) -> NumberScore:
+    """The score of ``n`` numbers, given their intervals and those of their labels."""
+    middle, wanted = (bounds[0] + bounds[1]) / 2, (label[0] + label[1]) / 2
+    known = middle.isfinite() & wanted.isfinite()
+    error, values = (middle - wanted)[known], wanted[known]
+    total = float((values - values.mean()).square().sum()) if len(values) else 0.0
+    return NumberScore(
+        n=len(middle),
+        rmse=float(error.square().mean().sqrt()) if len(error) else None,
+        mae=float(error.abs().mean()) if len(error) else None,
+        r2=1 - float(error.square().sum()) / total if total > 0 else None,
+        coverage=float(known.double().mean()),
+    )
+
+
+def area_under_roc(truth: Tensor, positive: Tensor) -> float | None:
+    """The probability that a true atom has more truth than a false one, ties counting half; None for one class."""
+    true, false = int(positive.sum()), int((~positive).sum())
+    if not true or not false:
+        return None
+    _, place, counts = torch.unique(truth, return_inverse=True, return_counts=True)
+    before = counts.cumsum(0) - counts
+    rank = before.double() + (counts.double() + 1) / 2  # the mean rank of tied values
+    total = float(rank[place[positive]].sum())
+    return (total - true * (true + 1) / 2) / (true * false)
+
+
+def average_precision(truth: Tensor, positive: Tensor) -> float | None:
+    """The area under the precision-recall steps, at each distinct truth; None unless both classes occur."""
+    true = int(positive.sum())
+    if not true or true == len(positive):
+        return None
+    values, place = torch.unique(truth, return_inverse=True)
+    hits = torch.bincount(place[positive], minlength=len(values)).flip(0).cumsum(0).double()
+    taken = torch.bincount(place, minlength=len(values)).flip(0).cumsum(0).double()
+    recall = hits / true
+    return float((recall.diff(prepend=recall.new_zeros(1)) * hits / taken).sum())

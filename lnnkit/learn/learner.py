@@ -14,11 +14,11 @@ import torch
 from lnnkit.check.program import CheckedProgram, Unknown
 from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Guard
+from lnnkit.learn.fitting.chosen_values import fast_start
 from lnnkit.learn.fitting.fit_report import evidence, findings
 from lnnkit.learn.fitting.fitting_problem import Fitting, Settings
 from lnnkit.learn.fitting.gradient_descent import Checkpoint, FittedValues, Listen, as_it_stands, descend
 from lnnkit.learn.labels import label_queries, labelled_bounds, labels, mentioned
-from lnnkit.learn.metrics import scores
 from lnnkit.learn.parameters.constraints import LearnedNeuron, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import ProgramModule, at, parametrised, trainable
 from lnnkit.learn.parameters.trained_text import (
@@ -32,7 +32,6 @@ from lnnkit.learn.parameters.trained_text import (
 )
 from lnnkit.learn.replay.neural_predicates import Binding
 from lnnkit.learn.replay.recorded_inference import trace
-from lnnkit.learn.starting.initial_values import fast_start
 from lnnkit.scores import Evidence, Scores
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -74,8 +73,8 @@ class Learner:
     def states_equations(self, trained: Collection[str]) -> bool:
         """Whether a learning rule asserts a comparison of numbers: then contradictions are a training signal."""
         learning = {name for parameter in self.module.parameters_of_program for name in parameter.rules}
-        stated = (self._assertions[self.rules[name]] for name in learning.intersection(trained, self.rules))
-        return any(isinstance(assertion.formula, ast.Comparison) for assertion in stated)
+        stated = (self._assertions[self.rules[name]].formula for name in learning.intersection(trained, self.rules))
+        return any(isinstance(formula, ast.Comparison) for formula in stated)
 
     def sought(self, trained: Collection[str]) -> dict[str, list[Unknown]]:
         """The statements about each unknown function, of those that occur in ``trained`` rules."""
@@ -88,10 +87,8 @@ class Learner:
 
     def rules_with(self, *functions: str) -> tuple[str, ...]:
         """The names of the rules that contain one of these unknown functions."""
-        unknowns = {name: self._assertions[place].unknown for name, place in self.rules.items()}
-        return tuple(
-            name for name, unknown in unknowns.items() if unknown is not None and unknown.function in functions
-        )
+        unknowns = [(name, self._assertions[place].unknown) for name, place in self.rules.items()]
+        return tuple(name for name, unknown in unknowns if unknown is not None and unknown.function in functions)
 
     def seeking(self, trained: Collection[str]) -> frozenset[str]:
         """The rules whose unknown functions are found if these rules are ``trained``."""
@@ -184,4 +181,4 @@ def evaluate(program: CheckedProgram, guard: Guard, max_rounds: int) -> Scores:
     queries = label_queries(program)
     inference = trace(program, {}, queries, guard=guard, round_limit=max_rounds)
     labelled = labels(program, mentioned(program, queries))
-    return scores(inference, labelled, labelled_bounds(inference, labelled), torch.arange(len(labelled)))
+    return labelled_bounds(inference, labelled).scores(torch.arange(len(labelled)))

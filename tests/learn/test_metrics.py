@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import lnnkit
-from lnnkit.learn.metrics import area_under_roc, average_precision, score
+from lnnkit.learn.labels import area_under_roc, average_precision, score
 
 
 def drawn(seed: int) -> tuple[list[float], list[bool]]:

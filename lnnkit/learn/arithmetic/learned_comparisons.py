@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import zip_longest
 from typing import Any, cast
 
@@ -19,7 +20,6 @@ from torch import Tensor
 from lnnkit.check.weights import UNIT_ATTRIBUTES
 from lnnkit.formula.number_terms import comparison
 from lnnkit.formula.number_terms import parameters as parameters_of
-from lnnkit.formula.unfolding import Formula
 from lnnkit.graph.lifted import NUMBER, UNITS, LiftedGraph, NeuronGraph
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.numeric import Comparator, Comparison, Interval, Learned, Sign, Term
@@ -200,10 +200,8 @@ class LearnedComparison:
         inputs = self._inputs(numbers, parameters)
         narrowed = Comparison(self.left, self.right, self._relation(parameters)).respond(inputs, truth).inputs
         intervals = [narrowed[place] for place, which in enumerate(self.order) if which == number]
-        lower, upper = intervals[0]
-        for interval in intervals[1:]:
-            lower, upper = torch.maximum(lower, interval.lower), torch.minimum(upper, interval.upper)
-        return Interval(lower, upper)
+        lowers, uppers = zip(*intervals, strict=True)
+        return Interval(reduce(torch.maximum, lowers), reduce(torch.minimum, uppers))
 
     def _relation(self, parameters: Mapping[str, Tensor]) -> Comparator:
         """The relation at the parameters' values, without gradients."""
@@ -233,13 +231,10 @@ class LearnedComparison:
             return torch.sigmoid(high if side else low)
         if self.sign in ("<", "<="):
             return torch.sigmoid(-low if side else -high)
-        ends = [self._curve(end, parameters) for end in (low, high)]
-        turn = self._turn(parameters)
-        inside = (low < turn) & (turn < high)
+        turn, best = self._turn(parameters), torch.maximum if side else torch.minimum
+        extreme = best(self._curve(low, parameters), self._curve(high, parameters))
         peak = self._curve(turn.expand(low.shape), parameters)
-        best = torch.maximum if side else torch.minimum
-        extreme = best(*ends)
-        return torch.where(inside, best(extreme, peak), extreme)
+        return torch.where((low < turn) & (turn < high), best(extreme, peak), extreme)
 
     def _curve(self, x: Tensor, parameters: Mapping[str, Tensor]) -> Tensor:
         t = x.tanh()
@@ -250,10 +245,10 @@ class LearnedComparison:
 
     def _turn(self, parameters: Mapping[str, Tensor]) -> Tensor:
         """The extremum of the curve, in units of the scale."""
-        if self.sign != "<?>":
-            return torch.zeros((), dtype=torch.float64)
-        plus, zero, _ = (_number(weight, parameters) for weight in self.weights)
-        at = plus / (4 * zero) if zero else 2.0
+        at = 0.0
+        if self.sign == "<?>":
+            plus, zero, _ = (_number(weight, parameters) for weight in self.weights)
+            at = plus / (4 * zero) if zero else 2.0
         return torch.atanh(torch.tensor(at, dtype=torch.float64)) if abs(at) < 1 else torch.tensor(torch.inf).double()
 
     def softened(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor], softness: Softness) -> float:
@@ -267,7 +262,7 @@ class LearnedComparison:
             middle = middle[middle.isfinite()]
             if self.moved and len(middle):
                 return max(share * float(middle.square().mean().sqrt()), 1e-9)
-            return max(share * float(middle.std()) if len(middle) > 1 else 0.0, 1e-9)
+            return max(share * float(middle.std()), 1e-9) if len(middle) > 1 else 1e-9
 
 
 def _number(given: float | str, parameters: Mapping[str, Tensor]) -> float:
@@ -303,16 +298,12 @@ def learned_comparison(
             order.append(len(numbers) + names.index(parameters[name]))
         else:
             order.append(numbers.index((name, passed)))
-    relation = plain.relation
-    scale: float | str = data["scale"] or 0.0
-    if data["learned"].get("scale") in among:
-        scale = data["learned"]["scale"]
+    relation, learned = plain.relation, data["learned"]
+    scale: float | str = learned["scale"] if learned.get("scale") in among else data["scale"] or 0.0
     weights: tuple[float | str, ...] = ()
     if isinstance(relation, Learned):
-        given = (relation.weight_plus, relation.weight_zero, relation.bias)
-        names_of = data["learned"].get("weight") or (None, None, None)
-        names_of = tuple(name if name in among else None for name in names_of)
-        weights = tuple(name or value for name, value in zip(names_of, given, strict=True))
+        pairs = zip(learned.get("weight") or [None] * 3, relation[:3], strict=True)
+        weights = tuple(value if name is None or name not in among else name for name, value in pairs)
     sign = relation.sign if isinstance(relation, Fixed) else "<?>"
     return LearnedComparison(sides.left, sides.right, sign, scale, weights, tuple(names), tuple(order), units, moved)
 
@@ -324,33 +315,20 @@ def opened_comparisons(
     shapes = enumerate(grounding.shapes)
     formulas = {number: shape.formula for number, shape in shapes if shape.formula.auxiliary is not None}
     formulas = {number: formula for number, formula in formulas.items() if formula.compares}
-    moved = _resting(formulas, history.setting_leaves, supplied) if supplied else frozenset[str]()
+    compared = {
+        number: {formula.neurons[operand].source for operand in formula.neurons[formula.top].operands}
+        for number, formula in formulas.items()
+    }
+    moved = set(supplied)  # and the numbers derived from them by comparisons
+    setting = [(number, leaf) for number, leaf in history.setting_leaves if number in formulas and leaf >= 0]
+    heads = [(compared[number], formulas[number].neurons[leaf].source) for number, leaf in setting if supplied]
+    while more := {head for numbers, head in heads if numbers & moved} - moved:
+        moved |= more
     comparisons: dict[int, LearnedComparison] = {}
     for number, formula in formulas.items():
         assert formula.auxiliary is not None
-        rests = not moved.isdisjoint(_numbers(formula))
+        rests = not moved.isdisjoint(compared[number])
         learned = learned_comparison(lifted.graph, formula.auxiliary, among, moved=rests)
         if learned is not None:
             comparisons[number] = learned
     return comparisons
-
-
-def _numbers(formula: Formula) -> set[str]:
-    """The numbers that a comparison compares."""
-    return {formula.neurons[operand].source for operand in formula.neurons[formula.top].operands}
-
-
-def _resting(
-    formulas: Mapping[int, Formula], setting: Set[tuple[int, int]], supplied: Collection[str]
-) -> frozenset[str]:
-    """The numbers ``supplied``, and those derived from them by comparisons."""
-    heads = {
-        number: {formula.neurons[leaf].source for shape, leaf in setting if shape == number and leaf >= 0}
-        for number, formula in formulas.items()
-    }
-    numbers = set(supplied)
-    while True:
-        more = {name for number in formulas if _numbers(formulas[number]) & numbers for name in heads[number]} - numbers
-        if not more:
-            return frozenset(numbers)
-        numbers |= more

@@ -18,8 +18,8 @@ from lnnkit.learn.fitting.gradient_descent import FittedValues
 from lnnkit.learn.fitting.label_batches import supports
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
+from lnnkit.learn.starting.candidates import Start
 from lnnkit.learn.starting.comparison_examples import joined, nearest
-from lnnkit.learn.starting.threshold_starts import Start
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import Numbers
 from lnnkit.scores import Evidence, LearnedNumber, Predictions, Threshold
@@ -81,7 +81,11 @@ def _no_gradient(fitting: Fitting, fitted: FittedValues, inferred: Inferred) -> 
     rows = fitting.labels.rows(facts.numbers)[silent]
     reached = torch.isin(rows, supports(facts, rows).rows)  # an instance with all facts present could bound them
     lost, low = silent[~reached], silent[reached]
-    head = f"{_outset(fitting, fitted)}: the loss does not depend on anything that is learned"
+    moved = [f"{parameter.name} = {value:.6g}" for parameter, value in _moved(fitting, fitted)]
+    learned = "training changed nothing more" if fitting.bindings and fitted.kept != 0 else "nothing was learned"
+    if moved:
+        learned = f"the data gave {_listed(moved[:_NAMED], len(moved))}, and training changed nothing more"
+    head = f"{learned}: the loss does not depend on anything that is learned"
     if len(lost) > len(low) and any(comparison.crisp for comparison in inferred.trace.comparisons.values()):
         why = f"no rule whose comparisons hold reaches {_atoms(fitting, inferred, lost)}"
         hint = "give the comparisons a scale, as in `(a(X) > 3){scale: 1}`: soft ones learn where false too"
@@ -90,34 +94,21 @@ def _no_gradient(fitting: Fitting, fitted: FittedValues, inferred: Inferred) -> 
         hint = "add a rule that concludes them, or the facts about them that its body needs"
     elif len(low):
         why = f"every body that could derive {_atoms(fitting, inferred, low)} is 0, as conjunctions of small truths are"
-        hint = _hint(fitting)
+        falls = truth_at(logic_named(fitting.program.logic), Numbers(), "and", (1.0, 1.0), 1.0, (0.25, 0.25)) <= 0
+        soft = "`soft=True` (`--soft`: every instance that could derive an atom learns), "
+        hint = "" if fitting.settings.soft else soft
+        hint += "`logic product` (a conjunction of small truths is not 0), " if falls else ""
+        hint = f"try {hint}or other values to start from"
     else:
         why = "the bounds of all labelled atoms depend on fixed parameters only"
         hint = "label atoms that depend on the rules that learn, or let the other rules learn too"
     return Diagnostic("no-gradient", f"{head}; {why}", hint, severity="warning")
 
 
-def _outset(fitting: Fitting, fitted: FittedValues) -> str:
-    """The values that were learned before the loss became constant, either from the data or by descent."""
-    values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
-    moved = [f"{parameter.name} = {value:.6g}" for parameter, value in values if has_moved(parameter, value)]
-    if moved:
-        return f"the data gave {_listed(moved[:_NAMED], len(moved))}, and training changed nothing more"
-    if fitting.bindings and fitted.kept != 0:
-        return "training changed nothing more"
-    return "nothing was learned"
-
-
-def has_moved(parameter: LearnedParameter, value: float) -> bool:
-    """Whether a parameter differs from the program's value; true if the program gives none."""
-    return parameter.start is None or abs(value - parameter.start) > _MET
-
-
-def _hint(fitting: Fitting) -> str:
-    soft = "" if fitting.settings.soft else "`soft=True` (`--soft`: every instance that could derive an atom learns), "
-    falls = truth_at(logic_named(fitting.program.logic), Numbers(), "and", (1.0, 1.0), 1.0, (0.25, 0.25)) <= 0
-    logic = "`logic product` (a conjunction of small truths is not 0), " if falls else ""
-    return f"try {soft}{logic}or other values to start from"
+def _moved(fitting: Fitting, fitted: FittedValues) -> list[tuple[LearnedParameter, float]]:
+    """The parameters that differ from the program's values, or for which it gives none, with their values."""
+    pairs = zip(fitting.parameters, fitted.values.tolist(), strict=True)
+    return [(one, value) for one, value in pairs if one.start is None or abs(value - one.start) > _MET]
 
 
 def _unmet(fitting: Fitting, inferred: Inferred) -> Tensor:
@@ -157,8 +148,7 @@ def _alike(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
     said = {name: truth for name, mine, _ in labels.by_name() if (truth := _common(labels, mine)) is not None}
     if not said:
         return
-    values = zip(fitting.parameters, fitted.values.tolist(), strict=True)
-    moved = [parameter for parameter, value in values if has_moved(parameter, value)]
+    moved = [parameter for parameter, _ in _moved(fitting, fitted)]
     labelled = _labelled_near(fitting, {parameter.rules for parameter in moved})
     for names in dict.fromkeys(labelled[parameter.rules] for parameter in moved):
         if not names or not names <= said.keys():
@@ -212,17 +202,13 @@ def majority(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
                 f"the answers for `{name}` are no better than the majority class: they are right in {share:.1%} "
                 f"{measure}, and `{'true' if 2 * true >= count else 'false'}` for all would be right in {least:.1%}"
             )
-            hint = _other_ways(fitting, min(true, count - true) / count)
+            hint = ""
+            if any(parameter.kind == "value" and parameter.start is not None for parameter in fitting.parameters):
+                hint = "thresholds without a start (`?cut` in place of `?cut=5`), which are then set from the data, or "
+            if min(true, count - true) / count < _RARE and not fitting.settings.balanced:
+                hint += "`balanced=True` (`--balanced`: both classes count alike), or "
+            hint = f"try {hint}a rule over other columns: these may not tell the classes apart"
             yield Diagnostic("majority-class", message, hint, severity="warning")
-
-
-def _other_ways(fitting: Fitting, rarer: float) -> str:
-    started = any(parameter.kind == "value" and parameter.start is not None for parameter in fitting.parameters)
-    thresholds = "thresholds without a start (`?cut` in place of `?cut=5`), which are then set from the data, or "
-    balanced = "`balanced=True` (`--balanced`: both classes count alike), or "
-    alike = rarer < _RARE and not fitting.settings.balanced
-    other = "a rule over other columns: these may not tell the classes apart"
-    return f"try {thresholds if started else ''}{balanced if alike else ''}{other}"
 
 
 def evidence(program: CheckedProgram, fitting: Fitting, fitted: FittedValues) -> Evidence:
@@ -236,11 +222,8 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: FittedValues) ->
     ]
     held = torch.zeros(len(truths), dtype=torch.bool).index_fill(0, fitting.split.validation, True)
     columns = (truths, fitted.before.truths, fitted.after.truths, held)
-    predictions = [
-        Predictions(name, *(column[mine].numpy() for column in columns))
-        for name, mine, _ in fitting.labels.by_name()
-        if len(mine)
-    ]
+    named = ((name, mine) for name, mine, _ in fitting.labels.by_name() if len(mine))
+    predictions = [Predictions(name, *(column[mine].numpy() for column in columns)) for name, mine in named]
     learned = []
     for parameter in fitting.parameters:
         text = operands.get(parameter.span) or one_line(parameter.span.text)
@@ -254,9 +237,7 @@ def _threshold(name: str, comparison: str, start: Start, labels: Labels, truths:
     """The data of a threshold, with the labels of the predicate that covers most of them."""
     predicate, about = None, torch.full((len(start.turns),), torch.nan, dtype=torch.float64)
     for name_, mine, ids in labels.by_name():
-        if len(ids) != len(start.columns):
-            continue
-        place = joined(start.columns, ids)
+        place = joined(start.columns, ids) if len(ids) == len(start.columns) else torch.zeros(0)
         there = where_set(place >= 0)
         if len(there) > int(about.isfinite().sum()):
             predicate = name_

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,15 +17,13 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Guard
 from lnnkit.learn.arithmetic.learned_comparisons import Softness
-from lnnkit.learn.fitting.label_batches import LabelBatch, batches, crossings, targets
-from lnnkit.learn.fitting.objective import Objective, Targets
-from lnnkit.learn.labels import LabelledBounds, Labels, Split, label_queries, labelled_bounds, labels, mentioned, split
-from lnnkit.learn.metrics import accuracy, scores, truths
+from lnnkit.learn.fitting.label_batches import LabelBatch, Objective, Targets, batches, crossings, targets
+from lnnkit.learn.labels import LabelledBounds, label_queries, labelled_bounds, labels, mentioned, split
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
 from lnnkit.learn.replay.neural_predicates import Binding, bound, comparison_queries
 from lnnkit.learn.replay.recorded_inference import RecordedInference, trace
-from lnnkit.learn.starting.threshold_starts import Start, starts
+from lnnkit.learn.starting.candidates import Start, starts
 from lnnkit.scores import Scores
 from lnnkit.store.stated_facts import Gathering
 
@@ -80,8 +79,7 @@ class Unstarted(Exception):
         self.parameter = parameter
 
 
-@dataclass(frozen=True, slots=True)
-class Losses:
+class Losses(NamedTuple):
     """The loss of the training labels and its terms, and that of the validation labels (None: there are none)."""
 
     total: float
@@ -94,22 +92,28 @@ class Losses:
         return self.total if self.validation is None else self.validation
 
 
-@dataclass(frozen=True, slots=True)
-class Inferred:
-    """A fixpoint, its bounds for the labels, and the loss."""
+class Inferred(NamedTuple):
+    """A fixpoint, by its bounds for the labels, and the loss."""
 
-    trace: RecordedInference
     bounds: LabelledBounds
     losses: Losses
 
+    @property
+    def trace(self) -> RecordedInference:
+        return self.bounds.inference
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+
+class Standing(NamedTuple):
     """The scores on the training and on the validation labels, and the answers for all labels, (n,)."""
 
     train: Scores
     validation: Scores | None
     truths: Tensor
+
+    @property
+    def exact(self) -> bool:
+        """Whether every label is met exactly."""
+        return all(scores is None or scores.exact for scores in (self.train, self.validation))
 
 
 class Fitting:
@@ -136,18 +140,14 @@ class Fitting:
         program = bound(program, bindings)
         self._queries = (*label_queries(program), *comparison_queries(program, bindings))
         self.mentioned = mentioned(program, self._queries)
-        self.labels: Labels = labels(program, self.mentioned)
+        self.labels = labels(program, self.mentioned)
         self._placed = frozenset(parameter.name for parameter in self.parameters if parameter.start is None)
         # By the name of a parameter that is a constant in a comparison: its start, from the data
         self.starts: dict[str, Start] = starts(program, self.parameters, self.labels, self.mentioned)
-        self.split: Split = split(self.labels, settings.validation, settings.seed)
-        names = rule_names(program)
-        self._rules = {place: names[place] for place in rules}
+        self.split = split(self.labels, settings.validation, settings.seed)
+        self._rules = {place: name for place, name in rule_names(program).items() if place in rules}
         self._decays = where_set(torch.tensor([parameter.kind in ("weight", "bias") for parameter in self.parameters]))
-        self._train, self._held = (
-            targets(self.labels, which, balanced=settings.balanced)
-            for which in (self.split.train, self.split.validation)
-        )
+        self._train, self._held = (targets(self.labels, part, balanced=settings.balanced) for part in self.split)
 
     @property
     def program(self) -> CheckedProgram:
@@ -197,15 +197,12 @@ class Fitting:
 
     def infer(self, values: Tensor, constraints: Constraints, softness: float = 0.0) -> Inferred:
         """The fixpoint and its loss; the replays of it are softened (see `trace`)."""
-        inference = self.trace(values, softness)
-        bounds = labelled_bounds(inference, self.labels)
-        train, held = (
-            torch.cat([bounds.lower[which], bounds.upper[which]]) for which in (self.split.train, self.split.validation)
-        )
-        terms = self._terms(self._train, train, crossings(inference), values, constraints)
+        bounds = labelled_bounds(self.trace(values, softness), self.labels)
+        train, held = (torch.cat([bounds.lower[which], bounds.upper[which]]) for which in self.split)
+        terms = self._terms(self._train, train, crossings(bounds.inference), values, constraints)
         validation = float(self._held.distance(held, self.settings.objective.distance)) if len(held) else None
         numbers = {name: float(term) for name, term in terms.items()}
-        return Inferred(inference, bounds, Losses(sum(numbers.values()), numbers, validation))
+        return Inferred(bounds, Losses(sum(numbers.values()), numbers, validation))
 
     def terms(self, batch: LabelBatch, values: Tensor, constraints: Constraints) -> dict[str, Tensor]:
         """The terms of the loss of some labels, from their replay; differentiable."""
@@ -237,23 +234,18 @@ class Fitting:
         """The training labels in batches, each with its replay: over all supports if crisp comparisons of numbers from
         modules are softened, since false ones must learn too."""
         train, size = self.split.train, self.settings.batch
-        soft = any(comparison.moved and comparison.crisp for comparison in inferred.trace.comparisons.values())
-        parts: Sequence[Tensor] = [train]
+        moved = any(comparison.moved and comparison.crisp for comparison in inferred.trace.comparisons.values())
+        parts = [train]
         if size is not None and size < len(train):
             parts = [train[part] for part in torch.randperm(len(train), generator=generator).split(size)]
-        of, balanced = (inferred.trace, inferred.bounds, self.labels), self.settings.balanced
-        return batches(*of, parts, self.bindings, balanced=balanced, soft=self.settings.soft or soft)
-
-    def scores(self, inferred: Inferred) -> tuple[Scores, Scores | None]:
-        """The scores on the training and on the validation labels."""
-        of, held = (inferred.trace, self.labels, inferred.bounds), self.split.validation
-        return scores(*of, self.split.train), scores(*of, held) if len(held) else None
+        balanced, soft = self.settings.balanced, self.settings.soft or moved
+        return batches(inferred.bounds, parts, self.bindings, balanced=balanced, soft=soft)
 
     def accuracies(self, inferred: Inferred) -> tuple[float | None, float | None]:
         """The accuracy on the training and on the validation labels; None where no truth is labelled."""
-        of = inferred.trace, self.labels, inferred.bounds
-        return accuracy(*of, self.split.train), accuracy(*of, self.split.validation)
+        return inferred.bounds.accuracy(self.split.train), inferred.bounds.accuracy(self.split.validation)
 
     def standing(self, inferred: Inferred) -> Standing:
         """How the answers agree with the labels."""
-        return Standing(*self.scores(inferred), truths(inferred.trace, self.labels, inferred.bounds))
+        bounds, (train, held) = inferred.bounds, self.split
+        return Standing(bounds.scores(train), bounds.scores(held) if len(held) else None, bounds.truths)

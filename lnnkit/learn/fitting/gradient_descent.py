@@ -21,9 +21,9 @@ from torch import Tensor
 from lnnkit.arrays import all_set
 from lnnkit.data.files import write_whole
 from lnnkit.data.model_file import tensor_bytes
+from lnnkit.learn.fitting.chosen_values import simplified
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Losses, Standing
 from lnnkit.learn.fitting.label_batches import LabelBatch
-from lnnkit.learn.fitting.simpler_values import simplified
 from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.replay.recorded_inference import same_derivations
 from lnnkit.scores import Epoch
@@ -68,8 +68,7 @@ class FittedValues:
 def descend(fitting: Fitting, start: Tensor, listen: Listen | None, checkpoint: Checkpoint | None) -> FittedValues:
     """Fit from these values on. Raises `lnnkit.learn.parameters.constraints.Infeasible` and `TooLarge`."""
     constraints = fitting.constraints(start)
-    states = [binding.module.state_dict() for binding in fitting.bindings]
-    descent = _GradientDescent(fitting, constraints, fitting.units, listen, checkpoint, states)
+    descent = _GradientDescent(fitting, constraints, fitting.units, listen, checkpoint)
     return descent.fitted(constraints.start(start))
 
 
@@ -78,8 +77,7 @@ def as_it_stands(fitting: Fitting) -> FittedValues:
     values = torch.zeros(0, dtype=torch.float64)
     inferred = fitting.infer(values, fitting.constraints(values))
     standing = fitting.standing(inferred)
-    met = all(scores is None or scores.exact for scores in (standing.train, standing.validation))
-    stopped: StopReason = "solved" if met else "epochs"
+    stopped: StopReason = "solved" if standing.exact else "epochs"
     return FittedValues(values, inferred.losses, standing, standing, (), None, stopped, values.bool())
 
 
@@ -92,7 +90,7 @@ class _GradientDescent:
     _units: Tensor
     _listen: Listen | None
     _checkpoint: Checkpoint | None
-    _modules: list[dict[str, Any]]
+    _modules: list[dict[str, Any]] = field(default_factory=list)
     _history: list[Epoch] = field(default_factory=list)
     _best: Best | None = None
     _kept: int | None = None
@@ -109,7 +107,7 @@ class _GradientDescent:
             if stopped in ("interrupted", "solved"):
                 break
         assert self._best is not None and self._before is not None
-        for binding, state in zip(self._fitting.bindings, self._modules, strict=True):
+        for binding, state in zip(self._fitting.bindings, self._modules, strict=False):  # none where nothing was better
             binding.module.load_state_dict(state)
         values, inferred, idle = simplified(self._fitting, self._best.values, start, self._constraints)
         after, history = self._fitting.standing(inferred), tuple(self._history)
@@ -125,9 +123,8 @@ class _GradientDescent:
         epoch, gap, since = 0, 1, 0
         if saved is not None:
             point.data.copy_(saved.tensors["values"])
-            optimizer.state[point] = {
-                name: saved.tensors[mine] for mine, name in _STATE.items() if mine in saved.tensors
-            }
+            known = _STATE.keys() & saved.tensors.keys()
+            optimizer.state[point] = {_STATE[mine]: saved.tensors[mine] for mine in known}
             _, epoch, gap, since = saved.place
         expected: float | None = None
         while True:
@@ -152,10 +149,12 @@ class _GradientDescent:
             if settings.patience is not None and since >= settings.patience and not softened:
                 return "patience"
             if expected is not None:  # not at the start, nor after resuming from a checkpoint
-                exact = abs(expected - inferred.losses.total) <= _AGREE * max(1.0, abs(inferred.losses.total))
+                exact = abs(expected - total) <= _AGREE * max(1.0, abs(total))
                 if crisp or settings.soft:
                     exact = gap < _SOFTENED  # replays are softened, so the losses cannot agree
-                gap = self._longer(gap, inferred) if exact else max(1, gap // 2)
+                unchanged = exact and self._unchanged(inferred)
+                most = _RAREST if unchanged and settings.patience is None else _RARE
+                gap = min(most, (_UNCHANGED if unchanged else _LONGER) * gap) if exact else max(1, gap // 2)
             if self._checkpoint is not None:
                 self._checkpoint.write(Place(restart, epoch, gap, since), point, optimizer, self._best)
             now = min(gap, settings.epochs - epoch)
@@ -165,28 +164,28 @@ class _GradientDescent:
     def _solved(self, inferred: Inferred) -> bool:
         """Whether every label is met exactly and decay has no weight left to draw to 1."""
         fitting = self._fitting
-        if not all_set(fitting.labels.lower == fitting.labels.upper):
-            return False
-        if fitting.bindings or any(parameter.kind in ("weight", "bias") for parameter in fitting.parameters):
-            return False
-        return all(scores is None or scores.exact for scores in fitting.scores(inferred))
+        weighed = fitting.bindings or any(parameter.kind in ("weight", "bias") for parameter in fitting.parameters)
+        points = all_set(fitting.labels.lower == fitting.labels.upper)
+        return points and not weighed and fitting.standing(inferred).exact
 
     def _begin(self, restart: int, start: Tensor) -> Tensor:
         """The start of a restart: after the first, with perturbed weights, biases and truths."""
         if not restart:
-            return start.clone()
-        settings = self._fitting.settings
-        generator = torch.Generator().manual_seed(_mixed(settings.seed, restart, -1))
-        noise = torch.randn(len(start), generator=generator, dtype=start.dtype) * _SPREAD
-        return self._constraints.project(start + noise * self._units, start).clone()
+            return start
+        noise = torch.randn(len(start), generator=self._generator(restart, -1), dtype=start.dtype) * _SPREAD
+        return self._constraints.project(start + noise * self._units, start)
+
+    def _generator(self, restart: int, epoch: int) -> torch.Generator:
+        """A generator with a distinct seed for each restart and epoch."""
+        seed = self._fitting.settings.seed * 1_000_003 + restart * 7_919 + epoch + 2
+        return torch.Generator().manual_seed(seed % 2**63)
 
     def _epochs(
         self, point: Tensor, optimizer: torch.optim.Adam, inferred: Inferred, where: tuple[int, int, int]
     ) -> float:
         """Run epochs without inference; returns the loss of the replays. ``point`` are the values in their units."""
         restart, epoch, count = where
-        fitting, constraints = self._fitting, self._constraints
-        generator = torch.Generator().manual_seed(_mixed(fitting.settings.seed, restart, epoch))
+        fitting, constraints, generator = self._fitting, self._constraints, self._generator(restart, epoch)
         if not self._unchanged(inferred):
             self._replays = inferred, fitting.batches(inferred, generator)
         assert self._replays is not None
@@ -205,11 +204,6 @@ class _GradientDescent:
         with torch.no_grad():
             return self._replayed(batches, point.detach() * self._units)
 
-    def _longer(self, gap: int, inferred: Inferred) -> int:
-        """The epochs to the next inference, after exact replays."""
-        unchanged, early = self._unchanged(inferred), self._fitting.settings.patience is not None
-        return min(_RAREST if unchanged and not early else _RARE, (_UNCHANGED if unchanged else _LONGER) * gap)
-
     def _unchanged(self, inferred: Inferred) -> bool:
         """Whether the replay of the previous inference serves this one too; if so, it is kept."""
         if self._replays is None or not self._fitting.whole:
@@ -224,9 +218,9 @@ class _GradientDescent:
         """The loss of all labels, by their replays."""
         total, others, count = 0.0, 0.0, sum(len(batch.targets) for batch in batches)
         for batch in batches:
-            terms = {name: float(term) for name, term in self._fitting.terms(batch, values, self._constraints).items()}
-            total += terms.pop("labels") * len(batch.targets) / max(1, count)
-            others = sum(terms.values())
+            labels, *rest = map(float, self._fitting.terms(batch, values, self._constraints).values())
+            total += labels * len(batch.targets) / max(1, count)
+            others = sum(rest)
         return total + others
 
     def _report(self, restart: int, epoch: int, inferred: Inferred, values: Tensor) -> bool:
@@ -235,11 +229,6 @@ class _GradientDescent:
         named = self._fitting.named(values)
         self._history.append(Epoch(restart + 1, epoch, losses.total, losses.terms, losses.validation, accuracy, named))
         return self._listen is None or self._listen(self._history[-1]) is not False
-
-
-def _mixed(seed: int, restart: int, epoch: int) -> int:
-    """A distinct random seed for each restart and epoch."""
-    return (seed * 1_000_003 + restart * 7_919 + epoch + 2) % (2**63)
 
 
 # --- checkpoints: the state in a safetensors file, replaced atomically before each inference --------------------------
@@ -277,8 +266,7 @@ class Saved(NamedTuple):
     tensors: Mapping[str, Tensor]
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(NamedTuple):
     """The checkpoint at ``path``. ``key`` identifies the run: settings, program and labels."""
 
     path: Path
@@ -293,7 +281,7 @@ class Checkpoint:
                 meta = file.metadata() or {}
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
         except SafetensorError:
-            raise OtherRun(str(self.path)) from None
+            meta, tensors = {}, {}
         if meta.get("key") != self.key:
             raise OtherRun(str(self.path))
         place = json.loads(meta["place"])

@@ -1,4 +1,18 @@
-"""Batches of labels, with the replay of each: of what set their bounds, or of all soft supports.
+"""The loss of a program: how far its bounds are from their labels, and how far bounds are crossed. Batches of labels,
+with the replay of each: of what set their bounds, or of all soft supports.
+
+    ========================  ==============================================================================
+    ``labels``, squared       mean over labels of ``(L - l)^2 + (U - u)^2``, halved
+    ``labels``, log           mean of the cross entropies of ``L`` after ``l`` and of ``U`` after ``u``, halved
+    ``contradictions``        sum of ``max(0, L - U)`` over arrested atoms and instances
+    ``uncertainty``           mean over labels of ``max(0, (U - L) - (u - l))``
+    ``decay``                 sum over weights and biases of ``(w - 1)^2``
+    ``slack``                 sum over left-out operands of the violations of conditions of classical neurons
+    ========================  ==============================================================================
+
+``l`` and ``u`` are the label's bounds. An end that no rule bounds is constant and has no gradient. For a number, an end
+whose error is ``d`` standard deviations of all its labels counts ``d^2 / (1 + d^2)`` instead of the square, under
+either distance (Geman and McClure 1987); an unknown end counts 1.
 
 Soft supports are all instances that support a labelled atom, not only the winner; used in training alone. The lower end
 of a labelled atom becomes the noisy-or ``1 - prod (1 - v)`` over the bounds ``v`` of its supports, so that each of them
@@ -8,8 +22,11 @@ conjunction of informative literals; an atom without any keeps its inferred boun
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal as OneOf
+from typing import NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -20,11 +37,117 @@ from lnnkit.arrays import any_set
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding, leaf_modes
-from lnnkit.learn.fitting.objective import Targets, class_weights, crossing
 from lnnkit.learn.labels import LabelledBounds, Labels, last_events
 from lnnkit.learn.replay.neural_predicates import Binding, BoundReplay, bound_atoms, bound_replay
 from lnnkit.learn.replay.recorded_inference import RecordedInference
 from lnnkit.store.relations import Relation
+
+Distance = OneOf["squared", "log"]
+
+_LEAST = 1e-6  # below this truth, or within it of 1, the logarithm continues as its tangent
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """The terms of the loss with their weights; distance from labels has weight 1. ``slack`` None: none is
+    permitted."""
+
+    distance: Distance = "squared"
+    contradictions: float = 1.0
+    uncertainty: float = 0.0
+    decay: float = 0.0
+    slack: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ``ValueError`` for an unknown distance, or a negative weight."""
+        if self.distance not in get_args(Distance):
+            raise ValueError(f"loss must be one of {', '.join(map(repr, get_args(Distance)))}; got {self.distance!r}")
+        weights = {"contradictions": self.contradictions, "uncertainty": self.uncertainty, "decay": self.decay}
+        for name, weight in {**weights, "slack": self.slack}.items():
+            if weight is not None and not 0 <= weight < math.inf:
+                raise ValueError(f"{name} must be a number of at least 0; got {weight}")
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """The targets of ``n`` labels: ``ends`` (2n,) are their lower, then their upper bounds, ``weight`` (2n,) their
+    weights, which sum to 1. ``spread`` (2n,) is positive for numbers only; None: there are none. With ``points`` both
+    ends of a label are one value, with one target: ``ends`` and ``weight`` are (n,)."""
+
+    ends: Tensor
+    weight: Tensor
+    spread: Tensor | None = None
+    points: bool = False
+
+    def __len__(self) -> int:
+        return len(self.ends) if self.points else len(self.ends) // 2
+
+    def as_points(self) -> Targets | None:
+        """The same distance for bounds whose two ends are equal; None if the two targets of a label differ."""
+        count = len(self)
+        if self.spread is not None or not torch.equal(self.ends[:count], self.ends[count:]):
+            return None
+        return Targets(self.ends[:count], self.weight[:count] + self.weight[count:], points=True)
+
+    def distance(self, ends: Tensor, distance: Distance) -> Tensor:
+        """The distance of bounds (2n,), lower then upper ones, or of ``points`` (n,) from the targets."""
+        if self.spread is not None:
+            numeric = self.spread > 0
+            far = (self.weight * _off(ends, self.ends, self.spread).square())[numeric].sum()
+            rest = Targets(torch.where(numeric, 0.0, self.ends), torch.where(numeric, 0.0, self.weight))
+            return far + rest.distance(torch.where(numeric, 0.0, ends), distance)
+        if distance == "squared":
+            loss = _Squared.apply(ends, self.ends, self.weight)
+            assert isinstance(loss, Tensor)
+            return loss
+        true, false = _log(ends), _log(1 - ends)
+        return -(self.weight * (self.ends * true + (1 - self.ends) * false)).sum()
+
+    def uncertainty(self, ends: Tensor) -> Tensor:
+        """How much wider bounds (2n,) are than the targets."""
+        if self.points:
+            return torch.zeros((), dtype=ends.dtype)
+        count = len(self)
+        if self.spread is not None:
+            ends = torch.where(self.spread > 0, self.ends, ends)
+        width, wanted = ends[count:] - ends[:count], (self.ends[count:] - self.ends[:count]).nan_to_num()
+        return 2 * (self.weight[:count] * (width - wanted).clamp(min=0.0)).sum()
+
+
+def _off(ends: Tensor, wanted: Tensor, spread: Tensor) -> Tensor:
+    """``d / sqrt(1 + d^2)``, ``d = (ends - wanted) / spread``: 0 for infinite targets, -1 or 1 for infinite ends."""
+    unknown = ends.isinf()
+    gap = (torch.where(unknown, 0.0, ends) - wanted) / torch.where(spread > 0, spread, 1.0)
+    gap = torch.where(wanted.isinf(), 0.0, gap)
+    off = gap * torch.rsqrt(1 + gap.square())
+    return torch.where(unknown & ~wanted.isinf(), ends.sign(), off)
+
+
+class _Squared(torch.autograd.Function):
+    """``sum weight (x - wanted)^2``, with a fused backward pass."""
+
+    @staticmethod
+    def forward(ctx: torch.autograd.function.FunctionCtx, ends: Tensor, wanted: Tensor, weight: Tensor) -> Tensor:
+        gap = ends - wanted
+        pull = gap * weight
+        ctx.save_for_backward(pull)
+        return torch.dot(gap, pull)
+
+    @staticmethod
+    def backward(ctx: torch.autograd.function.FunctionCtx, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        (pull,) = ctx.saved_tensors  # pyright: ignore[reportAttributeAccessIssue]
+        return pull * (2 * gradients[0]), None, None
+
+
+def _log(truth: Tensor) -> Tensor:
+    """``ln x``, continued by its tangent below the least truth, so that certainly wrong answers still learn."""
+    low = truth < _LEAST
+    return torch.where(low, (truth - _LEAST) / _LEAST, 0.0) + torch.log(torch.where(low, _LEAST, truth))
+
+
+def crossing(lower: Tensor, upper: Tensor) -> Tensor:
+    """The amount by which the bounds cross."""
+    return (lower - upper).clamp(min=0.0).sum()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +174,21 @@ class LabelBatch:
 
 def targets(labels: Labels, which: Tensor, *, balanced: bool) -> Targets:
     """The targets of some labels; if ``balanced``, each class of each predicate has the same weight."""
-    lower, upper = labels.lower[which].double(), labels.upper[which].double()
-    weight = class_weights(labels.true[which], labels.predicate[which], balanced=balanced)
-    spread = labels.spread[which] if any_set(labels.numeric) else None
-    twice = None if spread is None else torch.cat([spread, spread])
-    return Targets(torch.cat([lower, upper]), torch.cat([weight, weight]) / 2, twice)
+    group = labels.predicate[which]
+    code = group * 2 + labels.true[which] if balanced else torch.zeros_like(group)
+    counts = torch.bincount(code)
+    weight = 1.0 / (counts.double()[code] * (counts > 0).sum())  # they sum to 1
+    spread = labels.spread[which].repeat(2) if any_set(labels.numeric) else None
+    ends = torch.cat([labels.lower[which].double(), labels.upper[which].double()])
+    return Targets(ends, weight.repeat(2) / 2, spread)
 
 
 def batches(
-    inference: RecordedInference,
-    bounds: LabelledBounds,
-    labels: Labels,
-    parts: Sequence[Tensor],
-    bindings: Sequence[Binding],
-    *,
-    balanced: bool,
-    soft: bool,
+    bounds: LabelledBounds, parts: Sequence[Tensor], bindings: Sequence[Binding], *, balanced: bool, soft: bool
 ) -> list[LabelBatch]:
     """A batch for each of the ``parts`` of the labels, each with all contradictions. ``soft``: of all supports."""
-    rows = bounds.keys[0] // 2
-    supported = supports(inference, rows[torch.cat(list(parts))]) if soft and parts else None
+    inference, rows = bounds.inference, bounds.keys[0] // 2
+    supported = supports(inference, rows[torch.cat([*parts])]) if soft and parts else None
     crossed = torch.from_numpy(inference.numbers.crossed)
     (low, high), (lowered, raised) = last_events(inference, crossed)
     arrested = inference.events.crossings
@@ -80,36 +198,31 @@ def batches(
         events = [*(event[which] for event in bounds.events), lowered, raised, arrested]
         keys = [*(key[which] for key in bounds.keys), low, high, torch.full_like(arrested, -1)]
         replay = inference.replay(torch.cat(events), torch.cat(keys))
-        wanted, ends = targets(labels, which, balanced=balanced), None
+        wanted, ends = targets(bounds.labels, which, balanced=balanced), None
         if supported is not None:
             several, owner = supported.of(rows[which])
-            places, renumbered = torch.unique(owner, return_inverse=True)
             replayed = inference.replay(several, torch.full_like(several, -1))
-            ends = SoftEnds(bound_replay(replayed, owned), places, renumbered)
-        elif torch.equal(replay.places[: len(wanted)], replay.places[len(wanted) :]):
-            points = wanted.as_points()
-            if points is not None:  # an epoch of 100,000 labels takes 2.2 ms instead of 2.6
-                replay, wanted = replace(replay, places=replay.places[: len(wanted)]), points
+            ends = SoftEnds(bound_replay(replayed, owned), *torch.unique(owner, return_inverse=True))
+        elif torch.equal(*replay.places.tensor_split([len(wanted)])) and (points := wanted.as_points()) is not None:
+            # An epoch of 100,000 labels takes 2.2 ms instead of 2.6
+            replay, wanted = replace(replay, places=replay.places[: len(wanted)]), points
         made.append(LabelBatch(wanted, bound_replay(replay, owned), len(crossed), ends))
     return made
 
 
 def crossings(inference: RecordedInference) -> Tensor:
     """The sum of ``max(0, L - U)`` over all crossed bounds of a fixpoint."""
-    total = torch.zeros((), dtype=torch.float64)
-    for table in inference.fixpoint.state.crossed:
-        ends = (table.crossed.lower, table.crossed.upper)
-        total = total + crossing(*(torch.from_numpy(end.values).double() for end in ends))
-    for arrested in inference.fixpoint.progress.arrested:
-        total = total + crossing(*(torch.from_numpy(end).double() for end in arrested.roots))
-    return total
+    crossed = [table.crossed for table in inference.fixpoint.state.crossed]
+    pairs = [(ends.lower.values, ends.upper.values) for ends in crossed]
+    pairs += [arrested.roots for arrested in inference.fixpoint.progress.arrested]
+    amounts = (crossing(*(torch.from_numpy(end).double() for end in pair)) for pair in pairs)
+    return sum(amounts, torch.zeros((), dtype=torch.float64))
 
 
-_LEAST = 1e-9  # keeps log(1 - v) finite
+_UNSURE = 1e-9  # keeps log(1 - v) finite
 
 
-@dataclass(frozen=True, slots=True)
-class Supports:
+class Supports(NamedTuple):
     """The supports of atoms: ``events`` (m,) that bound the lower ends of ``rows`` (m,), sorted by row."""
 
     events: Tensor
@@ -121,8 +234,7 @@ class Supports:
         return self.events[mine], order[torch.searchsorted(rows[order], self.rows[mine])]
 
 
-@dataclass(frozen=True, slots=True)
-class SoftEnds:
+class SoftEnds(NamedTuple):
     """Lower ends at ``places`` of the labels' bounds: noisy-ors of the replayed values that ``owner`` assigns to
     each."""
 
@@ -133,7 +245,7 @@ class SoftEnds:
     def soften(self, ends: Tensor, values: Tensor) -> Tensor:
         """``ends`` with those places replaced by the noisy-or of their supports; ``values`` are those of the replay."""
         # Keeps a gradient for a support that is fully true
-        within = values + (values.clamp(0.0, 1 - _LEAST) - values).detach()
+        within = values + (values.clamp(0.0, 1 - _UNSURE) - values).detach()
         logs = torch.log1p(-within)
         missed = torch.zeros(len(self.places), dtype=ends.dtype).index_add(0, self.owner, logs)
         return ends.index_copy(0, self.places, 1 - missed.exp())
@@ -141,10 +253,9 @@ class SoftEnds:
 
 def supports(inference: RecordedInference, rows: Tensor) -> Supports:
     """The supports of the atoms ``rows``, which become listed."""
-    run = inference.fixpoint
+    run, numbers = inference.fixpoint, inference.numbers
     grounding, atoms = run.grounding, run.grounding.atoms
     events, heads = [torch.zeros(0, dtype=torch.int64)], [torch.zeros(0, dtype=torch.int64)]
-    numbers = inference.numbers
     for table, _, some in numbers.by_relation(torch.unique(rows).numpy()):
         table.enlist("listed", some[some >= 0].astype(np.int32))
         for formula, leaf in _concluding(grounding, table):

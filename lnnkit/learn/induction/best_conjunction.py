@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 
@@ -117,10 +117,9 @@ def best_conjunctions(table: LabelledTable, compared: Sequence[TableLiteral], lo
     ranked += [_comparison(literal, table.columns) for literal in compared]
     ranked = [column for column in ranked if len(column.values) > 1 or len(column.order) < len(signed)]
     ways = (False, True) if any(len(column.order) < len(signed) for column in ranked) else (False,)
-    one = two = BestConjunction(0.0)
-    for unknown in ways:
-        for column in ranked:
-            one = _better(one, *column.best(signed, column.base(signed, unknown)), unknown)
+    one = BestConjunction(0.0)
+    for unknown, column in product(ways, ranked):
+        one = _better(one, *column.best(signed, column.base(signed, unknown)), unknown)
     two = one
     for unknown in ways if longest > 1 else ():
         for column in ranked:
@@ -135,14 +134,10 @@ def _better(best: BestConjunction, total: float, cuts: Conjunction, unknown: boo
 
 def _best_pair(ranked: Sequence[_Ranked], signed: np.ndarray, best: BestConjunction, unknown: bool) -> BestConjunction:
     """The best pair of literals of two columns, if better than ``best``: pairs of columns by their bounds."""
-    bounds: list[tuple[float, int, int]] = []
-    for at, one in enumerate(ranked):
-        for place in range(at + 1, len(ranked)):
-            bounds.append((_bound(one, ranked[place], signed, unknown), at, place))
-    for bound, at, place in sorted(bounds, key=lambda pair: -pair[0]):
+    pairs = [(_bound(*pair, signed, unknown), *pair) for pair in combinations(ranked, 2)]
+    for bound, one, two in sorted(pairs, key=lambda pair: -pair[0]):
         if bound <= best.total + 1e-9:
             break
-        one, two = ranked[at], ranked[place]
         if one.numeric and two.numeric and min(len(one.values), len(two.values)) > _FEW:
             total, cuts = _two_cuts(one, two, signed, unknown)
             best = _better(best, total, cuts, unknown)
@@ -161,15 +156,12 @@ def _bound(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> flo
     most."""
     if not (one.numeric and two.numeric):
         return np.inf
-    places = []
-    for column in (one, two):
-        width = max(1, -(-len(column.values) // _BINS))
-        places.append(np.where(column.ranks < 0, 0, column.ranks // width + 1))
-    first, second = places
+    widths = [max(1, -(-len(column.values) // _BINS)) for column in (one, two)]
+    bins = [np.where(of.ranks < 0, 0, of.ranks // width + 1) for of, width in zip((one, two), widths, strict=True)]
     if not unknown:
         signed = np.where((one.ranks < 0) | (two.ranks < 0), 0.0, signed)
-    high = [int(bins.max(initial=0)) + 1 for bins in places]
-    cells = first * high[1] + second
+    high = [int(places.max(initial=0)) + 1 for places in bins]
+    cells = bins[0] * high[1] + bins[1]
     sums = np.bincount(cells, signed, high[0] * high[1]).reshape(high)
     most = np.bincount(cells, np.maximum(signed, 0.0), high[0] * high[1]).reshape(high)
     best = -np.inf
@@ -230,11 +222,10 @@ def _greatest_ends(ranks: np.ndarray, times: np.ndarray, amounts: np.ndarray, co
         node, time, right = node[order], time[order], right[order]
         total, prefix, suffix = total[order], prefix[order], suffix[order]
         group = np.repeat(start := np.flatnonzero(np.diff(node, prepend=-1)), np.diff(start, append=len(node)))
-        latest = [np.maximum.accumulate(np.where(right == side, places, -1)) for side in (0, 1)]
         states = []
-        for at in latest:
-            there = at >= group
-            states.append([np.where(there, values[at], 0.0) for values in (total, prefix, suffix)])
+        for side in (0, 1):
+            at = np.maximum.accumulate(np.where(right == side, places, -1))  # the latest of each side
+            states.append([np.where(at >= group, values[at], 0.0) for values in (total, prefix, suffix)])
         (left_sum, left_prefix, left_suffix), (right_sum, right_prefix, right_suffix) = states
         total = left_sum + right_sum
         prefix = np.maximum(left_prefix, left_sum + right_prefix)

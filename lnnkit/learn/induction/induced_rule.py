@@ -54,7 +54,7 @@ class Induced:
             else:
                 fails = np.logical_or.reduce([certain(literal, not wanted, columns) for literal, wanted in conjunction])
                 known = np.logical_and.reduce([certain(*part, columns) for part in conjunction])
-                true = np.maximum(true, np.where(known, 1.0, np.where(fails, 0.0, self.unknown)))
+                true = np.maximum(true, np.select([known, fails], [1.0, 0.0], self.unknown))
         return (true - 0.5) * SPAN if self.plain else true + self.start
 
     @property
@@ -70,10 +70,9 @@ class Induced:
         """(n,) the truth of rows; if a cell that the rule reads is missing, the truth at the expected log-odds
         (`expected`). The mean of truths, which saturate at 0 and 1, was half a point less accurate on heloc."""
         truth, gaps = self.truth(columns), self._gaps(columns)
-        if gaps.any():
-            likely = self.expected([column.of(column.values[gaps]) for column in columns], donors)
-            odds = np.log(likely) - np.log(np.maximum(1 - likely, 1e-300))
-            truth[gaps] = np.clip(0.5 + odds / self.span, 0.0, 1.0)
+        likely = self.expected([column.of(column.values[gaps]) for column in columns], donors)
+        odds = np.log(likely) - np.log(np.maximum(1 - likely, 1e-300))
+        truth[gaps] = np.clip(0.5 + odds / self.span, 0.0, 1.0)
         return truth
 
     def expected(self, columns: Sequence[TableColumn], donors: Donors) -> np.ndarray:
@@ -133,10 +132,9 @@ class Donors:
         total = np.zeros((len(coded[0][1]), self.count), np.float32)
         known = np.full_like(total, 1e-6)
         for column, width, (donor, other) in zip(self.columns, self.ranges, coded, strict=True):
+            apart = (other[:, None] != donor[None]).astype(np.float32)
             if column.numeric:
                 apart = np.minimum(np.abs(other[:, None] - donor[None]) / np.float32(width), 1.0)
-            else:
-                apart = (other[:, None] != donor[None]).astype(np.float32)
             both = ~np.isnan(other)[:, None] & ~np.isnan(donor)[None]
             total += np.where(both, apart, 0.0)
             known += both
@@ -152,16 +150,12 @@ def donors(columns: Sequence[TableColumn], rng: np.random.Generator) -> Donors:
     """Donors for rows of such columns."""
     rows = len(columns[0].values) if columns else 0
     some = np.sort(rng.permutation(rows)[:_DONORS])
-    kept = tuple(column.of(column.values[some]) for column in columns)
-    return Donors(kept, tuple(_range(column) for column in kept))
-
-
-def _range(column: TableColumn) -> float:
-    known = column.values[~np.isnan(column.values)] if column.numeric else np.zeros(0)
-    if not len(known):
-        return 1.0
-    low, high = np.quantile(known, _TAILS)
-    return float(high - low) or float(known.max() - known.min()) or 1.0
+    kept, ranges = tuple(column.of(column.values[some]) for column in columns), list[float]()
+    for column in kept:
+        known = column.values[~np.isnan(column.values)] if column.numeric else np.zeros(0)
+        low, high = np.quantile(known, _TAILS) if len(known) else (0.0, 0.0)
+        ranges.append(float(high - low) or float(np.ptp(known) if len(known) else 0.0) or 1.0)
+    return Donors(kept, tuple(ranges))
 
 
 def _coded(donor: TableColumn, other: TableColumn) -> tuple[np.ndarray, np.ndarray]:
@@ -185,12 +179,9 @@ _SHOWN = 10  # values of a column, in a message
 def statements(rule: Induced, columns: Sequence[TableColumn], target: str) -> list[str]:
     """The declarations of the columns that a rule reads, and of its closed ``target``; and the rule. The truth of the
     target is one half at score 0 of a weighted rule, and linear in the score."""
-    lines = [declaration(columns[place]) for place in rule.columns]
-    lines.append(f"predicate {format_predicate(target)}(row) closed")
-    body = _body(rule, columns)
-    if body:
-        lines.append(f"rule {body} -> {format_predicate(target)}(X)")
-    program, findings = parse("\n".join(lines))
+    name, body = format_predicate(target), _body(rule, columns)
+    lines = [*(declaration(columns[place]) for place in rule.columns), f"predicate {name}(row) closed"]
+    program, findings = parse("\n".join([*lines, f"rule {body} -> {name}(X)" if body else ""]))
     assert not findings, findings
     return [format_statement(statement) for statement in program.statements]
 
@@ -247,8 +238,7 @@ def rule_lines(rule: Induced, columns: Sequence[TableColumn], positive: str, neg
         yield from (f"else {negative}",) if named else ()
         return
     yield f"truth of {positive}: {0.5 + rule.start / rule.span:.4g}"
-    order = sorted(range(len(named)), key=lambda place: -abs(float(rule.weights[place])))
-    for place in order:
+    for place in np.argsort(-np.abs(rule.weights), kind="stable").tolist():
         yield f"  {float(rule.weights[place]) / rule.span:+.4g} if {named[place]}"
     yield f"{positive} if above 0.5, else {negative}"
 
@@ -291,10 +281,9 @@ def with_values_quoted(text: str, columns: Sequence[TableColumn]) -> str:
         known = values.get(atom.name)
         if known is None or not isinstance(value, ast.Constant):
             continue
-        if value.text in known:
-            if not value.quoted:
-                bare[value.span.start] = value
-        else:
+        if value.text in known and not value.quoted:
+            bare[value.span.start] = value
+        elif value.text not in known:
             near = nearest(value.text, known)
             shown = ", ".join(map(repr, known[:_SHOWN])) + (", ..." if len(known) > _SHOWN else "")
             meant = f"; did you mean {near!r}?" if near else ""

@@ -1,16 +1,134 @@
-"""Literals over the columns of a table, and their truth in each row: thresholds of numbers, crisp or soft, and values
-of categories. A soft threshold is true to a degree, the sigmoid of the margin over its scale, as in ``(age(X) >=
-40){scale: 12}``: for a gradual effect, instead of a staircase of crisp ones."""
+"""Tables of any kind as columns of numbers and categories, and literals over them with their truth in each row.
+
+Literals are thresholds of numbers, crisp or soft, and values of categories. A soft threshold is true to a degree, the
+sigmoid of the margin over its scale, as in ``(age(X) >= 40){scale: 12}``: for a gradual effect, instead of a staircase
+of crisp ones."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, date, timedelta
+from itertools import combinations
+from typing import Any
 from typing import Literal as OneOf
 
 import numpy as np
+import pyarrow as pa
 from sklearn.tree import DecisionTreeClassifier
+
+_MICROSECONDS = 86_400_000_000  # microseconds of a day
+_KINDS: dict[OneOf["truth", "number", "date", "duration"], tuple[type, ...]] = {
+    "truth": (bool, np.bool_),
+    "number": (int, float, np.number),
+    "date": (date, np.datetime64),
+    "duration": (timedelta, np.timedelta64),
+}
+"""The types of the cells of a column of objects, by the kind of their numbers; those of a category are any others."""
+
+
+def columns_of(table: Any) -> list[TableColumn]:
+    """The columns of a data frame or an Arrow table, by name, or of a two-dimensional array (``x0``, ``x1``, ...).
+    Dates and durations are converted to days. A column that holds neither numbers nor truth values is a category, by
+    its text."""
+    if hasattr(table, "__arrow_c_stream__") and not hasattr(table, "iloc"):  # Arrow, polars, DuckDB
+        arrow = pa.table(table)
+        return [_column(name, _cells(cells)) for name, cells in zip(arrow.column_names, arrow.columns, strict=True)]
+    if hasattr(table, "columns"):
+        return [_column(str(name), table[name]) for name in table.columns]
+    array = np.asarray(table)
+    return [_column(f"x{place}", array[:, place]) for place in range(array.shape[1])]
+
+
+def _cells(column: pa.ChunkedArray) -> np.ndarray:
+    kind = column.type
+    if pa.types.is_dictionary(kind):  # to_numpy loses gaps, and not all kinds can be cast
+        parts = [
+            np.array([*chunk.dictionary.to_pylist(), None], object)[
+                chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy()
+            ]
+            for chunk in column.chunks
+        ]
+        return np.concatenate([np.zeros(0, object), *parts])
+    return (column.cast(pa.float64()) if pa.types.is_decimal(kind) else column).to_numpy()
+
+
+def _column(name: str, values: Any) -> TableColumn:
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    if kind in "bfiu":
+        return TableColumn(name, np.asarray(values, dtype=np.float64), "truth" if kind == "b" else "number")
+    if kind in "mM":
+        return _days(name, values, "date" if kind == "M" else "duration")
+    cells = [None if value is None or value != value or str(value) == "<NA>" else value for value in values]
+    known = [value for value in cells if value is not None]
+    kinds = (kind for kind, types in _KINDS.items() if known and all(isinstance(value, types) for value in known))
+    kind = next(kinds, None)
+    if kind in ("truth", "number"):
+        return TableColumn(name, np.array([np.nan if value is None else float(value) for value in cells]), kind)
+    if kind == "date" or kind == "duration":
+        return _days(name, cells, kind)
+    return TableColumn(name, np.array([None if value is None else str(value) for value in cells], object))
+
+
+def _days(name: str, values: Any, kind: OneOf["date", "duration"]) -> TableColumn:
+    """Dates as days since 1970-01-01, durations as days; those with a time zone by universal time."""
+    if kind == "date" and getattr(getattr(values, "dt", None), "tz", None) is not None:
+        values = values.dt.tz_convert(None)
+    if isinstance(values, list):
+        zoned = [getattr(value, "tzinfo", None) is not None for value in values]
+        pairs = zip(values, zoned, strict=True)
+        values = [value.astimezone(UTC).replace(tzinfo=None) if at else value for value, at in pairs]
+    times = np.asarray(values).astype("datetime64[us]" if kind == "date" else "timedelta64[us]")
+    numbers = times.astype(np.int64) / _MICROSECONDS
+    numbers[np.isnat(times)] = np.nan
+    return TableColumn(name, numbers, kind)
+
+
+def as_fitted(column: TableColumn, fitted: TableColumn) -> TableColumn:
+    """A column for prediction, converted to the kind of ``fitted`` in training. Raises ``ValueError`` if it cannot."""
+    gaps = missing(column)
+    if (column.numeric, column.kind) == (fitted.numeric, fitted.kind):
+        return column
+    if gaps.all():
+        return fitted.of(np.full(len(gaps), np.nan) if fitted.numeric else np.full(len(gaps), None, object))
+    kinds = (column.kind, fitted.kind) if column.numeric and fitted.numeric else None
+    truths = kinds == ("number", "truth") and set(np.unique(column.values[~gaps])) <= {0.0, 1.0}
+    if truths or kinds == ("truth", "number"):
+        return fitted.of(column.values)
+    if not fitted.numeric and column.kind == "number":
+        known = zip(column.values.tolist(), gaps, strict=True)
+        texts = [None if gap else str(int(value) if value.is_integer() else value) for value, gap in known]
+        return fitted.of(np.array(texts, object))
+    words = {"number": "numbers", "truth": "truth values", "date": "dates", "duration": "durations"}
+    before, now = (words[of.kind] if of.numeric else "texts" for of in (fitted, column))
+    raise ValueError(f"column {column.name!r} held {before} in fit, and holds {now} here")
+
+
+def in_order(
+    columns: Sequence[TableColumn], codes: np.ndarray, weight: np.ndarray
+) -> tuple[list[TableColumn], np.ndarray, np.ndarray]:
+    """The rows in a canonical order that does not depend on their source; rows of integral weight are repeated, other
+    weights scaled to a mean of 1, rows of weight 0 dropped."""
+    keys = [codes]
+    for column in columns:
+        texts = [] if column.numeric else ["" if value is None else f"={value}" for value in column.values.tolist()]
+        keys.append(column.values if column.numeric else np.array(texts))
+    order = np.lexsort(keys)
+    order = order[weight[order] > 0]
+    if (weight % 1).any():
+        shares = weight[order] / weight[order].mean()
+    else:
+        order = np.repeat(order, weight[order].astype(int))
+        shares = np.ones(len(order))
+    return [column.of(column.values[order]) for column in columns], codes[order], shares
+
+
+def without_rows(column: TableColumn) -> TableColumn:
+    """The column without its rows; a category keeps its values."""
+    texts = [] if column.numeric else sorted({text for text in column.values.tolist() if text is not None})
+    return column.of(np.zeros(0) if column.numeric else np.array(texts, object))
+
 
 UNIT = 255  # truth 1 where truths are whole numbers
 
@@ -146,15 +264,14 @@ def literals(table: LabelledTable) -> list[TableLiteral]:
 
 def split_literals(table: LabelledTable) -> list[TableLiteral]:
     """Thresholds where a decision tree splits the numbers, to the row."""
-    columns = table.columns
-    graded = [place for place, column in enumerate(columns) if column.numeric]
+    graded = [place for place, column in enumerate(table.columns) if column.numeric]
     if not graded:
         return []
     ranks = np.full((len(table.positive), len(graded)), np.nan, np.float32)  # a tree has single precision
     values: list[np.ndarray] = []
-    for at, place in enumerate(graded):
-        known = ~missing(columns[place])
-        distinct, ranks[known, at] = np.unique(columns[place].values[known], return_inverse=True)
+    for at, column in enumerate(table.columns[place] for place in graded):
+        known = ~missing(column)
+        distinct, ranks[known, at] = np.unique(column.values[known], return_inverse=True)
         values.append(distinct)
     tree = DecisionTreeClassifier(max_leaf_nodes=_LEAVES, random_state=0).fit(ranks, table.positive, table.weight).tree_
     inner = (tree.children_left >= 0) & np.isfinite(tree.threshold)
@@ -173,21 +290,20 @@ def compared_columns(table: LabelledTable) -> list[TableLiteral]:
     graded = [place for place, column in enumerate(table.columns) if column.numeric and column.kind != "truth"]
     some = np.arange(len(table.positive))[:: max(1, len(table.positive) // _COMPARED)]
     table = table.at(some[: 4 * _COMPARED])
-    for at, one in enumerate(graded):
-        for two in graded[at + 1 :]:
-            if table.columns[one].kind != table.columns[two].kind:
-                continue
-            pair = np.stack([table.columns[one].values, table.columns[two].values], axis=1)
-            known = ~np.isnan(pair).any(axis=1)
-            pair, answers = pair[known], (table.positive[known], table.weight[known])
-            more = pair[:, 0] >= pair[:, 1]
-            if len(pair) < 4 * _LEAST or not _APART <= more.mean() <= 1 - _APART:
-                continue
-            gain = _explained(more[:, None], *answers)
-            ranks = np.unique(pair, return_inverse=True)[1].reshape(pair.shape)  # a tree has single precision
-            # the first condition is for what chance gives
-            if gain >= _EARNED / len(pair) and gain > _explained(ranks, *answers) + 1e-9:
-                comparisons.append(TableLiteral(one, None, None, float(more.mean()), other=two))
+    for one, two in combinations(graded, 2):
+        if table.columns[one].kind != table.columns[two].kind:
+            continue
+        pair = np.stack([table.columns[one].values, table.columns[two].values], axis=1)
+        known = ~np.isnan(pair).any(axis=1)
+        pair, answers = pair[known], (table.positive[known], table.weight[known])
+        more = pair[:, 0] >= pair[:, 1]
+        if len(pair) < 4 * _LEAST or not _APART <= more.mean() <= 1 - _APART:
+            continue
+        gain = _explained(more[:, None], *answers)
+        ranks = np.unique(pair, return_inverse=True)[1].reshape(pair.shape)  # a tree has single precision
+        # the first condition is for what chance gives
+        if gain >= _EARNED / len(pair) and gain > _explained(ranks, *answers) + 1e-9:
+            comparisons.append(TableLiteral(one, None, None, float(more.mean()), other=two))
     return comparisons
 
 
@@ -203,9 +319,11 @@ def soft_literals(columns: Sequence[TableColumn]) -> list[TableLiteral]:
     soft: list[TableLiteral] = []
     for place, column in enumerate(columns):
         every = column.values[np.isfinite(column.values)] if column.numeric else np.zeros(0)
-        if len(np.unique(every)) < _GRADED:
+        values, counts = np.unique(every, return_counts=True)
+        if len(values) < _GRADED:
             continue
-        known = _varied(every)
+        # Without the most frequent value, if that would take most of the quantiles
+        known = every[every != values[counts.argmax()]] if 2 * counts.max() > len(every) else every
         low, high = np.quantile(known, _TAILS)
         for parts, quantiles in ((1, (0.5,)), *((parts, _CENTRES) for parts in _SCALES)):
             scale = float(f"{(high - low) / parts:.2g}")
@@ -215,12 +333,6 @@ def soft_literals(columns: Sequence[TableColumn]) -> list[TableLiteral]:
             for centre in sorted({round(float(quantile), digits) for quantile in np.quantile(known, quantiles)}):
                 soft.append(TableLiteral(place, centre, None, float(_reached(every, centre, scale).mean()), scale))
     return soft
-
-
-def _varied(known: np.ndarray) -> np.ndarray:
-    """The values without the most frequent one, if that would take most of the quantiles."""
-    values, counts = np.unique(known, return_counts=True)
-    return known[known != values[counts.argmax()]] if 2 * counts.max() > len(known) else known
 
 
 def _thresholds(known: np.ndarray) -> list[float]:

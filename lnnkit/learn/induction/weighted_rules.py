@@ -7,7 +7,7 @@ noisy than the labels (Piironen and Vehtari, "Comparison of Bayesian predictive 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.ensemble import GradientBoostingClassifier
@@ -76,7 +76,7 @@ def weighed(
         return np.arange(first, len(terms))
 
     held = weight[np.concatenate([out for _, out in parts])]
-    tried: list[_Tried] = []
+    way, count, tried = 0, 0, list[_Tried]()
     chosen: list[list[np.ndarray]] = []
     for way, what in enumerate(("broad thresholds", "thresholds", "conjunctions")):
         if not begins(f"weighing {what}") and tried:
@@ -86,10 +86,12 @@ def weighed(
             sets = [np.concatenate([every, paths(rows)]) for rows in (*(inside for inside, _ in parts), whole)]
         chosen.append(sets)
         trial = _tried(known, sets[:-1], np.array(costs), table, parts)
-        tried.append(trial if most is None else replace(trial, losses=trial.losses[: most + 1]))
-        if rival is not None and _beaten(tried, rival, held):
-            return None
-    way, count = _simplest(tried, held)
+        tried.append(trial if most is None else trial._replace(losses=trial.losses[: most + 1]))
+        way, count = _simplest(tried, held)
+        if rival is not None:
+            wrong = tried[way].losses[: count + 1][-1] > np.log(2)
+            if not no_worse(wrong.astype(float), rival.astype(float), held, _SURE):
+                return None
     count = count if most is None else min(count, most)
     begins("fitting weights")
     reference = ReferenceModel(known, chosen[way][-1], np.array(costs), table, whole)
@@ -116,13 +118,6 @@ def _rounded(
     return Induced(tuple(conjunctions[place] for place in kept), weights[kept], start, plain=False)
 
 
-def _beaten(tried: Sequence[_Tried], rival: np.ndarray, weight: np.ndarray) -> bool:
-    """Whether a rival that is wrong in those rows (n,) is better than the rule of any set of terms."""
-    way, size = _simplest(tried, weight)
-    wrong = tried[way].losses[min(size, len(tried[way].losses) - 1)] > np.log(2)
-    return not no_worse(wrong.astype(float), rival.astype(float), weight, _SURE)
-
-
 def _products(path: TreePath, known: np.ndarray) -> np.ndarray:
     """(n,) the truth of a conjunction in units."""
     product = np.ones(len(known))
@@ -135,12 +130,10 @@ def _broad(literals: Sequence[TableLiteral]) -> list[int]:
     """The literals without crisp or narrow thresholds of graded numbers."""
     scales = sorted((literal.scale, literal.column) for literal in literals if literal.scale is not None)
     broadest = {column: scale for scale, column in scales}  # the last one of each
-    pairs = enumerate(literals)
-    return [number for number, literal in pairs if literal.scale == broadest.get(literal.column, literal.scale)]
+    return [at for at, one in enumerate(literals) if one.scale == broadest.get(one.column, one.scale)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Tried:
+class _Tried(NamedTuple):
     """The best penalty's index, the held-out rows that it misclassifies (n,); the losses (sizes, n) of rules by
     size."""
 
@@ -177,20 +170,14 @@ def _simplest(tried: Sequence[_Tried], weight: np.ndarray) -> tuple[int, int]:
     """The first set of terms that is no worse than the best one, and the fewest terms with nearly its gain. To be
     better, a set needs both a lower loss and fewer misclassified rows, since either alone may be chance; for a rule
     with fewer terms the loss alone counts."""
-    way, least = 0, _least(tried[0], weight)
+    way, least = 0, [trial.losses[int((trial.losses @ weight).argmin())] for trial in tried]  # at the best size
     for richer, trial in enumerate(tried[1:], 1):
-        losses = _least(trial, weight)
-        pairs = ((tried[way].wrong.astype(float), trial.wrong.astype(float)), (least, losses))
+        pairs = ((tried[way].wrong.astype(float), trial.wrong.astype(float)), (least[way], least[richer]))
         if not any(no_worse(*pair, weight) for pair in pairs):
-            way, least = richer, losses
+            way = richer
     lost = tried[way].losses @ weight
     size = int((lost <= lost.min() + _UNSAID * (lost[0] - lost.min())).argmax())
     return way, max(size, _FEW) if way == 0 else size
-
-
-def _least(tried: _Tried, weight: np.ndarray) -> np.ndarray:
-    """(n,) the losses at the best size."""
-    return tried.losses[int((tried.losses @ weight).argmin())]
 
 
 def no_worse(losses: np.ndarray, others: np.ndarray, weight: np.ndarray, errors: float = _ERRORS) -> bool:
@@ -208,11 +195,7 @@ def tree_paths(known: np.ndarray, positive: np.ndarray, weight: np.ndarray, rng:
         return []
     worth: dict[TreePath, float] = {}
     model = GradientBoostingClassifier(
-        n_estimators=40,
-        learning_rate=0.3,
-        subsample=0.7,
-        min_samples_split=8,
-        random_state=int(rng.integers(2**31)),
+        n_estimators=40, learning_rate=0.3, subsample=0.7, min_samples_split=8, random_state=int(rng.integers(2**31))
     )
     for tree in model.fit(known, positive, weight).estimators_[:, 0]:
         for path, gain in _paths(tree):

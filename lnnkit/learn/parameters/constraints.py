@@ -118,15 +118,14 @@ class Constraints:
         if region is None:
             raise Infeasible(neuron, self._alpha)
         for name, value in zip(neuron.names, region.inside, strict=True):
-            place = self._place.get(name or "")
-            if place is not None and np.isnan(self._inside[place]):
-                self._inside[place] = value
+            if name in self._place and np.isnan(self._inside[self._place[name]]):
+                self._inside[self._place[name]] = value
         for row, limit, slackable in region.conditions:
             coefficients, left = self._half_space(row, neuron.names, neuron.values, limit)
-            if not coefficients.any() and left < -1e-9:
-                raise Infeasible(neuron, self._alpha)
             if coefficients.any():
                 (self._slack if slack and slackable else self._half_spaces).append((coefficients, left))
+            elif left < -1e-9:
+                raise Infeasible(neuron, self._alpha)
 
     def start(self, values: Tensor) -> Tensor:
         """Feasible values near these. Raises `Infeasible` if none are found."""
@@ -158,14 +157,13 @@ class Constraints:
         if not self._half_spaces:
             return torch.from_numpy(now)
         for _ in range(sweeps):
-            broken = False
+            before = now
             for row, limit in self._half_spaces:
                 excess = float(row @ now) - limit
                 if excess > _TOLERANCE / 2:
-                    broken = True
                     step = (1.0 if excess < 1e-9 else _OVER) * excess / float(row @ row)
                     now = (now - step * row).clip(self._least, self._most)
-            if not broken:
+            if now is before:
                 break
         inside = np.where(np.isnan(self._inside), now, self._inside)
         tried = (now + share * (inside - now) for share in (0.0, *_SHARES))

@@ -9,28 +9,164 @@ Axioms learn nothing, nor do rules of imported files.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Literal, cast
 
 import torch
 from torch import Tensor, nn
 
-from lnnkit.check.learnables import in_assertion
+from lnnkit.check.learnables import in_assertion, in_value, lacking
 from lnnkit.check.program import Assertion, CheckedProgram
-from lnnkit.learn.parameters.learnable_places import (
-    ParameterKind,
-    Range,
-    Replacement,
-    chains,
-    opened,
-    plain,
-    ranges,
-    rewritten,
-    truths,
-)
+from lnnkit.check.walk import nodes, transform
+from lnnkit.check.weights import shapes_of
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
+
+ParameterKind = Literal["weight", "bias", "lower", "upper", "value", "unit", "relation"]
+"""``unit`` and ``relation`` are weights omitted from a unit or a ``<?>``; a ``?`` is a ``value``."""
+
+Replacement = Callable[[ParameterKind, ast.Value | float, Span], ast.Value | float]
+"""Returns the replacement for a number of some kind. It is called for all positions of a rule in a fixed order."""
+
+Range = tuple[float, float]
+
+_SHARPEST = 1e-3  # share of a comparison's initial scale: the least that it learns
+_TINY = 1e-6  # the same without an initial scale
+_WRITTEN = re.compile(r"\?[^\s<(]*")
+
+_Attributed = ast.Connective | ast.Comparison | ast.Unit
+
+
+def rewritten(
+    formula: ast.Expression, number: Replacement, spans: Collection[tuple[int, int]], *, marked: bool
+) -> ast.Expression:
+    """A formula with ``number`` applied to each number that may be learned. Unless the rule is ``marked``, that
+    includes positions where no number is written, so the order does not depend on whether one is. ``spans`` are those
+    of chains of comparisons (`chains`), which are conjunctions in a checked formula."""
+
+    def written(operand: ast.Expression) -> ast.Expression:
+        """An operand whose weight is learned only where one is written."""
+        return _weighed(number, operand) if isinstance(operand, ast.Weighted) else operand
+
+    def change(node: ast.Expression) -> ast.Expression:
+        match node:
+            case ast.Learnable():
+                return _value(number, "value", node, node.span)
+            case ast.Weighted():
+                return _weighed(number, node) if marked else node  # else the connective handles it, below
+            case ast.And() | ast.Or() if (node.span.start, node.span.end) in spans:
+                return node
+            case ast.And() | ast.Or() if not marked:
+                node = replace(node, operands=tuple(_weighed(number, operand) for operand in node.operands))
+            case ast.Implies() if not marked:
+                body = node.antecedent
+                body = body if isinstance(body, (ast.And, ast.Or)) else _weighed(number, body)
+                node = replace(node, antecedent=body, consequent=written(node.consequent))
+            case ast.Iff() | ast.Xor() if not marked:
+                node = replace(node, left=written(node.left), right=written(node.right))
+        if isinstance(node, _Attributed) and (node.attributes or isinstance(node, ast.Connective)):
+            return replace(node, attributes=_attributes(number, node, marked=marked))
+        return node
+
+    return transform(formula, change)
+
+
+def opened(formula: ast.Expression) -> ast.Expression:
+    """A formula with a ``?`` for each required weight that its units and ``<?>`` omit."""
+
+    def change(node: ast.Expression) -> ast.Expression:
+        if not isinstance(node, ast.Unit | ast.Comparison):
+            return node
+        added: list[ast.Attribute] = []
+        for key in lacking(node):
+            unknown, shape = ast.Learnable(None, None, span=node.span), shapes_of(node)[key]
+            several = ast.ValueList((unknown,) * (shape.count or len(node.operands)), span=node.span)
+            added.append(ast.Attribute(key, unknown if shape.count is None else several, span=node.span))
+        return replace(node, attributes=(*node.attributes, *added)) if added else node
+
+    return transform(formula, change)
+
+
+def is_opened(value: ast.Value | float) -> bool:
+    """Whether the value is an implicit ``?`` that stands for an omitted weight (`opened`)."""
+    return isinstance(value, ast.Learnable) and _WRITTEN.fullmatch(value.span.text) is None
+
+
+def ranges(formula: ast.Expression) -> dict[str, Range]:
+    """The least and the greatest value of the named learnable weights and scales, which stay positive."""
+    limits: dict[str, Range] = {}
+    for node in nodes(formula):
+        shapes = shapes_of(node) if isinstance(node, ast.Unit) else {}
+        for attribute in node.attributes if isinstance(node, ast.Unit | ast.Comparison) else ():
+            shape = shapes.get(attribute.key)
+            for learnable in in_value(attribute.value):
+                if learnable.name is not None and shape is not None:
+                    limits[learnable.name] = shape.low, shape.high
+                elif learnable.name is not None and attribute.key == "scale":
+                    limits[learnable.name] = _SHARPEST * (learnable.initial or _TINY), math.inf
+    return limits
+
+
+def truths(
+    lower: ast.Value | float, upper: ast.Value | float, number: Replacement, span: Span, *, marked: bool
+) -> tuple[ast.Value | float, ast.Value | float]:
+    """The truth of a rule; an uninformative end (lower 0 or upper 1) is learned only if marked."""
+    if marked or plain(lower) != 0.0:
+        lower = number("lower", lower, span)
+    if marked or plain(upper) != 1.0:
+        upper = number("upper", upper, span)
+    return lower, upper
+
+
+def plain(value: ast.Value | float) -> float | None:
+    """The number; None for a ``?``."""
+    if isinstance(value, ast.Number):
+        return float(value.value)
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def chains(file: ast.Program) -> frozenset[tuple[int, int]]:
+    """The positions of comparisons of more than two terms in rules."""
+    rules = (statement.formula for statement in file.statements if isinstance(statement, ast.RuleStatement))
+    compared = (node for rule in rules for node in nodes(rule) if isinstance(node, ast.Comparison))
+    return frozenset((node.span.start, node.span.end) for node in compared if len(node.operators) > 1)
+
+
+def _value(number: Replacement, kind: ParameterKind, given: ast.Value | float, span: Span) -> ast.Value:
+    value = number(kind, given, span)
+    return value if isinstance(value, (ast.Number, ast.Learnable)) else ast.Number(value, span=span)
+
+
+def _weighed(number: Replacement, operand: ast.Expression) -> ast.Expression:
+    if isinstance(operand, ast.Weighted):
+        return replace(operand, weight=_value(number, "weight", operand.weight, operand.weight.span))
+    if isinstance(operand, ast.Truth):
+        return operand
+    return ast.Weighted(operand, _value(number, "weight", 1.0, operand.span), span=operand.span)
+
+
+def _attributes(number: Replacement, node: _Attributed, *, marked: bool) -> tuple[ast.Attribute, ...]:
+    attributes: list[ast.Attribute] = []
+    for attribute in node.attributes:
+        kind: ParameterKind = "bias" if attribute.key == "bias" and not isinstance(node, ast.Unit) else "value"
+        if any(map(is_opened, in_value(attribute.value))):
+            kind = "unit" if isinstance(node, ast.Unit) else "relation"
+        if isinstance(attribute.value, str) or (not marked and kind == "value"):
+            attributes.append(attribute)
+        else:
+            attributes.append(replace(attribute, value=_listed(number, kind, attribute.value)))
+    if not marked and isinstance(node, (ast.And, ast.Or)) and all(attribute.key != "bias" for attribute in attributes):
+        attributes.append(ast.Attribute("bias", _value(number, "bias", 1.0, node.span), span=node.span))
+    return tuple(attributes)
+
+
+def _listed(number: Replacement, kind: ParameterKind, given: ast.Value | ast.ValueList) -> ast.Value | ast.ValueList:
+    if isinstance(given, ast.ValueList):
+        return replace(given, items=tuple(_listed(number, kind, item) for item in given.items))
+    return _value(number, kind, given, given.span)
+
 
 OF_LOGIC = frozenset({"weight", "bias", "lower", "upper"})  # kinds of weights and truths, which are not negative
 
@@ -60,20 +196,16 @@ def rule_names(program: CheckedProgram) -> dict[int, str]:
     taken: set[str] = set()
     for place, assertion in enumerate(program.assertions):
         name = assertion.called
-        name = name if name not in taken else f"{name} (line {assertion.span.line})"
-        taken.add(name)
-        names[place] = name
+        names[place] = f"{name} (line {assertion.span.line})" if name in taken else name
+        taken.add(names[place])
     return names
 
 
 def trainable(program: CheckedProgram, file: ast.Program) -> dict[str, int]:
     """The rules that may learn, those of the main ``file``: their indices among the assertions, by name."""
+    pairs = zip(rule_names(program).items(), program.assertions, strict=True)
     path = file.span.source.path
-    return {
-        name: place
-        for place, name in rule_names(program).items()
-        if program.assertions[place].kind == "rule" and program.assertions[place].span.source.path == path
-    }
+    return {name: at for (at, name), one in pairs if one.kind == "rule" and one.span.source.path == path}
 
 
 class ParameterNaming:
@@ -124,15 +256,11 @@ def parametrised(
             limits |= ranges(cast("ast.Expression", assertions[-1].formula))
         else:
             assertions.append(assertion)
-    parameters = tuple(
-        replace(
-            parameter,
-            start=1.0 if parameter.start is None and parameter.kind in OF_LOGIC else parameter.start,
-            limits=limits.get(parameter.name),
-        )
-        for parameter in learned.values()
-    )
-    return replace(program, assertions=tuple(assertions)), parameters
+    parameters = []
+    for parameter in learned.values():
+        start = 1.0 if parameter.start is None and parameter.kind in OF_LOGIC else parameter.start
+        parameters.append(replace(parameter, start=start, limits=limits.get(parameter.name)))
+    return replace(program, assertions=tuple(assertions)), tuple(parameters)
 
 
 def _entering(naming: ParameterNaming, rule: str, learned: dict[str, LearnedParameter]) -> Replacement:
@@ -173,12 +301,9 @@ def _rewritten(
 ) -> Assertion:
     """The assertion with ``number`` applied to each number that may be learned."""
     formula = rewritten(cast(ast.Expression, assertion.formula), number, spans, marked=marked)
-    lower, upper = truths(assertion.lower, assertion.upper, number, assertion.span, marked=marked)
-    return replace(assertion, formula=formula, lower=_truth(lower), upper=_truth(upper))
-
-
-def _truth(value: ast.Value | float) -> ast.Value | float:
-    return float(value.value) if isinstance(value, ast.Number) else value
+    ends = truths(assertion.lower, assertion.upper, number, assertion.span, marked=marked)
+    lower, upper = (float(end.value) if isinstance(end, ast.Number) else end for end in ends)
+    return replace(assertion, formula=formula, lower=lower, upper=upper)
 
 
 class ProgramModule(nn.Module):

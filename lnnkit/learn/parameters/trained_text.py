@@ -14,15 +14,17 @@ from lnnkit.check.learnables import among, in_value
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.check.unknown_functions import substituted
 from lnnkit.check.walk import nodes, strip_foralls, transform, visits
-from lnnkit.learn.parameters.learnable_places import (
+from lnnkit.learn.parameters.rule_parameters import (
     ParameterKind,
+    ParameterNaming,
+    is_marked,
     is_opened,
     opened,
     plain,
     rewritten,
+    trainable,
     truths,
 )
-from lnnkit.learn.parameters.rule_parameters import ParameterNaming, is_marked, trainable
 from lnnkit.learn.parameters.unit_readout import crisp_relation
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse, parse_expression
@@ -136,17 +138,12 @@ def _plainly(node: ast.Expression) -> ast.Expression:
         node = node if isinstance(bare, (ast.And, ast.Or)) else replace(node, antecedent=bare)
     else:
         return node
-    kept = (
-        one
-        for one in node.attributes
-        if one.key != "bias" or isinstance(one.value, str | ast.ValueList) or plain(one.value) != 1
-    )
-    return replace(node, attributes=tuple(kept))
+    said = {one: None if isinstance(one.value, str | ast.ValueList) else plain(one.value) for one in node.attributes}
+    return replace(node, attributes=tuple(one for one, value in said.items() if one.key != "bias" or value != 1))
 
 
 def _without_one(operand: ast.Expression) -> ast.Expression:
-    says_nothing = isinstance(operand, ast.Weighted) and plain(operand.weight) == 1
-    return operand.operand if says_nothing and isinstance(operand, ast.Weighted) else operand
+    return operand.operand if isinstance(operand, ast.Weighted) and plain(operand.weight) == 1 else operand
 
 
 _PLACE = re.compile(r"x(\d+)")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -70,7 +71,7 @@ class LukasiewiczRule:
         """All sums of the antecedent."""
         sums = [self.top]
         for clamped in sums:  # grows as it is read
-            sums += [inner for inner, _ in clamped.sums]
+            sums += (inner for inner, _ in clamped.sums)
         return tuple(sums)
 
     @cached_property
@@ -119,28 +120,29 @@ def matrix(clamped: ClampedSum, read: ReadEnd) -> Tensor:
     rows: list[Tensor] = []
     for end, flipped in clamped.ends:
         value = read(end)
-        if end[1] == 0:
-            value = torch.where(value <= _TOLERANCE, 0.0, value)
-        else:
-            value = torch.where(value >= 1 - _TOLERANCE, 1.0, value)
+        far = value >= 1 - _TOLERANCE if end[1] else value <= _TOLERANCE
+        value = torch.where(far, float(end[1]), value)
         rows.append(1 - value if flipped else value)
     return torch.stack([*rows, torch.ones_like(rows[0])])
 
 
 def rule_of(formula: Formula, leaf: int, side: int, names: Sequence[str], *, completes: bool) -> LukasiewiczRule | None:
     """The rule as it bounds ``side`` of ``leaf``; None for a rule of another form. ``names`` are the parameters."""
-    if leaf < 0 or len(formula.blocks) > 1 or formula.auxiliary is not None:
-        return None
     top = formula.neurons[formula.top]
-    if top.kind != "implies" or top.logic is None or not top.logic.sums:
+    plain = leaf >= 0 and len(formula.blocks) == 1 and formula.auxiliary is None
+    if not plain or top.kind != "implies" or top.logic is None or not top.logic.sums:
         return None
     head, flipped = top.operands[1], False
     if formula.neurons[head].kind == "not":
         head, flipped = formula.neurons[head].operands[0], True
     if head != leaf or (completes and flipped) or (not completes and side != int(flipped)):
         return None
-    if _holds(formula, top.operands[0], leaf):
-        return None  # the proposal depends on the head's own bounds
+    below = [top.operands[0]]
+    for neuron in (formula.neurons[index] for index in below):  # grows as it is read
+        atom = formula.neurons[leaf]
+        if neuron.kind == LEAF and (neuron.source, neuron.arguments) == (atom.source, atom.arguments):
+            return None  # the proposal depends on the head's own bounds
+        below += neuron.operands
     places = {name: place for place, name in enumerate(names)}
     antecedent = _sum_of(formula, places, top.operands[0], side if completes else 0)
     if antecedent is None:
@@ -148,17 +150,6 @@ def rule_of(formula: Formula, leaf: int, side: int, names: Sequence[str], *, com
     learned = formula.root.learned[0] if formula.root is not None else None
     numbers = [(formula.lower, learned), *zip((*top.weights, top.bias), top.learned, strict=True)]
     return LukasiewiczRule(antecedent, _numbers(numbers, places), flipped, falls=completes and side == 0)
-
-
-def _holds(formula: Formula, top: int, leaf: int) -> bool:
-    """Whether an atom that may unify with the head occurs below a neuron."""
-    source, stack = formula.neurons[leaf].source, [top]
-    while stack:
-        neuron = formula.neurons[stack.pop()]
-        if neuron.kind == LEAF and (neuron.source, neuron.arguments) == (source, formula.neurons[leaf].arguments):
-            return True
-        stack.extend(neuron.operands)
-    return False
 
 
 def _numbers(
@@ -232,6 +223,4 @@ class _ClampThrough(torch.autograd.Function):
 
 def clamp_through(values: Tensor) -> Tensor:
     """The values between 0 and 1; where they are cut, a gradient passes if a step against it leads back inside."""
-    clipped = _ClampThrough.apply(values)
-    assert isinstance(clipped, Tensor)
-    return clipped
+    return cast("Tensor", _ClampThrough.apply(values))

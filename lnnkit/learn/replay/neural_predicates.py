@@ -60,17 +60,15 @@ class Binding:
     def table(self, *, placeholder: bool = False) -> FactTable:
         """The facts that it supplies now; their rows are those of the inputs, from 1. Those of a ``placeholder`` have
         the value 0, and the module is not called."""
-        width, values = self.width, torch.zeros(len(self.entities), self.width)
-        if not placeholder:
-            with torch.no_grad():
-                values = self.values()
-        columns: dict[str, object] = {"entity": [name for name in self.entities for _ in range(width)]}
+        with torch.no_grad():
+            values = torch.zeros(len(self.entities), self.width) if placeholder else self.values()
+        columns: dict[str, object] = {"entity": [name for name in self.entities for _ in range(self.width)]}
         if self.classes:
             columns["class"] = list(self.classes) * len(self.entities)
         columns["value"] = values.reshape(-1).tolist()
         table, _ = told_table(self.predicate, 2 if self.classes else 1, self.numeric, columns)
         assert table is not None
-        inputs = np.arange(len(self.entities), dtype=np.int64).repeat(width) + 1
+        inputs = np.arange(len(self.entities), dtype=np.int64).repeat(self.width) + 1
         return replace(table, source=f"<module {self.predicate}>", rows=inputs)
 
     @property
@@ -151,14 +149,13 @@ def comparison_queries(program: CheckedProgram, bindings: Sequence[Binding]) -> 
         return ()
     entities = max(len(binding.entities) for binding in bindings if binding.numeric)
     held: list[tuple[Query, set[str], bool]] = []  # with the numbers compared, and whether it may be asked for
-    for assertion in program.assertions:
-        for node in nodes(cast(ast.Expression, assertion.formula)):
-            if isinstance(node, ast.Comparison):
-                atoms = [atom for atom in nodes(node) if isinstance(atom, ast.Atom)]
-                variables = {term.name for atom in atoms for term in atom.arguments if isinstance(term, ast.Variable)}
-                few = node is not assertion.formula and entities ** len(variables) <= _MOST
-                query = Query(node, node.span.text, assertion.logic, node.span)
-                held.append((query, {atom.name for atom in atoms}, few))
+    pairs = ((one, node) for one in program.assertions for node in nodes(cast(ast.Expression, one.formula)))
+    for assertion, node in pairs:
+        if isinstance(node, ast.Comparison):
+            atoms = [atom for atom in nodes(node) if isinstance(atom, ast.Atom)]
+            variables = {term.name for atom in atoms for term in atom.arguments if isinstance(term, ast.Variable)}
+            few = node is not assertion.formula and entities ** len(variables) <= _MOST
+            held.append((Query(node, node.span.text, assertion.logic, node.span), {atom.name for atom in atoms}, few))
     while more := {name for _, names, _ in held if names & determined for name in names} - determined:
         determined |= more
     return tuple(query for query, names, few in held if few and names & determined)

@@ -89,14 +89,10 @@ class RecordedInference:
         return torch.from_numpy(bounds).view(-1)
 
     @cached_property
-    def _given(self) -> Tensor:
-        """Which rows facts give."""
-        return torch.from_numpy(self.numbers.flags("given"))
-
-    @cached_property
-    def _unknown(self) -> int:
-        """A row that reads as unknown."""
-        return int(self.numbers.of(self.fixpoint.grounding.atoms.truths, np.array([UNKNOWN]))[0])
+    def _readable(self) -> tuple[Tensor, int]:
+        """Which rows facts give, and a row that reads as unknown."""
+        unknown = self.numbers.of(self.fixpoint.grounding.atoms.truths, np.array([UNKNOWN]))
+        return torch.from_numpy(self.numbers.flags("given")), int(unknown[0])
 
     def replay(self, events: Tensor, keys: Tensor) -> Replay:
         """The replay of what ``events`` (n,) set, or, where that is -1, of the initial bounds of ``keys`` (n,)."""
@@ -206,6 +202,7 @@ class RecordedInference:
             shown = torch.zeros(rebuilt.length(0), dtype=torch.int64)
             shown[instances] = torch.arange(len(events))  # all that an instance says at once has one tick
         ends: dict[RuleEnd, tuple[Tensor, Tensor]] = {}
+        given, unknown = self._readable
         for index, column in rebuilt.rows.items():
             wanted = [side for side in (0, 1) if rule is None or (index, side) in rule.ends]
             if not wanted or (leaf == ROOT and index == AUXILIARY):
@@ -213,9 +210,9 @@ class RecordedInference:
             owner = shown.index_select(0, torch.from_numpy(rebuilt.tops(formula.block_of(index))))
             rows = torch.from_numpy(column).long()
             if index == leaf:
-                rows = torch.where(entered.index_select(0, owner), self._unknown, rows)
+                rows = torch.where(entered.index_select(0, owner), unknown, rows)
             if index in formula.heads:
-                rows = torch.where(self._given.index_select(0, rows), rows, self._unknown)
+                rows = torch.where(given.index_select(0, rows), rows, unknown)
             for side in wanted:
                 keys = (rows * 2).add_(side)
                 ends[index, side] = self.events.before(keys, ticks.index_select(0, owner)), keys
@@ -297,7 +294,7 @@ def _shape(formula: Formula) -> tuple[object, ...]:
     parts: list[object] = [formula.blocks, formula.auxiliary, formula.heads, formula.learned]
     for neuron in formula.neurons:
         numbers = zip((*neuron.weights, neuron.bias), neuron.learned or (None,), strict=False)
-        fixed = [number if name is None else None for number, name in numbers]
+        fixed = [None if name else number for number, name in numbers]
         source = neuron.source if neuron.kind == LEAF else ""
         parts.append((neuron.kind, neuron.operands, neuron.block, source, neuron.arguments, neuron.inner, fixed))
     return tuple(parts)

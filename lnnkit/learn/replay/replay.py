@@ -8,7 +8,7 @@ the old one; inference detects this (see `lnnkit.learn.fitting.fitting_problem`)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import cast
 
@@ -32,14 +32,14 @@ CROSSING = -3  # pseudo-leaf: how far the bounds of unsatisfiable instances cros
 EndPlaces = tuple[Tensor, Tensor]  # the positions of lower and of upper ends among the values of a replay
 
 
+@dataclass(frozen=True, slots=True)
 class StepReads:
     """What a step reads among the ``values`` of a replay. Each read is a leaf of the step's own autograd graph; its
     positions are kept to route its gradient. The first ``constant`` values need none."""
 
-    def __init__(self, values: Tensor, constant: int) -> None:
-        self.values = values
-        self.constant = constant
-        self.made: list[tuple[Tensor, Tensor]] = []  # positions, and the values there
+    values: Tensor
+    constant: int
+    made: list[tuple[Tensor, Tensor]] = field(default_factory=list)  # positions, and the values there
 
     def read(self, places: Tensor) -> Tensor:
         values = self.values.index_select(0, places)
@@ -255,7 +255,7 @@ class RuleValues:
             self._matrices = {
                 clamped: matrix(clamped, lambda end: reads.values.index_select(0, self._ends[end]))
                 for clamped in self._rule.sums
-                if clamped.ends and all(_below(self._ends[end], reads.constant) for end, _ in clamped.ends)
+                if clamped.ends and all(int(self._ends[end].max()) < reads.constant for end, _ in clamped.ends)
             }
         known = self._matrices if reads.constant and self._matrices else {}
         return self._rule.proposals(parameters, lambda end: reads.read(self._ends[end]), known, through=self._through)
@@ -264,14 +264,10 @@ class RuleValues:
         """Whether ``other`` is the same rule about the other end of the same atoms, from equal initial bounds."""
         if not isinstance(other, RuleValues) or self._place != other._place or self._rule.falls == other._rule.falls:
             return False
-        pairs = list(zip(self._ends.values(), other._ends.values(), strict=False))
+        pairs = zip(self._ends.values(), other._ends.values(), strict=False)
         return len(self._ends) == len(other._ends) and all(
             len(one) == len(two)
-            and (not len(one) or (_below(one, len(initial)) and _below(two, len(initial))))
+            and (not len(one) or int(torch.maximum(one.max(), two.max())) < len(initial))
             and torch.equal(initial.index_select(0, one), initial.index_select(0, two))
             for one, two in pairs
         )
-
-
-def _below(places: Tensor, least: int) -> bool:
-    return len(places) > 0 and int(places.max()) < least

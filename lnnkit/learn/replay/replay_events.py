@@ -72,7 +72,7 @@ class EventIndex:
         self._span = history.tick + 2
         self._number = torch.full((2 * numbers.count,), -1)  # an event of each key; -1: none
         self._number[self.key[:count]] = torch.arange(count)
-        self._once = np.count_nonzero((self._number >= 0).numpy()) == count
+        self._once = np.count_nonzero(self._number.numpy() >= 0) == count
         sent = torch.full((len(self) - len(kinds),), int(Kind.SENT))
         self.source = self._traced(torch.cat([kinds, sent]))
 
@@ -111,9 +111,7 @@ class EventIndex:
             event = number.clamp(min=0)
             known &= self.tick.index_select(0, event) < ticks
             return torch.where(known, self.source.index_select(0, event), -1)
-        place = torch.searchsorted(self._ordered[0], keys * self._span + ticks) - 1
-        event = self._order[place.clamp(min=0)]
-        return torch.where((place >= 0) & (self.key[event] == keys), self.source[event], -1)
+        return self._at(torch.searchsorted(self._ordered[0], keys * self._span + ticks) - 1, keys)
 
     def last(self, keys: Tensor) -> Tensor:
         """(n,) the last event of each bound."""
@@ -121,9 +119,12 @@ class EventIndex:
 
     def previous(self, events: Tensor) -> Tensor:
         """(n,) the event of the same bound before each of ``events``; none of these may be a restoration."""
-        place = self._place[events] - 1
+        return self._at(self._place[events] - 1, self.key[events])
+
+    def _at(self, place: Tensor, keys: Tensor) -> Tensor:
+        """The sources of the events at these places in order, if they are of these keys; -1 for others."""
         event = self._order[place.clamp(min=0)]
-        return torch.where((place >= 0) & (self.key[event] == self.key[events]), self.source[event], -1)
+        return torch.where((place >= 0) & (self.key[event] == keys), self.source[event], -1)
 
     @cached_property
     def _ordered(self) -> tuple[Tensor, Tensor]:

@@ -1,1 +1,1 @@
-"""Values to start from, by examples: `threshold_starts` for thresholds, `initial_values` for all else."""
+"""Values to start from: `candidates` for thresholds, relations and units; `candidate_search` for weights."""

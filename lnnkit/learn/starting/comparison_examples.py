@@ -57,12 +57,10 @@ class ComparisonData:
     def _facts(self) -> tuple[Mapping[str, int], dict[str, NumberFacts]]:
         """The entities, and what facts tell of each predicate and number."""
         index, given, _ = given_facts(self._program, self._mentioned)
-        facts = {
-            table.predicate: NumberFacts(
-                tuple(map(torch.tensor, table.columns)), torch.tensor(table.lower), torch.tensor(table.upper)
-            )
-            for table in given
-        }
+        facts: dict[str, NumberFacts] = {}
+        for table in given:
+            columns, ends = tuple(map(torch.tensor, table.columns)), map(torch.tensor, (table.lower, table.upper))
+            facts[table.predicate] = NumberFacts(columns, *ends)
         for name, mine, ids in self.labels.by_name() if self._with_labels else ():
             if any_set(self.labels.numeric[mine]):
                 lower, upper = self.labels.lower[mine], self.labels.upper[mine]
@@ -111,14 +109,14 @@ class ComparisonData:
         rows, labels = self.known_rows(node), self.labels
         if rows is None:
             return []
-        columns, numbers = rows
-        values = torch.stack([(low + high) / 2 for low, high in numbers])
+        lower, upper = (torch.stack(ends) for ends in zip(*rows[1], strict=True))
+        values = (lower + upper) / 2
         known = values.isfinite().all(0)
-        exact = known & torch.stack([low == high for low, high in numbers]).all(0)
+        exact = known & (lower == upper).all(0)
         known = exact if any_set(exact) else known
         if not any_set(known):
             return []
-        columns, values = tuple(column[known] for column in columns), values[:, known]
+        columns, values = tuple(column[known] for column in rows[0]), values[:, known]
         labelled = self.labelled(node, len(self.lifted.graph.nodes[node]["sorts"]))
         made: list[Examples] = []
         for name, mine, ids in labels.by_name():
@@ -127,7 +125,7 @@ class ComparisonData:
                 about = place >= 0
                 if any_set(about):  # these rows are all labelled
                     made.append(_some(comparison, values[:, place[about]], mine[about]))
-        return [*made, _some(comparison, values, torch.full((len(columns[0]),), -1))]
+        return [*made, _some(comparison, values, torch.full_like(columns[0], -1, dtype=torch.int64))]
 
 
 def _keys(columns: Sequence[Tensor], radix: int) -> Tensor:
@@ -201,11 +199,9 @@ class Examples:
 
     @property
     def labelled(self) -> bool:
-        """Whether rows have labels."""
         return any_set(self.labels >= 0)
 
     def at(self, rows: Tensor) -> Examples:
-        """Some rows."""
         return Examples(self.comparison, tuple(number[rows] for number in self.numbers), self.labels[rows])
 
 

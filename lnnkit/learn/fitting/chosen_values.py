@@ -1,0 +1,298 @@
+"""The values from which descent starts, and simpler values that serve as well as those with which it ends.
+
+The start is the candidate for which inference has the least loss. Integer weights come first; from there
+Levenberg-Marquardt continues without rounding, and its result is taken if they are worse than chance explains.
+
+In the end, rules that no label depends on start again, weights of units and all other values are rounded. The weights
+of units are rounded if the loss does not rise. If labels of truths are all true or false, the accuracy of each
+predicate may fall by one standard error of the error rate of the unrounded weights: the one-standard-error rule
+(Breiman et al. 1984, section 3.4.3). The mean square error of a number may rise by what noise explains (`by_chance`).
+If the unrounded weights make no error, none is allowed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from lnnkit.arrays import all_set, any_set, where_set
+from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
+from lnnkit.learn.arithmetic.levenberg_marquardt import by_chance
+from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Unstarted
+from lnnkit.learn.parameters.constraints import Constraints
+from lnnkit.learn.parameters.rule_parameters import OF_LOGIC, LearnedParameter
+from lnnkit.learn.starting.candidate_search import Candidate, fitted_to_labels, grid
+from lnnkit.learn.starting.candidates import ComparisonCandidates, Start, offers
+from lnnkit.learn.starting.comparison_examples import ComparisonData
+from lnnkit.scores import Scores
+
+_SAME = 1e-12  # tolerance of a loss
+_IDLE = ("decay", "slack")  # terms of the loss that do not depend on labels
+_NOTHING = 1e-9  # rounding of a loss or an accuracy
+_DIGITS = (0, 1, 2, 3, 4, 6, 9)
+_FEW = 8  # up to this many thresholds are rounded one by one
+_DEARER, _MORE = 1e-3, 1e-5  # rounding may raise the loss by this share of it, plus this much
+
+
+def simplified(
+    fitting: Fitting, values: Tensor, start: Tensor, constraints: Constraints
+) -> tuple[Tensor, Inferred, Tensor]:
+    """The values, as simple as costs nothing, inference there, and a mask of those that no label depends on."""
+    idle = _unreached(fitting, values, constraints)
+    values = _restored(fitting, values, start, constraints, idle)
+    inferred = fitting.infer(values, constraints)
+    for _, comparison in sorted(inferred.trace.comparisons.items()):
+        for whole in _whole_weights(values, start, fitting.parameters, comparison):
+            tried = fitting.infer(whole, constraints) if constraints.holds(whole) else None
+            if tried is not None and no_worse(fitting, tried, inferred):
+                values, inferred = whole, tried
+                break
+    return *_rounded(fitting, values, inferred, constraints, idle), idle
+
+
+def _rounded(
+    fitting: Fitting, values: Tensor, inferred: Inferred, constraints: Constraints, idle: Tensor
+) -> tuple[Tensor, Inferred]:
+    """The values, except ``idle`` ones, with as few digits as cost nothing, and inference there. Thresholds are rounded
+    first, one by one if they are few."""
+
+    def measures(inferred: Inferred) -> list[float]:
+        losses = [inferred.losses.total, inferred.losses.validation]
+        wrong = [1 - accuracy for accuracy in fitting.accuracies(inferred) if accuracy is not None]
+        return [*(loss for loss in losses if loss is not None), *wrong]
+
+    exact, places = measures(inferred), where_set(~idle).tolist()
+    thresholds = [place for place in places if fitting.parameters[place].kind == "value"]
+    others = [place for place in places if place not in thresholds]
+    groups = [[place] for place in thresholds] if len(thresholds) <= _FEW else [thresholds]
+    for group in [*groups, others] if others else groups:
+        for digits in _DIGITS:
+            step = 10.0**-digits * 10.0 ** torch.floor(torch.log10(fitting.units[group]))
+            fewer = values.clone()
+            fewer[group] = torch.round(torch.round(values[group] / step) * step, decimals=12)
+            if not constraints.holds(fewer):
+                continue
+            tried = fitting.infer(fewer, constraints)
+            pairs = zip(measures(tried), exact, strict=True)
+            if all(now <= before * (1 + _DEARER) + _MORE for now, before in pairs):
+                values, inferred = fewer, tried
+                break
+    return values, inferred
+
+
+def _unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Tensor:
+    """(k,) a mask of the numbers of rules that have ``OF_LOGIC`` ones only and on which no label depends."""
+    reached = {
+        rule for parameter in fitting.parameters if parameter.kind not in OF_LOGIC for rule in parameter.rules
+    }  # these start from the data
+    if all(not reached.isdisjoint(parameter.rules) for parameter in fitting.parameters):
+        return torch.zeros(len(values), dtype=torch.bool)
+    inferred = fitting.infer(values, constraints, softness=1.0)
+    open_values, depends = values.clone().requires_grad_(), torch.zeros(len(values), dtype=torch.bool)
+    for batch in fitting.batches(inferred, torch.Generator().manual_seed(fitting.settings.seed)):
+        ends, crossed = batch.bounds(open_values)
+        # Separately, lest the gradients of two ends cancel
+        apart = torch.linspace(1.0, 2.0, len(ends), dtype=ends.dtype)
+        total = torch.dot(ends.nan_to_num(), apart) + crossed
+        if total.requires_grad:
+            (slope,) = torch.autograd.grad(total, open_values, allow_unused=True)
+            if slope is not None:
+                depends |= slope != 0
+    reached |= {rule for place in where_set(depends).tolist() for rule in fitting.parameters[place].rules}
+    return torch.tensor([reached.isdisjoint(parameter.rules) for parameter in fitting.parameters], dtype=torch.bool)
+
+
+def _restored(fitting: Fitting, values: Tensor, start: Tensor, constraints: Constraints, which: Tensor) -> Tensor:
+    """The values with the marked ones at their ``start``, if that does not increase the loss of the labels."""
+    before = torch.where(which, start, values)
+    if not any_set(which) or not constraints.holds(before):
+        return values
+    now, then = (fitting.infer(point, constraints).losses for point in (values, before))
+    totals = [sum(value for name, value in losses.terms.items() if name not in _IDLE) for losses in (now, then)]
+    same = totals[1] <= totals[0] + _SAME and (then.validation or 0.0) <= (now.validation or 0.0) + _SAME
+    return before if same else values
+
+
+def _whole_weights(
+    values: Tensor, start: Tensor, parameters: Sequence[LearnedParameter], comparison: LearnedComparison
+) -> list[Tensor]:
+    """The values with the weights of a comparison's units rounded, and, if that is integral, those at its start."""
+    place = {parameter.name: number for number, parameter in enumerate(parameters)}
+    weights = grid(comparison.units, [name for name in comparison.names if name in place])
+    rounded, of = values.clone(), [place[name] for name in comparison.names]
+    for name, points in zip(weights.names, weights.values, strict=True):
+        rounded[place[name]] = min(points, key=lambda point: abs(point - float(values[place[name]])))
+    if torch.equal(rounded, values):
+        return []
+    pairs = zip(weights.names, weights.values, strict=True)
+    started = all(float(start[place[name]]) in points for name, points in pairs)
+    return [rounded, values.index_copy(0, torch.tensor(of), start[of])] if started else [rounded]
+
+
+def no_worse(fitting: Fitting, hard: Inferred, soft: Inferred) -> bool:
+    """Whether rounded values may replace others, by the results of inference with each."""
+    losses = (hard.losses.total, soft.losses.total), (hard.losses.validation or 0.0, soft.losses.validation or 0.0)
+    if all(mine <= other + _NOTHING for mine, other in losses):
+        return True
+    if not fitting.labels.plain:
+        return False
+    standings = (fitting.standing(one) for one in (hard, soft))
+    mine, others = ([scores for scores in (of.train, of.validation) if scores is not None] for of in standings)
+    if mine[0].contradictions > others[0].contradictions:
+        return False
+    truths = {name for scores in others for name in scores.predicates}
+    values, unknowns = {name for scores in others for name in scores.numbers}, len(fitting.parameters)
+    right = all(_as_right(name, mine, others) for name in truths)
+    return right and all(_as_near(name, mine, others, unknowns) for name in values)
+
+
+def _as_right(name: str, hard: Sequence[Scores], soft: Sequence[Scores]) -> bool:
+    """Whether the accuracy of a predicate falls by at most one standard error."""
+    named = [[part.predicates[name] for part in scores if name in part.predicates] for scores in (hard, soft)]
+    count = sum(score.n for score in named[1])
+    mine, other = (sum(score.accuracy * score.n for score in scores) / count for scores in named)
+    return mine >= other - math.sqrt(max(0.0, other * (1 - other)) / count) - _NOTHING
+
+
+def _as_near(name: str, hard: Sequence[Scores], soft: Sequence[Scores], unknowns: int) -> bool:
+    """Whether the mean square error of a number rises by no more than noise, with no fewer values."""
+    named = [[part.numbers[name] for part in scores if name in part.numbers] for scores in (hard, soft)]
+    known, count = (sum(score.n * score.coverage for score in scores) for scores in named)
+    mine, other = (sum((score.rmse or 0.0) ** 2 * score.n * score.coverage for score in scores) for scores in named)
+    if known < count - _NOTHING:
+        return False
+    most = other * by_chance(round(count), unknowns)
+    return mine <= most + _NOTHING * (1 + most)
+
+
+_PASSES = 3  # passes over the comparisons; stops earlier when a pass changes nothing
+_GAIN = 1e-9  # least relative gain of the loss, above rounding
+
+Judge = Callable[[Tensor], float]
+"""Returns the loss at some values."""
+
+
+def chosen(
+    names: Sequence[str], start: Tensor, offered: Sequence[Sequence[Candidate]], judge: Judge
+) -> tuple[Tensor, list[Candidate]]:
+    """``start`` with one candidate for each comparison, chosen by coordinate descent; and the chosen candidates."""
+    now, best = start, [proposals[0] for proposals in offered]
+    for proposal in best:
+        now = _put(now, names, proposal.values)
+    least = judge(now)
+    for _ in range(_PASSES):
+        before = list(best)
+        for number, proposal in ((number, proposal) for number, some in enumerate(offered) for proposal in some):
+            tried = _put(now, names, proposal.values)
+            loss = judge(tried)
+            if loss < least - _GAIN:
+                least, now, best[number] = loss, tried, proposal
+        if before == best or len(offered) == 1:
+            break
+    return now, best
+
+
+def _put(start: Tensor, names: Sequence[str], values: Mapping[str, float]) -> Tensor:
+    """``start`` with the values of some parameters replaced; ``names`` are those of all."""
+    point = start.clone()
+    for name, value in values.items():
+        point[names.index(name)] = value
+    return point
+
+
+_FAR = 1e15  # a constant beyond all data
+_ORDERS = frozenset({">", ">=", "<", "<="})
+
+
+def fast_start(fitting: Fitting) -> Tensor:
+    """The initial values of the parameters. Raises `Unstarted` if there are none."""
+    known = {name: start.value for name, start in fitting.starts.items()}
+    known |= {parameter.name: parameter.start for parameter in fitting.parameters if parameter.start is not None}
+    names = [parameter.name for parameter in fitting.parameters]
+    start = torch.tensor([known.get(name, 0.0) for name in names], dtype=torch.float64)
+    if len(known) == len(names) and all(parameter.kind != "value" for parameter in fitting.parameters):
+        return start
+    labels = fitting.labels.some(fitting.split.train)
+    data = ComparisonData(fitting.program, fitting.parameters, labels, fitting.mentioned, with_labels=True)
+    if len(known) == len(names):
+        return _solved(fitting, data, start)
+    offered = offers(data, known, fitting.settings.seed)
+    reached = {name for offer in offered for name in offer.proposals[0].values} | known.keys()
+    for parameter in fitting.parameters:
+        if parameter.name not in reached:
+            raise Unstarted(parameter)
+    constraints = fitting.constraints(start)
+    judged = _judge(fitting, constraints)
+    start, best = chosen(names, start, [offer.proposals for offer in offered], judged)
+    for proposal in best:
+        for name, spread in proposal.spreads.items():
+            fitting.starts[name] = Start(proposal.values[name], spread)  # its unit is a share of the spread
+    for offer in offered:
+        if not _matters(offer, start, judged, names):
+            raise Unstarted(fitting.parameters[names.index(next(iter(offer.proposals[0].values)))])
+    whole, hard = start, fitting.infer(start, constraints)
+    for values in _freed(fitting, offered, dict(zip(names, start.tolist(), strict=True))):
+        free = constraints.project(_put(whole, names, values), start)
+        soft = fitting.infer(free, constraints)
+        if soft.losses.total < hard.losses.total and not no_worse(fitting, hard, soft):
+            start, hard = free, soft
+    return start
+
+
+def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
+    """The loss of inference at some values; cached."""
+
+    @cache
+    def judged(values: tuple[float, ...]) -> float:
+        return fitting.infer(torch.tensor(values, dtype=torch.float64), constraints).losses.total
+
+    return lambda values: judged(tuple(values.tolist()))
+
+
+def _solved(fitting: Fitting, data: ComparisonData, start: Tensor) -> Tensor:
+    """``start``, or, if better, with constants of equations solved: gradients of products seldom lead there."""
+    names = [parameter.name for parameter in fitting.parameters]
+    solvable = {name for _, comparison in data.learned() if comparison.sign == "=" for name in comparison.constants}
+    elsewhere = {name: value for name, value in zip(names, start.tolist(), strict=True) if name not in solvable}
+    some = offers(data, elsewhere, fitting.settings.seed) if solvable else []
+    offered = [offer.proposals for offer in some if offer.comparison.sign == "="]
+    if not offered:
+        return start
+    judge = _judge(fitting, fitting.constraints(start))
+    solved, _ = chosen(names, start, offered, judge)
+    return solved if judge(solved) < judge(start) else start
+
+
+def _matters(offer: ComparisonCandidates, start: Tensor, judge: Judge, names: list[str]) -> bool:
+    """Whether the loss depends on the candidate, on whether the comparison always holds, or on its units' values."""
+    tried = [proposal.values for proposal in offer.proposals]
+    constants = [name for name in offer.proposals[0].values if name in offer.comparison.constants]
+    if constants and offer.comparison.sign not in ("=", "!="):
+        tried += [dict.fromkeys(constants[:1], end) for end in (-_FAR, _FAR)]
+    least, only = judge(start), len(tried) == 1
+    if offer.comparison.units:
+        tried.append(dict.fromkeys(offer.proposals[0].values, 0.0))
+    return any(abs(judge(_put(start, names, values)) - least) > _SAME for values in tried) or only
+
+
+def _freed(
+    fitting: Fitting, offered: list[ComparisonCandidates], start: Mapping[str, float]
+) -> Iterator[dict[str, float]]:
+    """For each comparison with units, by order relation: its values, fitted to labels."""
+    truth = fitting.labels.truth[fitting.split.train]
+    for offer in offered:
+        comparison = offer.comparison
+        names = [name for name in offer.proposals[0].values if name in comparison.names]
+        if comparison.sign not in _ORDERS or not comparison.units:
+            continue
+        for shown in offer.shown:
+            if shown.labelled:
+                wanted = truth[shown.labels]
+                values = {name: torch.tensor([start[name]], dtype=torch.float64) for name in comparison.names}
+                above = shown.difference(values)[0] > 0
+                if any_set(above) and not all_set(above):
+                    rising = bool(wanted[above].mean() >= wanted[~above].mean())
+                    yield fitted_to_labels(shown, wanted, names, start, rising=rising)
