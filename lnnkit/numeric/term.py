@@ -116,9 +116,9 @@ class Term:
 
     @cached_property
     def _applied(self) -> list[tuple[Apply, float | None]]:
-        """The operations that are left, with the last operand if it is a constant."""
+        """The operations that are left, with the last operand if there is one and it is a constant."""
         steps = [step for step in self._folded if isinstance(step, Apply)]
-        return [(step, constant_at(self._folded, step.operands[-1])) for step in steps]
+        return [(s, constant_at(self._folded, s.operands[-1]) if s.operands else None) for s in steps]
 
 
 def number(index: int) -> Term:
