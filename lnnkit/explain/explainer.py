@@ -63,7 +63,7 @@ class Explainer:
         if kind in ("predicate", "number"):
             about = reference.node, _texts(reference)
             proof = self.prover.prove(*about)
-            beside = partial(others, self._fixpoint, self.prover, proof, *about)
+            beside = partial(others, self.prover, proof, *about)
         else:
             proof = _prove_formula(self.prover, lifted, root)
         marks = self._marks()  # it rests on a contradiction, or is about an atom of one

@@ -22,18 +22,17 @@ from lnnkit.syntax.printer import format_expression
 from lnnkit.trail.events import Kind
 
 
-def others(run: Run, prover: Prover, proof: Proof, predicate: str, arguments: Sequence[str]) -> Iterator[Proof]:
+def others(prover: Prover, proof: Proof, predicate: str, arguments: Sequence[str]) -> Iterator[Proof]:
     """Proofs of the same atom in which another instance gives its lower, or its upper bound. None rests on the bound
     that it proves. What follows from the absence of rules has no others."""
-    local, table = prover.sources.find(predicate, arguments), run.grounding.atoms.tables[predicate]
+    local, table = prover.sources.find(predicate, arguments), prover.run.grounding.atoms.tables[predicate]
     if local < 0:
         return
     row = int(prover.wording.numbers.of(table, np.array([local]))[0])
     for side, end in enumerate((proof.lower, proof.upper)):
         reading, known = prover.reading(predicate, arguments, side), {_shown(proof.steps[end])}
-        for number, leaf, view in (
-            _instances(run, prover, predicate, arguments, side, reading.value) if reading.source else ()
-        ):
+        instances = _instances(prover, predicate, arguments, side, reading.value) if reading.source else ()
+        for number, leaf, view in instances:
             event = Event(-1, Kind.SENT, row, side, reading.value, END, number, leaf, -1)
             for place in np.flatnonzero(view.rows[leaf] == local).tolist():
                 steps, ends = Steps(), [0, 0]
@@ -49,10 +48,10 @@ def others(run: Run, prover: Prover, proof: Proof, predicate: str, arguments: Se
 
 
 def _instances(
-    run: Run, prover: Prover, predicate: str, arguments: Sequence[str], side: int, value: float
+    prover: Prover, predicate: str, arguments: Sequence[str], side: int, value: float
 ) -> Iterator[tuple[int, int, InstanceView]]:
     """The instances that may give one side of an atom a value, with their shapes and the leaf that stands for it."""
-    grounding = run.grounding
+    grounding = prover.run.grounding
     entities = [grounding.domain.index[argument] for argument in arguments]
     for member, rule in enumerate(grounding.members):
         finder, number = rule if isinstance(rule, DeltaRule) else rule.finder, grounding.number(member)
@@ -63,7 +62,7 @@ def _instances(
             about = None
             if formula.neurons[leaf].source == predicate:
                 about = prover.views.unified(formula, leaf, entities)
-            for ids in () if about is None else _bindings(run, member, finder, about, (leaf, side, value)):
+            for ids in () if about is None else _bindings(prover.run, member, finder, about, (leaf, side, value)):
                 view = prover.views.whole(formula, dict(zip(formula.blocks[0].variables, ids, strict=True)))
                 yield number, leaf, replace(view, completes=completes)
 
