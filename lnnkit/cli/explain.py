@@ -47,7 +47,7 @@ def add_explain(commands: Commands) -> None:
     parser.value("--depth", depth, "N", "show at most N nested steps")
     said = "a tree to read (default), one JSON object, a standalone page, or a graph for Graphviz"
     parser.choice("--format", ("text", "json", "html", "dot"), said)
-    parser.value("--all", count, "N", "show up to N derivations of the atom, by other instances of rules too", 1)
+    parser.value("--all", count, "N", "show up to N derivations of the atom, by other instances of rules too")
     parser.flag("--facts", "show only the facts that the bounds rest on")
     said = "explain the tightest bounds that all statements leave together, as `lnnkit prove --exact` finds them"
     parser.flag("--exact", said)
@@ -61,10 +61,12 @@ def _run(arguments: argparse.Namespace) -> int:
         raise streams.UsageError(f"--format {arguments.format} needs an atom{without}")
     if arguments.atom is None and arguments.why_not is not None:
         raise streams.UsageError("--why-not needs an atom")
-    for option, given in (("--exact", arguments.exact), ("--all", arguments.all > 1), ("--facts", arguments.facts)):
+    for option, given in (("--exact", arguments.exact), ("--all", arguments.all), ("--facts", arguments.facts)):
         if given and (asked or (option != "--exact" and arguments.format not in ("text", "json"))):
             formats = "" if option == "--exact" else ", --format text or json"
             raise streams.UsageError(f"{option} needs an atom{formats}, and no --why-not")
+    if arguments.all and arguments.exact:
+        raise streams.UsageError("--all shows what inference derives: without --exact")
     kb = load(arguments.file, shown=True)
     form, about = arguments.format, tuple[Diagnostic, ...]()
     with ProgressLine("inferring", shown=True) as line, kb.watched(line):
@@ -83,8 +85,8 @@ def _run(arguments: argparse.Namespace) -> int:
             about = explanation.warnings
             made = {"json": explanation.as_dict, "html": explanation.to_html, "dot": explanation.to_dot}
             shown = made.get(form, partial(_tree, explanation))(arguments.depth)
-            if arguments.all > 1 or arguments.facts:
-                shown = _several(explanation.derivations(arguments.all), arguments)
+            if arguments.all or arguments.facts:
+                shown = _several(explanation.derivations(arguments.all or 1), arguments)
     streams.findings((*kb.warnings, *about))
     if isinstance(shown, dict):
         streams.write_json(shown)

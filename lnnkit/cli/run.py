@@ -73,6 +73,8 @@ def add_run(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.plan and arguments.profile:
+        raise streams.UsageError("--plan and --profile print in place of each other: choose one")
     infers = "plan" if arguments.plan else "profile" if arguments.profile else "infer"
     if infers != "infer" and arguments.format == "csv":
         raise streams.UsageError(f"--{infers} does not support csv; use --format table or json")

@@ -8,6 +8,7 @@ another need finds the same instances.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -223,9 +224,10 @@ class DeltaRule:
     def extending(self, entities: Mapping[int, int]) -> Iterator[Bindings]:
         """All assignments in which some variables have these entities; some may be repeated."""
         ids = {variable: np.array([entity], np.int32) for variable, entity in entities.items()}
-        start = Bindings(1, NOTHING.bind(frozenset(ids)), ids)
+        start, joins = Bindings(1, NOTHING.bind(frozenset(ids)), ids), copy(self.joins)
+        joins.recorder = None
         for number, literals in enumerate(self._needs):
-            yield from self.joins.joined(start, self.joins.step(start.known, literals), Path(number, share=0.0))
+            yield from joins.joined(start, joins.step(start.known, literals), Path(number, share=0.0))
 
     def _every(self) -> Iterator[tuple[int, Bindings]]:
         """All assignments, each with the need that finds it."""

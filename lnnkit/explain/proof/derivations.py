@@ -29,22 +29,23 @@ def others(prover: Prover, proof: Proof, predicate: str, arguments: Sequence[str
     if local < 0:
         return
     row = int(prover.wording.numbers.of(table, np.array([local]))[0])
+    steps = Steps()  # shared, so that each premise is proved once
+    usual = [prover.end(steps, predicate, arguments, side) for side in (0, 1)]
     for side, end in enumerate((proof.lower, proof.upper)):
         reading, known = prover.reading(predicate, arguments, side), {_shown(proof.steps[end])}
         instances = _instances(prover, predicate, arguments, side, reading.value) if reading.source else ()
         for number, leaf, view in instances:
             event = Event(-1, Kind.SENT, row, side, reading.value, END, number, leaf, -1)
             for place in np.flatnonzero(view.rows[leaf] == local).tolist():
-                steps, ends = Steps(), [0, 0]
                 step = prover.by_instance(steps, event, view, place)
                 if step is None or _shown(step) in known:
                     continue
                 known.add(_shown(step))
+                ends = [*usual]
                 ends[side] = steps.add(step)
-                ends[1 - side] = prover.end(steps, predicate, arguments, 1 - side)
-                other = prover.finished(steps, proof.atom, *ends)
-                if not _circular(other, ends[side]):
-                    yield other
+                every = prover.finished(steps, proof.atom, *ends)
+                if not _circular(every, ends[side]):
+                    yield _alone(every)
 
 
 def _instances(
@@ -102,10 +103,20 @@ def _gives(run: Run, member: int, rule: DeltaRule, part: Bindings, leaf: int, si
 def _shown(step: Step) -> object:
     """What tells one derivation from another."""
     formula = "" if step.formula is None else format_expression(step.formula)
-    return formula, step.reason, tuple(sorted(step.bindings.items()))
+    return formula, step.reason, id(step.statement), tuple(sorted(step.bindings.items()))
 
 
 def _circular(proof: Proof, end: int) -> bool:
     """Whether a step rests on another one with its conclusion."""
     about = proof.steps[end].atom, proof.steps[end].side
     return any((proof.steps[n].atom, proof.steps[n].side) == about for n in proof.reachable(end) if n != end)
+
+
+def _alone(proof: Proof) -> Proof:
+    """The proof without steps on which its ends do not rest."""
+    numbers = {number: place for place, number in enumerate(proof.reachable(proof.lower, proof.upper))}
+    steps = [
+        replace(step, premises=[replace(p, step=numbers[p.step]) for p in step.premises])
+        for step in map(proof.steps.__getitem__, numbers)
+    ]
+    return Proof(proof.atom, steps, numbers[proof.lower], numbers[proof.upper])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 import textwrap
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -95,8 +96,12 @@ class Explanation:
 
     def derivations(self, most: int = 10) -> list[Explanation]:
         """This explanation, and others of the same atom, ``most`` in all: in each of them another instance gives its
-        lower or its upper bound."""
-        return [self, *(replace(self, proof=proof) for proof in itertools.islice(self._others(), most - 1))]
+        lower or its upper bound. Each verifies. Raises ``ValueError`` unless ``most`` is a positive whole number."""
+        if not isinstance(most, int) or most < 1:
+            raise ValueError(f"most must be a positive whole number; got {most!r}")
+        several = (replace(self, proof=proof, _others=lambda: iter(())) for proof in self._others())
+        verified = (one for one in several if not one.verify())
+        return [self, *itertools.islice(verified, min(most, sys.maxsize) - 1)]
 
     def verify(self) -> list[str]:
         """The faults found by the proof checker; empty if the proof holds."""

@@ -64,6 +64,31 @@ def test_both_ends() -> None:
     assert facts_of(kb, "C(x)") == facts_of(kb, "D(x)") == [{"A(x)"}, {"B(x)"}]
 
 
+def test_rules_whose_instances_read_alike() -> None:
+    kb = lnnkit.loads("fact N(b)\nrule one: N(X) -> I(X)\nrule two: N(X) -> I(b)\n")
+    rules = [one.steps[one.proof.lower].statement for one in kb.explain("I(b)").derivations()]
+    assert [rule.name for rule in rules if rule is not None] == ["one", "two"]
+
+
+def test_after_a_profile() -> None:
+    kb = lnnkit.loads("fact A(x)\nfact C(x)\nrule A(X) -> B(X)\nrule C(X) -> B(X)")
+    kb.profile()
+    assert facts_of(kb, "B(x)", most=10**30) == [{"A(x)"}, {"C(x)"}]
+    other = kb.explain("B(x)").derivations()[1]
+    assert other.derivations() == [other]
+    for most in (0, -1, 2.5):
+        with pytest.raises(ValueError, match="most must be a positive whole number"):
+            other.derivations(most)  # type: ignore[arg-type]
+
+
+def test_in_single_precision_each_verifies() -> None:
+    """The proof reads 0.742 as its fact has it, inference rounded it down."""
+    text = "logic godel\npredicate S(e)\nfact S(a) in [0.74, 0.94]\nfact S(b) = 0.742\nrule (forall X: S(X)) -> T\n"
+    kb = lnnkit.loads(text + "rule T -> (forall X: S(X))")
+    kb.infer(precision="single")
+    assert [one.verify() for one in kb.explain("S(a)").derivations(9)] == [[]]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_as_many_as_instances_whose_premises_hold(seed: int) -> None:
     draw = random.Random(seed)
@@ -109,6 +134,8 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert second.splitlines()[1:] == [f"fact Edge(a, c)   {path}:4", f"fact Edge(c, d)   {path}:6"]
     assert main(["explain", str(path), "Reach(d)", "--facts", "--format", "json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["derivations"]
+    assert main(["explain", str(path), "Reach(d)", "--all", "1", "--format", "json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)) == ["derivations"]
     assert [(fact["fact"], fact["row"]) for fact in found["facts"]] == [
         ("fact Reach(a)", 9),
         ("fact Edge(a, b)", 3),
