@@ -343,7 +343,7 @@ def test_a_threshold_has_few_digits(low: float, high: float, expected: float) ->
 )
 def test_three_cases(law: Function, text: str) -> None:
     rows = np.random.default_rng(3).uniform(0, 8, (300, 1))
-    assert formula_text(discover(rows, law(rows[:, 0]), FormulaSearch(seconds=10)).formula, "a") == text
+    assert formula_text(discover(rows, law(rows[:, 0]), FormulaSearch()).formula, "a") == text
 
 
 @pytest.mark.parametrize("times", [2, 5, 12])
