@@ -13,7 +13,7 @@ from lnnkit.engine.bounds_state import State
 from lnnkit.engine.completion import Unfinished, complete
 from lnnkit.engine.inference_run import Run, Status, run_of
 from lnnkit.engine.moves import Rows, changes
-from lnnkit.engine.planning.compiling import Plans, Profile
+from lnnkit.engine.planning.compiling import FactProfile, Plans
 from lnnkit.engine.planning.inference_plan import Outline, Plan
 from lnnkit.engine.rounds import infer_rounds
 from lnnkit.engine.start.demanded import work_out_demand
@@ -85,12 +85,14 @@ def _with_facts(
     return Grounding(atoms, world, guard, recorder)
 
 
-def _profile(atoms: Relations, assumable: frozenset[str]) -> Profile:
+def _profile(atoms: Relations, assumable: frozenset[str]) -> FactProfile:
     """What the facts in relations bound."""
     tables = atoms.tables.items()
     moved = frozenset((name, side) for name, table in tables for side in SIDES if len(table.listing(side)))
     listed = frozenset(name for name, table in tables if len(table.listing("listed")))
-    return Profile(moved, listed, frozenset(name for name, table in tables if len(table.listing("given"))), assumable)
+    return FactProfile(
+        moved, listed, frozenset(name for name, table in tables if len(table.listing("given"))), assumable
+    )
 
 
 def _started(plan: Plan, grounding: Grounding, state: State) -> Run:

@@ -119,7 +119,7 @@ def _observers(lifted: LiftedGraph, world: Domain, schemas: dict[str, Schema]) -
 
 
 @dataclass(frozen=True)
-class Profile:
+class FactProfile:
     """What facts may bound: the ``sides`` that they move, the relations whose atoms they list, and those whose atoms
     they give. Facts about ``assumable`` predicates may be added later."""
 
@@ -148,7 +148,7 @@ class Plans:
             self._outlines[kind] = outlined(self.lifted, world, world.empty, self._known)
         return self._outlines[kind]
 
-    def plan(self, world: Domain, profile: Profile, *, narrow: bool) -> Plan:
+    def plan(self, world: Domain, profile: FactProfile, *, narrow: bool) -> Plan:
         """As `compiled`."""
         key = self._kind(world), profile, narrow
         if key not in self._plans:
@@ -160,7 +160,7 @@ class Plans:
         return sizes, frozenset((sort, text) for text in self._constants for sort, _ in sizes if world.has(sort, text))
 
 
-def compiled(outline: Outline, world: Domain, profile: Profile, *, narrow: bool = False) -> Plan:
+def compiled(outline: Outline, world: Domain, profile: FactProfile, *, narrow: bool = False) -> Plan:
     """The plan for facts of a profile. If ``narrow``, closed derived predicates are completed only as far as bound
     queries need them."""
     lifted, assumable = outline.lifted, profile.assumable
@@ -305,7 +305,7 @@ def _completion(plan: Plan, stratum: frozenset[str], demands: Demands, formula: 
 
 
 def _demand(
-    plan: Plan, world: Domain, profile: Profile, readings: Sequence[Reading], defining: Sequence[Completing]
+    plan: Plan, world: Domain, profile: FactProfile, readings: Sequence[Reading], defining: Sequence[Completing]
 ) -> Demand | None:
     """The demand of the queries on closed derived predicates; None if it is everything. A predicate is narrowed only if
     the queries bind it and no other formula reads it."""
