@@ -54,9 +54,8 @@ def _statement(run: Run, recorder: Recorder, member: int, entered: Entered) -> S
     cost = recorder.proposals[member], recorder.seconds[member]
     if formula.auxiliary is not None or not isinstance(origin, Assertion):
         return StatementPlan("neuron", None, formula.key, None, None, purpose, instances, tuple(joins), *cost)
-    text = origin.text.removeprefix(origin.kind).lstrip()
-    if origin.name:
-        text = text.removeprefix(origin.name).removeprefix(":").lstrip()
+    text = origin.text.partition(":")[2] if origin.name else origin.text.removeprefix(origin.kind)
+    text = text.lstrip()
     text = text if len(text) <= _SHOWN else text[:_SHOWN] + " ..."
     file, line = origin.span.source.path, origin.span.line
     return StatementPlan(origin.kind, origin.name, text, file, line, purpose, instances, tuple(joins), *cost)

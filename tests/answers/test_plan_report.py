@@ -265,6 +265,12 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "--plan does not support csv; use --format table or json" in err
 
 
+@pytest.mark.parametrize("head", ["rule foo", "rule foo ", 'rule "a b"', "axiom foo"])
+def test_names_stand_once(head: str) -> None:
+    (statement,) = lnnkit.loads(f"fact A(x)\n{head}: A(X) -> C(X)\n").plan().statements
+    assert statement.text == "A(X) -> C(X)"
+
+
 def test_profile() -> None:
     """Two thousand pairs cost more than two hundred people; what each rule finds is counted by hand."""
     text = (
