@@ -91,15 +91,12 @@ def test_a_timeout_is_kept_while_inference_is_prepared(
     lnnkit.loads("axiom A").prove("A")  # imports
     monkeypatch.setattr(time_limit.time, "monotonic", time.process_time)
     for seconds in (0.1, 0.3) if size < 4000 else (0.1, 0.5, 1.0):
-        taken: list[float] = []
-        for _ in range(3):  # machines pause
-            with collection_paused():
-                start = time.process_time()
-                proved = kb.prove("P5(a)", timeout=seconds, reading=reading)  # type: ignore[arg-type]
-                taken.append(time.process_time() - start)
-            assert proved.verdict == "timeout"
-            assert seconds > 0.1 or proved.notes == ("preparing inference took all the time",)
-            assert (proved.lower, proved.upper) == ((None, None) if reading == "classical" else (0.0, 1.0))
-        assert min(taken) < 1.1 * seconds + 0.2
+        with collection_paused():
+            start = time.process_time()
+            proved = kb.prove("P5(a)", timeout=seconds, reading=reading)  # type: ignore[arg-type]
+            assert time.process_time() - start < 1.1 * seconds + 0.2
+        assert proved.verdict == "timeout"
+        assert seconds > 0.1 or proved.notes == ("preparing inference took all the time",)
+        assert (proved.lower, proved.upper) == ((None, None) if reading == "classical" else (0.0, 1.0))
     monkeypatch.undo()
     assert kb.prove("P0(a)", reading=reading).verdict == "entailed"  # type: ignore[arg-type]

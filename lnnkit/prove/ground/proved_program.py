@@ -157,7 +157,8 @@ def _is_crisp(assertion: Assertion) -> bool:
 
 def _crisp_ends(lower: Any, upper: Any) -> bool:
     """Whether a truth, or each truth in columns, is true, false or unknown."""
-    return bool(np.all(np.isin(lower, (0, 1)) & np.isin(upper, (0, 1)) & (lower <= upper)))
+    crisp = ((lower == 0) | (lower == 1)) & ((upper == 0) | (upper == 1)) & (lower <= upper)
+    return bool(np.all(crisp))
 
 
 def _crisp_assertion(assertion: Assertion, alpha: float) -> Assertion | None:
