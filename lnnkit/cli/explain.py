@@ -83,10 +83,11 @@ def _run(arguments: argparse.Namespace) -> int:
         else:
             explanation = kb.explain(arguments.atom, alpha=arguments.alpha, exact=arguments.exact)
             about = explanation.warnings
-            made = {"json": explanation.as_dict, "html": explanation.to_html, "dot": explanation.to_dot}
-            shown = made.get(form, partial(_tree, explanation))(arguments.depth)
             if arguments.all or arguments.facts:
                 shown = _several(explanation.derivations(arguments.all or 1), arguments)
+            else:
+                made = {"json": explanation.as_dict, "html": explanation.to_html, "dot": explanation.to_dot}
+                shown = made.get(form, partial(_tree, explanation))(arguments.depth)
     streams.findings((*kb.warnings, *about))
     if isinstance(shown, dict):
         streams.write_json(shown)

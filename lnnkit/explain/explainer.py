@@ -59,7 +59,7 @@ class Explainer:
         """The proof of the bounds of a formula without free variables, which the fixpoint covers."""
         reference = root.reference
         kind = lifted.graph.nodes[reference.node]["kind"]
-        numeric, beside = kind in TERMS, partial(iter, ())
+        numeric, beside = kind in TERMS, None
         if kind in ("predicate", "number"):
             about = reference.node, _texts(reference)
             proof = self.prover.prove(*about)

@@ -235,7 +235,7 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
         except NoRecord as problem:
             message = f"the {'upper' if end else 'lower'} bound {bound:g} has no proof that can be checked: {problem}"
             warnings.append(Diagnostic("no-proof", message, "`lnnkit prove` shows the verdict", severity="warning"))
-    return replace(explanation, proof=proof, warnings=tuple(warnings), _others=lambda: iter(()))
+    return replace(explanation, proof=proof, warnings=tuple(warnings), _others=None)
 
 
 @collection_paused()

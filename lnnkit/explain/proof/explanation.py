@@ -58,7 +58,7 @@ class Explanation:
     numeric: bool = False
     warnings: tuple[Diagnostic, ...] = ()
     _world: Callable[[], ProofWorld] | None = field(default=None, repr=False)
-    _others: Callable[[], Iterator[Proof]] = field(default=lambda: iter(()), repr=False)
+    _others: Callable[[], Iterator[Proof]] | None = field(default=None, repr=False)
 
     @property
     def atom(self) -> str:
@@ -99,7 +99,8 @@ class Explanation:
         lower or its upper bound. Each verifies. Raises ``ValueError`` unless ``most`` is a positive whole number."""
         if not isinstance(most, int) or most < 1:
             raise ValueError(f"most must be a positive whole number; got {most!r}")
-        several = (replace(self, proof=proof, _others=lambda: iter(())) for proof in self._others())
+        proofs = self._others() if self._others is not None else ()
+        several = (replace(self, proof=proof, _others=None) for proof in proofs)
         verified = (one for one in several if not one.verify())
         return [self, *itertools.islice(verified, min(most, sys.maxsize) - 1)]
 
