@@ -504,7 +504,7 @@ class KnowledgeBase:
         listen: Callable[[Epoch], bool | None] | None = None,
     ) -> Fit:
         """Fit the learnable values of the rules to the labels (see `lnnkit.learn.parameters.rule_parameters` for which
-        are learned, and `lnnkit.learn.fitting.label_batches` for the loss). The values kept are those with the least
+        are learned, and `lnnkit.learn.fitting.loss` for the loss). The values kept are those with the least
         loss on the share of the labels held out for ``validation`` (on all labels if there are too few), with as few
         digits as cost nothing.
 
@@ -526,7 +526,7 @@ class KnowledgeBase:
         """
         from lnnkit.kb.training import fit, rule_names, trained_rules
         from lnnkit.learn.fitting.fitting_problem import Settings
-        from lnnkit.learn.fitting.label_batches import Objective
+        from lnnkit.learn.fitting.loss import Objective
         from lnnkit.output import require_apart
 
         if not seconds > 0:

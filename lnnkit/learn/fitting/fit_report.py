@@ -15,7 +15,7 @@ from lnnkit.check.walk import nodes
 from lnnkit.graph.lifting import build
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred
 from lnnkit.learn.fitting.gradient_descent import FittedValues
-from lnnkit.learn.fitting.label_batches import supports
+from lnnkit.learn.fitting.loss import supports
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
 from lnnkit.learn.starting.candidates import Start

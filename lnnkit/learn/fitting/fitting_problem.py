@@ -17,7 +17,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Guard
 from lnnkit.learn.arithmetic.learned_comparisons import Softness
-from lnnkit.learn.fitting.label_batches import LabelBatch, Objective, Targets, batches, crossings, targets
+from lnnkit.learn.fitting.loss import LabelBatch, Objective, Targets, batches, crossings, targets
 from lnnkit.learn.labels import LabelledBounds, label_queries, labelled_bounds, labels, mentioned, split
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
@@ -35,7 +35,7 @@ _SHARE = 0.3
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How to fit. ``batch`` labels make a step (None: all); ``patience`` is in epochs (None: no early stopping);
-    ``soft`` replays all supports of a label (`lnnkit.learn.fitting.label_batches`)."""
+    ``soft`` replays all supports of a label (`lnnkit.learn.fitting.loss`)."""
 
     epochs: int = 200
     rate: float = 0.05

@@ -23,7 +23,7 @@ from lnnkit.data.files import write_whole
 from lnnkit.data.model_file import tensor_bytes
 from lnnkit.learn.fitting.chosen_values import simplified
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Losses, Standing
-from lnnkit.learn.fitting.label_batches import LabelBatch
+from lnnkit.learn.fitting.loss import LabelBatch
 from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.replay.recorded_inference import same_derivations
 from lnnkit.scores import Epoch

@@ -1,7 +1,7 @@
 """Neural predicates and numbers: a torch module computes the truth of a predicate's atoms, or a number, from inputs.
 
 A false crisp comparison of such numbers bounds nothing; softened, it has the gradient from which the module learns. It
-is requested like a query, and its effect is replayed by all supports (`lnnkit.learn.fitting.label_batches`)."""
+is requested like a query, and its effect is replayed by all supports (`lnnkit.learn.fitting.loss`)."""
 
 from __future__ import annotations
 

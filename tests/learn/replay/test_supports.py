@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from lnnkit.learn.fitting.label_batches import SoftEnds, supports
+from lnnkit.learn.fitting.loss import SoftEnds, supports
 from lnnkit.learn.replay.neural_predicates import bound_replay
 from tests.learn.replaying import learning
 
