@@ -12,7 +12,7 @@ from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from lnnkit.check.entity_names import asked, clashes, entities, stated_by, suspects
+from lnnkit.check.entity_names import asked, clashes, entities, suspects
 from lnnkit.check.findings import nearest
 from lnnkit.check.kinds import compares_numbers, is_numeric, kinds
 from lnnkit.check.learnables import UNEVALUATED, in_assertion, in_formula, learnables, starting_values, untrained
@@ -154,7 +154,7 @@ def check_query(
     named = any(not mention.variable or mention.name not in "XYZ" for mention in formula.mentions)
     symbols = replace(
         symbols,
-        texts=frozenset(text for _, _, text in stated_by(checked)) if named else frozenset(),
+        texts=checked.texts if named else frozenset(),
         tables=checked.tables,
         label_tables=checked.label_tables,
         resolved=checked.predicates,

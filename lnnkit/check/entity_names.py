@@ -18,12 +18,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from lnnkit.check.findings import MOST, SEARCHES, OneEdit, error, nearest, warning, without_numbers
-from lnnkit.check.program import ENTITY, CheckedProgram, SameEntity
+from lnnkit.check.program import ENTITY, named_entities
 from lnnkit.check.symbols import Formula, Mention, Symbols
-from lnnkit.check.walk import nodes
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
 from lnnkit.syntax.identifiers import is_name, starts_upper
@@ -234,7 +233,7 @@ def asked(symbols: Symbols, severity: Severity = "warning") -> Iterator[Diagnost
             near, searches = near_entity(mention.name, symbols) if searches < SEARCHES else None, searches + 1
             # entities of the program's own queries were reported when it was checked
             queries = () if symbols.program is None else symbols.program.queries
-            before = {text for query in queries for _, _, text in _in_formula(query.formula)}
+            before = {text for query in queries for _, _, text in named_entities(query.formula)}
             if severity == "error" and mention.name not in before:
                 what = "A question is about entities that a fact, table or rule of the program names"
                 yield _unknown(mention, near, what, error)
@@ -259,36 +258,13 @@ def _stated(symbols: Symbols) -> Iterator[tuple[str | None, int, str]]:
     """Each entity that facts, labels and statements name, with its predicate (None in a comparison) and argument
     position."""
     if symbols.program is not None:
-        yield from stated_by(symbols.program)
+        yield from symbols.program.stated
         return
     for _, statement in symbols.stated():
-        yield from _of_atom(statement.atom)
+        yield from named_entities(statement.atom)
     for item in (mention for formula in symbols.formulas if formula.kind != "query" for mention in formula.mentions):
         if not item.variable:
             yield None if item.atom is None else item.atom.name, item.position, item.name
-
-
-def stated_by(program: CheckedProgram) -> Iterator[tuple[str | None, int, str]]:
-    """Each entity that a program's facts, labels and statements name, as `_stated`."""
-    for fact in (*program.facts, *program.labels):
-        for place, text in enumerate(fact.arguments):
-            yield fact.predicate, place, text
-    for assertion in program.assertions:
-        yield from _in_formula(assertion.formula)
-
-
-def _in_formula(formula: ast.Expression | SameEntity) -> Iterator[tuple[str | None, int, str]]:
-    for node in nodes(cast(ast.Expression, formula)):
-        if isinstance(node, ast.Atom):
-            yield from _of_atom(node)
-        elif isinstance(node, SameEntity):
-            yield from ((None, 0, item.text) for item in (node.left, node.right) if isinstance(item, ast.Constant))
-
-
-def _of_atom(atom: ast.Atom) -> Iterator[tuple[str, int, str]]:
-    for place, item in enumerate(atom.arguments):
-        if isinstance(item, ast.Constant):
-            yield atom.name, place, item.text
 
 
 def _members(symbols: Symbols, wanted: set[_SortMember]) -> set[_SortMember]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, cast
 
+from lnnkit.check.walk import nodes
 from lnnkit.data.numerals import whole
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -111,7 +113,7 @@ class Query:
     numeric: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CheckedProgram:
     """All statements of a program in their order, imports included."""
 
@@ -128,6 +130,22 @@ class CheckedProgram:
     unevaluated: tuple[Diagnostic, ...] = field(default=())  # why it cannot be run, though nothing in it is wrong
     suspects: tuple[Span, ...] = ()  # free variables whose names could be those of entities that are told later
 
+    @cached_property
+    def stated(self) -> frozenset[tuple[str | None, int, str]]:
+        """Each entity that facts, labels and statements name, with its predicate (None in a comparison) and argument
+        position."""
+        named = {
+            (fact.predicate, place, text)
+            for fact in (*self.facts, *self.labels)
+            for place, text in enumerate(fact.arguments)
+        }
+        return frozenset(named.union(*(named_entities(assertion.formula) for assertion in self.assertions)))
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """The entities of `stated`."""
+        return frozenset(text for _, _, text in self.stated)
+
     def entities(self, prefix: str, most: int) -> list[str]:
         """Up to ``most`` entities of facts and tables whose names start with ``prefix``, sorted by code point; whole
         numbers are left out."""
@@ -136,3 +154,15 @@ class CheckedProgram:
         for names in {id(table.names): table.names for table in self.tables}.values():
             entities.update(names.starting(prefix, most))
         return sorted(entities)[:most]
+
+
+def named_entities(formula: ast.Expression | SameEntity) -> Iterator[tuple[str | None, int, str]]:
+    """Each entity that a formula names, as `CheckedProgram.stated`."""
+    for node in nodes(cast("ast.Expression", formula)):
+        if isinstance(node, ast.Atom):
+            named = [(node.name, place, item) for place, item in enumerate(node.arguments)]
+        elif isinstance(node, SameEntity):
+            named = [(None, 0, node.left), (None, 0, node.right)]
+        else:
+            continue
+        yield from ((name, place, item.text) for name, place, item in named if isinstance(item, ast.Constant))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from operator import attrgetter
+from typing import Any, Literal
 
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
@@ -36,6 +37,7 @@ _OPERANDS: dict[type, tuple[Role, tuple[str, ...]]] = {
     ast.Unit: ("term", ("operands",)),
     ast.UnknownFunction: ("term", ("operands",)),
 }
+_CHILDREN: dict[type, attrgetter[Any]] = {kind: attrgetter(*names) for kind, (_, names) in _OPERANDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,10 @@ class Visit:
 
 def children(node: ast.Expression) -> tuple[ast.Expression, ...]:
     """The operands of a node, in their written order."""
-    _, names = _OPERANDS.get(type(node), ("formula", ()))
-    if len(names) == 1:
-        value = getattr(node, names[0])
-        return value if isinstance(value, tuple) else (value,)
-    return tuple(getattr(node, name) for name in names)
+    if type(node) not in _CHILDREN:
+        return ()
+    value = _CHILDREN[type(node)](node)
+    return value if isinstance(value, tuple) else (value,)
 
 
 def visits(root: ast.Expression, role: Role = "formula") -> Iterator[Visit]:

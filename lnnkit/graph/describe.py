@@ -12,6 +12,7 @@ from lnnkit.check.learnables import in_assertion
 from lnnkit.check.program import Assertion, SameEntity
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
+from lnnkit.time_limit import check_time
 
 Numbers = float | tuple["Numbers", ...]
 """A number, or the rows of a unit's attribute."""
@@ -67,12 +68,13 @@ class Parameters:
 
 def starts(assertions: Iterable[Assertion]) -> dict[str, float]:
     """The initial value of each name for which an occurrence gives one; the checker has made sure that they agree."""
-    return {
-        item.name: float(item.initial)
-        for assertion in assertions
-        for item in in_assertion(assertion)
-        if item.name is not None and item.initial is not None
-    }
+    initial = dict[str, float]()
+    for assertion in assertions:
+        check_time()
+        for item in in_assertion(assertion):
+            if item.name is not None and item.initial is not None:
+                initial[item.name] = float(item.initial)
+    return initial
 
 
 _ARITHMETIC = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "power"}

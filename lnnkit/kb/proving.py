@@ -74,19 +74,23 @@ def proved(
     deadline = _deadline(timeout)
     stop = _Stop(session.watch)
     timed = Timed(session.watch, deadline)
-    part, notes = _part(session, asked)
-    if reading == "classical":
-        part, dropped = _classical(part, alpha)
-        if dropped:
-            notes = (*notes, f"{dropped:,} statements hold to less than {alpha:g} and are left out")
+    late = (replace(propagated(query.text, (0.0, 1.0), reading, alpha, BEFORE), alpha=alpha) for query in queries)
+    try:
+        with collection_paused(), limited_to(timed):
+            part, notes = _part(session, asked)
+            if reading == "classical":
+                part, dropped = _classical(part, alpha)
+                if dropped:
+                    notes = (*notes, f"{dropped:,} statements hold to less than {alpha:g} and are left out")
+    except TimedOut:
+        yield from late
+        return
     with _late_forgotten(part, timed):
         try:
             with collection_paused(), part.watched(timed), limited_to(timed):
                 rested = _covering(part, asked)
         except TimedOut:
-            yield from (
-                replace(propagated(query.text, (0.0, 1.0), reading, alpha, BEFORE), alpha=alpha) for query in queries
-            )
+            yield from late
             return
         ground = replace(_grounded(part, rested, asked, reading, tell, timed), halted=stop.asked)
         if rested.cut_short and not timed.late:

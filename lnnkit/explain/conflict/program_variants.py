@@ -21,6 +21,7 @@ from lnnkit.explain.proof.explanation import format_bound, place
 from lnnkit.explain.proof.proof import FactSources, GivenFact, fact_text
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import NOWHERE, Source, Span
+from lnnkit.time_limit import check_time
 
 ASSUMED = "<assumed>"
 # An order of preference: facts are weakened before rules, rules before axioms
@@ -182,6 +183,7 @@ def _silent(program: CheckedProgram, fact: Fact) -> Fact:
 
 def names_in(formula: ast.Expression | SameEntity) -> frozenset[str]:
     """The predicates and numbers of a formula."""
+    check_time()
     parts = nodes(cast("ast.Expression", formula))  # equalities of entities have no operands
     return frozenset(node.name for node in parts if isinstance(node, ast.Atom))
 

@@ -23,6 +23,7 @@ from lnnkit.data.table import FactTable
 from lnnkit.explain.conflict.program_variants import names_in
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import NOWHERE
+from lnnkit.time_limit import check_time
 
 Formula = ast.Expression | SameEntity
 T = TypeVar("T", Fact, FactTable)
@@ -142,6 +143,7 @@ def plain(formula: Formula) -> Formula:
 
 
 def _is_crisp(assertion: Assertion) -> bool:
+    check_time()
     ends = _number(assertion.lower), _number(assertion.upper)
     return (
         None not in ends
