@@ -53,7 +53,9 @@ def _statement(run: Run, recorder: Recorder, member: int, entered: Entered) -> S
     purpose = "completion" if entered.completes else "inference"
     cost = recorder.proposals[member], recorder.seconds[member]
     if formula.auxiliary is not None or not isinstance(origin, Assertion):
-        return StatementPlan("neuron", None, formula.key, None, None, purpose, instances, tuple(joins), *cost)
+        stating = [root for root in run.plan.lifted.statements if root.reference.node == formula.auxiliary]
+        names = ", ".join(root.origin.called for root in stating if isinstance(root.origin, Assertion)) or None
+        return StatementPlan("neuron", names, formula.key, None, None, purpose, instances, tuple(joins), *cost)
     text = origin.text.partition(":")[2] if origin.name else origin.text.removeprefix(origin.kind)
     text = text.lstrip()
     text = text if len(text) <= _SHOWN else text[:_SHOWN] + " ..."

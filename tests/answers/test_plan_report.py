@@ -197,6 +197,12 @@ def test_completion_and_shared_formulas() -> None:
     assert any(step.reads.startswith("[A(X0) | B(X0)](X) ") for join in one.joins for step in join.steps)
 
 
+def test_rules_that_differ_in_their_variables_names_are_one_formula_with_their_names() -> None:
+    rules = "rule one: P(X) -> Q(X)\nrule two: P(Y) -> Q(Y)\nrule three: P(X) -> R(X)\n"
+    plan = lnnkit.loads(f"fact P(b)\n{rules}query Q(X)\nquery R(X)\n").plan()
+    assert [(each.kind, each.name) for each in plan.statements] == [("rule", "three"), ("neuron", "one, two")]
+
+
 def test_without_variables_nothing_is_joined() -> None:
     statement = only("fact A\nrule A -> B\nquery B\n")
     assert list(statement.lines())[2:] == ["  1 join not needed"]
