@@ -32,10 +32,10 @@ class PlanJoin:
 
 @dataclass(frozen=True, slots=True)
 class StatementPlan:
-    """A rule, an axiom, or a formula that several of them share (``kind`` neuron, ``name`` those that state it), and the
-    joins that find its ``instances``: each counts as often as it was looked at (with a quantifier, once). ``purpose`` is
-    inference, or the completion of the closed predicate that it defines. It made so many ``proposals`` of bounds, and
-    took ``seconds`` of the CPU."""
+    """A rule, an axiom, or a formula that several of them share (``kind`` neuron, ``name`` those that state it), and
+    the joins that find its ``instances``: each counts as often as it was looked at (with a quantifier, once).
+    ``purpose`` is inference, or the completion of the closed predicate that it defines. It made so many ``proposals``
+    of bounds, and took ``seconds`` of the CPU."""
 
     kind: str
     name: str | None
