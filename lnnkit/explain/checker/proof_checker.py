@@ -110,7 +110,9 @@ class _Premises:
             alike = pattern.name == form.name or pattern.arithmetic is not None  # a formula whose text may be shorter
             if pattern.kind == form.kind and alike and covers(pattern, form):
                 if form.kind != "atom":
-                    return box
+                    if _equalities(pattern) == _equalities(form):  # it says nothing of `a = a` where it has `X = a`
+                        return box
+                    continue
                 named = all(isinstance(term, str) and not term.startswith(OTHER) for term in form.terms)
                 given = self._world.origins.of(form.name, form.entities) if named else ()
                 free = excepted is None or form.entities not in excepted
@@ -157,6 +159,11 @@ class _Premises:
 
         add(form, 0, () if compares else None)
         return Tree(nodes, world.dtype)
+
+
+def _equalities(form: Form) -> list[bool]:
+    """Which of its equalities have the same term on both sides."""
+    return [leaf.terms[0] == leaf.terms[1] for leaf in form.leaves if leaf.kind == "same"]
 
 
 def _of_unnamed(number: int, proof: Proof, world: ProofWorld, assumed: frozenset[int]) -> bool:

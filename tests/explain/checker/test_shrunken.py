@@ -36,6 +36,16 @@ PROGRAMS = {
         axiom (Near(X, X) & Storm) -> (age(X) <= 0)
         rule age(X) >= 11
         """,
+    "an equality with an entity says nothing of that entity's own row": """
+        logic product
+        predicate Derived(entity) closed
+        fact Qred(cleo, bob) = 0.2
+        rule Qred(Y, X) -> Derived(Y)
+        axiom Derived(Y) | Prop
+        rule ~(Derived(Y) & Y = anna) in [0.27, 1]
+        rule (exists U: Derived(U) & U = anna) in [0.7, 1]
+        query Derived(Y)
+        """,
     "a quantifier over nobody": """
         predicate Pred(entity)
         predicate Qrop closed
