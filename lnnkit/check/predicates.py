@@ -162,17 +162,20 @@ def _truths(formula: Formula) -> set[str]:
 def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
     known, by_axioms = supplied(symbols)
     once = {name for name in by_axioms if len(symbols.uses[name]) == 1}
+    doubted = {
+        name: truths
+        for name, uses in symbols.uses.items()
+        if (name not in known or name in once) and not symbols.doubtful(name)
+        if (truths := [use for use in uses if use.how != "term"])
+    }
+    if not doubted:
+        return
     beside = _beside(symbols, once)
     order = {name: index for index, name in enumerate(symbols.uses)}
     alike = OneEdit(known) if once else None
     arities = {name: arity_of(symbols, name) for name in known if name not in symbols.numbers}
     forms = {name: without_numbers(name) for name in known} if once else {}
-    searches = 0
-    for name, uses in symbols.uses.items():
-        truths = [use for use in uses if use.how != "term"]
-        if not truths or symbols.doubtful(name) or (name in known and name not in once):
-            continue
-        searches += 1
+    for searches, (name, truths) in enumerate(doubted.items(), 1):
         use = min(truths, key=lambda use: (use.span.source.path, use.span.start))
         looked = known if searches <= SEARCHES else alike.of(name) if alike is not None and name in known else set()
         fitting = (None, use.arity)
