@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import chain, pairwise
 from typing import Any
 
 from lnnkit import __version__
-from lnnkit.cli import draw, explain, from_tables, notations, program_text, prove, run, score, shell, train
-from lnnkit.cli.command_parser import CommandParser, Commands
+from lnnkit.cli import explain, from_tables, program_text, prove, run, score, train
+from lnnkit.cli.command_parser import CommandParser
 
 EXAMPLE = """\
 example:
@@ -27,12 +27,12 @@ exit codes: 0 done, 1 the program, its data or its budget is wrong, 2 usage, 130
 
 
 COMMANDS = {
-    "run": run.add_run, "score": score.add_score, "shell": shell.add_shell,
-    "explain": explain.add_explain, "prove": prove.add_prove, "draw": draw.add_draw,
+    "run": run.add_run, "score": score.add_score, "shell": run.add_shell,
+    "explain": explain.add_explain, "prove": prove.add_prove, "draw": explain.add_draw,
     "check": program_text.add_check, "fmt": program_text.add_fmt, "show": program_text.add_show,
     "train": train.add_train, "eval": train.add_eval,
     "init": from_tables.add_init, "discover": from_tables.add_discover,
-    "import": notations.add_import, "export": notations.add_export,
+    "import": program_text.add_import, "export": program_text.add_export,
     "lsp": program_text.add_lsp, "grammar": program_text.add_grammar,
 }  # fmt: skip
 SHELLS = ("bash", "zsh", "fish")
@@ -48,9 +48,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = CommandParser(prog="lnnkit", description=about, epilog=EXAMPLE)
     parser.add_argument("-V", "--version", action="version", version=f"lnnkit {__version__}")
     parser.add_argument("--print-completion", choices=SHELLS, action=PrintCompletion, help=HELP)
-    commands = Commands(parser)
     for name in COMMANDS if named is None else [named]:  # the parsers of all commands take 10 ms
-        COMMANDS[name](commands)
+        COMMANDS[name](parser)
     if not given:
         parser.print_help(sys.stderr)
         raise SystemExit(2)
@@ -60,7 +59,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         bare = [text == "--why-not" and after not in explain.STATES for text, after in pairwise([*given, ""])]
         given = ["--why-not=true" if alone else text for text, alone in zip(given, bare, strict=True)]
     if named is not None and "--" not in given:  # parsed separately, so that options may stand between FILE and ATOM
-        return commands.by_name[named].parse_intermixed_args(given[1:])
+        return parser.commands.choices[named].parse_intermixed_args(given[1:])
     return parser.parse_args(given)
 
 
@@ -75,19 +74,11 @@ class PrintCompletion(argparse.Action):
         except ImportError:
             parser.exit(1, f"{parser.prog}: error: {option_string} needs shtab: pip install 'lnnkit[completion]'\n")
         programs = shtab.glob("*.lnn", "*.safetensors")
-        for action in _actions(parser):
+        assert isinstance(parser, CommandParser)
+        for action in chain.from_iterable(one._actions for one in (parser, *parser.commands.choices.values())):
             if action.dest == "file":
                 action.complete = programs  # pyright: ignore[reportAttributeAccessIssue]  # where shtab looks
             elif action.dest in _PATHS:
                 action.complete = shtab.FILE  # pyright: ignore[reportAttributeAccessIssue]
         print(shtab.complete(parser, str(values)))
         parser.exit(0)
-
-
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """The options and arguments of a parser and of its commands."""
-    for action in parser._actions:
-        yield action
-        if isinstance(action, argparse._SubParsersAction):
-            for command in action.choices.values():
-                yield from _actions(command)

@@ -6,8 +6,9 @@ import argparse
 import math
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from lnnkit.answer_table import STATES
 from lnnkit.computing import is_device
@@ -68,6 +69,21 @@ class CommandParser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
 
+    @cached_property
+    def commands(self) -> argparse._SubParsersAction[Self]:
+        """The commands below this parser; ``choices`` has the parser of each by its name."""
+        return self.add_subparsers(title="commands", metavar="COMMAND")
+
+    def command(self, name: str, run: Callable[[argparse.Namespace], int], text: str, file: str = PROGRAM) -> Self:
+        """The parser of a command that ``run`` performs, with its exit code. The ``text`` of its help is a summary, a
+        description and examples, after empty lines. ``file`` is the help of its argument FILE; without, it has none."""
+        summary, description, example = text.split("\n\n")
+        parser = self.commands.add_parser(name, help=summary, description=description, epilog=f"example:\n{example}")
+        if file:
+            parser.add_argument("file", metavar="FILE", help=file)
+        parser.set_defaults(command=run, prog=parser.prog)
+        return parser
+
     def flag(self, name: str, said: str) -> None:
         """An option without a value."""
         self.add_argument(name, action="store_true", help=said)
@@ -103,25 +119,6 @@ class CommandParser(argparse.ArgumentParser):
 
     def quiet(self) -> None:
         self.flag("--quiet", "show no progress; without a terminal there is none anyway")
-
-
-class Commands:
-    """The commands below a top-level parser; ``by_name`` has the parser of each."""
-
-    def __init__(self, parser: CommandParser) -> None:
-        self._parsers = parser.add_subparsers(title="commands", metavar="COMMAND")
-        self.by_name: dict[str, CommandParser] = {}
-
-    def add(self, name: str, run: Callable[[argparse.Namespace], int], text: str, file: str = PROGRAM) -> CommandParser:
-        """The parser of a command that ``run`` performs, with its exit code. The ``text`` of its help is a summary, a
-        description and examples, after empty lines. ``file`` is the help of its argument FILE; without, it has none."""
-        summary, description, example = text.split("\n\n")
-        parser = self._parsers.add_parser(name, help=summary, description=description, epilog=f"example:\n{example}")
-        if file:
-            parser.add_argument("file", metavar="FILE", help=file)
-        parser.set_defaults(command=run, prog=parser.prog)
-        self.by_name[name] = parser
-        return parser
 
 
 def require_output(arguments: argparse.Namespace, read: Iterable[str | Path]) -> None:

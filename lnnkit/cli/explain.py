@@ -1,4 +1,5 @@
-"""``lnnkit explain``: the proof of an atom's bounds."""
+"""``lnnkit explain``: the proof of an atom's bounds; ``lnnkit draw``: a picture of it, or of a program's predicates and
+rules."""
 
 from __future__ import annotations
 
@@ -6,13 +7,15 @@ import argparse
 import sys
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import Commands, count, depth
+from lnnkit.cli.command_parser import CommandParser, count, depth
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.cli.streams import Paint, paint_for
+from lnnkit.output import require_apart, write_text
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -20,8 +23,9 @@ if TYPE_CHECKING:
     from lnnkit.kb import KnowledgeBase
 
 STATES = ("true", "false")
+_PICTURES = ("svg", "png", "dot", "html")
 
-_HELP = """\
+_EXPLAIN_HELP = """\
 show why an atom has its bounds, or why there are contradictions
 
 Infers what follows from a program and its data, and shows how an atom, or a formula without free variables, came to
@@ -37,8 +41,8 @@ the contradictions are shown, with the facts and rules that meet in each.
 """
 
 
-def add_explain(commands: Commands) -> None:
-    parser = commands.add("explain", _run, _HELP)
+def add_explain(parent: CommandParser) -> None:
+    parser = parent.command("explain", _explain, _EXPLAIN_HELP)
     said = "an atom, as 'AtRisk(dora)', or a formula without free variables"
     parser.add_argument("atom", metavar="ATOM", nargs="?", help=said)
     said = "show instead what keeps the atom from being true (default), or false"
@@ -54,7 +58,7 @@ def add_explain(commands: Commands) -> None:
     parser.alpha()
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _explain(arguments: argparse.Namespace) -> int:
     asked = arguments.atom is None or arguments.why_not is not None
     if asked and arguments.format not in (("text", "json") if arguments.atom is None else ("text", "json", "html")):
         without = "" if arguments.atom is None else ", and no --why-not"
@@ -153,3 +157,59 @@ def _painted(line: ProofLine, paint: Paint) -> str:
     gap = "   " if said and line.reason else ""
     painted = paint(line.rails, "note") + paint(streams.printable(said), side)
     return (painted + paint(gap + streams.printable(line.reason), "note")).rstrip()
+
+
+_DRAW_HELP = """\
+draw a program's predicates and rules, or what an atom rests on
+
+Draws the predicates of a program and the rules and axioms that derive one from others; with --formulas, connectives and
+their operands instead. With an atom, infers, and draws what its bounds rest on: atoms coloured by their truth, and the
+instances of rules between them. A side of the bounds that says nothing is left out. Graphviz lays the picture out where
+it is installed. The colours of SVG and HTML follow the reader's light or dark scheme.
+
+  lnnkit draw triage.lnn -o triage.svg
+  lnnkit draw triage.lnn --formulas -o formulas.png
+  lnnkit draw triage.lnn 'AtRisk(dora)' -o why.html
+  lnnkit draw triage.lnn Infected --format dot
+"""
+
+
+def add_draw(parent: CommandParser) -> None:
+    parser = parent.command("draw", _draw, _DRAW_HELP)
+    said = "an atom, as 'AtRisk(dora)', or a predicate's name (default: everything)"
+    parser.add_argument("atom", metavar="ATOM", nargs="?", help=said)
+    parser.add_argument("-o", "--output", metavar="OUT", help="write to this file; its ending names the format")
+    said = "svg (default), png (needs lnnkit[report]), dot for Graphviz, or html: a page"
+    parser.add_argument("--format", choices=_PICTURES, help=said)
+    parser.flag("--formulas", "draw connectives and operands instead of rules")
+    parser.value("--depth", count, "N", "go up to N instances away from the atom (default: 3)", 3)
+    parser.value("--most", count, "N", "draw at most N boxes (default: 60)", 60)
+
+
+def _draw(arguments: argparse.Namespace) -> int:
+    suffix = Path(arguments.output).suffix.lstrip(".").lower() if arguments.output else ""
+    ending = {"": "svg", "htm": "html", "gv": "dot"}.get(suffix, suffix if suffix in _PICTURES else None)
+    form = arguments.format or ending
+    if suffix and ending not in (None, form):
+        raise streams.UsageError(f"{arguments.output} has the ending of {ending}, but --format is {form}")
+    if form is None:
+        raise streams.UsageError(f"{arguments.output} has none of the endings {', '.join(_PICTURES)}; use --format")
+    if form == "png":
+        if arguments.output is None and sys.stdout is not None and sys.stdout.isatty():
+            raise streams.UsageError("PNG is not for a terminal: -o names a file")
+        from lnnkit.picture.picture import require_png
+
+        require_png()
+    kb = load(arguments.file, shown=True)
+    with ProgressLine("drawing", shown=True) as line, kb.watched(line):
+        picture = kb.draw(arguments.atom, formulas=arguments.formulas, depth=arguments.depth, most=arguments.most)
+        made = {"svg": picture.to_svg, "png": picture.to_png, "dot": picture.to_dot, "html": picture.to_html}[form]()
+    streams.findings((*kb.warnings, *picture.warnings))
+    if picture.left_out:
+        streams.note(f"hint: {picture.left_out:,} more boxes are left out; --most and --depth show more")
+    if arguments.output is None:
+        streams.write_utf8(made) if isinstance(made, str) else streams.write_bytes(made)
+    else:
+        require_apart(arguments.output, [Path(arguments.file), *kb.files])
+        write_text(arguments.output, made)
+    return 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import Commands, positive, require_output, seed
+from lnnkit.cli.command_parser import CommandParser, positive, require_output, seed
 from lnnkit.data.source import Unreadable
 from lnnkit.errors import Error
 from lnnkit.markup.plain_text import aligned, counted, listed
@@ -37,13 +37,12 @@ of several files that name the same entities get one sort. What is left out stan
 """
 
 
-def add_init(commands: Commands) -> None:
-    parser = commands.add("init", _init, _INIT_HELP, file="")
+def add_init(parent: CommandParser) -> None:
+    parser = parent.command("init", _init, _INIT_HELP, file="")
     said = "a table: .csv, .tsv, .txt, .parquet or .jsonl, compressed or not"
     parser.add_argument("files", metavar="FILE", nargs="+", help=said)
     parser.output()
-    said = "give each row an id where no column does: writes a copy beside OUT, as data.ids.csv"
-    parser.flag("--ids", said)
+    parser.flag("--ids", "give each row an id where no column does: writes a copy beside OUT, as data.ids.csv")
 
 
 def _init(arguments: argparse.Namespace) -> int:
@@ -55,7 +54,7 @@ def _init(arguments: argparse.Namespace) -> int:
     files = list(dict.fromkeys(Path(file) for file in arguments.files))
     require_output(arguments, files)
     base = Path(output).resolve().parent if output is not None else Path.cwd()
-    tables = surveyed(files, lenient=True)
+    tables = surveyed(files)
 
     def drafted() -> Draft:
         return draft(tables, [relative(table.path.resolve(), base) for table in tables])
@@ -70,9 +69,8 @@ def _init(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def surveyed(files: Sequence[Path], *, lenient: bool = False) -> list[Survey]:
-    """What the files hold. Raises `Error` for a file that cannot be read or has no rows; if ``lenient``, only where no
-    other can be."""
+def surveyed(files: Sequence[Path]) -> list[Survey]:
+    """What the files hold; a warning for each that cannot be read or has no rows. Raises `Error` where none can be."""
     from lnnkit.draft.survey import survey
 
     tables: list[Survey] = []
@@ -88,7 +86,7 @@ def surveyed(files: Sequence[Path], *, lenient: bool = False) -> list[Survey]:
             fault = problem.fault
             hint = fault.hint.replace("paths are relative to the .lnn file", "paths are relative to the working folder")
             problems.append(Diagnostic(fault.code, fault.message, hint, file=str(file)))
-    _report(problems, tables if lenient else [])
+    _report(problems, tables)
     return tables
 
 
@@ -143,8 +141,8 @@ cannot tell from the least. With -o writes it as a rule.
 """
 
 
-def add_discover(commands: Commands) -> None:
-    parser = commands.add("discover", _discover, _DISCOVER_HELP, file="")
+def add_discover(parent: CommandParser) -> None:
+    parser = parent.command("discover", _discover, _DISCOVER_HELP, file="")
     parser.add_argument("table", metavar="FILE", help="a table: .csv, .tsv, .txt or .parquet, packed or not")
     parser.add_argument("--target", metavar="COLUMN", required=True, help="the column that a formula is wanted for")
     parser.value("--columns", str, "A,B", "use these columns only (default: all of numbers)")

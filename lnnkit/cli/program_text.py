@@ -1,5 +1,5 @@
-"""Commands on a program's text: ``check``, ``fmt``, ``show``, ``grammar``, and ``lsp`` for editors. Checking
-imports neither torch nor networkx."""
+"""Commands on a program's text: ``check``, ``fmt``, ``show``; ``import`` from first-order logic, ``export`` for other
+solvers; ``grammar``, and ``lsp`` for editors. Checking imports neither torch nor networkx."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import Commands
-from lnnkit.cli.program_file import STANDARD_INPUT, base_of, read
+from lnnkit.cli.command_parser import CommandParser, require_output
+from lnnkit.cli.program_file import STANDARD_INPUT, base_of, load, read
 from lnnkit.data.model_file import is_model
 from lnnkit.errors import Error, ProgramError
 from lnnkit.markup.plain_text import counted
@@ -33,8 +33,8 @@ Nothing is inferred. Warnings alone leave the exit code at 0.
 """
 
 
-def add_check(commands: Commands) -> None:
-    parser = commands.add("check", _check, _CHECK_HELP)
+def add_check(parent: CommandParser) -> None:
+    parser = parent.command("check", _check, _CHECK_HELP)
     said = "text on standard error (default), or one JSON object on standard output"
     parser.choice("--format", ("text", "json"), said)
     said = (
@@ -90,8 +90,8 @@ blank lines kept. A program with syntax errors is left alone.
 """
 
 
-def add_fmt(commands: Commands) -> None:
-    parser = commands.add("fmt", _fmt, _FMT_HELP)
+def add_fmt(parent: CommandParser) -> None:
+    parser = parent.command("fmt", _fmt, _FMT_HELP)
     parser.flag("--write", "write FILE instead of printing, if it changes")
 
 
@@ -128,8 +128,8 @@ register neither 0 nor 1, the largest gap follows as the residual.
 """
 
 
-def add_show(commands: Commands) -> None:
-    commands.add("show", _show, _SHOW_HELP)
+def add_show(parent: CommandParser) -> None:
+    parent.command("show", _show, _SHOW_HELP)
 
 
 def _show(arguments: argparse.Namespace) -> int:
@@ -164,6 +164,63 @@ def _rules(program: ast.Program, base: Path) -> Iterator[str]:
         yield f"{format_statement(rule, as_written=True)}{note}\n"
 
 
+_IMPORT_HELP = """\
+write a program for formulas of first-order logic
+
+Reads formulas of first-order logic as people and language models write them, one a line, and writes a program that
+means the same. Each liberty that is taken with the source is a warning, and a comment in the program.
+
+  lnnkit import story.txt -o story.lnn
+  lnnkit import claims.txt --skip-errors -o claims.lnn
+"""
+
+
+def add_import(parent: CommandParser) -> None:
+    parser = parent.command("import", _import, _IMPORT_HELP, "a text with formulas; - reads standard input")
+    parser.output()
+    parser.flag("--skip-errors", "leave out what cannot be read, instead of writing nothing")
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    from lnnkit.interchange.as_program import from_fol
+
+    require_output(arguments, [arguments.file])
+    source = read(arguments.file)
+    imported = from_fol(source.text, source.path, skip_errors=arguments.skip_errors)
+    streams.findings(imported.notes)
+    streams.deliver(imported.text, arguments.output, f"lnnkit run {arguments.output}")
+    return 0
+
+
+_EXPORT_HELP = """\
+write a program's classical reading as SMT-LIB
+
+Writes what a program says in first-order logic, with the questions, for other solvers: statements of truth alpha or
+more, entities distinct, closed sorts enumerated, open ones open, numbers reals. The questions are FORMULAs without free
+variables, or else the program's queries.
+
+  lnnkit export policy.lnn 'Allowed(anna)' -o policy.smt2
+"""
+
+
+def add_export(parent: CommandParser) -> None:
+    parser = parent.command("export", _export, _EXPORT_HELP)
+    parser.add_argument("formulas", metavar="FORMULA", nargs="*", help="a question, instead of the program's queries")
+    parser.choice("--format", ("smt2",), "SMT-LIB 2")
+    parser.output("write this file instead of printing")
+    parser.alpha()
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    require_output(arguments, [arguments.file])
+    kb = load(arguments.file)
+    require_output(arguments, kb.files)
+    text, findings = kb.exported(arguments.formulas or None, alpha=arguments.alpha)
+    streams.findings((*kb.warnings, *findings))
+    streams.deliver(text, arguments.output)
+    return 0
+
+
 _GRAMMAR_HELP = """\
 print the grammar of the language, for editors and tools
 
@@ -175,8 +232,8 @@ grammar that lnnkit parses with.
 """
 
 
-def add_grammar(commands: Commands) -> None:
-    parser = commands.add("grammar", _grammar, _GRAMMAR_HELP, file="")
+def add_grammar(parent: CommandParser) -> None:
+    parser = parent.command("grammar", _grammar, _GRAMMAR_HELP, file="")
     parser.choice("--format", ("textmate", "lark"), "a TextMate grammar in JSON (default), or the Lark grammar")
 
 
@@ -198,8 +255,8 @@ you type, hover with truth bounds, go to definition, references, rename, formatt
 """
 
 
-def add_lsp(commands: Commands) -> None:
-    parser = commands.add("lsp", _lsp, _LSP_HELP, file="")
+def add_lsp(parent: CommandParser) -> None:
+    parser = parent.command("lsp", _lsp, _LSP_HELP, file="")
     parser.flag("--stdio", "standard input and output: the only way, and the default")
 
 

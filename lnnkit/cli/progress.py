@@ -32,17 +32,16 @@ class ProgressLine:
 
     def __init__(self, work: str, *, shown: bool) -> None:
         self._work = work
-        self._shown = shown and streams.redraws(sys.stderr)
         self._report: RoundReport | None = None
         self._stopping = False
         self._ended = threading.Event()
-        self._thread: threading.Thread | None = None
+        drawn = shown and streams.redraws(sys.stderr)
+        self._thread = threading.Thread(target=self._draw, daemon=True) if drawn else None
         self._began = 0.0
 
     def __enter__(self) -> Self:
         self._began = time.monotonic()
-        if self._shown:
-            self._thread = threading.Thread(target=self._draw, daemon=True)
+        if self._thread is not None:
             self._thread.start()
         return self
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import Commands, positive
+from lnnkit.cli.command_parser import CommandParser, positive
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine, interruptible
 
@@ -32,8 +32,8 @@ pip install 'lnnkit[prove]'
 """
 
 
-def add_prove(commands: Commands) -> None:
-    parser = commands.add("prove", _run, _HELP)
+def add_prove(parent: CommandParser) -> None:
+    parser = parent.command("prove", _run, _HELP)
     parser.add_argument("formula", metavar="FORMULA", nargs="*", help="what is to be proved, without free variables")
     said = (
         "read what holds to the degree of --alpha or more as first-order logic (default where every statement and fact "

@@ -1,4 +1,5 @@
-"""``lnnkit run``: runs inference and prints the answers to the queries."""
+"""``lnnkit run``: runs inference and prints the answers to the queries; ``lnnkit shell``: ask, state and explain at a
+prompt."""
 
 from __future__ import annotations
 
@@ -10,14 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lnnkit import __version__
 from lnnkit.cli import answer_report as report
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import Commands, count, device, row_limit, states
-from lnnkit.cli.program_file import load
+from lnnkit.cli.command_parser import CommandParser, count, device, row_limit, states
+from lnnkit.cli.program_file import STANDARD_INPUT, load
 from lnnkit.cli.progress import ProgressLine, interruptible
 from lnnkit.cli.streams import UsageError, paint_for
 from lnnkit.computing import use_threads
 from lnnkit.kb.session import ROUND_LIMIT
+from lnnkit.markup.optional_libraries import installed
 from lnnkit.markup.plain_text import counted
 from lnnkit.output import require_apart, require_writable, write_text
 from lnnkit.plan import Plan, Profile
@@ -30,7 +33,7 @@ ON_TERMINAL = 100  # answers of a query
 _LONGEST = 60  # characters of a query in a file name
 _SETTINGS = ("max_groundings", "max_rounds", "precision", "device")  # options that `infer` takes by the same names
 
-_HELP = """\
+_RUN_HELP = """\
 infer, and answer the queries of a program
 
 Infers what follows from a program and its data, and answers its queries: the bindings about which something
@@ -43,8 +46,8 @@ is known, each with its truth bounds and their state.
 """
 
 
-def add_run(commands: Commands) -> None:
-    parser = commands.add("run", _run, _HELP)
+def add_run(parent: CommandParser) -> None:
+    parser = parent.command("run", _run, _RUN_HELP)
     parser.queries()
     said = "how to print the answers: a table to read (default), one JSON object, or CSV"
     parser.choice("--format", ("table", "json", "csv"), said)
@@ -60,12 +63,11 @@ def add_run(commands: Commands) -> None:
     parser.value("--sort", str, "BY", said)
     parser.flag("--reverse", "reverse the order")
     said = "show the answers of these states alone, as in --only true,likely_true"
-    parser.add_argument("--only", type=states, default=(), metavar="STATES", help=said)
+    parser.value("--only", states, "STATES", said, ())
     parser.value("--max-rounds", count, "N", f"stop after N rounds (default: {ROUND_LIMIT:,})", ROUND_LIMIT)
     said = "precision of bounds: double (default), or single: to 1e-5, in half the memory"
     parser.choice("--precision", ("single", "double"), said, "double")
-    said = "where to compute: cpu (default), cuda, or cuda:N"
-    parser.add_argument("--device", type=device, default="cpu", metavar="D", help=said)
+    parser.value("--device", device, "D", "where to compute: cpu (default), cuda, or cuda:N", "cpu")
     said = "print what was joined for each rule, in which order and with how many rows, instead of the answers"
     parser.flag("--plan", said)
     parser.flag("--profile", "print what each rule cost: seconds, rows joined, instances and proposals, instead")
@@ -154,3 +156,43 @@ def targets(folder: Path, queries: Sequence[str], read: Sequence[Path]) -> list[
         require_writable(path)
         require_apart(path, read)
     return list(names.values())
+
+
+_SHELL_HELP = """\
+ask, state facts and see why, at a prompt
+
+Reads a program, if one is named, and then one input after another: a formula to answer, a fact or any other statement,
+or a command (`help` lists them). Where standard input is no terminal, it is read line by line, and the exit code is 1
+where any line was wrong. Needs the extra `shell` at a terminal: pip install 'lnnkit[shell]'
+
+  lnnkit shell triage.lnn
+  echo 'AtRisk(X)' | lnnkit shell triage.lnn
+"""
+
+
+def add_shell(parent: CommandParser) -> None:
+    parser = parent.command("shell", _shell, _SHELL_HELP, file="")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="a .lnn program (default: an empty one)")
+
+
+def _shell(arguments: argparse.Namespace) -> int:
+    if arguments.file == STANDARD_INPUT:
+        raise streams.UsageError("inputs are read from standard input, so FILE cannot be -")
+    at_terminal = sys.stdin is not None and sys.stdin.isatty()
+    if at_terminal and not installed("prompt_toolkit"):
+        streams.note("lnnkit shell: error: the prompt needs prompt_toolkit: pip install 'lnnkit[shell]'")
+        return 1
+    from lnnkit.shell.shell_state import opened
+
+    kb = None if arguments.file is None else load(arguments.file, shown=True)
+    streams.findings(kb.warnings if kb is not None else ())
+    state = opened(kb, ON_TERMINAL if at_terminal else 0)
+    if not at_terminal:
+        from lnnkit.shell.line_runner import run_lines
+
+        return 0 if run_lines(state) else 1
+    from lnnkit.shell.terminal_prompt import run_prompt
+
+    streams.write([f"lnnkit {__version__}; `help` lists the commands, Ctrl-D ends\n"])
+    run_prompt(state)
+    return 0

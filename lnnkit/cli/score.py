@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import Commands, threads
+from lnnkit.cli.command_parser import CommandParser, threads
 from lnnkit.cli.program_file import STANDARD_INPUT, load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.computing import use_threads
@@ -42,8 +42,8 @@ started again. FILE is a program, or a model file that `train` or `save` wrote.
 """
 
 
-def add_score(commands: Commands) -> None:
-    parser = commands.add("score", _run, _HELP)
+def add_score(parent: CommandParser) -> None:
+    parser = parent.command("score", _run, _HELP)
     said = (
         "the sort whose entities are decided, and the stream: a Parquet, CSV or TSV file, a folder of them, or - for "
         "Arrow IPC on standard input"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import Commands, count, positive, seed, share
+from lnnkit.cli.command_parser import CommandParser, count, positive, seed, share
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine, interruptible
 from lnnkit.computing import use_threads
@@ -42,8 +42,8 @@ it has learned. An axiom learns nothing; a rule that holds a `?` learns only wha
 """
 
 
-def add_train(commands: Commands) -> None:
-    parser = commands.add("train", _train, _TRAIN_HELP)
+def add_train(parent: CommandParser) -> None:
+    parser = parent.command("train", _train, _TRAIN_HELP)
     said = "write the trained program here: .lnn, or .safetensors"
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=said)
     parser.value("--epochs", count, "N", "at most N epochs (default: 200)", 200)
@@ -51,8 +51,7 @@ def add_train(commands: Commands) -> None:
     parser.value("--batch", count, "N", "use N labels in each step (default: all)")
     parser.value("--seed", seed, "S", "seed of all random draws (default: 0)", 0)
     parser.value("--restarts", count, "N", "train N times, from different starts (default: once)", 1)
-    said = "share of the labels held out to decide when to stop (default: 0.2)"
-    parser.value("--validation", share, "V", said, 0.2)
+    parser.value("--validation", share, "V", "share of the labels held out to decide when to stop (default: 0.2)", 0.2)
     parser.add_argument("--only", action="append", metavar="RULE", help="train this rule alone; may be repeated")
     said = "train all but this rule; may be repeated"
     parser.add_argument("--freeze", action="append", default=[], metavar="RULE", help=said)
@@ -140,8 +139,8 @@ and the precision-recall curve, log loss, Brier score, calibration error, covera
 """
 
 
-def add_eval(commands: Commands) -> None:
-    parser = commands.add("eval", _eval, _EVAL_HELP)
+def add_eval(parent: CommandParser) -> None:
+    parser = parent.command("eval", _eval, _EVAL_HELP)
     parser.choice("--format", ("table", "json"), "how to print the scores")
     parser.work()
 

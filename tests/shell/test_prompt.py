@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import lnnkit.cli.shell
+import lnnkit.cli.run
 import lnnkit.kb
 from lnnkit.cli import main
 from lnnkit.shell.terminal_prompt import state_folder
