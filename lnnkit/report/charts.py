@@ -38,27 +38,26 @@ def colour(role: str) -> str:
 
 @dataclass(slots=True)
 class Chart:
-    """A figure that is being drawn, its ``axes`` from top to bottom, and the tooltips (``tips``) of its parts."""
+    """A figure that is being drawn, its ``axes`` from top to bottom, the tooltips (``tips``) of its parts, and the
+    ``legend`` beneath the axes: what the colours mean."""
 
     figure: Figure
     axes: Sequence[Axes]
     tips: list[str] = field(default_factory=list)
+    legend: dict[Artist, str] = field(default_factory=dict)
 
     def tip(self, artist: Artist, words: str) -> None:
         """Show ``words`` as the artist's tooltip."""
         artist.set_gid(f"tip-{len(self.tips)}-")
         self.tips.append(visible(words))
 
-    def legend(self, entries: Sequence[tuple[Artist, str]], columns: int = 1) -> None:
-        """What the colours mean, beneath the axes."""
-        # matplotlib hides labels that start with an underscore
-        names = [re.sub("^_", " _", visible(name)) for _, name in entries]
-        self.figure.legend([artist for artist, _ in entries], names, loc="outside lower left", ncols=columns)
-
-    def svg(self, label: str) -> Markup:
-        """The ``<svg>`` element; ``label`` describes it for screen readers."""
+    def svg(self, label: str, columns: int = 1) -> Markup:
+        """The ``<svg>`` element; ``label`` describes it for screen readers. The legend has so many ``columns``."""
         from markupsafe import Markup, escape
 
+        if self.legend:  # matplotlib hides labels that start with an underscore
+            names = [re.sub("^_", " _", visible(name)) for name in self.legend.values()]
+            self.figure.legend(list(self.legend), names, loc="outside lower left", ncols=columns)
         made = io.StringIO()
         self.figure.savefig(made, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
         text = _TAG.sub(lambda tag: _restyled(tag.group()), made.getvalue().partition("<svg")[2])
@@ -138,11 +137,10 @@ def curves(
                 axes.axvline(begin, color=colour("faint"), linewidth=0.8, linestyle=":")
         for _, values in drawn[NAMED:]:
             _line(axes, restarts, places, values, color=colour("faint"), linewidth=0.8)
-        entries: list[tuple[Artist, str]] = []
         for number, (name, values) in enumerate(drawn[:NAMED]):
             style = {"color": colour(f"series-{number + 1}"), "linestyle": _DASHES[number % len(_DASHES)]}
             line = _line(axes, restarts, places, values, linewidth=1.8, **style)
-            entries.append((line, shortened(name, _LETTERS)))
+            made.legend |= {line: shortened(name, _LETTERS)} if len(drawn) > 1 else {}
         if kept is not None and kept < len(places):
             axes.axvline(places[kept], color=colour("ink"), linewidth=1.0, linestyle="--")
             axes.annotate(
@@ -157,8 +155,6 @@ def curves(
             axes.set_ylim(low, 1.0 + (1.0 - low) / 50)  # so that a line at 1 is not cut in half
         elif positive:
             _positive(axes, values)
-        if len(drawn) > 1:
-            made.legend(entries)
         return made.svg(f"{label} by epoch: {', '.join(name for name, _ in drawn[:NAMED])}")
 
 
@@ -198,7 +194,6 @@ def histogram(threshold: Threshold, before: float | None, after: float) -> Marku
     shown = np.clip(values, edges[0], edges[-1])
     with chart(460.0, 260.0) as made:
         (axes,), foot = made.axes, np.zeros(len(edges) - 1)
-        entries: list[tuple[Artist, str]] = []
         for kind, mask in (("true", truths > 0.5), ("false", truths <= 0.5), ("none", np.isnan(truths))):
             count, shade = np.histogram(shown[mask], edges)[0], colour(f"tone-{kind}")
             words = "without label" if kind == "none" else f"label {kind}"
@@ -208,22 +203,21 @@ def histogram(threshold: Threshold, before: float | None, after: float) -> Marku
                     made.tip(bar, f"{low:.6g} to {high:.6g}: {rows:,} {words}")
                 else:
                     bar.remove()
-            entries += [(Patch(color=shade), words)] if count.any() else []
+            made.legend |= {Patch(color=shade): words} if count.any() else {}
             foot += count
         same = before is not None and math.isclose(before, after, rel_tol=1e-6, abs_tol=1e-12)
         if before is not None and not same:
             dashed = axes.axvline(before, color=colour("soft"), linewidth=1.5, linestyle="--")
-            entries.append((dashed, f"before {before:.6g}"))
+            made.legend[dashed] = f"before {before:.6g}"
         whole = axes.axvline(after, color=colour("ink"), linewidth=2.0)
-        entries.append((whole, f"{'unmoved' if same else 'after'} {after:.6g}"))
+        made.legend[whole] = f"{'unmoved' if same else 'after'} {after:.6g}"
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set(ylim=(0, max(1.0, 1.05 * float(foot.max(initial=0)))), ylabel="rows")
         beyond = int(((values < edges[0]) | (values > edges[-1])).sum())
         note = f"; {beyond:,} beyond the edges, in the outermost bars" if beyond else ""
         name = "the constant" if "/" in threshold.name else f"?{shortened(threshold.name, 24)}"
         axes.set_xlabel(f"value of {name} at which a row's comparison changes\n({len(values):,} rows{note})")
-        made.legend(entries, columns=3)
-        return made.svg(f"histogram of {len(values)} values that {threshold.name} is compared with")
+        return made.svg(f"histogram of {len(values)} values that {threshold.name} is compared with", columns=3)
 
 
 def _edges(values: np.ndarray, marks: Sequence[float]) -> np.ndarray:
@@ -254,7 +248,6 @@ def calibration(predictions: Predictions) -> Markup:
     with chart(380.0, 360.0, heights=(4, 1)) as made:
         axes, counts = made.axes
         (diagonal,) = axes.plot([0, 1], [0, 1], color=colour("faint"), linewidth=1.0, linestyle="--")
-        entries: list[tuple[Artist, str]] = []
         for name, answers, role, marker, shift in (
             ("before", predictions.before, "series-2", "s", 0.01),
             ("after", predictions.after, "series-1", "o", 0.05),
@@ -264,18 +257,17 @@ def calibration(predictions: Predictions) -> Markup:
                 [mean for *_, mean, _ in bins], [truth for *_, truth in bins], color=colour(role), linewidth=1.2,
                 marker=marker, markersize=5,
             )  # fmt: skip
-            entries.append((line, name))
+            made.legend[line] = name
             for place, many, mean, truth in bins:
                 size = 3.0 + 6.0 * (many / len(answers)) ** 0.5
                 (mark,) = axes.plot([mean], [truth], marker, color=colour(role), markersize=2 * size)
                 made.tip(mark, f"{name}: {many:,} answers of {mean:.3f} on average, labels {truth:.3f}")
                 (bar,) = counts.bar([place / _BINS + shift], [many], 0.04, align="edge", color=colour(role))
                 made.tip(bar, f"{name}: {many:,} answers")
-        entries.append((diagonal, "right on average"))
+        made.legend[diagonal] = "right on average"
         axes.set(xlim=(-0.06, 1.06), ylim=(-0.06, 1.06), ylabel="mean of labels")
         counts.set(xlabel="mean of answers", ylabel="answers")
-        made.legend(entries, columns=3)
-        return made.svg(f"calibration of {predictions.predicate} over {len(predictions.wanted)} labels")
+        return made.svg(f"calibration of {predictions.predicate} over {len(predictions.wanted)} labels", columns=3)
 
 
 def _bins(answers: np.ndarray, wanted: np.ndarray) -> Iterator[tuple[int, int, float, float]]:
