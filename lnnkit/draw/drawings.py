@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,8 +18,7 @@ from lnnkit.explain.proof.explanation import because, free_names
 from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
 from lnnkit.markup.plain_text import counted, shortened
-from lnnkit.picture.boxes import Arrow, Box
-from lnnkit.picture.picture import Picture
+from lnnkit.picture.picture import Arrow, Box, Picture
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression, one_line
 
@@ -43,20 +42,18 @@ def predicate_graph(program: CheckedProgram, title: str, centre: str | None, mos
     above. That is left out of the picture.)
     """
     statements = _named([assertion for assertion in program.assertions if assertion.kind != "law"])
-    arrows: dict[tuple[str, str, bool], Arrow] = {}
+    arrows: dict[Arrow, None] = {}
     for name, assertion in statements.items():
         premises, conclusion = _sides(assertion.formula)
-        edges = [Arrow(predicate, name, negative=negative) for part in premises for predicate, negative in _atoms(part)]
-        edges += [
-            Arrow(name, predicate, negative=negative, both=not premises) for predicate, negative in _atoms(conclusion)
-        ]
-        for arrow in edges:
-            arrows.setdefault((arrow.source, arrow.target, arrow.negative), arrow)
+        for part in premises:
+            arrows |= dict.fromkeys(Arrow(predicate, name, negative=negative) for predicate, negative in _atoms(part))
+        for predicate, negative in _atoms(conclusion):
+            arrows[Arrow(name, predicate, negative=negative, both=not premises)] = None
 
     def box(name: str) -> Box:
         return _statement(name, statements[name]) if name in statements else _predicate(program, name)
 
-    return _nearest(title, [*program.predicates, *statements], [*arrows.values()], box, centre, most)
+    return _nearest(title, [*program.predicates, *statements], [*arrows], box, centre, most)
 
 
 def syntax_graph(lifted: LiftedGraph, title: str, centre: str | None, most: int) -> Picture:
@@ -179,79 +176,73 @@ def _listed(sorts: Sequence[str]) -> str:
 # --- the neighbourhood of an atom -------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Neighbourhood:
-    """The boxes and arrows of a picture, by the atoms and instances that they show. ``bounds`` gives those of an atom;
-    ``numbers`` names the predicates that hold numbers."""
+def neighbourhood(
+    proof: Proof,
+    bounds: Callable[[ast.Expression], tuple[float, float] | None],
+    numbers: Collection[str],
+    alpha: float,
+    depth: int,
+    most: int,
+) -> Picture:
+    """Atoms with their ``bounds``, and between them the instances that set them, up to ``depth`` instances away.
+    ``numbers`` names the predicates that hold numbers. A side whose bound is uninformative is left out with everything
+    behind it."""
+    steps, boxes, arrows = proof.steps, dict[str, Box](), dict[tuple[str, str], Arrow]()
 
-    proof: Proof
-    bounds: Callable[[ast.Expression], tuple[float, float] | None]
-    numbers: Collection[str]
-    alpha: float
-    boxes: dict[str, Box] = field(default_factory=dict)
-    arrows: dict[tuple[str, str], Arrow] = field(default_factory=dict)
-
-    def picture(self, depth: int, most: int) -> Picture:
-        """Atoms with their bounds, and between them the instances that set them, up to ``depth`` instances away. A side
-        whose bound is uninformative is left out with everything behind it."""
-        steps, ends = self.proof.steps, dict.fromkeys((self.proof.lower, self.proof.upper))
-        queue = [(number, 0) for number in [end for end in ends if self.tells(steps[end])] or ends]
-        seen: set[int] = set()
-        left_out = 0
-        for number, away in queue:
-            if number in seen:
-                continue
-            seen.add(number)
-            step = steps[number]
-            below = [premise for premise in step.premises if self.tells(steps[premise.step])]
-            full = away >= depth or len(self.boxes) + len(below) >= most
-            target = self.atom(step)
-            if below and full:
-                left_out += len(below)
-                continue
-            if not step.premises:
-                box, source = self.boxes[target], _source(step)
-                if source and source not in box.lines:
-                    self.boxes[target] = replace(box, kind="fact", lines=(*box.lines, source))
-                continue
-            instance = _instance(step)
-            self.boxes.setdefault(instance.name, instance)
-            self.arrows.setdefault((instance.name, target), Arrow(instance.name, target))
-            for premise in below:
-                source, negative = self.atom(steps[premise.step]), steps[premise.step].side == "upper"
-                arrow = Arrow(source, instance.name, premise.weight, negative)
-                self.arrows.setdefault((source, instance.name), arrow)
-            queue += [(premise.step, away + 1) for premise in below]
-        return Picture(self.proof.atom, list(self.boxes.values()), list(self.arrows.values()), left_out)
-
-    def tells(self, step: Step) -> bool:
-        """Whether a step's bound is informative: tighter than [0, 1] for a truth, finite for a number."""
-        if self._numeric(step):
-            return math.isfinite(step.bound)
-        return step.bound > 0 if step.side == "lower" else step.bound < 1
-
-    def _numeric(self, step: Step) -> bool:
-        conclusion = step.conclusion
-        return isinstance(conclusion, ast.NumericNode) or (
-            isinstance(conclusion, ast.Atom) and conclusion.name in self.numbers
+    def default(step: Step) -> tuple[float, float]:
+        """The bounds of a number, or of a truth, of which nothing is known."""
+        concluded = step.conclusion
+        numeric = isinstance(concluded, ast.NumericNode) or (
+            isinstance(concluded, ast.Atom) and concluded.name in numbers
         )
+        return (-math.inf, math.inf) if numeric else (0.0, 1.0)
 
-    def atom(self, step: Step) -> str:
+    def tells(step: Step) -> bool:
+        return step.bound != default(step)[step.side == "upper"]
+
+    def atom(step: Step) -> str:
         """The box of a step's conclusion; returns its name."""
-        text = step.atom
-        if text not in self.boxes:
-            numeric = self._numeric(step)
-            known = self.bounds(step.conclusion)
-            if known is None:
-                least, most = (-math.inf, math.inf) if numeric else (0.0, 1.0)
-                known = (step.bound, most) if step.side == "lower" else (least, step.bound)
-            state = number_state(*known) if numeric else truth_state(*known, self.alpha)
-            words = "" if numeric else f"  {state_in_words(state, False)}"
-            lines = [shortened(text, _SHOWN), f"{formatter(numeric)(*known)}{words}"]
-            if names := free_names(step.conclusion):
-                lines.append(f"for any other {' and '.join(names)}")
-            self.boxes[text] = Box(text, "atom", tuple(lines), state, note=text)
-        return text
+        if step.atom not in boxes:
+            boxes[step.atom] = _atom(step, bounds(step.conclusion), default(step), alpha)
+        return step.atom
+
+    away = dict.fromkeys([end for end in proof.ends if tells(steps[end])] or proof.ends, 0)
+    queue, left_out = list(away), 0
+    for number in queue:
+        step = steps[number]
+        below = [premise for premise in step.premises if tells(steps[premise.step])]
+        full = away[number] >= depth or len(boxes) + len(below) >= most
+        target = atom(step)
+        if not step.premises:
+            source = _source(step)
+            if source and source not in boxes[target].lines:
+                boxes[target] = replace(boxes[target], kind="fact", lines=(*boxes[target].lines, source))
+        elif below and full:
+            left_out += len(below)
+        else:
+            instance = _instance(step)
+            boxes.setdefault(instance.name, instance)
+            arrows.setdefault((instance.name, target), Arrow(instance.name, target))
+            for premise in below:
+                source, negative = atom(steps[premise.step]), steps[premise.step].side == "upper"
+                arrows.setdefault((source, instance.name), Arrow(source, instance.name, premise.weight, negative))
+            fresh = dict.fromkeys((premise.step for premise in below if premise.step not in away), away[number] + 1)
+            away |= fresh
+            queue += fresh
+    return Picture(proof.atom, list(boxes.values()), list(arrows.values()), left_out)
+
+
+def _atom(step: Step, bounds: tuple[float, float] | None, default: tuple[float, float], alpha: float) -> Box:
+    """The box of a step's conclusion. Without ``bounds``, its bound is the only one that is known."""
+    numeric = default[1] > 1
+    if bounds is None:
+        bounds = (step.bound, default[1]) if step.side == "lower" else (default[0], step.bound)
+    state = number_state(*bounds) if numeric else truth_state(*bounds, alpha)
+    words = "" if numeric else f"  {state_in_words(state, False)}"
+    lines = [shortened(step.atom, _SHOWN), f"{formatter(numeric)(*bounds)}{words}"]
+    if names := free_names(step.conclusion):
+        lines.append(f"for any other {' and '.join(names)}")
+    return Box(step.atom, "atom", tuple(lines), state, note=step.atom)
 
 
 def _source(step: Step) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lnnkit.check.findings import nearest
-from lnnkit.draw.drawings import Neighbourhood, predicate_graph, syntax_graph
+from lnnkit.draw.drawings import neighbourhood, predicate_graph, syntax_graph
 from lnnkit.errors import Error, ProgramError
 from lnnkit.kb.querying import asked, check_alpha
 from lnnkit.kb.session import Session
@@ -38,5 +38,5 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
     explainer, lifted, root = placed(session, query)
     numbers = {name for name, predicate in predicates.items() if predicate.numeric}
     proof = explainer.explain(lifted, root, alpha).proof
-    drawn = Neighbourhood(proof, explainer.bounds, numbers, alpha).picture(depth, most)
+    drawn = neighbourhood(proof, explainer.bounds, numbers, alpha, depth, most)
     return replace(drawn, warnings=tuple(findings))

@@ -1,53 +1,118 @@
-"""A picture: boxes and arrows, laid out by Graphviz where its ``dot`` is installed, else in layers by networkx, and
-drawn as SVG, PNG, DOT or a page. PNG is made by resvg, with the font that matplotlib brings: both are in the extra
-``lnnkit[report]``."""
+"""A picture: boxes and arrows, drawn as SVG, PNG, Graphviz's DOT language or a page. PNG is made by resvg, with a font
+of matplotlib: both are in the extra ``lnnkit[report]``."""
 
 from __future__ import annotations
 
-import itertools
-import json
 import re
-import shutil
-import subprocess
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-import networkx as nx
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
+from lnnkit.answer_table import STATES, TruthState
 from lnnkit.markup.optional_libraries import require
-from lnnkit.markup.pages import document, rendered
-from lnnkit.picture.boxes import CELL, FONT_SIZE, LINE, Arrow, Box, Drawing, dot, legend
+from lnnkit.markup.pages import document, rendered, role, visible
+from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+    from lnnkit.picture.box_layout import Layout, Point
+
+_FONT_SIZE, _LINE = 11, 15.0
+_CELL = 6.7  # pixels of one column of a monospaced font of that size: 0.602 em, rounded up
+_PADDING = 9.0
+_CELLS = 48  # columns of a line that are shown; the full line is in the tooltip
 _LEAST = 340.0  # least width in pixels, so that a legend has room
 _LEGEND = 500.0  # greatest width in pixels, to fit a phone without scrolling
 _ROW, _SWATCH = 19.0, 40.0  # pixels: the height of a row of the legend, and the width of a sample without its words
+_MARGIN = 12.0
 _ZOOM = 2.0  # pixels per point, as on displays of phones and laptops
 _MOST = 4e7  # pixels, which take 160 MB; larger pictures get fewer per point
-_GAP_X, _GAP_Y, _MARGIN = 22.0, 46.0, 12.0
-_SWEEPS = 8  # passes over the layers; after these, the order of boxes no longer changes in any example
-_PASSED = 5_000  # layers that all arrows together may pass through, about a second; with more, arrows are straight
-_PATIENCE = 20  # seconds that Graphviz may take
-_LIMITS = ("-Gnslimit=2", "-Gnslimit1=2")  # of its simplex: 200 boxes on cycles take 0.25 s instead of 4, as compact
 
-Point = tuple[float, float]
-Paths = Mapping[tuple[str, str], Sequence[Hashable]]
-"""The nodes that an arrow passes through, from the lower of its boxes to the upper one: these, and a node in each layer
-between them."""
+BoxKind = Literal["atom", "connective", "statement", "fact", "predicate"]
+_KINDS: dict[BoxKind, str] = {
+    "statement": "rule or axiom", "predicate": "predicate or number", "connective": "connective", "fact": "given"
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A box with a few ``lines`` of text; ``state`` colours it, if it has bounds."""
+
+    name: str
+    kind: BoxKind
+    lines: tuple[str, ...]
+    state: TruthState | None = None
+    note: str = ""  # shown when the pointer is over the box
+
+    @property
+    def shown_lines(self) -> list[str]:
+        """The lines, control characters escaped, long ones cut."""
+        lines = map(visible, self.lines)
+        return [line if cell_len(line) <= _CELLS else f"{set_cell_size(line, _CELLS - 1)}…" for line in lines]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height, in pixels."""
+        lines = self.shown_lines
+        longest = max((cell_len(line) for line in lines), default=1)
+        return longest * _CELL + 2 * _PADDING, len(lines) * _LINE + 2 * _PADDING - 4
+
+    @property
+    def radius(self) -> float:
+        """The radius of its corners: connectives are round, facts are square."""
+        return {"connective": self.size[1] / 2, "fact": 0.0}.get(self.kind, 5.0)
+
+    @property
+    def fill(self) -> str:
+        """The role of the fill in the palette."""
+        return role(self.state) if self.state is not None else "statement" if self.kind == "statement" else "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """From a premise to its conclusion, or from an operand to its connective; ``weight`` sets its width. A ``negative``
+    one lowers its target when its source rises; one that leads ``both`` ways has two heads."""
+
+    source: str
+    target: str
+    weight: float = 1.0
+    negative: bool = False
+    both: bool = False
+
+    @property
+    def width(self) -> float:
+        """The width of its line, in pixels; an operand of weight 0 has a faint line."""
+        return 0.4 + 1.4 * min(self.weight, 3.0)
+
+    @property
+    def role(self) -> str:
+        """The role of its colour."""
+        return "against" if self.negative else "for"
+
+    @property
+    def label(self) -> str:
+        """Its weight, unless that is 1."""
+        return f"{self.weight:g}" if self.weight != 1.0 else ""
 
 
 @dataclass(frozen=True)
-class Picture(Drawing):
-    """A drawing, with its forms."""
+class Picture:
+    """``boxes`` and the ``arrows`` between them. ``left_out`` boxes are not drawn; ``warnings`` concern the request."""
+
+    title: str
+    boxes: Sequence[Box]
+    arrows: Sequence[Arrow]
+    left_out: int = 0
+    warnings: tuple[Diagnostic, ...] = ()
 
     def to_dot(self) -> str:
         """The picture in the DOT language."""
-        return dot(self)
+        return _dot(self)
 
     def to_svg(self) -> str:
         """Laid out by Graphviz, or by networkx. Its colours follow the reader's scheme, light or dark."""
@@ -90,13 +155,13 @@ def png(svg: str) -> bytes:
     return resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, font_dirs=[fonts], monospace_family="DejaVu Sans Mono")
 
 
-def svg(drawing: Drawing) -> Markup:
+def svg(picture: Picture) -> Markup:
     """The ``<svg>`` element, in light colours, with a style that has those of the dark scheme; nothing is loaded."""
-    places = layout(drawing)
+    places = layout(picture)
     middles = [_middle(points) for points in places.arrows]
-    labels = zip(middles, drawing.arrows, strict=True)
-    right = max((x + CELL * len(arrow.label) for (x, _), arrow in labels if arrow.label), default=0.0) + _MARGIN
-    samples = [(_SWATCH + CELL * cell_len(words), words, sample) for words, sample in legend(drawing)]
+    labels = zip(middles, picture.arrows, strict=True)
+    right = max((x + _CELL * len(arrow.label) for (x, _), arrow in labels if arrow.label), default=0.0) + _MARGIN
+    samples = [(_SWATCH + _CELL * cell_len(words), words, sample) for words, sample in legend(picture)]
     width = max([places.width, right, _LEAST, *(taken + 2 * _MARGIN for taken, *_ in samples)])
     shown: list[tuple[float, float, str, Box | Arrow]] = []  # the legend, folded: each sample with its place
     left, top, most = _MARGIN, places.height, min(width, _LEGEND) - _MARGIN
@@ -107,14 +172,14 @@ def svg(drawing: Drawing) -> Markup:
         left += taken
     return rendered(
         "picture.svg",
-        drawing=drawing,
+        drawing=picture,
         width=width,
-        height=(top + _ROW if shown else places.height if drawing.boxes else 40.0) + _MARGIN,
+        height=(top + _ROW if shown else places.height if picture.boxes else 40.0) + _MARGIN,
         shift=(width - max(places.width, right)) / 2,
-        font_size=FONT_SIZE,
-        line_height=LINE,
+        font_size=_FONT_SIZE,
+        line_height=_LINE,
         places=places,
-        arrows=list(zip(drawing.arrows, map(_path, places.arrows), middles, strict=True)),
+        arrows=list(zip(picture.arrows, map(_path, places.arrows), middles, strict=True)),
         legend=shown,
     )
 
@@ -131,157 +196,45 @@ def _middle(points: Sequence[Point]) -> Point:
     return x + 5, y + 4
 
 
-# --- layout -----------------------------------------------------------------------------------------------------------
+Sample = tuple[str, Box | Arrow]
+"""An entry of a legend: what a box or an arrow of this look means."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The centres of the boxes by name; of each arrow the 3 n + 1 points of a chain of cubic Bézier curves."""
-
-    centres: Mapping[str, Point]
-    arrows: Sequence[Sequence[Point]]
-    width: float
-    height: float
-
-
-def layout(drawing: Drawing) -> Layout:
-    """Positions of boxes that do not overlap, between (0, 0) and (width, height)."""
-    graphviz = shutil.which("dot")
-    if graphviz is not None and drawing.boxes:
-        try:
-            return _by_graphviz(drawing, graphviz)
-        except (OSError, subprocess.SubprocessError, ValueError, LookupError):
-            pass  # it is broken or too slow
-    return by_networkx(drawing)
+def legend(picture: Picture) -> Iterator[Sample]:
+    """What the colours, shapes and arrows of this picture mean."""
+    states = {box.state for box in picture.boxes}
+    yield from ((state.replace("_", " "), Box("", "atom", (), state)) for state in STATES if state in states)
+    kinds = {box.kind for box in picture.boxes}
+    yield from ((words, Box("", kind, ("",))) for kind, words in _KINDS.items() if kind in kinds)
+    arrows = picture.arrows
+    if any(not arrow.negative for arrow in arrows):
+        yield "counts for", Arrow("", "")
+    if any(arrow.negative for arrow in arrows):
+        yield "counts against", Arrow("", "", negative=True)
+    if any(arrow.both for arrow in arrows):
+        yield "both ways", Arrow("", "", both=True)
+    if any(arrow.label for arrow in arrows):
+        yield "thicker: more weight", Arrow("", "", 2.5)
 
 
-def _within(drawing: Drawing, centres: Mapping[Hashable, Point], arrows: Sequence[Sequence[Point]]) -> Layout:
-    """The layout, shifted so that it starts at a margin from (0, 0); a curve stays within the hull of its points."""
-    reached = [point for points in arrows for point in points]
-    for box in drawing.boxes:
-        (x, y), (width, height) = centres[box.name], box.size
-        reached += [(x - width / 2, y - height / 2), (x + width / 2, y + height / 2)]
-    xs, ys = zip(*reached, strict=True) if reached else ((0.0,), (0.0,))
-    left, top = min(xs) - _MARGIN, min(ys) - _MARGIN
+def layout(picture: Picture) -> Layout:
+    """The places of its boxes and arrows."""
+    from lnnkit.picture import box_layout  # it imports networkx
 
-    def shifted(point: Point) -> Point:
-        return point[0] - left, point[1] - top
-
-    return Layout(
-        {box.name: shifted(centres[box.name]) for box in drawing.boxes},
-        [list(map(shifted, points)) for points in arrows],
-        max(xs) - left + _MARGIN,
-        max(ys) - top + _MARGIN,
-    )
+    arrows = [(arrow.source, arrow.target) for arrow in picture.arrows]
+    sizes = {box.name: box.size for box in picture.boxes}
+    return box_layout.layout(sizes, arrows, partial(_dot, picture, sized=True))
 
 
-# --- Graphviz ---------------------------------------------------------------------------------------------------------
+def _dot(picture: Picture, *, sized: bool = False) -> str:
+    """The graph, its boxes ``n0, n1, ...`` and arrows ``e0, e1, ...`` in order; arrows point upwards. ``sized`` gives
+    boxes the sizes that they have in the SVG, and arrows no heads: their curves reach the boxes."""
+    numbers = {box.name: number for number, box in enumerate(picture.boxes)}
+    values = {"drawing": picture, "numbers": numbers, "sized": sized, "font_size": _FONT_SIZE, "quoted": _quoted}
+    return f"{rendered('picture.dot', **values)}\n"
 
 
-def _by_graphviz(drawing: Drawing, graphviz: str) -> Layout:
-    finished = subprocess.run(
-        [graphviz, "-Tjson", *_LIMITS],
-        input=dot(drawing, sized=True),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=_PATIENCE,
-        check=True,
-    )
-    graph = json.loads(finished.stdout)
-    placed = {node["name"]: _point(node["pos"]) for node in graph["objects"]}
-    splines = {edge["id"]: list(map(_point, edge["pos"].split())) for edge in graph.get("edges", ())}
-    centres: dict[Hashable, Point] = {box.name: placed[f"n{number}"] for number, box in enumerate(drawing.boxes)}
-    return _within(drawing, centres, [splines[f"e{number}"] for number in range(len(drawing.arrows))])
-
-
-def _point(text: str) -> Point:
-    """Graphviz counts upwards from the bottom."""
-    x, y = map(float, text.split(","))
-    return x, -y
-
-
-# --- networkx ---------------------------------------------------------------------------------------------------------
-
-
-def by_networkx(drawing: Drawing) -> Layout:
-    """A layered layout: each box is below the boxes that depend on it. Arrows that would close a cycle lead down;
-    arrows that cross several layers take a position in each, unless there are too many."""
-    sizes = {box.name: box.size for box in drawing.boxes}
-    graph = nx.DiGraph()
-    graph.add_nodes_from(sizes)
-    graph.add_edges_from((arrow.source, arrow.target) for arrow in drawing.arrows if arrow.source != arrow.target)
-    left = {node: place for place, node in enumerate(nx.dfs_postorder_nodes(graph))}
-    upward = nx.create_empty_copy(graph)
-    upward.add_edges_from((one, two) if left[one] > left[two] else (two, one) for one, two in graph.edges)
-    levels = _levels(upward)
-    passed = sum(levels[two] - levels[one] - 1 for one, two in upward.edges)
-    paths = {
-        (one, two): [one, *((one, two, n) for n in range(levels[one] + 1, levels[two]) if passed <= _PASSED), two]
-        for one, two in upward.edges
-    }
-    centres = _packed(_rows(paths, levels), sizes)
-    return _within(drawing, centres, [_curve(arrow, paths, centres, sizes) for arrow in drawing.arrows])
-
-
-def _levels(upward: nx.DiGraph) -> dict[str, int]:
-    """The layer of each box, from 0 at the bottom: the lowest, then moved up to just below what depends on it."""
-    generations = list(nx.topological_generations(upward))
-    levels = dict.fromkeys(upward, 0)  # in the order of the boxes, which decides where nothing else does
-    levels |= {node: level for level, generation in enumerate(generations) for node in generation}
-    for node in itertools.chain.from_iterable(reversed(generations)):
-        levels[node] = min((levels[after] - 1 for after in upward.successors(node)), default=levels[node])
-    return levels
-
-
-def _rows(paths: Paths, levels: Mapping[str, int]) -> list[list[Hashable]]:
-    """The layers, topmost first, each sorted by the mean position of a node's neighbours in the previous layer."""
-    chains = nx.Graph()
-    chains.add_nodes_from(levels)
-    for path in paths.values():
-        nx.add_path(chains, path)
-    rows: list[list[Hashable]] = [[] for _ in range(max(levels.values(), default=-1) + 1)]
-    for node in chains:
-        rows[-1 - (levels[node] if node in levels else node[2])].append(node)
-    for sweep in range(_SWEEPS):
-        ordered = rows if sweep % 2 == 0 else rows[::-1]
-        for before, row in itertools.pairwise(ordered):
-            places = {node: (place + 0.5) / len(before) for place, node in enumerate(before)}
-            means: dict[Hashable, float] = {}
-            for place, node in enumerate(row):
-                near = [places[other] for other in chains[node] if other in places]
-                means[node] = sum(near) / len(near) if near else (place + 0.5) / len(row)
-            row.sort(key=means.__getitem__)
-    return rows
-
-
-def _packed(rows: Sequence[Sequence[Hashable]], sizes: Mapping[str, Point]) -> dict[Hashable, Point]:
-    """The centres: the layers are beneath each other, each centred."""
-    centres: dict[Hashable, Point] = {}
-    top = 0.0
-    for row in rows:
-        taken = [sizes[node] if isinstance(node, str) else (8.0, 0.0) for node in row]
-        height = max(high for _, high in taken)
-        x = -(sum(width for width, _ in taken) + _GAP_X * (len(row) - 1)) / 2
-        for node, (width, _) in zip(row, taken, strict=True):
-            centres[node] = x + width / 2, top + height / 2
-            x += width + _GAP_X
-        top += height + _GAP_Y
-    return centres
-
-
-def _curve(arrow: Arrow, paths: Paths, centres: Mapping[Hashable, Point], sizes: Mapping[str, Point]) -> list[Point]:
-    """From the top of the lower box to the bottom of the upper one, or back; from a box to itself at its right."""
-    ends = arrow.source, arrow.target
-    if arrow.source == arrow.target:
-        x, y = centres[arrow.source]
-        x += sizes[arrow.source][0] / 2
-        return [(x, y - 5), (x + 18, y - 12), (x + 18, y + 12), (x, y + 5)]
-    back = ends not in paths
-    low, high = ends[::-1] if back else ends
-    stops = [centres[node] for node in paths[low, high]]
-    stops[0] = stops[0][0], stops[0][1] - sizes[low][1] / 2
-    stops[-1] = stops[-1][0], stops[-1][1] + sizes[high][1] / 2
-    points = stops[:1]
-    for (x0, y0), (x1, y1) in itertools.pairwise(stops):
-        points += [(x0, (y0 + y1) / 2), (x1, (y0 + y1) / 2), (x1, y1)]
-    return points[::-1] if back else points
+def _quoted(*lines: str) -> str:
+    """A string of the DOT language; Graphviz reads entities such as ``&amp;`` as HTML does."""
+    escaped = [visible(line).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines]
+    return '"' + "\\n".join(escaped) + '"'

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from lnnkit.picture.boxes import Drawing
-from lnnkit.picture.picture import Layout
+from lnnkit.picture.box_layout import Layout
+from lnnkit.picture.picture import Picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -60,7 +60,7 @@ def assert_drawn_soundly(text: str) -> None:
     assert "color-scheme: light dark" in text and "light-dark(#" in text
 
 
-def assert_laid_out_soundly(drawing: Drawing, places: Layout) -> None:
+def assert_laid_out_soundly(drawing: Picture, places: Layout) -> None:
     """Boxes lie apart and inside; arrows start and end at their boxes."""
     sizes = {box.name: box.size for box in drawing.boxes}
     assert set(places.centres) == set(sizes)

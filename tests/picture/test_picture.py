@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 import lnnkit
-from lnnkit.picture.boxes import Arrow, Box
-from lnnkit.picture.picture import Picture, by_networkx, layout, png
+from lnnkit.picture import box_layout
+from lnnkit.picture.box_layout import Layout
+from lnnkit.picture.picture import Arrow, Box, Picture, layout, png
 from tests.picture.drawings import assert_drawn_soundly, assert_laid_out_soundly, parsed, texts
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "kb_examples").glob("*/*.lnn"))
@@ -37,6 +38,11 @@ NASTY = (
 @pytest.fixture
 def no_graphviz(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def by_networkx(picture: Picture) -> Layout:
+    sizes = {box.name: box.size for box in picture.boxes}
+    return box_layout.by_networkx(sizes, [(arrow.source, arrow.target) for arrow in picture.arrows])
 
 
 def random_picture(draw: random.Random, boxes: int) -> Picture:

@@ -19,7 +19,7 @@ from lnnkit.explain.checker.proof_checker import faults
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.proof.proof import GivenFact, Proof, Step
 from lnnkit.markup.pages import TreeLine, document, tree
-from lnnkit.picture.boxes import Arrow, Box, Drawing, dot
+from lnnkit.picture.picture import Arrow, Box, Picture
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
@@ -121,7 +121,7 @@ class Explanation:
 
     def to_dot(self, depth: int | None = None) -> str:
         """A graph for Graphviz: arrows lead from premises to conclusions."""
-        return dot(_drawing(self.proof, depth))
+        return _drawing(self.proof, depth).to_dot()
 
     def to_html(self, depth: int | None = None) -> str:
         """A self-contained HTML page."""
@@ -332,7 +332,7 @@ def _tree_lines(proof: Proof, depth: int | None) -> Iterator[TreeLine]:
             yield TreeLine("leaf", claim, because(step) + left_out(step), code, step.side, anchor=anchor)
 
 
-def _drawing(proof: Proof, depth: int | None) -> Drawing:
+def _drawing(proof: Proof, depth: int | None) -> Picture:
     """A box for each step no more than ``depth`` from an end; arrows lead from premises to conclusions."""
     steps, levels = proof.steps, dict.fromkeys(proof.ends, 0)
     queue, arrows = list(levels), list[Arrow]()
@@ -343,7 +343,7 @@ def _drawing(proof: Proof, depth: int | None) -> Drawing:
             fresh = dict.fromkeys((p.step for p in premises if p.step not in levels), levels[number] + 1)
             levels |= fresh
             queue += fresh
-    return Drawing(proof.atom, [_box(number, steps[number]) for number in levels], arrows)
+    return Picture(proof.atom, [_box(number, steps[number]) for number in levels], arrows)
 
 
 def _box(number: int, step: Step) -> Box:
