@@ -122,10 +122,10 @@ def _column(sheet: Sheet, grid: Grid, position: int) -> SurveyedColumn:
 
 def _counts(column: SurveyedColumn) -> bool:
     """Whether a column numbers the rows from 0 or 1, as an index that pandas wrote."""
-    if column.names is None or len(column.names.texts) or column.distinct != len(column.codes):
+    if column.names is None or not column.distinct or len(column.names.texts):
         return False
     numbers = column.names.numbers
-    return bool(numbers[0] in (0, 1) and numbers[-1] - numbers[0] == column.distinct - 1)
+    return bool(column.distinct == len(column.codes) == numbers[-1] - numbers[0] + 1 and numbers[0] in (0, 1))
 
 
 def _surveyed(grid: Grid, position: int, column: Column, title: str) -> SurveyedColumn:
