@@ -113,7 +113,7 @@ def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
         return came
 
     def added(way: Way) -> Came | None:
-        came = tried(way, dict.fromkeys(way.unbound, _fresh(before, way.unbound)))
+        came = tried(way, {name: _fresh(before, name) for name in way.unbound})
         if came is None or not way.unbound or came.reaches(way, side):
             return came
         others = [tried(way, free) for free in _known(before, way, entities)]
@@ -125,10 +125,10 @@ def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
     return added
 
 
-def _fresh(before: Rested, free: Sequence[str]) -> str:
+def _fresh(before: Rested, variable: str) -> str:
     """An entity that nothing else mentions."""
-    fresh = "some " + " ".join(free)
-    while free and fresh in before.fixpoint.grounding.domain.index:
+    fresh = f"some {variable}"
+    while fresh in before.fixpoint.grounding.domain.index:
         fresh += "'"
     return fresh
 
