@@ -9,10 +9,13 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from lnnkit.check.findings import error, find, signature, warning
+from lnnkit.check.program import Predicate
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import children, nodes
+from lnnkit.data.numerals import whole
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_predicate
 
 EXACT = 2**53  # from here on float64 skips whole numbers
 _OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow}
@@ -148,7 +151,7 @@ def values(symbols: Symbols) -> Iterator[Diagnostic]:
     for kind, statement in symbols.stated():
         name = statement.atom.name
         if name in symbols.declared or not symbols.doubtful(name):  # it may well be a number
-            yield from _fact(kind, statement, numeric=name in symbols.numbers)
+            yield from _fact(kind, statement, symbols.declared.get(name))
     for formula in symbols.formulas:
         yield from () if formula.bounds is None else _truth(formula.bounds, "")
     for statement in symbols.statements(ast.LoadStatement, ast.LabelTableStatement):
@@ -158,10 +161,14 @@ def values(symbols: Symbols) -> Iterator[Diagnostic]:
             yield error("number-as-formula", span, message, "take the `~` out")
 
 
-def _fact(kind: str, statement: ast.AtomStatement, numeric: bool) -> Iterator[Diagnostic]:
-    bounds, name = statement.bounds, statement.atom.name
+def _fact(kind: str, statement: ast.AtomStatement, declared: Predicate | None) -> Iterator[Diagnostic]:
+    bounds, name, arguments = statement.bounds, statement.atom.name, statement.atom.arguments
     value = f"{kind} {statement.atom.span.text} = 0"
-    if numeric:
+    if declared is not None and declared.numeric:
+        texts = [argument.span.text for argument in arguments]
+        if len(arguments) == declared.arity + 1 and whole(texts[-1]) is not None:  # its value stands among them
+            about = f"({', '.join(texts[:-1])})" if declared.arity else ""
+            value = f"{kind} {format_predicate(name)}{about} = {texts[-1]}"
         if statement.negated:
             message = f"`{name}` is a number, which cannot be negated"
             yield error("number-as-formula", statement.atom.span, message, f"give its value: `{value}`")

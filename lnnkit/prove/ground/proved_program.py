@@ -242,4 +242,4 @@ def _stays_whole(node: ast.Expression) -> bool:
 
 def _are_whole(values: Sequence[Any]) -> bool:
     numbers = np.array(values)
-    return bool(((numbers % 1 == 0) | np.isinf(numbers)).all())
+    return bool((np.floor(numbers) == numbers).all())  # infinite ends too

@@ -70,8 +70,11 @@ def _between_atoms(groups: Groups, fault: Fault) -> str:
 
 def _part(groups: Groups, fault: Fault) -> str | None:
     operand = between(fault, len(fault.before) - 1)
-    closing = "<=" if groups["closing"] == "]" else "<"
-    return f"a number is compared: `{groups['low']} < {operand} {closing} {groups['high']}`" if operand else None
+    if not operand:
+        return None
+    low, high, closed = groups["low"], groups["high"], groups["closing"] == "]"
+    each = "" if closed else f"; with each of a list: `({operand} = {low} | {operand} = {high})`"
+    return f"a number is compared: `{low} < {operand} {'<=' if closed else '<'} {high}`{each}"
 
 
 def _one_of(groups: Groups, fault: Fault) -> str | None:
