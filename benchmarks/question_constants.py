@@ -18,7 +18,7 @@ from typing import Any
 from unittest import mock
 
 import lnnkit
-from lnnkit.explain.missing import missing_premises, premise_improvement
+from lnnkit.explain.missing import missing_premises, unmet_premises
 from lnnkit.explain.proof import completion_proof, quickxplain
 from lnnkit.kb import asking, assuming, proving
 from lnnkit.prove.decision import classical_decision, minimal_core, question
@@ -37,7 +37,7 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (missing_premises, "_NEAREST"): ("missing", (1, 3, 6, 12, 24)),
     (missing_premises, "_MOST"): ("missing", (20, 50, 200, 800)),
     (missing_premises, "_SUBSETS"): ("missing", (20, 100, 300, 1000)),
-    (premise_improvement, "_ALONE"): ("missing", (2, 8, 32, 128)),
+    (unmet_premises, "_ALONE"): ("missing", (2, 8, 32, 128)),
     (assuming, "_KNOWN"): ("missing", (0, 1, 2, 4, 8)),
     (quickxplain, "_AT_ONCE"): ("explained", (1, 8, 64, 512)),
     (completion_proof, "_ALL"): ("explained", (0, 2, 5, 8)),

@@ -1,30 +1,34 @@
-"""Explanations of one fixpoint: of atoms by its history, and of queries by their atoms or by statements of the program.
-Results about the history are cached for later questions."""
+"""Explanations of one fixpoint: of atoms by its history, also by other derivations, and of queries by their atoms or by
+statements of the program. Results about the history are cached for later questions."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import cast
 
+import numpy as np
+
 from lnnkit.answers.contested_marks import Marks
 from lnnkit.answers.query_rows import answer
-from lnnkit.arrays import any_set
+from lnnkit.arrays import Array, any_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.names import Names
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.asked import comparing, subsuming_neurons
+from lnnkit.engine.response.respond import leaf_bound
+from lnnkit.engine.response.rule_instances import RuleInstances
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.missing.missing_premises import MissingPremises
 from lnnkit.explain.missing.verified_ways import Added
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
-from lnnkit.explain.proof.derivations import others
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step, ground_key
 from lnnkit.explain.proof.prover import Prover, Steps
-from lnnkit.explain.provenance.bound_sources import END, Reading, names_within
+from lnnkit.explain.provenance.bound_sources import END, Event, Reading, names_within
+from lnnkit.explain.provenance.instance_view import InstanceView, Substitution
 from lnnkit.formula.as_syntax import as_expression
 from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.describe import starts
@@ -32,9 +36,13 @@ from lnnkit.graph.laws import EVERY, among
 from lnnkit.graph.lifted import TERMS, LiftedGraph, Reference, Root
 from lnnkit.graph.lifting import add_queries
 from lnnkit.graph.match import below_negations
+from lnnkit.join.bindings import Bindings
+from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.grounding import unlimited
+from lnnkit.logic.bounds import Bounds
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
+from lnnkit.trail.events import Kind
 
 
 class Explainer:
@@ -61,9 +69,9 @@ class Explainer:
         kind = lifted.graph.nodes[reference.node]["kind"]
         numeric, beside = kind in TERMS, None
         if kind in ("predicate", "number"):
-            about = reference.node, _texts(reference)
+            about = reference.node, [*map(str, reference.arguments)]
             proof = self.prover.prove(*about)
-            beside = partial(others, self.prover, proof, *about)
+            beside = partial(_others, self.prover, proof, *about)
         else:
             proof = _prove_formula(self.prover, lifted, root)
         marks = self._marks()  # it rests on a contradiction, or is about an atom of one
@@ -127,12 +135,11 @@ def _prove_formula(prover: Prover, lifted: LiftedGraph, root: Root) -> Proof:
     known = _ProgramBounds(prover, lifted, root, conclusion)
     steps, ends = Steps(), list[int]()
     for side in (0, 1):
-        reads = prover.upward_reads(view, (), side, END)
+        reads = prover.views.upward_reads(view, (), side, END)
         value = float(view.upward(view.values([reads]))[formula.top][side][0])
         stronger = known.more(steps, *((1 - side, 1 - value) if negated else (side, value)))
         if stronger is None:
-            needed = prover.upward_needed(view, reads, side, value)
-            premises = steps.premises((formula, read) for read in needed)
+            premises = prover.premises(steps, view, reads, side, value)
             if isinstance(conclusion, ast.Atom) and len(premises) == 1:  # a unit that passes a number through
                 ends.append(premises[0].step)
                 continue
@@ -146,8 +153,8 @@ def _prove_formula(prover: Prover, lifted: LiftedGraph, root: Root) -> Proof:
 
 
 class _ProgramBounds:
-    """The program's bounds on a query below its negations: of the neurons of which it is an instance, and, for a
-    comparison, of others of the same terms."""
+    """The program's bounds on a query below its negations: of neurons that it is an instance of, and of comparisons of
+    the same terms."""
 
     def __init__(self, prover: Prover, lifted: LiftedGraph, root: Root, query: ast.Expression) -> None:
         while isinstance(query, ast.Not):
@@ -162,13 +169,11 @@ class _ProgramBounds:
         """The step with a tighter bound than ``value`` on a side, and that bound; None if there is none."""
         tightest = min if side else max
         readings = (self._reading(reference, side, crossed=True) for reference in self._references)
-        said = [(reading.value, reading.source) for reading in readings if reading.source is not None]
-        best, source = tightest(said, key=lambda pair: pair[0], default=(value, None))
-        bound = tightest(value, best)
-        implied = self._implied(steps, side) if bound != 1 - side else None
+        best = tightest([Reading(value, None), *readings], key=lambda reading: reading.value)
+        implied = self._implied(steps, side) if best.value != 1 - side else None
         if implied is not None:
             return steps.add(implied), 1.0 - side
-        return None if source is None or bound == value else (steps.number(source), bound)
+        return None if best.source is None else (steps.number(best.source), best.value)
 
     def _implied(self, steps: Steps, side: int) -> Step | None:
         """The bound implied by one or two other comparisons: those that exclude all signs of the difference but the
@@ -186,7 +191,9 @@ class _ProgramBounds:
             if not excluded <= frozenset[int]().union(*(signs for signs, *_ in some)):
                 continue
             wording = self._prover.wording
-            others = [(wording.conclusion(other.node, _texts(other)), end == 1) for _, other, end, _ in some]
+            others = [
+                (wording.conclusion(other.node, [*map(str, other.arguments)]), end == 1) for _, other, end, _ in some
+            ]
             premises = [Premise(steps.number(source), 1.0) for *_, source in some if source is not None]
             law = among([*others, (self._conclusion, side == 0)])
             formula = cast("ast.Expression", law.formula)
@@ -195,8 +202,101 @@ class _ProgramBounds:
 
     def _reading(self, reference: Reference, side: int, *, crossed: bool) -> Reading:
         table = self._prover.run.plan.observers.get(reference.node, reference.node)
-        return self._prover.reading(table, _texts(reference), side, crossed=crossed)
+        return self._prover.sources.reading(table, [*map(str, reference.arguments)], side, crossed=crossed)
 
 
-def _texts(reference: Reference) -> tuple[str, ...]:
-    return tuple(str(argument) for argument in reference.arguments)
+# --- other derivations ------------------------------------------------------------------------------------------------
+
+
+def _others(prover: Prover, proof: Proof, predicate: str, arguments: Sequence[str]) -> Iterator[Proof]:
+    """Proofs of the same atom in which another instance gives its lower, or its upper bound. None rests on the bound
+    that it proves. What follows from the absence of rules has no others."""
+    local, table = prover.sources.find(predicate, arguments), prover.run.grounding.atoms.tables[predicate]
+    if local < 0:
+        return
+    row = int(prover.wording.numbers.of(table, np.array([local]))[0])
+    entities = [prover.run.grounding.domain.index[argument] for argument in arguments]
+    steps = Steps()  # shared, so that each premise is proved once
+    usual = [prover.end(steps, predicate, arguments, side) for side in (0, 1)]
+    for side, end in enumerate((proof.lower, proof.upper)):
+        reading, known = prover.sources.reading(predicate, arguments, side), {_shown(proof.steps[end])}
+        wanted = Event(-1, Kind.SENT, row, side, reading.value, END, -1, -1, -1)
+        for event, view in _instances(prover, predicate, entities, wanted) if reading.source else ():
+            for place in np.flatnonzero(view.rows[event.leaf] == local).tolist():
+                step = prover.by_instance(steps, event, view, place)
+                if step is None or _shown(step) in known:
+                    continue
+                known.add(_shown(step))
+                ends = [*usual]
+                ends[side] = steps.add(step)
+                every = prover.finished(steps, proof.atom, *ends)
+                if not _circular(every, ends[side]):
+                    yield _alone(every)
+
+
+def _instances(prover: Prover, table: str, entities: list[int], wanted: Event) -> Iterator[tuple[Event, InstanceView]]:
+    """The instances that may give an atom the bound of an event, each with that event by its shape and leaf."""
+    grounding = prover.run.grounding
+    for member, rule in enumerate(grounding.members):
+        finder, number = rule if isinstance(rule, DeltaRule) else rule.finder, grounding.number(member)
+        formula, completes = finder.formula.original, grounding.shapes[number].completes
+        if (completes and wanted.side) or any(block.unnamed for block in formula.blocks):
+            continue
+        leaves = formula.heads if completes else formula.leaves
+        for leaf in (leaf for leaf in leaves if formula.neurons[leaf].source == table):
+            about, event = prover.views.unified(formula, leaf, entities), replace(wanted, shape=number, leaf=leaf)
+            for bindings in () if about is None else _bindings(prover, member, finder, about, event):
+                yield event, replace(prover.views.whole(formula, bindings), completes=completes)
+
+
+def _bindings(
+    prover: Prover, member: int, finder: DeltaRule, about: Substitution, event: Event
+) -> Iterator[Substitution]:
+    """The entities of the free variables in instances in which some variables have these. Those without quantifiers
+    that do not give the bound of the event by all that they read are left out."""
+    free, met = finder.formula.original.blocks[0].variables, set[tuple[int, ...]]()
+    inside = {v: entity for v, entity in about.items() if v in finder.formula.blocks[0].variables}
+    for part in finder.extending(inside):
+        if isinstance(prover.run.grounding.members[member], DeltaRule):
+            given = _given(prover.run, member, finder, part, event)
+            part = part.at(np.flatnonzero(prover.reached(given, event.side, event.value)))
+        columns = [part.column(variable).tolist() for variable in free]
+        for ids in zip(*columns, strict=True) if columns else [()] * min(part.length, 1):
+            if ids not in met:
+                met.add(ids)
+                yield dict(zip(free, ids, strict=True))
+
+
+def _given(run: Run, member: int, rule: DeltaRule, part: Bindings, event: Event) -> Array:
+    """(n,) what instances give one side of a leaf where the leaf itself is unknown."""
+    shape, leaf = run.grounding.shapes[event.shape], event.leaf
+    instances = RuleInstances(shape, member, rule, part, run.grounding.atoms, run.encoded)
+    read = instances.reader(range(part.length), run.state.dtype)
+
+    def reader(index: int) -> Bounds:
+        bounds, (low, high) = read(index), rule.table_of(leaf).unknown
+        return bounds if index != leaf else Bounds(np.full_like(bounds.lower, low), np.full_like(bounds.upper, high))
+
+    return leaf_bound(shape.formula, reader, (None,), leaf, event.side, completes=shape.completes)
+
+
+def _shown(step: Step) -> object:
+    """What tells one derivation from another."""
+    formula = "" if step.formula is None else format_expression(step.formula)
+    return formula, step.reason, id(step.statement), tuple(sorted(step.bindings.items()))
+
+
+def _circular(proof: Proof, end: int) -> bool:
+    """Whether a step rests on another one with its conclusion."""
+    about = proof.steps[end].atom, proof.steps[end].side
+    return any((proof.steps[n].atom, proof.steps[n].side) == about for n in proof.reachable(end) if n != end)
+
+
+def _alone(proof: Proof) -> Proof:
+    """The proof without steps on which its ends do not rest."""
+    numbers = {number: place for place, number in enumerate(proof.reachable(proof.lower, proof.upper))}
+    steps = [
+        replace(step, premises=[replace(p, step=numbers[p.step]) for p in step.premises])
+        for step in map(proof.steps.__getitem__, numbers)
+    ]
+    return Proof(proof.atom, steps, numbers[proof.lower], numbers[proof.upper])

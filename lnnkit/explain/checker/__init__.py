@@ -1,2 +1,1 @@
-"""The checker of proofs: it knows the program, its facts and the kernels of the logics, and nothing of the engine.
-Start with `proof_checker`."""
+"""The checker of proofs, which knows the program and the logics' kernels, and no engine. Start with `proof_checker`."""

@@ -15,12 +15,11 @@ from typing import Any
 
 from lnnkit.check.program import Assertion
 from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled
-from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld, demand
+from lnnkit.explain.checker.proof_world import Box, InvalidStep, ProofWorld, demand
 from lnnkit.explain.proof.proof import Step
 from lnnkit.numeric import Comparison, Constant, Fixed, Number, Term
 
 Z3 = Any  # z3 has no type hints
-Box = tuple[float, float]
 Read = Callable[[Form], Box]
 _DECIMALS, _NEAR = 9, 1e-13  # A bound this near to a decimal number of this many digits is that number;
 _ROUNDED = 1e-12  # other bounds are widened by this much, since inference may have rounded them.
@@ -254,8 +253,8 @@ def _widened(bound: float, sign: int) -> Fraction:
 def check_exact(
     step: Step, world: ProofWorld, read: Read, stated: Mapping[Form, Box], completed: Sequence[CompletedAtom]
 ) -> None:
-    """Check that the bound of a step follows from what is ``read`` of atoms, bounds ``stated`` for formulas, and
-    ``completed`` atoms together. Raises `InvalidStep`."""
+    """Raises `InvalidStep` unless the bound of a step follows from what is ``read`` of atoms, bounds ``stated`` for
+    formulas, and ``completed`` atoms."""
     try:
         import z3 as module
     except ImportError:

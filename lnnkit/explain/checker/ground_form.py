@@ -82,9 +82,8 @@ class Form:
 def form_of(
     formula: Formula, bindings: Mapping[str, str], logic: str, numbers: Collection[str], scope: Scope | None = None
 ) -> Form:
-    """The form of a formula, its free variables replaced by entities; ``logic`` applies to groups that name none. Names
-    in ``numbers`` are declared as numbers: in a comparison, any other name is an entity. ``scope`` has the variables
-    that enclosing quantifiers bind."""
+    """The form of a formula, its free variables replaced by entities; ``logic`` is that of groups that name none. A
+    name in a comparison is an entity unless it is among ``numbers``. ``scope`` has the variables bound around it."""
     scope = scope or {}
 
     def term(argument: ast.Argument) -> GroundTerm:
@@ -101,30 +100,29 @@ def form_of(
         named = [argument for side in formula.operands if (argument := _entity(side, numbers)) is not None]
         if len(named) == len(formula.operands):
             return Form("same", terms=tuple(map(term, named)))
+    kind = type(formula).__name__.lower()
     match formula:
         case ast.Atom():
-            return Form("atom", formula.name, tuple(map(term, formula.arguments)))
+            return Form(kind, formula.name, tuple(map(term, formula.arguments)))
         case ast.Comparison() | ast.Number() | ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit():
             read: list[Form] = []
             return _calculated(_arithmetic(formula, lambda atom: read.append(below(atom)) or len(read) - 1), read)
         case ast.Truth():
             return Form("true" if formula.value else "false")
         case ast.Not():
-            return Form("not", operands=(below(formula.operand),))
+            return Form(kind, operands=(below(formula.operand),))
         case ast.Weighted():
             return below(formula.operand)
         case ast.Forall() | ast.Exists():
             outer = {name: Slot(slot.between + 1, slot.place) for name, slot in scope.items()}
             inner = {v.name: Slot(0, place) for place, v in enumerate(formula.variables)}
             body = form_of(formula.body, bindings, logic, numbers, {**outer, **inner})
-            kind = "forall" if isinstance(formula, ast.Forall) else "exists"
             return Form(kind, operands=(body,), count=len(formula.variables))
         case ast.And() | ast.Or() | ast.Implies() | ast.Iff() | ast.Xor():
             operands = children(formula)
             given = {attribute.key: attribute.value for attribute in formula.attributes}
             weights = tuple(_number(o.weight, 1.0) if isinstance(o, ast.Weighted) else 1.0 for o in operands)
-            kind, named = type(formula).__name__.lower(), str(given.get("logic", logic))
-            bias = _number(given.get("bias", 1.0), 1.0)
+            named, bias = str(given.get("logic", logic)), _number(given.get("bias", 1.0), 1.0)
             return Form(kind, named, (), tuple(map(below, operands)), weights, bias)
     raise ValueError(f"no form for {type(formula).__name__}")
 
@@ -156,6 +154,7 @@ def _arithmetic(formula: ast.Expression, place: Callable[[ast.Atom], int]) -> Co
 
 
 def _term(formula: ast.Expression, place: Callable[[ast.Atom], int]) -> Arithmetic:
+    operands = [_term(operand, place) for operand in children(formula)]
     match formula:
         case ast.Number():
             return constant(float(formula.value))
@@ -164,14 +163,12 @@ def _term(formula: ast.Expression, place: Callable[[ast.Atom], int]) -> Arithmet
         case ast.Atom():
             return number(place(formula))
         case ast.Negate():
-            return apply("negate", _term(formula.operand, place))
+            return apply("negate", *operands)
         case ast.Function():
-            return apply(formula.name, _term(formula.operand, place))
+            return apply(formula.name, *operands)
         case ast.Arithmetic():
-            operation = _OPERATIONS[formula.operator]
-            return apply(operation, _term(formula.left, place), _term(formula.right, place))
+            return apply(_OPERATIONS[formula.operator], *operands)
         case ast.Unit():
-            operands = [_term(operand, place) for operand in formula.operands]
             return frozen(formula.name, _attributes(formula), operands)
     raise ValueError(f"no term for {type(formula).__name__}")
 

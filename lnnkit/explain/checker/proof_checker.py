@@ -11,8 +11,7 @@ from functools import cache, partial
 from lnnkit.check.program import ENTITY, Assertion
 from lnnkit.explain.checker.exact_step import CompletedAtom, check_exact
 from lnnkit.explain.checker.ground_form import Form, Free, bound_sorts, covers, filled, free_sorts, truth_of
-from lnnkit.explain.checker.instance_evaluation import OTHER, Box, InstanceNode, Tree
-from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld, demand
+from lnnkit.explain.checker.proof_world import OTHER, Box, InstanceNode, InvalidStep, ProofWorld, Tree, demand
 from lnnkit.explain.proof.proof import SIDES, Proof, Step
 
 _Others = tuple[tuple[str, str], ...] | None  # sorts, and a name for any of the entities that are not named
@@ -167,13 +166,12 @@ def _equalities(form: Form) -> list[bool]:
 
 
 def _of_unnamed(number: int, proof: Proof, world: ProofWorld, assumed: frozenset[int]) -> bool:
-    """Whether a conclusion about all atoms of a predicate holds of unnamed individuals too. Those that complete
-    predicates together are ``assumed`` of each other."""
+    """Whether a conclusion about all atoms holds of unnamed individuals too, as is ``assumed`` of some steps."""
     step = proof.steps[number]
     if step.reason != "completed" or number in assumed:
         return True
     try:
-        _completed(step, proof, world, assumed | {number}, of_unnamed=True)
+        _completed(step, proof, world, assumed | {number})
     except InvalidStep:
         return False
     return True
@@ -273,16 +271,15 @@ def defined(atom: Form, world: ProofWorld) -> CompletedAtom:
     return CompletedAtom(atom, statements, list(instances))
 
 
-def _completed(
-    step: Step, proof: Proof, world: ProofWorld, assumed: frozenset[int] = frozenset(), *, of_unnamed: bool = False
-) -> None:
-    """Check that no instance of a rule with the atom as head requires more than its bound."""
+def _completed(step: Step, proof: Proof, world: ProofWorld, assumed: frozenset[int] = frozenset()) -> None:
+    """Check that no instance of a rule with the atom as head requires more than its bound; where that is ``assumed`` of
+    some steps, no instance about unnamed individuals either."""
     form = world.form(step.conclusion)
     demand(world.derived(form.name), "no rule completes the predicate")
     demand(step.side == "upper", "a completed predicate is true only by its rules")
     premises = _Premises(step, proof, world, assumed)
     for rule in world.rules.get(form.name, ()):
-        for bindings in rule.unified(form, world, of_unnamed=of_unnamed):
+        for bindings in rule.unified(form, world, of_unnamed=bool(assumed)):
             arguments = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
             asked = Form("atom", form.name, tuple(arguments))
             if not covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):

@@ -42,7 +42,6 @@ class StatedFact:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The bounds that it asserts."""
         return self.given.lower, self.given.upper
 
     @property
@@ -51,7 +50,6 @@ class StatedFact:
         return self.given.trust
 
     def weakened(self, lower: float, upper: float) -> StatedFact:
-        """It with other bounds."""
         return replace(self, given=replace(self.given, lower=lower, upper=upper))
 
     @property

@@ -1,2 +1,1 @@
-"""Why an atom is no truer: the instances that could change it, what they lack, and what inference says of that. Start
-with `missing_premises`; `why_not` is the answer."""
+"""Why an atom is no truer: the instances that could change it, and what they lack. Start with `missing_premises`."""

@@ -5,27 +5,28 @@ of variables that only a derived atom would bind, by the rules that would derive
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from lnnkit.analysis.families import Polarity
 from lnnkit.analysis.needs import Literal, variables
 from lnnkit.check.program import Assertion
-from lnnkit.explain.missing.premise_improvement import PremiseImprovement
-from lnnkit.explain.missing.unmet_premises import ExaminedInstance, ImprovablePremise, ends, known_numbers, unsettled
+from lnnkit.explain.missing.unmet_premises import ExaminedInstance, ImprovablePremise, Improvement, known_numbers
 from lnnkit.explain.missing.verified_ways import Added, chosen, followed
 from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
 from lnnkit.explain.proof.explanation import set_apart
 from lnnkit.explain.proof.proof import SIDES, ground_key
-from lnnkit.explain.provenance.bound_sources import Argument
-from lnnkit.explain.provenance.instance_view import InstanceViews
-from lnnkit.formula.unfolding import Block, Formula, unfold
+from lnnkit.explain.provenance.bound_sources import Named
+from lnnkit.explain.provenance.instance_view import InstanceViews, Substitution
+from lnnkit.formula.unfolding import Block, Formula, Neuron, unfold
 from lnnkit.graph.lifted import COMPARISON
 from lnnkit.join.bindings import NOTHING, Bindings
-from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.literal_join import Joins, Path
+from lnnkit.logic.bounds import Bounds
+from lnnkit.store.relations import FALSE
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
@@ -44,8 +45,9 @@ _SUBSETS = 300  # subsets of literals: 23 literals have 277 with at most two mis
 # and each finds more; 40 and 80 find no more (`python -m benchmarks.question_constants missing`)
 _LOOKED_AT = 20
 _FOLLOWED_AT = 5  # likewise, of a rule that derives a premise
+_DENIED = 20  # likewise, instances of all rules that may make an atom true
 _FOLLOWED_PATTERNS = 40  # derived atoms with unbound variables whose rules are searched for entities
-_RowsByPattern = dict[tuple[str, tuple[int | None, ...]], list[Sequence[int]]]  # a predicate, and entities or None
+_Rows = dict[tuple[str, tuple[int | None, ...]], list[Sequence[int]]]  # a predicate, and entities or None
 
 
 class MissingPremises:
@@ -84,14 +86,18 @@ class MissingPremises:
             for way in self._ways(formula, leaf, about, side, bound, limit, _LOOKED_AT)
             if all(premise.atom != atom for premise in way.missing)
         ]
+        near += self._denying(predicate, about, limit) if side and self._derived(predicate) else []
         further = _FEW if len(self._grounding.atoms) > _LARGE else _MANY  # each takes one inference
         shown, more = chosen([*followed(near, atom, self._deriving)], side, bound, added, further)
         return WhyNot(atom, SIDES[side], bound, goal, shown, other if ruled_out else None, more=more)
 
     def _deriving(self, premise: Missing) -> list[Way]:
-        """The ways to derive an atom of a closed predicate: those about known entities, if there are any."""
+        """The ways to derive an atom of a closed predicate, those about known entities if there are any; or to keep
+        rules from it."""
         key = ground_key(premise.formula)
         assert key is not None  # premises with variables are not followed
+        if premise.side == "upper":
+            return self._denying(*key, premise.needed)
         ways = [
             way
             for formula, leaf in self._heads(key[0])
@@ -100,22 +106,67 @@ class MissingPremises:
         ]
         return [way for way in ways if not way.free] or ways
 
+    def _denying(self, predicate: str, about: Sequence[str], goal: float) -> list[Way]:
+        """What would keep the rules of a closed predicate from making an atom true: each instance that may. Nothing if
+        one cannot be kept from it, or if they are too many."""
+        index, tables = self._grounding.domain.index, self._grounding.atoms.tables
+        ways: list[Way] = []
+        for formula, head in self._heads(predicate):
+            bindings = self._views.unified(formula, head, [index[argument] for argument in about])
+            if bindings is None:
+                continue
+            raised = (formula.neurons[leaf] for leaf, end in _ends(formula, head, 1, completes=True) if end)
+            literals = tuple(
+                Literal(atom.source, atom.arguments, "upper")
+                for atom in raised
+                if not atom.block and tables[atom.source].default[1] == 0
+            )
+            for extended in self._joined(formula, literals, bindings):
+                instance = self._examined(formula, head, 1, about, {**bindings, **extended}, completes=True)
+                if len(ways) == _DENIED or instance.free:
+                    return []
+                view = instance.view
+                if float(view.says(view.values([instance.reads]), head, 0, 1)[0]) > goal + self._eps:
+                    way = next(self._by_instance(instance, 1.0, goal), None)
+                    if way is None or way.gives > goal + self._eps:
+                        return []
+                    ways.append(way)
+        missing = {premise.atom: premise for way in ways for premise in way.missing}
+        shared = [
+            pair for pair in (ways[0].bindings.items() if ways else ()) if all(pair in w.bindings.items() for w in ways)
+        ]
+        return [replace(way, bindings=dict(shared), missing=[*missing.values()]) for way in ways[:1]]
+
     def _ways(
         self, formula: Formula, leaf: int, about: Sequence[str], side: int, bound: float, goal: float, most: int
     ) -> Iterator[Way]:
-        """The ways by at most so many instances of one statement, through one of its leaves; without the rows of
-        quantifiers that do not matter."""
+        """The ways by at most so many instances of one statement, through one of its leaves."""
         index = self._grounding.domain.index
         bindings = self._views.unified(formula, leaf, [index[argument] for argument in about])
         if bindings is None or formula.neurons[leaf].block:
             return
-        row = self._views.sources.find(formula.neurons[leaf].source, about)
         for extended in self._instances(formula, leaf, side, bindings, {})[:most]:
-            free = frozenset(formula.blocks[0].variables) - set(extended)
-            view = self._views.whole(formula, {**extended, **dict.fromkeys(free, self._grounding.domain.generic)}, free)
-            known: dict[int, Argument] = {v: self._wording.names[entity] for v, entity in extended.items()}
-            instance = ExaminedInstance(self._views, view, leaf, side, row, known, free)
-            yield from self._by_instance(unsettled(instance), bound, goal)
+            yield from self._by_instance(self._examined(formula, leaf, side, about, extended), bound, goal)
+
+    def _examined(
+        self,
+        formula: Formula,
+        leaf: int,
+        side: int,
+        about: Sequence[str],
+        bindings: Substitution,
+        *,
+        completes: bool = False,
+    ) -> ExaminedInstance:
+        """The instance for these entities; a variable without one stands for a new entity, which is no other."""
+        view, free = self._views.whole(formula, bindings), frozenset(formula.blocks[0].variables) - {*bindings}
+        for index, neuron in enumerate(formula.neurons):
+            if neuron.kind == "same" and free & {*neuron.arguments} and len({*neuron.arguments}) == 2:
+                view.rows[index][:] = FALSE
+        row = self._views.sources.find(formula.neurons[leaf].source, about)
+        known: Named = {v: self._wording.names[entity] for v, entity in bindings.items()}
+        view = replace(view, completes=completes)
+        return _unsettled(ExaminedInstance(self._views, view, leaf, side, row, known, free))
 
     def _by_instance(self, instance: ExaminedInstance, bound: float, goal: float) -> Iterator[Way]:
         """The nearest way, and those through other rows of its quantifiers."""
@@ -155,22 +206,22 @@ class MissingPremises:
         open_ = side == 1 and isinstance(missing, ast.Atom) and not data.get("closed")
         never_false = open_ and (source, "upper") not in self._run.plan.relevance.produced
         numbers = known_numbers(self._views.sources, source, about) if data.get("kind") == COMPARISON and ground else ()
-        derived = default and self._derived(source)
+        derived = (default or side == 1) and self._derived(source)
         atom, against = set_apart(missing, format_expression(missing)), wanted.other if excluded else None
         known = wanted.now, needed, against, wanted.arrested, default, never_false, numbers, wanted.gap
         return Missing(atom, SIDES[side], *known, missing, derived, underived=derived and ground)
 
     def _instances(
-        self, formula: Formula, leaf: int, side: int, bindings: Mapping[int, int], met: _RowsByPattern
-    ) -> list[dict[int, int]]:
+        self, formula: Formula, leaf: int, side: int, bindings: Substitution, met: _Rows
+    ) -> list[Substitution]:
         """The instances of a formula that are nearest to moving a leaf. Variables that only a derived closed atom would
         bind take the entities for which its rules are nearest; ``met`` has the rows of the patterns asked so far."""
         neurons = formula.neurons
-        outer = [(atom, end) for atom, end in ends(formula, leaf, side) if atom != leaf and not neurons[atom].block]
+        outer = [(atom, end) for atom, end in _ends(formula, leaf, side) if atom != leaf and not neurons[atom].block]
         literals = [Literal(neurons[atom].source, neurons[atom].arguments, SIDES[end]) for atom, end in outer]
         derived = [atom for atom, end in outer if end == 0 and self._derived(neurons[atom].source)]
-        instances: dict[tuple[tuple[int, int], ...], dict[int, int]] = {}
-        for one in _nearest(self._grounding, formula, literals, bindings)[:_LOOKED_AT]:
+        instances: dict[tuple[tuple[int, int], ...], Substitution] = {}
+        for one in self._nearest(formula, literals, bindings)[:_LOOKED_AT]:
             filled = [{**one, **more} for atom in derived for more in self._filling(formula, atom, one, met)]
             instances |= {tuple(sorted(fill.items())): fill for fill in filled or [one]}
         return list(instances.values())
@@ -183,9 +234,7 @@ class MissingPremises:
         """The formulas that define a predicate, each with its head."""
         return [(rule, leaf) for rule in self._formulas for leaf in rule.heads if rule.neurons[leaf].source == source]
 
-    def _filling(
-        self, formula: Formula, leaf: int, bindings: Mapping[int, int], met: _RowsByPattern
-    ) -> Iterator[dict[int, int]]:
+    def _filling(self, formula: Formula, leaf: int, bindings: Substitution, met: _Rows) -> Iterator[Substitution]:
         """Entities for the unbound variables of a derived atom."""
         neuron, index = formula.neurons[leaf], self._grounding.domain.index
         terms = [index[term] if isinstance(term, str) else bindings.get(term) for term in neuron.arguments]
@@ -197,25 +246,68 @@ class MissingPremises:
             for rule, head in self._heads(neuron.source):
                 known, arguments = self._views.unified(rule, head, terms), rule.neurons[head].arguments
                 for one in [] if known is None else self._instances(rule, head, 0, known, met)[:_FOLLOWED_AT]:
-                    entities = one | {a: index[a] for a in arguments if isinstance(a, str)}
+                    entities = {**one, **{a: index[a] for a in arguments if isinstance(a, str)}}
                     row = [entities[argument] for argument in arguments if argument in entities]
                     rows += [row] if len(row) == len(arguments) else []
         for row in met.get(pattern, []):
             if (fit := self._views.unified(formula, leaf, row)) is not None:
                 yield fit
 
+    def _nearest(self, formula: Formula, literals: Sequence[Literal], bindings: Substitution) -> list[Substitution]:
+        """Distinct bindings that extend ``bindings``: those that satisfy all literals, then all but one, and so on
+        until there are enough; fuller ones first, and those that lack one literal or another by turns."""
+        # The others are satisfied by all bindings or by none
+        generators = [atom for atom in literals if variables(atom.arguments) - {*bindings} and not self._informs(atom)]
+        extended: dict[tuple[tuple[int, int], ...], None] = {}
+        subsets = 0
+        for left_out in range(len(generators)):
+            if len(extended) >= _LOOKED_AT and left_out > 1:
+                break
+            joined: list[list[tuple[tuple[int, int], ...]]] = []
+            for kept in itertools.combinations(generators, len(generators) - left_out):
+                subsets += 1
+                if subsets > _SUBSETS:
+                    break
+                extensions = self._joined(formula, kept, bindings)
+                joined.append([tuple(sorted({**bindings, **one}.items())) for one in extensions])
+            turns = [one for turn in itertools.zip_longest(*joined) for one in turn if one is not None]
+            extended |= dict.fromkeys(sorted(turns, key=len, reverse=True))
+        return [dict(items) for items in extended] or [dict(bindings)]
 
-def _attempt(instance: ExaminedInstance, goal: float) -> PremiseImprovement:
+    def _informs(self, literal: Literal) -> bool:
+        """Whether atoms that are not materialised satisfy the literal: those of a closed predicate, negated."""
+        low, high = self._grounding.atoms.tables[literal.table].default
+        return low > 0 if literal.column == "lower" else high < 1
+
+    def _joined(self, formula: Formula, literals: tuple[Literal, ...], bindings: Substitution) -> list[Substitution]:
+        """The first bindings that satisfy all literals, beyond ``bindings``."""
+        named = dict.fromkeys(argument for literal in literals for argument in literal.arguments)
+        wanted = [argument for argument in named if isinstance(argument, int) and argument not in bindings]
+        free = replace(formula, blocks=(Block(-1, tuple(wanted), ()),))
+        joins = Joins(free, self._grounding.atoms, self._grounding.domain, lambda _formula, _count: None, -1, None)
+        ids = {variable: np.array([entity], np.int32) for variable, entity in bindings.items()}
+        start = Bindings(1, NOTHING.bind(frozenset(ids)), ids)
+        extended: list[Substitution] = []
+        for part in joins.joined(start, joins.step(start.known, literals), Path(0)):
+            columns = [part.column(variable)[:_MOST].tolist() for variable in wanted]
+            extended += [dict(zip(wanted, row, strict=True)) for row in zip(*columns, strict=True)]
+            if len(extended) >= _MOST:
+                break
+        return extended[:_MOST]
+
+
+def _attempt(instance: ExaminedInstance, goal: float) -> Improvement:
     """The way by one instance. If an equivalence reads both ends of an operand, use all lower or all upper ones,
     whichever lead further; use only the nearest rows of quantifiers if they lead as far as all."""
 
-    def tightness(attempt: PremiseImprovement) -> float:
+    def tightness(attempt: Improvement) -> float:
         return instance.tightness(attempt.best())
 
-    def through(nearest: int | None) -> PremiseImprovement:
-        return max((PremiseImprovement(instance, instance.wanted(ends, nearest)) for ends in one_each), key=tightness)
+    def through(nearest: int | None) -> Improvement:
+        return max((Improvement(instance, instance.wanted(ends, nearest)) for ends in one_each), key=tightness)
 
-    moved = dict.fromkeys(instance.moved)
+    view = instance.view
+    moved = dict.fromkeys(_ends(view.formula, instance.target, instance.side, completes=view.completes))
     both = {leaf for leaf, side in moved if (leaf, 1 - side) in moved}
     one_each = [[end for end in moved if end[0] not in both or end[1] == side] for side in (0, 1)]
 
@@ -224,53 +316,49 @@ def _attempt(instance: ExaminedInstance, goal: float) -> PremiseImprovement:
     return near if far_enough else max(near, through(None), key=tightness)
 
 
-def _nearest(
-    grounding: Grounding, formula: Formula, literals: Sequence[Literal], bindings: Mapping[int, int]
-) -> list[dict[int, int]]:
-    """Distinct bindings of the formula's variables that extend ``bindings``: those that satisfy all literals, then all
-    but one, and so on until there are enough; fuller ones first, and those that lack one literal and those that lack
-    another by turns. Unbound variables are left out."""
-    # The others are satisfied by all bindings or by none
-    generators = [
-        atom for atom in literals if not _informs(grounding, atom) and variables(atom.arguments) - {*bindings}
-    ]
-    extended: dict[tuple[tuple[int, int], ...], None] = {}
-    subsets = 0
-    for left_out in range(len(generators)):
-        if len(extended) >= _LOOKED_AT and left_out > 1:
-            break
-        joined: list[list[tuple[tuple[int, int], ...]]] = []
-        for kept in itertools.combinations(generators, len(generators) - left_out):
-            subsets += 1
-            if subsets > _SUBSETS:
-                break
-            extensions = _joined(grounding, formula, kept, bindings)
-            joined.append([tuple(sorted({**bindings, **one}.items())) for one in extensions])
-        turns = [one for turn in itertools.zip_longest(*joined) for one in turn if one is not None]
-        extended |= dict.fromkeys(sorted(turns, key=len, reverse=True))
-    return [dict(items) for items in extended] or [dict(bindings)]
+def _ends(formula: Formula, leaf: int, side: int, *, completes: bool = False) -> list[tuple[int, int]]:
+    """The other leaves, each with its side, by which a formula moves one side of a leaf; if it ``completes`` the leaf,
+    those by which its antecedent falls."""
+    polarity = Polarity(formula)
+    if completes:
+        signs = polarity.signs_beneath(formula.neurons[formula.top].operands[0])
+        read = [(other, signs[other]) for other in formula.leaves if other in signs]
+        return [(other, end) for other, sign in read for end in (0, 1) if sign != (1, -1)[end]]
+    return [(read.leaf, int(read.end == "upper")) for read in polarity.reads(leaf, SIDES[side])]
 
 
-def _informs(grounding: Grounding, literal: Literal) -> bool:
-    """Whether atoms that are not materialised satisfy the literal: those of a closed predicate, negated."""
-    low, high = grounding.atoms.tables[literal.table].default
-    return low > 0 if literal.column == "lower" else high < 1
+def _settling(formula: Formula, moved: Sequence[tuple[int, int]]) -> dict[int, Neuron]:
+    """By inner block, the quantifiers that these ends move against their rows: a ``forall`` up, an ``exists`` down."""
+    polarity, settling = Polarity(formula), dict[int, Neuron]()
+    for neuron in formula.neurons:
+        if neuron.inner > 0:
+            signs = polarity.signs_beneath(neuron.operands[0])
+            rises = {(side == 0) == (signs[leaf] > 0) if signs[leaf] else None for leaf, side in moved if leaf in signs}
+            if rises == {neuron.least}:
+                settling[neuron.inner] = neuron
+    return settling
 
 
-def _joined(
-    grounding: Grounding, formula: Formula, literals: tuple[Literal, ...], bindings: Mapping[int, int]
-) -> list[dict[int, int]]:
-    """The first bindings that satisfy all literals, beyond ``bindings``."""
-    named = dict.fromkeys(argument for literal in literals for argument in literal.arguments)
-    wanted = [argument for argument in named if isinstance(argument, int) and argument not in bindings]
-    free = replace(formula, blocks=(Block(-1, tuple(wanted), ()),))
-    joins = Joins(free, grounding.atoms, grounding.domain, lambda _formula, _count: None, -1, None)
-    ids = {variable: np.array([entity], np.int32) for variable, entity in bindings.items()}
-    start = Bindings(1, NOTHING.bind(frozenset(ids)), ids)
-    extended: list[dict[int, int]] = []
-    for part in joins.joined(start, joins.step(start.known, literals), Path(0)):
-        columns = [part.column(variable)[:_MOST].tolist() for variable in wanted]
-        extended += [dict(zip(wanted, row, strict=True)) for row in zip(*columns, strict=True)]
-        if len(extended) >= _MOST:
-            break
-    return extended[:_MOST]
+def _unsettled(instance: ExaminedInstance) -> ExaminedInstance:
+    """The instance without the rows of quantifiers that change nothing: where the body of a ``forall`` that is to be
+    raised is true, or that of an ``exists`` that is to be lowered is false. One row of each quantifier stays, and those
+    that read the target."""
+    view, formula = instance.view, instance.view.formula
+    if not view.has_rows:
+        return instance
+    ends = _ends(formula, instance.target, instance.side, completes=view.completes)
+    settling = _settling(formula, ends)
+    known = {leaf: view.instances.tables[leaf].read(rows) for leaf, rows in view.rows.items()}
+    values = view.upward({leaf: Bounds(*(end[None] for end in bounds)) for leaf, bounds in known.items()})
+
+    def stay(block: int, group: np.ndarray) -> np.ndarray:
+        if block not in settling:
+            return np.ones(len(group), bool)
+        lower, upper = values[settling[block].operands[0]]
+        stays = lower < 1 if settling[block].least else upper > 0
+        for leaf in (leaf for leaf in view.rows if formula.block_of(leaf) == block):
+            stays |= instance.of_target(leaf)
+        stays[np.unique(group, return_index=True)[1]] = True
+        return stays
+
+    return replace(instance, view=view.with_rows(stay))

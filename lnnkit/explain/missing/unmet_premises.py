@@ -1,24 +1,22 @@
-"""The reads of an instance, and which of its premises could be improved, for why-not explanations; with the truth of
-comparisons that inference did not evaluate because nothing needed them."""
+"""The reads of an instance, which of its premises could be improved, and how far they must be for it to propose more;
+with the truth of comparisons that inference did not evaluate because nothing needed them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
-from lnnkit.analysis.families import Polarity
 from lnnkit.answer_table import format_bounds
-from lnnkit.engine.inference_run import Run
 from lnnkit.explain.proof.explanation import format_bound
-from lnnkit.explain.proof.proof import SIDES, ground_atom
-from lnnkit.explain.provenance.bound_sources import END, Argument, BoundSources, Reading
+from lnnkit.explain.proof.proof import ground_atom
+from lnnkit.explain.proof.quickxplain import minimal
+from lnnkit.explain.provenance.bound_sources import END, Argument, BoundSources, Named, Reading
 from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, InstanceViews
 from lnnkit.formula.number_terms import comparison
-from lnnkit.formula.quantified_rows import Grouping
-from lnnkit.formula.unfolding import Formula
 from lnnkit.graph.lifted import COMPARISON
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Interval
@@ -26,22 +24,33 @@ from lnnkit.syntax.printer import format_expression
 
 _EXCLUDED = 1e-2  # per excluded premise. Ordering only: 99 of these stay below one missing literal, which costs 1,
 _APART = 1e-3  # and the distance of a premise from its goal, at most this, stays below one excluded premise
+_GRID, _FINER = 33, 4  # each refinement divides the interval by 32: the fourth finds a truth to 1e-6
+_LARGE, _COARSE = 1000, 5  # 33 variants of 1,000 rows are evaluated at once; of more rows, 5 variants at first
+_HARDLY = 1 - 1e-4  # stands for any degree below 1; above the tolerance of 1e-9
+_ALONE = 32  # premises tried one by one; a limit of work, one evaluation of the instance each
+# Premises whose degrees are found one by one; of more, one for all. A forall over 120 orders takes 1.7 CPU s with 16 or
+# 64, 3.0 with 256.
+_SINGLY = 64
+# Degrees at which a premise passes another's value, a limit of work: 16 and 4,096 take as long there; without a limit a
+# forall over 3,000 orders had not ended after 12 s.
+_PASSED = 256
+_CELLS = 1 << 20  # rows of leaves evaluated at once, a limit of memory: with 2 ** 16 and 2 ** 23 1.8 and 1.7 s there
 
 
 @dataclass(frozen=True, slots=True)
 class ImprovablePremise:
-    """A premise that could be improved: all reads of its atom, at some places of a leaf. ``named`` are the entities of
-    variables there, ``alike`` the places of each leaf at which the same atom is read."""
+    """A premise that could be improved: all reads of an atom that a leaf reads. ``named`` are the entities of variables
+    there, ``alike`` the places of each leaf at which the atom is read."""
 
     leaf: int
-    places: tuple[int, ...]
-    named: Mapping[int, Argument]
+    named: Named
     alike: Mapping[int, tuple[int, ...]]
     side: int
     now: float
     other: float  # its other bound
     arrested: bool  # it is contradictory: it reads as unknown in any case
-    gap: float = 0.0  # the distance between the sides of a comparison, relative to the greater
+    gap: float  # the distance between the sides of a comparison, relative to the greater
+    order: tuple[int, bool]  # the rank of its nearest row, and whether its opposite is known
 
     def at(self, degree: float) -> float:
         """The bound that the instance gives if the premise is met to this degree."""
@@ -63,7 +72,7 @@ class ExaminedInstance:
     target: int
     side: int
     row: int
-    known: Mapping[int, Argument]
+    known: Named
     free: frozenset[int]
 
     def of_target(self, leaf: int) -> np.ndarray:
@@ -74,11 +83,6 @@ class ExaminedInstance:
     def tightness(self, bound: float) -> float:
         """A bound of that side, with its sign chosen such that greater is tighter."""
         return -bound if self.side else bound
-
-    @cached_property
-    def moved(self) -> list[tuple[int, int]]:
-        """The ends by which the formula moves that side of its target."""
-        return ends(self.view.formula, self.target, self.side)
 
     @cached_property
     def reads(self) -> list[EndRead]:
@@ -103,8 +107,9 @@ class ExaminedInstance:
         for number in {*range(1, len(costs))} - {block.parent for block in view.formula.blocks}:
             costs[number][costs[number] == 0] = np.inf  # nothing to improve there
         ranks = _row_ranks(view, costs)
-        premises = [pair for each in unmet for pair in self._premises(each, ranks[neurons[each[0]].block], nearest)]
-        return [premise for _, premise in sorted(premises, key=lambda pair: pair[0])]
+        blocks = [ranks[neurons[leaf].block] for leaf, *_ in unmet]
+        premises = (self._premises(some, rank, nearest) for some, rank in zip(unmet, blocks, strict=True))
+        return sorted(chain.from_iterable(premises), key=lambda premise: premise.order)
 
     def _unmet(self, leaf: int, side: int) -> _Unmet:
         rows, eps = self.view.rows[leaf], self.views.sources.eps
@@ -119,29 +124,21 @@ class ExaminedInstance:
         gap = np.zeros(len(places)) if known is None else known[2][places]
         return leaf, side, places, ends[:, places], gap, excluded[places]
 
-    def _premises(
-        self, unmet: _Unmet, rank: np.ndarray, nearest: int | None
-    ) -> Iterator[tuple[tuple[int, bool], ImprovablePremise]]:
+    def _premises(self, unmet: _Unmet, rank: np.ndarray, nearest: int | None) -> Iterator[ImprovablePremise]:
         leaf, side, improvable, ends, gaps, excluded = unmet
-        rows = self.view.rows[leaf]
-        crossed = {*self.view.instances.tables[leaf].crossed.rows.values.tolist()}
-        grouped: dict[object, list[int]] = {}
+        columns, crossed = self._atoms(leaf), self.view.instances.tables[leaf].crossed.rows.values
+        grouped: dict[tuple[int, ...], list[int]] = {}
         for number, place in enumerate(improvable.tolist()):
             if nearest is None or rank[place] < nearest:
-                key: object = int(rows[place])
-                if rows[place] < 0:  # with many atoms: compared by their arguments
-                    named = self._named(leaf, place)
-                    arguments = self.view.formula.neurons[leaf].arguments
-                    key = tuple(a if isinstance(a, str) else str(named.get(a, a)) for a in arguments)
-                grouped.setdefault(key, []).append(number)
-        for numbers in grouped.values():
-            places, first = tuple(improvable[numbers].tolist()), numbers[0]
-            named = self._named(leaf, places[0])
+                grouped.setdefault(tuple(int(column[place]) for column in columns), []).append(number)
+        for atom, numbers in grouped.items():
+            places, first = improvable[numbers], numbers[0]
+            named = {**self.known, **self.views.named(self.view, leaf, int(places[0]))}
             now, other = (float(ends[end][first]) for end in (side, 1 - side))
-            arrested, gap = int(rows[places[0]]) in crossed, float(gaps[first])
-            alike = self._alike(leaf, places, named)
-            premise = ImprovablePremise(leaf, places, named, alike, side, now, other, arrested, gap)
-            yield (min(rank[list(places)].tolist()), bool(excluded[first])), premise
+            arrested, gap = bool((crossed == self.view.rows[leaf][places[0]]).any()), float(gaps[first])
+            alike = self._alike(leaf, tuple(places.tolist()), atom)
+            order = int(rank[places].min()), bool(excluded[first])
+            yield ImprovablePremise(leaf, named, alike, side, now, other, arrested, gap, order)
 
     def _uninferred(self, leaf: int) -> Iterator[EndRead]:
         """The truth of a comparison that inference did not evaluate."""
@@ -152,32 +149,44 @@ class ExaminedInstance:
                 yield EndRead(leaf, tuple(places.tolist()), side, Reading(value, None))
 
     def _compared(self, leaf: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """A comparison at each place; None if the leaf is none, or has variables."""
-        node, arguments = self.view.table(leaf), self.view.formula.neurons[leaf].arguments
-        kind = self.views.sources.run.plan.lifted.graph.nodes.get(node, {}).get("kind")
-        if kind != COMPARISON or not self.free.isdisjoint(arguments):
+        """The bounds of a comparison's truth at each place, and how far its two sides are apart there, as a share of
+        the greater; None if the leaf is no comparison, or has variables."""
+        run, node, neuron = self.views.sources.run, self.view.table(leaf), self.view.formula.neurons[leaf]
+        kind = run.plan.lifted.graph.nodes.get(node, {}).get("kind")
+        if kind != COMPARISON or not self.free.isdisjoint(neuron.arguments):
             return None
-        return compared(
-            self.views.sources.run, node, self.view.instances.arguments(leaf, self.views.sources.run.grounding.domain)
-        )
+        domain, length = run.grounding.domain, self.view.instances.length(neuron.block)
+        columns = self.view.instances.arguments(leaf, domain)
+        made, numbers = comparison(run.plan.lifted.graph, node, tuple(range(len(columns))))
 
-    def _named(self, leaf: int, place: int) -> dict[int, Argument]:
-        """The entities of the variables at a leaf, including quantified ones."""
-        quantified = self.views.named(self.view, leaf, place) if self.view.formula.neurons[leaf].block else {}
-        return {**self.known, **quantified}
+        def interval(name: str, terms: Sequence[int | str]) -> Interval:
+            ids = [columns[t] if isinstance(t, int) else np.full(length, domain.index[t], np.int32) for t in terms]
+            table = run.grounding.atoms.tables[name]
+            return Interval(*(end.astype(np.float64) for end in table.read(table.tuples.find(ids, length))))
 
-    def _alike(self, leaf: int, places: tuple[int, ...], named: Mapping[int, Argument]) -> dict[int, tuple[int, ...]]:
+        inputs = [interval(*atom) for atom in numbers]
+        lower, upper = (np.broadcast_to(end, length) for end in made.truth(inputs))
+        one, other = (term.hull(inputs)[0] for term in (made.left, made.right))
+        apart = np.maximum(other[0] - one[1], one[0] - other[1]).clip(0.0)
+        size = np.maximum(*(np.where(np.isfinite(term), abs(np.stack(term)), 0.0).max(0) for term in (one, other)))
+        gap = np.nan_to_num(apart / size.clip(1e-9), nan=0.0, posinf=0.0)
+        return lower, upper, np.broadcast_to(gap, length)
+
+    def _atoms(self, leaf: int) -> list[np.ndarray]:
+        """The entities of a leaf's arguments at each place; unnamed ones are all alike."""
+        domain = self.views.sources.run.grounding.domain
+        return [np.minimum(column, domain.generic) for column in self.view.instances.arguments(leaf, domain)]
+
+    def _alike(self, leaf: int, places: tuple[int, ...], atom: tuple[int, ...]) -> dict[int, tuple[int, ...]]:
         """The places at which the atom of a leaf is read: these, and those of other leaves of its table."""
-        formula, instances, domain = self.view.formula, self.view.instances, self.views.sources.run.grounding.domain
-        pattern = self.views.sources.wording.pattern(formula, leaf, named)
-        ids = [domain.index[argument] for argument in pattern if isinstance(argument, str)]
+        formula, generic = self.view.formula, self.views.sources.run.grounding.domain.generic
         alike, source = {leaf: places}, formula.neurons[leaf].source
-        for other in formula.leaves if len(ids) == len(pattern) else ():
+        for other in formula.leaves if generic not in atom else ():
             if other not in (leaf, self.target) and formula.neurons[other].source == source:
-                columns = zip(instances.arguments(other, domain), ids, strict=True)
-                rows = np.ones(len(instances.rows[other]), bool)
-                same = np.flatnonzero(np.all([rows, *(column == entity for column, entity in columns)], axis=0))
-                alike |= {other: tuple(same.tolist())} if len(same) else {}
+                same = np.ones(len(self.view.rows[other]), bool)
+                for column, entity in zip(self._atoms(other), atom, strict=True):
+                    same &= column == entity
+                alike |= {other: tuple(np.flatnonzero(same).tolist())} if same.any() else {}
         return alike
 
     def unlisted(self, table: str, side: int, rows: np.ndarray) -> np.ndarray:
@@ -187,68 +196,12 @@ class ExaminedInstance:
         return ~self.views.sources.run.grounding.atoms.tables[table].flags("given").take(rows)
 
 
-def ends(formula: Formula, leaf: int, side: int) -> list[tuple[int, int]]:
-    """The other leaves, each with its side, by which a formula moves one side of a leaf."""
-    return [(read.leaf, int(read.end == "upper")) for read in Polarity(formula).reads(leaf, SIDES[side])]
-
-
-def _raised(formula: Formula, moved: Sequence[tuple[int, int]]) -> dict[int, bool]:
-    """The inner blocks whose quantifiers these ends move one way, and whether up."""
-    raised: dict[int, bool] = {}
-    polarity = Polarity(formula)
-    for neuron in formula.neurons:
-        if neuron.inner > 0:
-            signs = polarity.signs_beneath(neuron.operands[0])
-            moves = {(side == 0) == (signs[leaf] > 0) if signs[leaf] else None for leaf, side in moved if leaf in signs}
-            if len(moves) == 1 and None not in moves:
-                raised[neuron.inner] = bool(moves.pop())
-    return raised
-
-
-def unsettled(instance: ExaminedInstance) -> ExaminedInstance:
-    """The instance without the rows of quantifiers that change nothing: where the body of a ``forall`` that is to be
-    raised is true, or that of an ``exists`` that is to be lowered is false. One row of each quantifier stays, and those
-    that read the target."""
-    view = instance.view
-    formula, instances = view.formula, view.instances
-    if not view.has_rows:
-        return instance
-    raised = _raised(formula, instance.moved)
-    known = {leaf: instances.tables[leaf].read(rows) for leaf, rows in view.rows.items()}
-    values = view.upward({leaf: Bounds(*(end[None] for end in bounds)) for leaf, bounds in known.items()})
-    rows, ids, lengths, groupings = dict(view.rows), [instances.ids[0]], [1], list[Grouping | None]([None])
-    quantifiers = {neuron.inner: neuron for neuron in formula.neurons if neuron.inner > 0}
-    kept = [np.ones(1, bool)]  # for each block, which of its rows stay; a block comes after those around it
-    for number in range(1, len(formula.blocks)):
-        grouping, above = instances.groupings[number], kept[formula.blocks[number].parent]
-        assert grouping is not None
-        leaves = [leaf for leaf in rows if leaf >= 0 and formula.neurons[leaf].block == number]
-        stays = above[grouping.group]
-        if (up := raised.get(number)) is not None and up == quantifiers[number].least:
-            lower, upper = values[quantifiers[number].operands[0]]
-            open_ = lower < 1 if up else upper > 0
-            for leaf in leaves:
-                open_ |= instance.of_target(leaf)
-            open_[np.unique(grouping.group, return_index=True)[1]] = True
-            stays &= open_
-        kept.append(stays)
-        parent = (np.cumsum(above) - 1)[grouping.group[stays]]
-        flags = grouping.virtual[stays], grouping.stranger[stays]
-        groupings.append(Grouping(parent, int(above.sum()), None, *flags))
-        ids.append({variable: column[stays] for variable, column in instances.ids[number].items()})
-        lengths.append(int(stays.sum()))
-        rows.update((leaf, rows[leaf][stays]) for leaf in leaves)
-    kept_rows = replace(instances, ids=tuple(ids), lengths=tuple(lengths), rows=rows, groupings=tuple(groupings))
-    return replace(instance, view=replace(view, instances=kept_rows))
-
-
 def _row_ranks(view: InstanceView, costs: Sequence[np.ndarray]) -> list[np.ndarray]:
     """For each block the rank of each row among its siblings, by what it lacks: its own ``costs``, to which are added
     those of its best rows in inner blocks. A row's rank follows that of its parent."""
     parents = [block.parent for block in view.formula.blocks]
-    around = {
-        number: grouping.group for number, grouping in enumerate(view.instances.groupings) if grouping is not None
-    }
+    groupings = enumerate(view.instances.groupings)
+    around = {number: grouping.group for number, grouping in groupings if grouping is not None}
     for number in reversed(around):
         best = np.full(len(costs[parents[number]]), np.inf)
         np.minimum.at(best, around[number], costs[number])
@@ -262,29 +215,120 @@ def _row_ranks(view: InstanceView, costs: Sequence[np.ndarray]) -> list[np.ndarr
     return ranks
 
 
-def compared(run: Run, node: str, columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(n,) the bounds of a comparison's truth for some entities, a column of ids for each argument; and how far its two
-    sides are apart, as a share of the greater."""
-    places = tuple(f"\0{place}" for place in range(len(columns)))
-    made, numbers = comparison(run.plan.lifted.graph, node, places)
-    length, index = len(columns[0]) if columns else 1, run.grounding.domain.index
-    known: dict[object, np.ndarray] = dict(zip(places, columns, strict=True))
+@dataclass(frozen=True)
+class Improvement:
+    """An instance, and the premises that may be improved for it to tighten its target."""
 
-    def column(entity: object) -> np.ndarray:
-        return known[entity] if entity in known else np.full(length, index[str(entity)])
+    instance: ExaminedInstance
+    wanted: Sequence[ImprovablePremise]
 
-    def interval(name: str, entities: Sequence[object]) -> Interval:
-        table = run.grounding.atoms.tables[name]
-        rows = table.tuples.find([column(entity).astype(np.int32) for entity in entities], length)
-        return Interval(*(end.astype(np.float64) for end in table.read(rows)))
+    def best(self) -> float:
+        """The best bound that it proposes with all premises improved alike: more may contradict what is known."""
+        return max(self._at_once(self.wanted, self._degrees), key=self.instance.tightness)
 
-    inputs = [interval(*atom) for atom in numbers]
-    lower, upper = (np.broadcast_to(end, length) for end in made.truth(inputs))
-    one, other = (term.hull(inputs)[0] for term in (made.left, made.right))
-    apart = np.maximum(other[0] - one[1], one[0] - other[1]).clip(0.0)
-    size = np.maximum(*(np.where(np.isfinite(term), abs(np.stack(term)), 0.0).max(0) for term in (one, other)))
-    gap = np.nan_to_num(apart / size.clip(1e-9), nan=0.0, posinf=0.0)
-    return lower, upper, np.broadcast_to(gap, length)
+    def least(self, reach: float, eps: float) -> list[tuple[ImprovablePremise, float]]:
+        """A minimal set of premises for this bound, and the least degrees that suffice together."""
+
+        def enough(value: float) -> bool:
+            return self.instance.tightness(value) >= self.instance.tightness(reach) - eps
+
+        def holds(some: Sequence[ImprovablePremise]) -> bool:
+            return any(enough(value) for some_of in ([1.0], self._degrees) for value in self._at_once(some, some_of))
+
+        alone = next(([premise] for premise in self.wanted[:_ALONE] if holds([premise])), None)
+        needed = minimal(self.wanted, holds) if alone is None else alone
+        if self._wholly(needed, enough):
+            return [(premise, 1.0 - premise.side) for premise in needed]
+        every = _least_degree(self._degrees, lambda degrees: map(enough, self._at_once(needed, degrees)), _FINER)
+        met = np.full(len(needed), every)
+        if len(needed) > _SINGLY:
+            return [(premise, premise.at(degree)) for premise, degree in zip(needed, met.tolist(), strict=True)]
+        improved: list[tuple[ImprovablePremise, float]] = []
+        for number, premise in enumerate(needed):
+
+            def one_of(degrees: Sequence[float], number: int = number) -> list[bool]:
+                ways = np.tile(met, (len(degrees), 1))
+                ways[:, number] = degrees
+                return [enough(value) for value in self._says(needed, ways)]
+
+            high = _least_degree(np.linspace(0.0, met[number], _GRID).tolist(), one_of, _FINER - 1)
+            least = round(premise.at(high), 4)  # a rounded number, if it suffices
+            degree = (least - premise.now) / ((1.0 - premise.side) - premise.now)
+            if not 0 <= degree <= 1 or not one_of([degree])[0]:
+                least, degree = premise.at(high), high
+            met[number] = degree
+            improved.append((premise, least))
+        return improved
+
+    def _wholly(self, needed: Sequence[ImprovablePremise], enough: Callable[[float], bool]) -> bool:
+        """Whether all are needed, each at full truth: the case of crisp truths, and the cheapest to test."""
+        if len(needed) > _SINGLY:
+            return False
+        less = np.where(np.eye(len(needed), dtype=bool), _HARDLY, 1.0)
+        full, *others = self._says(needed, np.vstack([np.ones(len(needed)), less]))
+        return enough(full) and not any(map(enough, others))
+
+    @cached_property
+    def _degrees(self) -> list[float]:
+        """The degrees to try: an even grid, and those at which a premise passes another's value."""
+        if any(length > _LARGE for length in self.instance.view.instances.lengths):
+            return np.linspace(0.0, 1.0, _COARSE).tolist()
+        values = {value for read in self.instance.reads for value in (read.reading.value, 1 - read.reading.value)}
+        at = {
+            (value - premise.now) / ((1.0 - premise.side) - premise.now)
+            for premise in self.wanted
+            for value in sorted(values)[:_GRID]
+        }
+        even = np.linspace(0.0, 1.0, _GRID).tolist()
+        passed = sorted(degree for degree in at if 0 < degree < 1)
+        return sorted({*even, *passed[:: 1 + len(passed) // _PASSED]})
+
+    def _at_once(self, met: Sequence[ImprovablePremise], degrees: Sequence[float]) -> list[float]:
+        """What it proposes with some premises improved, all to the same of these degrees."""
+        return self._says(met, np.tile(np.array(degrees)[:, None], (1, len(met))))
+
+    def _says(self, met: Sequence[ImprovablePremise], ways: np.ndarray) -> list[float]:
+        """What it proposes with the premises improved to the degrees of each of several ``ways`` (n, k), unless that is
+        unsatisfiable."""
+        view, target, side = self.instance.view, self.instance.target, self.instance.side
+        proposed: list[float] = []
+        step = max(1, _CELLS // (1 + sum(map(len, view.rows.values()))))
+        for start in range(0, len(ways), step):
+            values = self._improved(met, ways[start : start + step])
+            said, bad = view.says(values, target, 0, side), view.contradictory(values)
+            proposed += np.where(bad, float(side), said).tolist()
+        return proposed
+
+    @cached_property
+    def _values(self) -> dict[int, Bounds]:
+        """The leaf values (1, rows) as they are."""
+        return self.instance.view.values([self.instance.reads])
+
+    def _improved(self, met: Sequence[ImprovablePremise], ways: np.ndarray) -> dict[int, Bounds]:
+        """The leaf values with the premises improved; the other bound of each is relaxed."""
+        values = {leaf: Bounds(*(np.tile(end, (len(ways), 1)) for end in ends)) for leaf, ends in self._values.items()}
+        now, goal = np.array([premise.now for premise in met]), np.array([1.0 - premise.side for premise in met])
+        bounds = now + ways * (goal - now)
+        improved: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for number, premise in enumerate(met):
+            for leaf, places in premise.alike.items():
+                improved.setdefault((leaf, premise.side), []).extend((place, number) for place in places)
+        at = {key: np.array(pairs).T for key, pairs in improved.items()}
+        for (leaf, _), (places, _) in at.items():
+            values[leaf].lower[:, places], values[leaf].upper[:, places] = 0.0, 1.0
+        for (leaf, side), (places, numbers) in at.items():
+            values[leaf][side][:, places] = bounds[:, numbers]
+        return values
+
+
+def _least_degree(degrees: list[float], enough: Callable[[Sequence[float]], Iterable[bool]], finer: int) -> float:
+    """The first of these degrees that suffices, else the last; so many times refined between it and the one before."""
+    high = degrees[-1]
+    for _ in range(1 + finer):
+        first = next((i for i, holds in enumerate(enough(degrees)) if holds), len(degrees) - 1)
+        low, high = degrees[max(first - 1, 0)], degrees[first]
+        degrees = np.linspace(low, high, _GRID).tolist()
+    return high
 
 
 def known_numbers(sources: BoundSources, node: str, arguments: Sequence[Argument]) -> tuple[str, ...]:

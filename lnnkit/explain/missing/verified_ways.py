@@ -1,6 +1,5 @@
-"""Selects the ways to show, and verifies each. Missing premises of closed predicates are followed through the rules
-that would derive them, down to premises that only a fact can change. Then the premises of each way are added to the
-facts, and the program is inferred again."""
+"""Selects the ways to show, and verifies each: its premises are added to the facts, and the program is inferred again.
+Missing premises of closed predicates are followed through rules, down to premises that only a fact can change."""
 
 from __future__ import annotations
 
@@ -42,9 +41,8 @@ def chosen(ways: Sequence[Way], side: int, bound: float, added: Added, seconds: 
     left out. If a statement's nearest way is ruled out, its nearest one that is not takes its place."""
     every = _first(sorted(ways, key=lambda way: (effort(way), way.depth)), _premises)
     ordered = _once(every)
-    first = _first(ordered, _statement)
-    excluded = {_statement(way) for way in first if _excluded(way)}
-    open_ = _first([way for way in ordered if _statement(way) in excluded and not _excluded(way)], _statement)
+    first = _first(ordered, lambda way: id(way.statement))
+    open_ = _first([way for way in ordered if not _excluded(way)], lambda way: id(way.statement))
     some = first[:_LISTED]
     others = _first([way for way in (*open_, *ordered) if way not in first], _premises)
     parts = some, others[: min(seconds, _LISTED - len(some))]
@@ -65,10 +63,6 @@ def effort(way: Way) -> tuple[object, ...]:
 
 def _excluded(way: Way) -> bool:
     return any(premise.excluded for premise in way.lacking)
-
-
-def _statement(way: Way) -> object:
-    return id(way.statement)
 
 
 def _premises(way: Way) -> object:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _NAMED = 3  # facts that rule a premise out
+_OPPOSITE = {"lower": RELATION["upper"], "upper": RELATION["lower"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,7 @@ class Missing:
         if self.through is None:
             yield TreeLine("leaf", *self.parts(free, relation), side=self.side)
             return
-        claim = f"{self.atom} {relation[self.side]} {format_bound(self.needed)}"
-        inner = self.through
+        claim, inner = f"{self.atom} {relation[self.side]} {format_bound(self.needed)}", self.through
         key = (claim, *inner.beneath(relation, set()))
         if key in shown:
             yield TreeLine("leaf", claim, "as above", side=self.side)
@@ -103,10 +103,9 @@ class Missing:
                 rest = "its rules were followed no further" if self.underived else "no rule derives it"
             return f"; no fact lists it, and {rest}"
         if self.against is not None:
-            other = RELATION["upper" if self.side == "lower" else "lower"]
             named = [*self.because[:_NAMED], *(["…"] if len(self.because) > _NAMED else [])]
             because = f", from {', '.join(named)}" if named else ""
-            return f"; but it is {other} {format_bound(self.against)}{because}"
+            return f"; but it is {_OPPOSITE[self.side]} {format_bound(self.against)}{because}"
         if self.never_false:
             return "; nothing makes it false"
         return ""
@@ -160,8 +159,8 @@ class Way:
     @property
     def bound(self) -> str:
         """The values of the variables."""
-        bindings = [f"{name} = {value}" for name, value in self.bindings.items()]
-        return ", ".join((*bindings, *(f"some {name}" for name in self.free)))
+        bound = [f"{name} = {value}" for name, value in self.bindings.items()]
+        return ", ".join([*bound, *(f"some {name}" for name in self.free)])
 
     @property
     def heading(self) -> str:
@@ -178,7 +177,6 @@ class Way:
         return {**self.proposal(), "blocked": self.blocked, "meets": self.meets}
 
     def would(self, relation: str) -> str:
-        """What it gives."""
         gives = f"{relation} {format_bound(self.gives)}"
         return f"would need, to give {gives}," if self.blocked else f"would give {gives} with"
 
@@ -195,8 +193,8 @@ class Way:
 @dataclass(frozen=True, slots=True)
 class WhyNot:
     """What could take one ``side`` of an atom from ``bound`` to ``goal``: ``ways``, the nearest one of each statement
-    first; ``more`` were found but are not listed. ``against`` is its other bound if that rules the goal out: no way
-    leads further. ``warnings`` are those about the question."""
+    first, and ``more`` that are not listed. ``against`` is its other bound if no way leads further than that.
+    ``warnings`` concern the question."""
 
     atom: str
     side: BoundSide
@@ -263,8 +261,8 @@ class WhyNot:
             return []
         if self.against is None:
             return ["no statement could change that; only a fact"]
-        other = RELATION["upper" if self.side == "lower" else "lower"]
-        return [f"it is {other} {format_bound(self.against)}: a statement that concludes more would contradict that"]
+        other = f"{_OPPOSITE[self.side]} {format_bound(self.against)}"
+        return [f"it is {other}: a statement that concludes more would contradict that"]
 
     def _below(self) -> list[str]:
         never = {premise.predicate: None for way in self.ways for premise in way.lacking if premise.never_false}

@@ -1,32 +1,69 @@
-"""Proofs that a completed atom is no truer: no instance of a rule with it as head derives more. Instances are searched
-without being listed: where the default of one literal already limits every instance, the proof states that once, and
-only the literal's own atoms are enumerated. Such reasons hold for every entity that is not named elsewhere. Each of
-these has some of its atoms at their defaults, and more specific bounds for others, where these change nothing: so a
-reason counts only if it holds without any default that some of them may lack."""
+"""Which reads of an instance suffice for a bound; and why no instance of the rules with a completed atom as head
+derives more.
+
+Instances are searched without being listed: where the default of one literal already limits every instance, the proof
+states that once, and only the literal's own atoms are enumerated. Such reasons hold for every entity that is not named
+elsewhere. Each of these has some of its atoms at their defaults, and more specific bounds for others, where these
+change nothing: so a reason counts only if it holds without any default that some of them may lack."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from lnnkit.explain.proof.quickxplain import minimal_at_once
 from lnnkit.explain.provenance.bound_sources import Argument, Completed, Unlisted
-from lnnkit.explain.provenance.instance_view import EndRead, InstanceViews
-from lnnkit.formula.unfolding import Formula
+from lnnkit.explain.provenance.instance_view import EndRead, EndReads, InstanceViews, Substitution
+from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.store.layout import Domain
 
 _MOST = 2000  # instances examined one by one; with more, the explanation says that it is incomplete
 _ALL = 5  # with up to this many defaults all 32 subsets are tried, with more only pairs; 0 to 8 cost alike
-Enough = Callable[[Sequence[Sequence[EndRead]]], Sequence[bool]]
+Enough = Callable[[Sequence[EndReads]], Sequence[bool]]
 _BlanketAtom = tuple[int, str, tuple[Argument, ...]]  # a leaf, its table, and its arguments
 
 
+def sufficient(grounding: Grounding, reads: EndReads, enough: Enough) -> EndReads:
+    """A minimal subset of the reads that is enough for every entity to which the defaults among them apply; earlier
+    ones are preferred. All reads if not even these are enough."""
+    blankets = sorted({atom for atom in map(_blanket, reads) if atom and _excepts(grounding, atom)}, key=repr)
+    most = len(blankets) if len(blankets) <= _ALL else 2
+    parts = [frozenset(some) for size in range(1, most + 1) for some in itertools.combinations(blankets, size)]
+    if not parts:
+        return minimal_at_once(reads, enough)
+    bearable = enough([_without(reads, part) for part in parts])
+    lost = [frozenset[_BlanketAtom](), *itertools.compress(parts, bearable)]
+
+    def every(ways: Sequence[EndReads]) -> list[bool]:
+        suffices = enough([_without(way, part) for way in ways for part in lost])
+        return [all(suffices[start : start + len(lost)]) for start in range(0, len(suffices), len(lost))]
+
+    return minimal_at_once(reads, every)
+
+
+def _blanket(read: EndRead) -> _BlanketAtom | None:
+    source = read.reading.source
+    if not isinstance(source, Unlisted | Completed) or all(isinstance(a, str) for a in source.arguments):
+        return None
+    return read.leaf, source.table, source.arguments
+
+
+def _without(reads: EndReads, lost: frozenset[_BlanketAtom]) -> list[EndRead]:
+    return [read for read in reads if _blanket(read) not in lost] if lost else list(reads)
+
+
+def _excepts(grounding: Grounding, blanket: _BlanketAtom) -> bool:
+    """Whether the table has atoms that match the universal conclusion and may have tighter bounds."""
+    _, table, arguments = blanket
+    pattern = [argument if isinstance(argument, str) else place for place, argument in enumerate(arguments)]
+    return bool(_fitting(grounding.domain, pattern, grounding.atoms.tables[table].tuples.columns, {})[0].any())
+
+
 class CompletionProof:
-    """Why no rule derives more than ``source.value``: the ``reads`` that limit all instances of the rules that define
-    its predicate, each with its formula."""
+    """The ``reads``, each with its formula, by which no instance of a rule derives more than ``source.value``."""
 
     def __init__(self, views: InstanceViews, source: Completed) -> None:
         self._views, self._source = views, source
@@ -41,47 +78,39 @@ class CompletionProof:
         strata = (members for stratum, members in self._sources.run.strata if stratum == completion.predicates)
         for formula in (self._grounding.members[member].formula for members in strata for member in members):
             for head in sorted(formula.heads):
-                if formula.neurons[head].source == source.table:
-                    bindings = views.unified(formula, head, entities)
-                    if bindings is not None:
-                        self._search(formula, head, bindings)
+                of_it = formula.neurons[head].source == source.table
+                if of_it and (bindings := views.unified(formula, head, entities)) is not None:
+                    self._search(formula, head, bindings)
 
     @property
     def all_seen(self) -> bool:
         """False if there were too many instances to examine."""
         return self._looked <= _MOST
 
-    def _search(self, formula: Formula, head: int, bindings: Mapping[int, int]) -> None:
+    def _search(self, formula: Formula, head: int, bindings: Substitution) -> None:
         """Search the instances of one rule with one head that extend the bindings."""
         self._looked += 1
         if not self.all_seen or (self._blanket and self._has_row(formula, head, bindings)):
             return
         domain, wording, neurons = self._domain, self._sources.wording, formula.neurons
         free = {variable for variable in formula.blocks[0].variables if variable not in bindings}
-        named: dict[int, Argument] = {
-            v: wording.names[entity] for v, entity in bindings.items() if entity < domain.generic
-        }
-        view = self._views.whole(formula, {**bindings, **dict.fromkeys(free, domain.generic)}, free)
+        view = self._views.whole(formula, bindings)
+        named = self._views.named(view, AUXILIARY, 0)
         leaves = [leaf for leaf in formula.leaves if leaf not in formula.heads]
         bound = ((leaf, side) for leaf in leaves if free.isdisjoint(neurons[leaf].arguments) for side in (0, 1))
         reads = [read for end in bound for read in self._views.reads(view, *end, self._tick, named)]
 
-        def hold(ways: Sequence[Sequence[EndRead]]) -> list[bool]:
+        def hold(ways: Sequence[EndReads]) -> list[bool]:
             """Whether each of several sets of readings limits the head."""
             return (view.least(view.values(ways), head) <= self._source.value + self._sources.eps).tolist()
 
-        def keep(limiting: Sequence[EndRead]) -> None:
-            every = for_every_entity(self._grounding, limiting, hold)
-            self.reads += [(formula, read) for read in minimal_at_once(limiting, every)]
+        def keep(limiting: EndReads) -> None:
+            self.reads += [(formula, read) for read in sufficient(self._grounding, limiting, hold)]
 
-        if hold([reads])[0]:
+        if not free or hold([reads])[0]:  # readings that do not limit an instance are all kept, for the checker to see
             keep(reads)
             return
-        # The engine's readings do not limit it: report what is missing rather than hide it from the checker.
-        if not free:
-            self.reads += [(formula, read) for read in reads]
-            return
-        generators: list[tuple[Sequence[Mapping[int, int]], EndRead]] = []
+        generators: list[tuple[Sequence[Substitution], EndRead]] = []
         for leaf in leaves:
             neuron, about = neurons[leaf], wording.pattern(formula, leaf, named)
             for side in () if neuron.block or free.isdisjoint(neuron.arguments) else (0, 1):
@@ -100,19 +129,19 @@ class CompletionProof:
         for extended in more:
             self._search(formula, head, {**bindings, **extended})
 
-    def _matching(self, formula: Formula, leaf: int, bindings: Mapping[int, int]) -> list[dict[int, int]]:
+    def _matching(self, formula: Formula, leaf: int, bindings: Substitution) -> list[dict[int, int]]:
         """The bindings from a leaf's materialised atoms, without those that its default covers."""
         neuron, sources = formula.neurons[leaf], self._sources
         source = sources.unlisted(neuron.source, sources.wording.pattern(formula, leaf, {}), 1, self._tick).source
-        completed, relation = isinstance(source, Completed), self._grounding.atoms.tables[neuron.source]
+        relation = self._grounding.atoms.tables[neuron.source]
         columns = sources.exceptions(source) if isinstance(source, Completed) else relation.tuples.columns
         fits, first = _fitting(self._domain, neuron.arguments, columns, bindings)
-        if not completed and sources.wording.is_predicate(neuron.source):
+        if not isinstance(source, Completed) and sources.wording.is_predicate(neuron.source):
             fits &= relation.flags("given").values
         rows = np.flatnonzero(fits).tolist()
         return [{variable: int(column[row]) for variable, column in first.items()} for row in rows]
 
-    def _has_row(self, formula: Formula, head: int, bindings: Mapping[int, int]) -> bool:
+    def _has_row(self, formula: Formula, head: int, bindings: Substitution) -> bool:
         """Whether the head is an atom that has bounds of its own."""
         columns = self._sources.exceptions(self._source)
         fits, unbound = _fitting(self._domain, formula.neurons[head].arguments, columns, bindings)
@@ -120,7 +149,7 @@ class CompletionProof:
 
 
 def _fitting(
-    domain: Domain, arguments: Sequence[int | str], columns: Sequence[np.ndarray], bindings: Mapping[int, int]
+    domain: Domain, arguments: Sequence[int | str], columns: Sequence[np.ndarray], bindings: Substitution
 ) -> tuple[np.ndarray, dict[int, np.ndarray]]:
     """A mask of the atoms in columns of ids that match a pattern, and the columns of its unbound variables."""
     fits = np.ones(len(columns[0]) if columns else 1, bool)
@@ -131,38 +160,3 @@ def _fitting(
         else:
             fits &= column == (bindings[argument] if argument in bindings else first.setdefault(argument, column))
     return fits, first
-
-
-def for_every_entity(grounding: Grounding, reads: Sequence[EndRead], enough: Enough) -> Enough:
-    """As ``enough``, but true only if the reason holds for every entity to which the defaults among ``reads`` apply."""
-    blankets = sorted({atom for atom in map(_blanket, reads) if atom and _excepts(grounding, atom)}, key=repr)
-    most = len(blankets) if len(blankets) <= _ALL else 2
-    parts = [frozenset(some) for size in range(1, most + 1) for some in itertools.combinations(blankets, size)]
-    if not parts:
-        return enough
-    bearable = enough([_without(reads, part) for part in parts])
-    lost = [frozenset[_BlanketAtom](), *itertools.compress(parts, bearable)]
-
-    def every(ways: Sequence[Sequence[EndRead]]) -> list[bool]:
-        suffices = enough([_without(way, part) for way in ways for part in lost])
-        return [all(suffices[start : start + len(lost)]) for start in range(0, len(suffices), len(lost))]
-
-    return every
-
-
-def _blanket(read: EndRead) -> _BlanketAtom | None:
-    source = read.reading.source
-    if not isinstance(source, Unlisted | Completed) or all(isinstance(a, str) for a in source.arguments):
-        return None
-    return read.leaf, source.table, source.arguments
-
-
-def _without(reads: Sequence[EndRead], lost: frozenset[_BlanketAtom]) -> list[EndRead]:
-    return [read for read in reads if _blanket(read) not in lost] if lost else list(reads)
-
-
-def _excepts(grounding: Grounding, blanket: _BlanketAtom) -> bool:
-    """Whether the table has atoms that match the universal conclusion and may have tighter bounds."""
-    _, table, arguments = blanket
-    pattern = [argument if isinstance(argument, str) else place for place, argument in enumerate(arguments)]
-    return bool(_fitting(grounding.domain, pattern, grounding.atoms.tables[table].tuples.columns, {})[0].any())

@@ -60,11 +60,10 @@ class Premise:
 @dataclass(slots=True, eq=False)
 class Step:
     """``conclusion`` (an atom or a formula, its variables bound) is at least (``side`` lower) or at most ``bound``. A
-    blanket conclusion has variables: it holds for all entities of which no fact says more, or, where there is a list of
-    those ``excepted``, for all others. ``formula`` is the instance, every connective with its logic. An exact step
-    rests on all its premises together, and on atoms that ``rules`` complete: each is the least truth with which these
-    hold. In a ``crisp`` one every atom is true or false. ``all_seen`` is false where the premises are not all that are
-    needed: there would be too many to list."""
+    blanket conclusion has variables: it holds for all entities of which no fact says more, or, where some are
+    ``excepted``, for all others. ``formula`` is the instance, every connective with its logic. An exact step rests on
+    all its premises together, and on atoms that ``rules`` complete: each is the least truth with which these hold. In
+    a ``crisp`` one every atom is true or false. ``all_seen`` is false where too many premises are needed to list."""
 
     conclusion: ast.Expression
     side: BoundSide
@@ -248,9 +247,7 @@ def ground_key(formula: object) -> tuple[str, tuple[str, ...]] | None:
 def fact_text(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: bool = False) -> str:
     """The fact as a statement would put it."""
     atom = format_expression(ground_atom(predicate, arguments))
-    if not numeric and (lower, upper) == (1.0, 1.0):
-        return f"fact {atom}"
-    if not numeric and (lower, upper) == (0.0, 0.0):
-        return f"fact ~{atom}"
+    if not numeric and (lower, upper) in ((0.0, 0.0), (1.0, 1.0)):
+        return f"fact {'' if upper else '~'}{atom}"
     low, high = in_digits(lower), in_digits(upper)
     return f"fact {atom} = {low}" if lower == upper else f"fact {atom} in [{low}, {high}]"

@@ -4,28 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
-from lnnkit.analysis.families import Polarity
 from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion
 from lnnkit.check.symbols import negated_ends
 from lnnkit.engine.inference_run import Run
-from lnnkit.explain.proof.completion_proof import CompletionProof, Enough, for_every_entity
+from lnnkit.explain.proof.completion_proof import CompletionProof, sufficient
 from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step
-from lnnkit.explain.proof.quickxplain import minimal_at_once
-from lnnkit.explain.provenance.bound_sources import (
-    Argument,
-    BoundSource,
-    BoundSources,
-    Completed,
-    Event,
-    Listed,
-    Reading,
-    Unlisted,
-    names_within,
-)
-from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, InstanceViews
+from lnnkit.explain.provenance.bound_sources import BoundSource, BoundSources, Completed, Event, Listed, Unlisted
+from lnnkit.explain.provenance.instance_view import EndRead, EndReads, InstanceView, InstanceViews
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.graph.match import below_negations
 from lnnkit.syntax.printer import format_expression
@@ -78,37 +64,28 @@ class Prover:
 
     def end(self, steps: Steps, predicate: str, arguments: Sequence[str], side: int) -> int:
         """The number of the step that gives one bound of an atom."""
-        reading = self.reading(predicate, arguments, side)
+        reading = self.sources.reading(predicate, arguments, side)
         if reading.source is not None:
             return steps.number(reading.source)
         return steps.add(Step(self.wording.conclusion(predicate, arguments), SIDES[side], reading.value, "open"))
 
     def bounds(self, predicate: str, arguments: Sequence[str]) -> tuple[float, float]:
         """The bounds of an atom."""
-        lower, upper = (self.reading(predicate, arguments, side).value for side in (0, 1))
+        lower, upper = (self.sources.reading(predicate, arguments, side).value for side in (0, 1))
         return lower, upper
-
-    def reading(self, table: str, arguments: Sequence[str], side: int, *, crossed: bool = True) -> Reading:
-        """One bound of an atom or of a shared formula; where its bounds have ``crossed``, the one that did."""
-        local, numbers = self.sources.find(table, arguments), self.wording.numbers
-        if local < 0:
-            return self.sources.unlisted(table, arguments, side)
-        row = int(numbers.of(self.run.grounding.atoms.tables[table], np.array([local]))[0])
-        return self.sources.of(row, side, crossed=crossed and bool((numbers.crossed == row).any()))
 
     def prove_contradiction(self, shape: int, row: int, tick: int) -> Proof:
         """The proof that an instance arrested at ``tick`` is unsatisfiable."""
         view, _ = self.views.of(shape, AUXILIARY, row)
-        reads = self._every_read(view, tick)
-        kept = self._minimal(sorted(reads, key=_age), lambda ways: view.contradictory(view.values(ways)).tolist())
+        reads, grounding = sorted(self._every_read(view, tick), key=_age), self.run.grounding
+        kept = sufficient(grounding, reads, lambda ways: view.contradictory(view.values(ways)).tolist())
         steps, whole = Steps(), self.wording.instance(view.formula, view.bindings)
         step = Step(whole, "lower", view.formula.lower, "contradiction")
         number = steps.add(self._of_instance(steps, view, kept, step))
         return self.finished(steps, format_expression(whole), number, number)
 
     def _every_read(self, view: InstanceView, tick: int) -> list[EndRead]:
-        leaves = (*view.formula.leaves, *((AUXILIARY,) if view.formula.auxiliary is not None else ()))
-        return [read for leaf in leaves for side in (0, 1) for read in self.views.reads(view, leaf, side, tick)]
+        return [read for leaf in view.read for side in (0, 1) for read in self.views.reads(view, leaf, side, tick)]
 
     def finished(self, steps: Steps, conclusion: str, lower: int, upper: int) -> Proof:
         """The proof by the steps and, transitively, all their premises."""
@@ -119,8 +96,13 @@ class Prover:
 
     def _step(self, steps: Steps, source: BoundSource) -> Step:
         match source:
+            case Event(kind=Kind.INITIAL):
+                about = Unlisted(*self.wording.about(source.row), source.side)
+                return self._initial(steps, about, source.value, source.tick)
             case Event():
-                return self._sent(steps, source)
+                assert source.kind is Kind.SENT, source
+                view, place = self.views.of(source.shape, source.leaf, source.instance)
+                return self._by_instance(steps, source, view, place, self._reads(source, view))
             case Listed(row, side):
                 given = self.sources.fact(row, side)
                 conclusion = self.wording.conclusion(*self.wording.about(row))
@@ -131,7 +113,7 @@ class Prover:
                     return Step(self.wording.conclusion(table, arguments), SIDES[side], value, "closed")
                 strata, completions = len(self.run.strata), self.sources.history.completions
                 tick = completions[strata - 1].stop if 0 < strata <= len(completions) else 0  # all completed once
-                return self._initial(steps, table, arguments, side, value, tick)
+                return self._initial(steps, source, value, tick)
             case Completed(table, arguments, _, value):
                 step = Step(self.wording.conclusion(table, arguments), "upper", value, "completed")
                 limits = CompletionProof(self.views, source)
@@ -142,35 +124,24 @@ class Prover:
                     step.excepted = frozenset(zip(*texts, strict=True))
                 return step
 
-    def _sent(self, steps: Steps, event: Event) -> Step:
-        table, arguments = self.wording.about(event.row)
-        if event.kind is Kind.INITIAL:
-            return self._initial(steps, table, arguments, event.side, event.value, event.tick)
-        assert event.kind is Kind.SENT, event
-        view, place = self.views.of(event.shape, event.leaf, event.instance)
-        return self._by_instance(steps, event, view, place, self._reads(event, view))
-
-    def _by_instance(
-        self, steps: Steps, event: Event, view: InstanceView, place: int, reads: Sequence[EndRead]
-    ) -> Step:
+    def _by_instance(self, steps: Steps, event: Event, view: InstanceView, place: int, reads: EndReads) -> Step:
         kept = self._necessary(event, view, place, reads)
         conclusion = self.wording.conclusion(*self.wording.about(event.row))
         step = Step(conclusion, SIDES[event.side], event.value, "neuron")
         return self._of_instance(steps, view, kept, step, view.formula.block_of(event.leaf), place)
 
     def by_instance(self, steps: Steps, event: Event, view: InstanceView, place: int) -> Step | None:
-        """The step by which another instance gives the bound of an event to its row, at ``place``; None if it does
-        not, or is unsatisfiable."""
+        """The step by which another, satisfiable instance gives the bound of an event to its row, at ``place``."""
         reads = [read for read in self._reads(event, view) if (read.leaf, read.side) != (event.leaf, event.side)]
         said = view.says(view.values([reads]), event.leaf, place, event.side)
-        if not self._reached(said, event.side, event.value)[0]:
+        if not self.reached(said, event.side, event.value)[0]:
             return None
         if not view.completes and view.contradictory(view.values([self._every_read(view, event.tick)]))[0]:
             return None
         return self._by_instance(steps, event, view, place, reads)
 
     def _of_instance(
-        self, steps: Steps, view: InstanceView, kept: Sequence[EndRead], step: Step, block: int = 0, place: int = 0
+        self, steps: Steps, view: InstanceView, kept: EndReads, step: Step, block: int = 0, place: int = 0
     ) -> Step:
         """The step with the instance from which it follows, and what it read; ``place`` is its row in a ``block``."""
         formula = view.formula
@@ -179,16 +150,15 @@ class Prover:
         if formula.auxiliary is None and isinstance(formula.root.origin, Assertion):  # the whole of its statement
             step.statement = formula.root.origin
             step.reason = "statement" if step.reason == "neuron" else step.reason
-            named = {**dict(enumerate(formula.root.variables)), **(names_within(formula) if block else {})}
+            named = self.wording.variables(formula)
             entities = {**view.bindings, **view.entities(block, place)}
             step.bindings = {named.get(v, f"X{v}"): self.wording.names[entity] for v, entity in entities.items()}
         step.premises = steps.premises((formula, read) for read in kept)
         return step
 
-    def _initial(
-        self, steps: Steps, table: str, arguments: Sequence[Argument], side: int, value: float, tick: int
-    ) -> Step:
+    def _initial(self, steps: Steps, source: Unlisted, value: float, tick: int) -> Step:
         """A shared formula before the first round: bounds from its statements, or from its operands."""
+        table, arguments, side = source.table, source.arguments, source.side
         conclusion, lifted = self.wording.conclusion(table, arguments), self.run.plan.lifted
         for root in lifted.statements:
             reference, negated = below_negations(lifted.graph, root.reference)
@@ -202,30 +172,18 @@ class Prover:
         domain = self.run.grounding.domain
         ids = {place: domain.index[a] if isinstance(a, str) else domain.generic for place, a in enumerate(arguments)}
         view = self.views.whole(formula, ids)
-        needed = self.upward_needed(view, self.upward_reads(view, arguments, side, tick), side, value)
-        premises = steps.premises((formula, read) for read in needed)
+        premises = self.premises(steps, view, self.views.upward_reads(view, arguments, side, tick), side, value)
         return Step(conclusion, SIDES[side], value, "neuron", formula=conclusion, premises=premises)
 
-    def upward_reads(self, view: InstanceView, outer: Sequence[Argument], side: int, tick: int) -> list[EndRead]:
-        """The reads of leaves on which one upward end of a formula's bounds may rest."""
-        signs = Polarity(view.formula).signs
-        ends = {1: (side,), -1: (1 - side,), 0: (0, 1)}
-        return [
-            read
-            for leaf in view.formula.leaves
-            for end in (ends[signs[leaf]] if leaf in signs else ())
-            for read in self.views.reads(view, leaf, end, tick, dict(enumerate(outer)))
-        ]
+    def premises(self, steps: Steps, view: InstanceView, reads: EndReads, side: int, value: float) -> list[Premise]:
+        """The premises for those of the reads that an upward end needs."""
 
-    def upward_needed(self, view: InstanceView, reads: Sequence[EndRead], side: int, value: float) -> Sequence[EndRead]:
-        top = view.formula.top
-        return self._minimal(reads, lambda ways: self._reached(view.upward(view.values(ways))[top][side], side, value))
+        def enough(ways: Sequence[EndReads]) -> list[bool]:
+            return self.reached(view.upward(view.values(ways))[view.formula.top][side], side, value)
 
-    def _minimal(self, reads: Sequence[EndRead], enough: Enough) -> Sequence[EndRead]:
-        """A minimal sufficient subset of the reads; all of them if not even these suffice."""
-        return minimal_at_once(reads, for_every_entity(self.run.grounding, reads, enough))
+        return steps.premises((view.formula, read) for read in sufficient(self.run.grounding, reads, enough))
 
-    def _reached(self, bounds: Array, side: int, value: float) -> list[bool]:
+    def reached(self, bounds: Array, side: int, value: float) -> list[bool]:
         """Whether recomputed bounds reach a value, up to a tolerance relative to the magnitude of numbers."""
         slack = self.sources.eps * max(1.0, abs(value))
         return (bounds <= value + slack if side else bounds >= value - slack).tolist()
@@ -241,7 +199,7 @@ class Prover:
             every.pop(leaf, None)
             every[leaf] = (0, 1)
         if every_end or formula.compares:  # a number that occurs twice is narrowed by its own ends
-            every = {leaf: (0, 1) for leaf in (*formula.leaves, AUXILIARY) if leaf in view.rows}
+            every = dict.fromkeys(view.read, (0, 1))
         for leaf, sides in every.items():
             if leaf in formula.heads:  # which its rule reads if facts give it bounds
                 given = view.instances.tables[leaf].flags("given").take(view.rows[leaf])[0]
@@ -251,7 +209,7 @@ class Prover:
                 reads += self.views.reads(view, leaf, side, event.tick)
         return reads
 
-    def _necessary(self, event: Event, view: InstanceView, place: int, reads: Sequence[EndRead]) -> list[EndRead]:
+    def _necessary(self, event: Event, view: InstanceView, place: int, reads: EndReads) -> list[EndRead]:
         """A minimal sufficient subset of an instance's reads; earlier ones are preferred."""
         key: object = None
         if not view.has_rows:
@@ -263,11 +221,10 @@ class Prover:
 
         target = event.leaf, place, event.side
 
-        def said(ways: Sequence[Sequence[EndRead]]) -> list[bool]:
-            return self._reached(view.says(view.values(ways), *target), event.side, event.value)
+        def said(ways: Sequence[EndReads]) -> list[bool]:
+            return self.reached(view.says(view.values(ways), *target), event.side, event.value)
 
-        every = for_every_entity(self.run.grounding, reads, said) if view.has_rows else said
-        kept = {id(read) for read in minimal_at_once(sorted(reads, key=_age), every)}
+        kept = {id(read) for read in sufficient(self.run.grounding, sorted(reads, key=_age), said)}
         if len(kept) == len(reads) and not said([reads])[0]:
             # In Goedel logic an implication that is less than true fixes its consequent from both sides.
             wider = self._reads(event, view, every_end=True)

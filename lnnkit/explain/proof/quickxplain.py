@@ -13,9 +13,8 @@ T = TypeVar("T")
 
 
 def minimal(items: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T]:
-    """A minimal sublist of ``items`` that is ``enough``; earlier items are preferred. ``enough`` must be monotone and
-    true of all items. It is called about ``k log(n / k)`` times for a result of ``k`` out of ``n`` items. Returns all
-    items if not even these are enough."""
+    """A minimal sublist of ``items`` that is ``enough``, a monotone property; earlier items are preferred. All items if
+    not even these are. ``enough`` is called about ``k log(n / k)`` times for a result of ``k`` out of ``n`` items."""
 
     def kept(part: Sequence[T], beside: Sequence[T], grown: bool) -> list[T]:
         """Of a part, what is needed ``beside`` others; whether these have ``grown`` since they were not enough."""
@@ -35,9 +34,8 @@ def minimal(items: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T
 
 def minimal_at_once(items: Sequence[T], enough: Callable[[Sequence[Sequence[T]]], Sequence[bool]]) -> list[T]:
     """The same where many subsets are tested together as fast as one: ``enough`` answers for each of several. An item
-    that cannot be dropped alone cannot be dropped at all. Of the others, the shortest sufficient prefix ends with an
-    item that is kept; then those before it are searched. It is called about ``k log(n) / log(64)`` times for ``k``
-    others."""
+    that cannot be dropped alone cannot be dropped at all. Of ``k`` others, the shortest sufficient prefix ends with one
+    that is kept; then those before it are searched, with about ``k log(n) / log(64)`` calls."""
     needed = [False] * len(items)
     for start in range(0, len(items), _AT_ONCE):
         some = range(start, min(start + _AT_ONCE, len(items)))

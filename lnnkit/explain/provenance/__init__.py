@@ -1,2 +1,1 @@
-"""Where bounds come from: events, facts and defaults by atom, and the instances that set them. Start with
-`bound_sources`."""
+"""Where bounds come from: events, facts, defaults, and the instances that set them. Start with `bound_sources`."""

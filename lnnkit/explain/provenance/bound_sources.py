@@ -1,11 +1,11 @@
-"""The sources of bounds: the event, fact or default on which an atom's bound rested at a tick, by the history of a
-fixpoint; and the rows of its grounding as text."""
+"""The event, fact or default on which an atom's bound rested at a tick of a fixpoint's history; and rows as text."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import cast
 
 import numpy as np
@@ -26,12 +26,12 @@ from lnnkit.trail.events import Completion, Kind, Trail
 
 END = 2**31 - 1  # a tick after all others
 Argument = str | ast.Variable
+Named = Mapping[int, Argument]  # by variable
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """``row``'s ``side`` (0 lower, 1 upper) got ``value``, proposed by ``instance`` of ``shape`` to ``leaf`` from
-    bounds read before ``tick``."""
+    """A ``side`` of ``row`` got ``value``, by ``instance`` of ``shape`` through ``leaf`` and bounds before ``tick``."""
 
     number: int
     kind: Kind
@@ -51,12 +51,9 @@ class BoundHistory:
         self.completions: Sequence[Completion] = tuple(trail.completions)
         self._events = events = trail.events(numbers)
         self._ends = np.append(events.start, len(events.row))
-        sides = events.side.repeat(np.diff(self._ends))
-        self._sorted = list[tuple[np.ndarray, np.ndarray]]()
-        for side in (0, 1):
-            places = np.flatnonzero(sides == side)
-            places = places[np.argsort(events.row[places], kind="stable")]
-            self._sorted.append((events.row[places], places))
+        sides, order = events.side.repeat(np.diff(self._ends)), np.argsort(events.row, kind="stable")
+        by_side = [order[sides[order] == side] for side in (0, 1)]
+        self._sorted = [(events.row[places], places) for places in by_side]
 
     def at(self, row: int, side: int, tick: int = END) -> Event | None:
         """The last event before ``tick``."""
@@ -140,8 +137,7 @@ class Reading:
 
 
 class GroundText:
-    """Atoms, shared formulas and instances of statements as syntax; ``names`` has the text of each entity id,
-    ``numbers`` numbers the rows of all tables."""
+    """Atoms, shared formulas and instances as syntax, by the ``names`` of entities and the ``numbers`` of rows."""
 
     def __init__(self, run: Run, names: Sequence[str]) -> None:
         self.names = names
@@ -176,13 +172,18 @@ class GroundText:
         entities = {variable: self.names[bindings[variable]] for variable in range(len(formula.root.variables))}
         return as_expression(whole, entities, names, logic=self._lifted.program.logic)
 
-    def pattern(self, formula: Formula, leaf: int, known: Mapping[int, Argument]) -> tuple[Argument, ...]:
+    def pattern(self, formula: Formula, leaf: int, known: Named) -> tuple[Argument, ...]:
         """The arguments of a leaf or of the formula's own neuron; variables that are not ``known`` stay variables."""
-        assert formula.root is not None
-        named = {**dict(enumerate(formula.root.variables)), **names_within(formula)}
+        named = self.variables(formula)
         arguments = formula.blocks[0].variables if leaf == AUXILIARY else formula.neurons[leaf].arguments
-        variables = {a: ast.Variable(named.get(a, f"X{a}")) for a in arguments if isinstance(a, int)}
-        return tuple(a if isinstance(a, str) else known.get(a) or variables[a] for a in arguments)
+        return tuple(
+            a if isinstance(a, str) else known.get(a) or ast.Variable(named.get(a, f"X{a}")) for a in arguments
+        )
+
+    def variables(self, formula: Formula) -> dict[int, str]:
+        """The names of a formula's variables."""
+        assert formula.root is not None
+        return {**dict(enumerate(formula.root.variables)), **names_within(formula)}
 
     def _unfolded(self, root: Root, neuron: str | None) -> tuple[Formula, Mapping[int, str]]:
         """A statement or a shared ``neuron``, with all shared neurons unfolded; the names of its bound variables."""
@@ -216,9 +217,8 @@ class BoundSources:
         self.wording = GroundText(run, names)
         self.history = BoundHistory(run.state.trail, self.wording.numbers)
         self.eps = tolerance(run.state.dtype)
-        self._origins = origins
+        self._given_facts = cache(lambda row: origins.of(*self.wording.about(row)))
         self._given = self.wording.numbers.flags("given")
-        self._facts: dict[int, list[GivenFact]] = {}
         self._exceptions: dict[tuple[str, int], list[np.ndarray]] = {}
 
     def find(self, table: str, about: Sequence[Argument]) -> int:
@@ -227,6 +227,14 @@ class BoundSources:
         if not all(isinstance(argument, str) and argument in index for argument in about):
             return -1
         return int(relation.tuples.find([np.array([index[str(argument)]], np.int32) for argument in about], 1)[0])
+
+    def reading(self, table: str, arguments: Sequence[Argument], side: int, *, crossed: bool = True) -> Reading:
+        """One bound of an atom or of a shared formula; where its bounds have ``crossed``, the one that did."""
+        local, numbers = self.find(table, arguments), self.wording.numbers
+        if local < 0:
+            return self.unlisted(table, arguments, side)
+        row = int(numbers.of(self.run.grounding.atoms.tables[table], np.array([local]))[0])
+        return self.of(row, side, crossed=crossed and bool((numbers.crossed == row).any()))
 
     def of(self, row: int, side: int, tick: int = END, *, crossed: bool = False) -> Reading:
         """The bound of a row as read at ``tick``; or that of an arrested row which ``crossed`` its other bound."""
@@ -258,8 +266,7 @@ class BoundSources:
         return self._read(value, side, Unlisted(table, tuple(arguments), side), table)
 
     def exceptions(self, source: Completed) -> list[np.ndarray]:
-        """The exceptions of a conclusion about all atoms, as columns of ids: those that facts list, or that became true
-        to some degree."""
+        """The atoms, as columns of ids, that a conclusion about all excepts: those of facts, and those above 0."""
         key = source.table, source.completion
         if key not in self._exceptions:
             relation = self.run.grounding.atoms.tables[source.table]
@@ -280,9 +287,7 @@ class BoundSources:
 
     def fact(self, row: int, side: int) -> GivenFact:
         """The fact that gives a row its bound; the most trusted one, and of those the first."""
-        if row not in self._facts:
-            self._facts[row] = self._origins.of(*self.wording.about(row))
-        return max(self._facts[row], key=lambda fact: (-fact.upper if side else fact.lower, fact.trust))
+        return max(self._given_facts(row), key=lambda fact: (-fact.upper if side else fact.lower, fact.trust))
 
     def _read(self, value: float, side: int, source: BoundSource, table: str) -> Reading:
         """A reading; bounds that neurons read as unknown need no source."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from lnnkit.analysis.families import Polarity
 from lnnkit.analysis.needs import Needs
 from lnnkit.arrays import Array
 from lnnkit.engine.response.respond import ascend, constant, entering, leaf_bound
-from lnnkit.explain.provenance.bound_sources import Argument, BoundSources, Reading
+from lnnkit.explain.provenance.bound_sources import Argument, BoundSources, Named, Reading
 from lnnkit.formula.passes import downward, least_heads, upward
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, Formula
@@ -21,6 +22,7 @@ from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import TRUE, UNKNOWN, UNNAMED
 
 Values = Mapping[int, Bounds]  # by leaf, (variants, rows)
+Substitution = Mapping[int, int]  # entities by variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +35,13 @@ class EndRead:
     reading: Reading
 
 
+EndReads = Sequence[EndRead]
+
+
 @dataclass(frozen=True)
 class InstanceView:
-    """The only one of ``instances``. ``completes``: it completes a closed predicate. Its responses are worked out for
-    several variants of what it reads at once."""
+    """The only one of ``instances``, evaluated for several variants of what it reads at once; whether it ``completes``
+    a closed predicate."""
 
     instances: Instances
     completes: bool = False
@@ -50,8 +55,13 @@ class InstanceView:
         """The atom rows of each leaf, one for each row of the leaf's block."""
         return self.instances.rows
 
+    @property
+    def read(self) -> list[int]:
+        """The leaves, and the formula's own neuron if it has one."""
+        return [leaf for leaf in (*self.formula.leaves, AUXILIARY) if leaf in self.rows]
+
     @cached_property
-    def bindings(self) -> Mapping[int, int]:
+    def bindings(self) -> Substitution:
         """The entities of the free variables."""
         return self.entities(0, 0)
 
@@ -59,6 +69,23 @@ class InstanceView:
     def has_rows(self) -> bool:
         """Whether it has quantifiers."""
         return len(self.formula.blocks) > 1
+
+    def with_rows(self, stay: Callable[[int, Array], Array]) -> InstanceView:
+        """It with some rows of inner blocks alone: ``stay`` tells which, by a block and the groups of its rows."""
+        instances, kept, groupings = self.instances, [np.ones(1, bool)], list[Grouping | None]([None])
+        for number, block in enumerate(self.formula.blocks[1:], 1):  # a block comes after those around it
+            grouping, above = instances.groupings[number], kept[block.parent]
+            assert grouping is not None
+            stays = above[grouping.group] & stay(number, grouping.group)
+            kept.append(stays)
+            parent, virtual = (np.cumsum(above) - 1)[grouping.group[stays]], grouping.virtual[stays]
+            groupings.append(Grouping(parent, int(above.sum()), None, virtual, grouping.stranger[stays]))
+        pairs = zip(instances.ids, kept, strict=True)
+        ids = tuple({variable: column[stays] for variable, column in columns.items()} for columns, stays in pairs)
+        rows = {leaf: rows[kept[self.formula.block_of(leaf)]] for leaf, rows in self.rows.items()}
+        lengths = tuple(int(stays.sum()) for stays in kept)
+        kept_rows = replace(instances, ids=ids, lengths=lengths, rows=rows, groupings=tuple(groupings))
+        return replace(self, instances=kept_rows)
 
     def entities(self, block: int, place: int) -> dict[int, int]:
         """The entities of a block's variables in one of its rows."""
@@ -68,7 +95,7 @@ class InstanceView:
         """The table that holds a leaf's bounds."""
         return self.instances.tables[leaf].name
 
-    def values(self, ways: Sequence[Sequence[EndRead]]) -> dict[int, Bounds]:
+    def values(self, ways: Sequence[EndReads]) -> dict[int, Bounds]:
         """The leaf values for each of several sets of reads: bounds that are not among them are unknown."""
         values: dict[int, Bounds] = {}
         for leaf, rows in self.rows.items():
@@ -161,24 +188,23 @@ class InstanceViews:
             place = int(instances.place(block, np.zeros(1, np.int64), entities)[0])
         return InstanceView(instances, shape.completes), place
 
-    def whole(self, formula: Formula, bindings: Mapping[int, int], free: Set[int] = frozenset()) -> InstanceView:
-        """The instance for these entities of the formula's free variables (a reserved id stands for any entity), with a
-        row for every entity of its quantifiers' sorts. Equalities of ``free`` variables are unknown."""
-        domain = self._grounding.domain
+    def whole(self, formula: Formula, bindings: Substitution) -> InstanceView:
+        """The instance for these entities of the formula's free variables (a reserved id: of any), with a row for every
+        entity of its quantifiers' sorts. Other variables may be anything: their equalities are unknown."""
+        domain, variables = self._grounding.domain, formula.blocks[0].variables
         every = Needs((), {block: (frozenset(),) for block in range(1, len(formula.blocks))})
         assembler = Assembler(formula, every, self._grounding.atoms, domain, lambda _formula, _count: None, {})
-        ids = [np.array([bindings[variable]], np.int32) for variable in formula.blocks[0].variables]
+        ids = [np.array([bindings.get(variable, domain.generic)], np.int32) for variable in variables]
         instances = assembler.of(ids, 1, apart=True)
+        free = {*variables} - {*bindings}
         for index, neuron in enumerate(formula.neurons):
             if neuron.kind == "same" and neuron.arguments[0] != neuron.arguments[1]:
                 one, other = instances.arguments(index, domain)
                 unsure = (one >= domain.generic) & (other >= domain.generic)
-                instances.rows[index][unsure | any(argument in free for argument in neuron.arguments)] = UNKNOWN
+                instances.rows[index][unsure | (not free.isdisjoint(neuron.arguments))] = UNKNOWN
         return InstanceView(instances)
 
-    def reads(
-        self, view: InstanceView, leaf: int, side: int, tick: int, known: Mapping[int, Argument] | None = None
-    ) -> list[EndRead]:
+    def reads(self, view: InstanceView, leaf: int, side: int, tick: int, known: Named | None = None) -> list[EndRead]:
         """The informative reads of a leaf, without repetition over the rows of quantifiers. An atom without a row is
         about the ``known`` entities, and any others (default: those at its place, as far as they have names)."""
         sources, table, reads = self.sources, view.table(leaf), list[EndRead]()
@@ -199,6 +225,17 @@ class InstanceViews:
                     reading = sources.unlisted(table, about, side, tick, unnamed=row == UNNAMED)
                     reads.append(EndRead(leaf, tuple(mine), side, reading))
         return reads
+
+    def upward_reads(self, view: InstanceView, outer: Sequence[Argument], side: int, tick: int) -> list[EndRead]:
+        """The reads of leaves on which one upward end of a formula's bounds may rest."""
+        signs = Polarity(view.formula).signs
+        ends = {1: (side,), -1: (1 - side,), 0: (0, 1)}
+        return [
+            read
+            for leaf in view.formula.leaves
+            for end in (ends[signs[leaf]] if leaf in signs else ())
+            for read in self.reads(view, leaf, end, tick, dict(enumerate(outer)))
+        ]
 
     def unified(self, formula: Formula, leaf: int, entities: Sequence[int | None]) -> dict[int, int] | None:
         """The bindings under which a leaf is about these entities, where they are known; None if there are none."""

@@ -130,3 +130,41 @@ def test_what_is_lacking_in_the_end_is_enough(seed: int) -> None:
             facts = "".join(f"fact {'' if each.side == 'lower' else '~'}{each.atom}\n" for each in way.lacking)
             (answer,) = lnnkit.loads(text + facts).ask(atom)
             assert answer.lower == 1, text + facts
+
+
+ALLOWED = """
+predicate In(user, group) closed
+predicate Denied(user) closed
+predicate Access(user) closed
+fact In(anna, dev)
+fact In(anna, ops)
+fact Deny(test)
+rule deny: In(U, G) & Deny(G) -> Denied(U)
+rule allow: User(U) & ~Denied(U) -> Access(U)
+fact User(anna)
+query Access(U)
+"""
+
+
+def test_what_would_keep_rules_from_a_completed_atom() -> None:
+    """Each instance that may make it true has to be kept from that: `Deny` is open."""
+    kb = lnnkit.loads(ALLOWED)
+    (way,) = kb.why_not("Denied(anna)", side="upper").ways
+    assert {(premise.atom, premise.side) for premise in way.missing} == {("Deny(dev)", "upper"), ("Deny(ops)", "upper")}
+    assert (way.gives, way.bindings, way.blocked) == (0.0, {"U": "anna"}, False)
+    text = str(kb.why_not("Access(anna)"))
+    assert "Denied(anna) <= 0, by rule deny" in text and "declare it `closed`" in text
+    told = lnnkit.loads(ALLOWED + "fact ~Deny(dev)\nfact ~Deny(ops)\n")
+    assert (told.holds("Denied(anna)"), told.holds("Access(anna)")) == (False, True)
+    assert lnnkit.loads(ALLOWED + "fact ~Deny(dev)\n").holds("Denied(anna)") is None
+
+
+@pytest.mark.parametrize("same", ["X != Y", "~(X = Y)", "~(Y = X)"])
+@pytest.mark.parametrize("listed", ["", "predicate Asked(user, case) closed\npredicate Approved(user, case) closed\n"])
+def test_another_person_is_a_way(same: str, listed: str) -> None:
+    facts = "fact Asked(anna, c1)\nfact Asked(bob, c2)\n"
+    facts += "fact Approved(bob, c2)\n" if listed else "predicate Approved(user, case)\n"
+    kb = lnnkit.loads(f"{listed}{facts}rule Asked(X, A) & Approved(Y, A) & {same} -> Done(A)\nquery Done(A)\n")
+    way = kb.why_not("Done(c1)").ways[0]
+    assert [premise.atom for premise in way.missing] == ["Approved(Y, c1)"]
+    assert (way.free, way.blocked) == (("Y",), False)
