@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from lnnkit.data.column import EntityColumn
+    from lnnkit.data.table import EntityColumn
     from lnnkit.syntax.diagnostic import Diagnostic
 
 TruthState = Literal["true", "false", "unknown", "likely_true", "likely_false", "contradiction", "number"]
@@ -160,7 +160,7 @@ class Answers:
 
     def at(self, rows: slice | np.ndarray) -> Answers:
         """The answers of a slice, of row numbers or of a mask."""
-        from lnnkit.data.column import EntityColumn
+        from lnnkit.data.table import EntityColumn
 
         columns = tuple(EntityColumn(column.codes[rows], column.names) for column in self.columns)
         lower, upper, contested = self.lower[rows], self.upper[rows], self.contested[rows]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from lnnkit.answer_table import Answers
-    from lnnkit.data.column import EntityColumn
+    from lnnkit.data.table import EntityColumn
     from lnnkit.outcome import Contradiction, Outcome
 
 BOUNDS = ("lower", "upper")

@@ -12,7 +12,7 @@ from lnnkit.cli.command_parser import CommandParser, count, positive, seed, shar
 from lnnkit.cli.program_file import load
 from lnnkit.cli.progress import ProgressLine, interruptible
 from lnnkit.computing import use_threads
-from lnnkit.data.model_file import is_model
+from lnnkit.data.files import is_model
 from lnnkit.kb.saving import refuse_moved
 from lnnkit.markup.optional_libraries import require
 from lnnkit.output import require_apart, write_text

@@ -10,17 +10,15 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.cells.column_pairs import pair_verdict
 from lnnkit.data.cells.conditions import Cells, ConditionResult, verdict
 from lnnkit.data.cells.numbers import Reals, reals_of
-from lnnkit.data.cells.texts import Texts, compacted, reunited, texts_together, without_fractions
+from lnnkit.data.cells.texts import Texts, reunited, texts_together, without_fractions
 from lnnkit.data.cells.whole import are_floats
-from lnnkit.data.choose import ColumnChoice, ColumnFilter
-from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
+from lnnkit.data.grid import TEXT_FORMATS, ColumnChoice, Grid, Sheet
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import UNSAID, meant, several_units
 from lnnkit.data.source import DataFault, Unreadable
-from lnnkit.data.table import FactTable
+from lnnkit.data.table import EntityColumn, FactTable
 from lnnkit.data.table_warnings import warnings
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_string
@@ -74,7 +72,8 @@ def facts(
         keys = [without_fractions(texts) for texts in written] if sheet.format in TEXT_FORMATS else written
         whole = [texts is not raw for texts, raw in zip(keys, written, strict=True)]
         keys = reunited(keys)
-        verdicts = [_verdict(grid, sheet, condition) for condition in choice.where]
+        cells = ((Cells(grid.columns[at], sheet.title(at)) for at in test.positions) for test in choice.where)
+        verdicts = [verdict(test.where, *of) for test, of in zip(choice.where, cells, strict=True)]
         reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
@@ -95,7 +94,7 @@ def facts(
     if mask is not None:
         lower, upper = lower[mask], upper[mask]
     rows = grid.rows if mask is None else grid.rows[mask]
-    table = FactTable(predicate, compacted(keys, mask), lower, upper, rows, source, span)
+    table = FactTable(predicate, _columns(keys, mask), lower, upper, rows, source, span)
     diagnostics = _listed(grid, doubts, source, span, shown)
     if not choice.listed and choice.values and not numeric and sheet.format:
         more = f"; to leave columns out, list those to read: {sheet.listed(choice.keys)}"
@@ -126,15 +125,6 @@ def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[ConditionResult], grid: G
     return kept, live & ~bad
 
 
-def _verdict(grid: Grid, sheet: Sheet, condition: ColumnFilter) -> ConditionResult:
-    cells, *other = (
-        Cells(grid.columns[position], sheet.title(position))
-        for position in (condition.position, condition.other)
-        if position is not None
-    )
-    return pair_verdict(condition.where.operator, cells, *other) if other else verdict(condition.where, cells)
-
-
 def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int], known: Names | None = None) -> list[Texts]:
     """The texts of some columns, with shared values; each column is encoded once."""
     missing = [position for position in dict.fromkeys(positions) if position not in grid.texts]
@@ -142,6 +132,24 @@ def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int], known: Names | No
         read = texts_together([(grid.columns[position], sheet.title(position)) for position in missing], known)
         grid.texts.update(zip(missing, read, strict=True))
     return reunited([grid.texts[position] for position in positions])
+
+
+def _columns(several: Sequence[Texts], keep: np.ndarray | None) -> tuple[EntityColumn, ...]:
+    """The kept rows of columns that share their names, with the names reduced to those in use."""
+    if not several:
+        return ()
+    names = several[0].names
+    if keep is None and len({id(texts.codes) for texts in several}) == several[0].sharing:
+        return tuple(EntityColumn(texts.codes, names) for texts in several)
+    columns = [texts.codes if keep is None else texts.codes[keep] for texts in several]
+    used = np.zeros(len(names), bool)
+    for codes in columns:
+        used[codes] = True
+    if not used.all():
+        place = np.cumsum(used, dtype=np.int32) - np.int32(1)
+        columns = [place.take(codes) for codes in columns]
+        names = names.some(used)
+    return tuple(EntityColumn(codes, names) for codes in columns)
 
 
 @dataclass(frozen=True, slots=True)

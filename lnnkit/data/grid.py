@@ -1,17 +1,22 @@
-"""What readers return: a sheet, which knows its header at once, and the grid of the columns that are wanted."""
+"""What readers return: a sheet, which knows its header at once, and the grid of the columns that are wanted; and which
+columns of a table a statement means: arguments, truth values or numbers, and those of conditions."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lnnkit.data.arrow import Column
+from lnnkit.data.arrow import Column as CellColumn
 from lnnkit.data.cells.texts import Texts
-from lnnkit.data.source import DataFault
-from lnnkit.syntax.printer import format_column
+from lnnkit.data.source import DataFault, Unreadable
+from lnnkit.syntax.ast import Column, Where
+from lnnkit.syntax.printer import format_cell, format_column, format_predicate, format_string
 
+_LISTED = 30  # greatest number of columns that a message names
+_SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 TEXT_FORMATS = ("csv", "tsv")
 
 
@@ -24,7 +29,7 @@ class Grid:
     columns that were read as texts, for the next statement that needs them.
     """
 
-    columns: dict[int, Column]
+    columns: dict[int, CellColumn]
     rows: np.ndarray
     spoiled: dict[int, DataFault] = field(default_factory=dict)
     lost: tuple[tuple[int, DataFault], ...] = ()
@@ -55,3 +60,155 @@ class Sheet:
     def listed(self, positions: Iterable[int]) -> str:
         """Columns as a statement lists them."""
         return f"({', '.join(map(self.column, positions))})"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFilter:
+    """A condition on the column at the first of the ``positions``, compared with that at the second, if with one."""
+
+    positions: tuple[int, ...]
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChoice:
+    """Columns by position from 0. ``values`` has no column (true), one (exact) or two (lower and upper). ``named``: a
+    column was given by a name from the header; ``listed``: the statement lists its columns."""
+
+    keys: tuple[int, ...]
+    values: tuple[int, ...]
+    where: tuple[ColumnFilter, ...] = ()
+    named: bool = False
+    listed: bool = False
+
+    @property
+    def wanted(self) -> tuple[int, ...]:
+        filtered = (place for test in self.where for place in test.positions)
+        return tuple(dict.fromkeys((*self.keys, *self.values, *filtered)))
+
+
+def choose(
+    predicate: str,
+    arity: int,
+    numeric: bool,
+    sheet: Sheet,
+    columns: Sequence[Column] | None = None,
+    where: Sequence[Where] = (),
+    missing: Sequence[str] = (),
+) -> ColumnChoice:
+    """The columns that a statement means; raises ``Unreadable``. The first ``arity`` of a list are the arguments; one
+    more is a truth value (or the value of a number), two more are the lower and the upper bound. Without a list all
+    columns of the table are read as if they were listed, so a table with more is refused: an ignored column may contain
+    the truth values, and one that is read by accident something else."""
+    if sheet.format and not sheet.names:
+        raise Unreadable("empty-file", f"{sheet.source} is empty")
+    filters = [ColumnFilter(_positions(test, sheet), _comparable(test, missing)) for test in where]
+    allowed = range(arity + 1, arity + 3) if numeric else range(arity, arity + 3)
+    if columns is not None:
+        if len(columns) not in allowed:
+            listed = ", ".join(map(str, columns)) or "none"
+            raise Unreadable("wrong-columns", f"{_needs(predicate, arity, numeric)}; {len(columns)} listed: {listed}")
+        positions = tuple(_position(column, sheet) for column in columns)
+    else:
+        positions = tuple(range(len(sheet.names)))
+        wanted = max(1, arity + numeric)
+        if sheet.format and sheet.named and sheet.names[0] == "" and len(positions) > wanted:
+            message = f"the first column of {sheet.source} has no name, as an index that was written with the table"
+            hint = f"list the columns to read, as `{sheet.listed(positions[1 : 1 + wanted])}`; the first one is `1`"
+            raise Unreadable("wrong-columns", message, hint)
+        if len(positions) not in allowed:
+            raise _wrong_width(predicate, arity, numeric, sheet)
+    written = [*(columns or ()), *(column for test in where for column in test.columns)]
+    named = any(isinstance(column, str) for column in written)
+    return ColumnChoice(positions[:arity], positions[arity:], tuple(filters), named, columns is not None)
+
+
+def _needs(predicate: str, arity: int, numeric: bool) -> str:
+    keys = f"{arity} column{'' if arity == 1 else 's'}"
+    if numeric:
+        return f"{predicate} takes {keys} and its value, or a lower and an upper end"
+    return f"{predicate} takes {keys}, then perhaps a truth value, or a lower and an upper bound"
+
+
+def _wrong_width(predicate: str, arity: int, numeric: bool, sheet: Sheet) -> Unreadable:
+    count = len(sheet.names)
+    has = f"{sheet.source} has {count}" + (f": {_listing(sheet.names)}" if sheet.named else "")
+    hint, wanted = "", max(1, arity + numeric)
+    if sheet.format:
+        listed = sheet.listed(range(min(wanted, count) if sheet.named else wanted))
+        hint = f"list those to read: load {format_predicate(predicate)} from ... {listed}"
+    return Unreadable("wrong-columns", f"{_needs(predicate, arity, numeric)}; {has}", _separated(sheet) or hint)
+
+
+def _comparable(where: Where, missing: Sequence[str]) -> Where:
+    """The condition with its texts in NFC. None of them may be a mark for missing cells, unless the condition orders:
+    ``age > -1`` is about the ages where -1 is a gap."""
+    values = tuple(_nfc(cell) if isinstance(cell, str) else cell for cell in where.values)
+    for cell in values:
+        text = cell if isinstance(cell, str) else format_cell(cell)
+        if text and text in missing and where.operator in ("=", "!=", "in"):
+            message = f"{format_string(text)} marks a missing cell here, and no comparison with a missing cell holds"
+            instead = "is not null" if where.operator == "!=" else "is null"
+            raise Unreadable("bad-condition", message, f"write `{instead}`, or take it out of `missing`")
+    return replace(where, values=values)
+
+
+def _separated(sheet: Sheet) -> str | None:
+    """A hint for a file of one column whose first row contains another delimiter."""
+    if len(sheet.names) != 1 or not sheet.delimiter:
+        return None
+    for mark, word in _SEPARATORS.items():
+        if mark in sheet.names[0] and mark != sheet.delimiter:
+            return f"its columns seem to be separated by {word}: add `delimiter {format_string(mark)}`"
+    return None
+
+
+def _positions(where: Where, sheet: Sheet) -> tuple[int, ...]:
+    """The places of the column of a condition and of the one that it is compared with."""
+    first = _position(where.column, sheet)
+    if where.other is None:
+        return (first,)
+    try:
+        return first, _position(where.other.name, sheet)
+    except Unreadable as problem:
+        message = f"the value `{where.other.name}` needs quotes, or to be a column: {problem.fault.message}"
+        hint = f"write {format_string(where.other.name)} for a text; {problem.fault.hint}"
+        raise Unreadable("unquoted-value", message, hint, where.other.span) from None
+
+
+def _position(column: Column, sheet: Sheet) -> int:
+    count = len(sheet.names)
+    if isinstance(column, int):
+        if 1 <= column <= count:
+            return column - 1
+        message = f"no column {column}: {sheet.source} has {count} column{'' if count == 1 else 's'}"
+        raise Unreadable("unknown-column", message, _separated(sheet) or "positions count from 1")
+    if not sheet.named:
+        message = f'no column "{column}": {sheet.source} is read without a header'
+        raise Unreadable("unknown-column", message, "give its position, counted from 1")
+    for tidy in (str, _nfc, lambda text: _nfc(text).strip()):
+        matches = [position for position, name in enumerate(sheet.names) if tidy(name) == tidy(column)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            places = " and ".join(str(position + 1) for position in matches)
+            message = f'{sheet.source} has several columns "{column}": {places}'
+            raise Unreadable("ambiguous-column", message, "give its position instead, and add `header` after the list")
+    import difflib
+
+    folded = {name.casefold(): name for name in sheet.names}
+    close = difflib.get_close_matches(column.casefold(), list(folded), n=1)
+    near = f'did you mean "{folded[close[0]]}"? ' if close else ""
+    hint = f"{near}its columns: {_listing(sheet.names)}"
+    if sheet.format == "tsv" and f'"{column}"' in sheet.names:
+        hint = 'a TSV has no quotes, so they belong to its names and values: call the file .csv, with `delimiter "\\t"`'
+    raise Unreadable("unknown-column", f'{sheet.source} has no column "{column}"', _separated(sheet) or hint)
+
+
+def _listing(names: Sequence[str]) -> str:
+    shown = ", ".join(name or '""' for name in names[:_LISTED])
+    return shown if len(names) <= _LISTED else f"{shown}, ... ({len(names)} in all)"
+
+
+def _nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)

@@ -1,17 +1,21 @@
-"""Reads the file of ``load P from "f.csv"`` or ``label P from "f.csv"`` into a table of facts."""
+"""Reads the file of ``load P from "f.csv"`` or ``label P from "f.csv"`` into a table of facts, and converts what
+``kb.tell`` accepts (anything Arrow-capable, a mapping of columns, or rows) to one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from lnnkit.data.cells.marks import meant_cells
-from lnnkit.data.choose import choose
 from lnnkit.data.facts import Gaps, facts
+from lnnkit.data.grid import Grid, Sheet, choose
+from lnnkit.data.readers.frames import arrow_sheet, column_of
 from lnnkit.data.readers.sheets import Sheets
-from lnnkit.data.source import Unreadable
+from lnnkit.data.source import DataFault, Unreadable
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -20,6 +24,8 @@ from lnnkit.syntax.span import Span
 _OF_THE_FILE = frozenset(("unreadable-file", "empty-file", "bad-column", "bad-number"))
 """The errors that are reported in the file; all others are to be fixed in the statement, and are reported there."""
 
+SOURCE = "the table"
+TOLD = "<told"  # how the names of told tables begin
 _BELOW_ONE = 1 - 2.0**-53  # the greatest truth below 1
 
 
@@ -65,3 +71,122 @@ def denied(table: FactTable) -> FactTable:
     """The facts of the negation: ``[1 - U, 1 - L]``; as for ``fact ~P``, a lower end is 1 only if ``U`` is 0."""
     lower = np.where(table.upper == 0, 1.0, np.minimum(1 - table.upper, _BELOW_ONE))
     return replace(table, lower=lower, upper=1 - table.lower)
+
+
+# --- told tables -----------------------------------------------------------------------------------------------------
+
+
+def told_table(
+    predicate: str,
+    arity: int,
+    numeric: bool,
+    table: object,
+    before: int = 0,
+    trust: float = 1.0,
+    like: FactTable | None = None,
+    *,
+    gaps: Gaps = "unknown",
+) -> tuple[FactTable | None, list[Diagnostic]]:
+    """The facts that a Python object states for a predicate (or ``numeric`` attribute), and what is wrong with it.
+
+    ``table`` is anything with ``__arrow_c_stream__`` or ``__dataframe__``, such as a frame of pandas or polars; a
+    mapping of column names to values; a two-dimensional array; or an iterable of rows, each a tuple, list or mapping,
+    or for one argument a bare entity. Columns are used by position, as ``read_table`` does without a list. Diagnostics
+    name the file ``<told NAME>`` and the row, from 1; if ``before`` tables were told of it already, the file is
+    numbered: ``<told NAME 2>``. ``trust`` applies to all its facts. Names and row numbers that equal those of the table
+    ``like`` share its memory. ``gaps`` says what an empty truth is.
+    """
+    source = f"{TOLD} {predicate} {before + 1}>" if before else f"{TOLD} {predicate}>"
+    try:
+        sheet = _sheet(arity, numeric, table, like)
+        choice = choose(predicate, arity, numeric, sheet)
+        grid, known = sheet.read(choice.wanted), None if like is None else like.names
+        read, diagnostics = facts(predicate, numeric, sheet, choice, grid, source, None, known=known, gaps=gaps)
+        return replace(read, trust=trust), diagnostics
+    except Unreadable as problem:
+        fault = problem.fault
+        return None, [Diagnostic(fault.code, fault.message, fault.hint, file=source)]
+
+
+def _sheet(arity: int, numeric: bool, table: Any, like: FactTable | None) -> Sheet:
+    if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__") or hasattr(table, "__dataframe__"):
+        return arrow_sheet(table, SOURCE)
+    if isinstance(table, Mapping):
+        return _from_columns(table, like=like)
+    if isinstance(table, (str, bytes)) or not (isinstance(table, Iterable) or hasattr(table, "__array__")):
+        message = f"`{type(table).__name__}` is not a table"
+        lazy = "call its `collect()` and tell the result" if hasattr(table, "collect") else ""
+        raise Unreadable("wrong-table", message, lazy or "tell a frame, a mapping of columns, or a list of rows")
+    if hasattr(table, "__array__") and getattr(table, "ndim", 2) == 2:
+        try:
+            array = np.asanyarray(table) if isinstance(table, np.ma.MaskedArray) else np.asarray(table)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise Unreadable("wrong-table", f"a {type(table).__name__} cannot be read as an array: {error}") from None
+        return _from_columns({str(place + 1): array[:, place] for place in range(array.shape[1])}, named=False)
+    rows = column_of(table, SOURCE) if hasattr(table, "__array__") else list(table)
+    return _from_rows(arity, numeric, rows if isinstance(rows, list) else rows.to_pylist())
+
+
+def _from_columns(table: Mapping[Any, Any], named: bool = True, like: FactTable | None = None) -> Sheet:
+    columns = {place: column_of(values, f'column "{name}"') for place, (name, values) in enumerate(table.items())}
+    sizes = {len(column) for column in columns.values()}
+    names = tuple(map(str, table))
+    if len(sizes) > 1:
+        listed = ", ".join(f"{name} {len(column)}" for name, column in zip(names, columns.values(), strict=True))
+        raise Unreadable("wrong-table", f"the columns differ in length: {listed}")
+    count = sizes.pop() if sizes else 0
+    rows = np.arange(1, 1 + count, dtype=np.int64)
+    if like is not None and count and len(like) == count and like.rows[0] == 1 and like.rows[-1] == count:
+        rows = like.rows  # the same, shared
+    return Sheet(SOURCE, names, named, lambda _: Grid(columns, rows))
+
+
+def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
+    """A sheet of the rows that have the width of the first fitting one; rows of another width are reported as lost."""
+    allowed = range(arity + numeric, arity + 3)
+    if set(map(type, rows)) <= {tuple, list} and len(set(map(len, rows))) == 1 and len(rows[0]):
+        turned = enumerate(zip(*rows, strict=True), start=1)
+        return _from_columns({str(place): list(values) for place, values in turned}, named=False)
+    keys = tuple(rows[0]) if rows and isinstance(rows[0], Mapping) else None
+    split = [_cells(row, keys, arity) for row in rows]
+    if keys is not None:
+        names = tuple(map(str, keys))
+    else:
+        widths = [len(cells) for cells in split if cells is not None]
+        width = next((width for width in widths if width in allowed), widths[0] if widths else allowed[0])
+        names = tuple(str(position + 1) for position in range(width))
+    others = any(cells is not None for cells in split)
+    good: list[tuple[Any, ...]] = []
+    numbers: list[int] = []
+    lost: list[tuple[int, DataFault]] = []
+    for number, (row, cells) in enumerate(zip(rows, split, strict=True), start=1):
+        if cells is None or len(cells) != len(names):
+            lost.append((number, _lost(row, names, others=others)))
+        else:
+            good.append(cells)
+            numbers.append(number)
+    columns: dict[int, Any] = {place: [row[place] for row in good] for place in range(len(names))}
+    grid = Grid(columns, np.array(numbers, np.int64), {}, tuple(lost))
+    return Sheet(SOURCE, names, keys is not None, lambda _: grid)
+
+
+def _lost(row: Any, names: tuple[str, ...], *, others: bool) -> DataFault:
+    if others:
+        return DataFault(
+            "bad-row", f"{row!r:.60} does not have the columns of the others: {', '.join(names) or 'none'}"
+        )
+    hint = f"write each row as a tuple of {len(names)}, and all of them as a list"
+    return DataFault("bad-row", f"{row!r:.60} is not a row of {len(names)} columns", hint)
+
+
+def _cells(row: Any, keys: tuple[Any, ...] | None, arity: int) -> tuple[Any, ...] | None:
+    """The cells of a row, by its ``keys`` if the first row has some; None if it is not of that kind."""
+    if isinstance(row, Mapping):
+        return tuple(row[key] for key in keys) if keys is not None and row.keys() == set(keys) else None
+    if keys is not None:
+        return None
+    if isinstance(row, (tuple, list)):
+        return tuple(row)
+    if getattr(row, "ndim", 0) == 1:
+        return tuple(row.tolist())
+    return (row,) if arity == 1 else None

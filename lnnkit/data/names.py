@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, cast, overload
 
-from lnnkit.data.numerals import parted, whole
+from lnnkit.data.numerals import whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,8 +38,11 @@ class Names(Sequence[str]):
         """The names among any texts: each once, in order."""
         import numpy as np
 
-        numbers, others = parted(set(texts))
-        return Names(tuple(sorted(others)), np.array(sorted(numbers), np.int64))
+        read = {text: whole(text) for text in texts}
+        numbers = sorted(number for number in read.values() if number is not None)
+        return Names(
+            tuple(sorted(text for text, number in read.items() if number is None)), np.array(numbers, np.int64)
+        )
 
     @cached_property
     def arrow(self) -> pa.StringArray:

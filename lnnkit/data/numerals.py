@@ -36,19 +36,6 @@ def whole(text: str) -> int | None:
     return number if -(2**63) <= number < 2**63 else None
 
 
-def parted(texts: Iterable[str]) -> tuple[list[int], list[str]]:
-    """The whole numbers among some texts, and the other texts."""
-    numbers: list[int] = []
-    others: list[str] = []
-    for text in texts:
-        number = whole(text)
-        if number is None:
-            others.append(text)
-        else:
-            numbers.append(number)
-    return numbers, others
-
-
 def decimal_comma(text: str) -> str | None:
     """A number with a decimal comma (`1.234,5` too), written with a point; None for any other text."""
     match = _COMMA.fullmatch(text.strip())

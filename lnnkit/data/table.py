@@ -1,17 +1,80 @@
-"""A table of facts in columns: the result of ``load``, ``label ... from`` and ``kb.tell``."""
+"""A table of facts in columns of entities: the result of ``load``, ``label ... from`` and ``kb.tell``; and interning,
+which maps every entity of a program, of whatever sort, to a dense id."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from lnnkit.data.names import Names
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
 
-    from lnnkit.data.column import EntityColumn
     from lnnkit.syntax.span import Span
+
+_BLOCK = 1 << 12
+LIMIT = 2**31 - 1
+
+
+class EntityColumn(Sequence[str]):
+    """``codes`` (int32) index ``names``. Behaves as a sequence of texts, and equals any other column of the same
+    texts."""
+
+    __slots__ = ("codes", "names")
+
+    def __init__(self, codes: np.ndarray, names: Names) -> None:
+        self.codes = codes
+        self.names = names
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> EntityColumn: ...
+    def __getitem__(self, index: int | slice) -> str | EntityColumn:
+        if isinstance(index, slice):
+            return EntityColumn(self.codes[index], self.names)
+        return self.names[int(self.codes[index])]
+
+    def __iter__(self) -> Iterator[str]:
+        for low in range(0, len(self), _BLOCK):
+            yield from self.names.at(self.codes[low : low + _BLOCK], len(self))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str) or len(self) != len(other):
+            return False
+        if isinstance(other, EntityColumn) and other.names is self.names:
+            return bool((self.codes == other.codes).all())
+        return all(one == two for one, two in zip(self, other, strict=True))
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self[:5]))
+        return f"[{shown}, ... {len(self):,} in all]" if len(self) > 5 else f"[{shown}]"
+
+    def distinct(self) -> tuple[list[str], np.ndarray]:
+        """The distinct names of the column, sorted, and the index of each row's name among them."""
+        import numpy as np
+
+        used = np.zeros(len(self.names), bool)
+        used[self.codes] = True
+        place = np.cumsum(used, dtype=np.int32) - np.int32(1)
+        return self.names.at(np.flatnonzero(used), len(self)), place.take(self.codes)
+
+    def to_arrow(self) -> pa.DictionaryArray:
+        """The column as an Arrow dictionary array: its ids, with all names as the dictionary."""
+        import numpy as np
+        import pyarrow as pa
+
+        from lnnkit.data.arrow import numbers
+
+        return pa.DictionaryArray.from_arrays(numbers(self.codes, np.int32), self.names.arrow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +104,59 @@ class FactTable:
     def names(self) -> Names:
         """The entities that occur in its rows."""
         return self.columns[0].names if self.columns else Names()
+
+
+class Entities(Mapping[str, int]):
+    """Maps distinct NFC texts to ids. The id of an entity is its rank among the names: whole numbers by value, then
+    texts by code point (see `Names`). So ids do not depend on the order of rows or files. Texts are materialised only
+    on demand."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = names if isinstance(names, Names) else Names.of(names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __getitem__(self, text: str) -> int:
+        place = self.index(text)
+        if place is None:
+            raise KeyError(text)
+        return place
+
+    def index(self, text: str) -> int | None:
+        """The id of ``text`` (in NFC), or None if no fact or program names it."""
+        return self.names.find(text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Entities) and self.names == other.names
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        return f"Entities({self.names!r})"
+
+
+def intern(tables: Sequence[FactTable], texts: Iterable[str]) -> tuple[Entities, list[tuple[np.ndarray, ...]]]:
+    """All entities of the tables and of ``texts`` (in NFC, such as the constants of a program), and for each table its
+    columns as int32 ids. Raises ``OverflowError`` if ids exceed int32. Without tables nothing heavy is imported."""
+    lists = list({id(table.names): table.names for table in tables if table.columns}.values())
+    names: Names = Names.of(texts)
+    places: list[np.ndarray] = []
+    if lists:
+        from lnnkit.data.cells.texts import shared_names
+
+        names, places = shared_names([*lists, names])
+    if len(names) > LIMIT:
+        raise OverflowError(f"{len(names):,} entities: ids are int32, so at most {LIMIT:,} fit")
+    ready = {id(held): place for held, place in zip(lists, places, strict=False)}
+    columns: list[tuple[np.ndarray, ...]] = []
+    for table in tables:
+        codes = tuple(column.codes for column in table.columns)
+        same = len(table.names) == len(names)
+        columns.append(codes if same else tuple(ready[id(table.names)].take(column) for column in codes))
+    return Entities(names), columns

@@ -8,8 +8,7 @@ import numpy as np
 
 from lnnkit.data.cells.numbers import Reals
 from lnnkit.data.cells.texts import Texts, outer_blanks
-from lnnkit.data.choose import ColumnChoice
-from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
+from lnnkit.data.grid import TEXT_FORMATS, ColumnChoice, Grid, Sheet
 from lnnkit.data.numerals import NUMERAL
 from lnnkit.data.table import FactTable
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -43,7 +42,7 @@ def warnings(
     elif no_row and sheet.format == "parquet":
         yield warning("no-rows", "there are columns and no row", "")
     elif len(grid.rows) and choice.where and not len(table) and not chosen:
-        filters = " and ".join(format_condition(test.where, sheet.title(test.position)) for test in choice.where)
+        filters = " and ".join(format_condition(test.where, sheet.title(test.positions[0])) for test in choice.where)
         yield warning("no-rows", f"no row has {filters}", "")
     if as_text and sheet.named and _header_is_row(sheet, choice, keys):
         first = ", ".join(sheet.names[position] for position in (*choice.keys, *choice.values))
@@ -86,7 +85,7 @@ def _header_is_row(sheet: Sheet, choice: ColumnChoice, keys: Sequence[Texts]) ->
         return False
     if any(NUMERAL.fullmatch(sheet.names[position]) for position in choice.values):
         return True
-    if any(sheet.names[test.position] in test.where.values for test in choice.where):
+    if any(sheet.names[test.positions[0]] in test.where.values for test in choice.where):
         return True
     places = [texts.names.find(sheet.names[position]) for texts, position in zip(keys, choice.keys, strict=True)]
     if not keys or None in places:

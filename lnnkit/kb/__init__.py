@@ -14,8 +14,7 @@ def load(path: str | Path, *, streamed: str | None = None) -> KnowledgeBase:
     """The knowledge base of a ``.lnn`` file, or of a model file (``.safetensors``), with its exact values. Raises
     `ProgramError` with every finding if the program has errors. Tables about the sort that is ``streamed`` are not
     read: their rows come later (`KnowledgeBase.scorer`)."""
-    from lnnkit.data.files import read_program
-    from lnnkit.data.model_file import is_model, read_values
+    from lnnkit.data.files import is_model, read_program, read_values
 
     path = Path(path)
     text, findings = read_program(path)

@@ -9,7 +9,7 @@ from lnnkit.answers.query_rows import Rows, answer, covers
 from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check import check_query
 from lnnkit.check.program import Query
-from lnnkit.data.column import EntityColumn
+from lnnkit.data.table import EntityColumn
 from lnnkit.errors import ProgramError
 from lnnkit.graph.lifting import add_queries
 from lnnkit.kb.querying import free_variables, no_formula

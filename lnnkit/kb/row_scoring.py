@@ -7,15 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from lnnkit.check.checker import unknown_sort
-from lnnkit.data.load import read_table
+from lnnkit.data.load import TOLD, read_table
 from lnnkit.data.source import Unreadable
 from lnnkit.data.table import FactTable
-from lnnkit.data.tell import TOLD
 from lnnkit.errors import DataError, ProgramError
 from lnnkit.kb.theory import Theory
-from lnnkit.rows.row_loads import RowLoad, row_loads, streamed
-from lnnkit.rows.row_model import RowModel
-from lnnkit.rows.scorer import RowScorer
+from lnnkit.rows.scorer import RowModel, RowScorer
+from lnnkit.rows.strip_facts import RowLoad, row_loads, streamed
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from lnnkit.data.model_file import is_model, model_bytes
+from lnnkit.data.files import is_model, model_bytes
 from lnnkit.errors import Error
 from lnnkit.kb.querying import asked
 from lnnkit.kb.theory import Theory

@@ -8,8 +8,8 @@ from dataclasses import replace
 from lnnkit.check.entity_names import clashes
 from lnnkit.check.findings import nearest
 from lnnkit.check.program import CheckedProgram
+from lnnkit.data.load import TOLD, told_table
 from lnnkit.data.table import FactTable
-from lnnkit.data.tell import TOLD, told_table
 from lnnkit.errors import DataError
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate

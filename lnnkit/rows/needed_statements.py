@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, decide
 from lnnkit.analysis.unnamed_individuals import of_strata
-from lnnkit.check.program import CheckedProgram
+from lnnkit.check.program import Assertion, CheckedProgram, Query
 from lnnkit.engine.planning.asked import bounding_neurons, informed_sides, positive_queries, query_atoms
 from lnnkit.engine.planning.compiling import outlined
 from lnnkit.engine.planning.inference_plan import Outline
 from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.graph.lifting import add_queries, build
 from lnnkit.store.layout import Domain, asked_constants, constants, domain
@@ -97,3 +98,13 @@ def sends(seen: Reading, relevance: Relevance, leaf: int) -> bool:
 
 def _read(readings: Sequence[Reading]) -> set[str]:
     return {reading.table(leaf) for reading in readings for leaf in reading.formula.leaves}
+
+
+def holder(lifted: LiftedGraph, formula: Formula) -> Assertion | Query:
+    """The statement or query that a formula is, or the first that contains the shared neuron that it defines."""
+    assert formula.root is not None
+    if formula.auxiliary is not None:
+        for root in (*lifted.statements, *lifted.queries):
+            if formula.auxiliary in lifted.graph.below(root.reference.node) and not isinstance(root.origin, Law):
+                return root.origin
+    return formula.root.origin

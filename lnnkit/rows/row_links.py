@@ -8,7 +8,7 @@ would affect each other. An entity that only a row names must make no difference
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -24,7 +24,7 @@ from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import Root
 from lnnkit.logic.bounds import Bounds
-from lnnkit.rows.needed_statements import Needed, sends
+from lnnkit.rows.needed_statements import Needed, holder, sends
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
@@ -62,36 +62,32 @@ class _Links:
     def __init__(self, needs: Needed, rows: RowSort) -> None:
         self.needs = needs
         self.rows = rows
+        self.asked = [unfold(needs.lifted, root) for root in positive_queries(needs.lifted)]
         self.sorts: frozenset[str] = frozenset({rows.name})
         if self._mixed():
             self.sorts |= {ENTITY}
 
     def _mixed(self) -> bool:
         """Whether a position for any entity can hold a row."""
-        formulas = [
-            *self.needs.formulas,
-            *(unfold(self.needs.lifted, root) for root in positive_queries(self.needs.lifted)),
-        ]
         return any(
             isinstance(argument, int) and sort == ENTITY and formula.sorts[argument] == self.rows.name
-            for formula in formulas
-            for leaf in formula.leaves
-            for argument, sort in zip(
-                formula.neurons[leaf].arguments, self._place_sorts(formula.neurons[leaf].source), strict=True
-            )
-            if formula.neurons[leaf].source in self.rows.predicates
+            for formula in (*self.needs.formulas, *self.asked)
+            for neuron in (formula.neurons[leaf] for leaf in formula.leaves)
+            if neuron.source in self.rows.predicates
+            for argument, sort in self._places(neuron.source, neuron.arguments)
         )
 
-    def _place_sorts(self, table: str) -> Sequence[str]:
-        return self.needs.lifted.graph.nodes[table]["sorts"]
+    def _places(self, table: str, arguments: Sequence[int | str]) -> Iterable[tuple[int | str, str]]:
+        """The arguments of an atom, each with the sort of its position."""
+        return zip(arguments, self.needs.lifted.graph.nodes[table]["sorts"], strict=True)
 
     # --- queries ------------------------------------------------------------------------------------------------------
 
     def of_queries(self) -> Iterator[Diagnostic]:
-        for root in positive_queries(self.needs.lifted):
+        for root, formula in zip(positive_queries(self.needs.lifted), self.asked, strict=True):
             query = root.origin
             names = [name for name, sort in zip(root.variables, root.sorts, strict=True) if sort in self.sorts]
-            yield from self._of_root(root, unfold(self.needs.lifted, root))
+            yield from self._of_root(root, formula)
             if len(names) == len(root.variables) == 1:
                 continue
             if len(names) == 1:
@@ -134,8 +130,7 @@ class _Links:
             {*(formula.neurons[leaf].source for leaf in formula.leaves), *filter(None, [formula.auxiliary])}
             for formula in every
         ]
-        asked = [unfold(needs.lifted, root) for root in positive_queries(needs.lifted)]
-        reached = {formula.neurons[leaf].source for formula in asked for leaf in formula.leaves}
+        reached = {formula.neurons[leaf].source for formula in self.asked for leaf in formula.leaves}
         while more := [read for read in tables if read & reached and not read <= reached]:
             reached = reached.union(*more)
         for formula, read in zip(every, tables, strict=True):
@@ -153,16 +148,13 @@ class _Links:
 
     def _of_any_entity(self) -> Iterator[Diagnostic]:
         """Predicates of any entity, with facts: these are not among those that a stream supplies."""
-        pairs = [(formula, self._holder(formula)) for formula in self.needs.formulas if formula.root is not None]
-        pairs += [
-            (unfold(self.needs.lifted, root), self._statement(root)) for root in positive_queries(self.needs.lifted)
-        ]
-        for formula, statement in pairs:
-            for leaf in formula.leaves:
-                neuron = formula.neurons[leaf]
-                if neuron.source not in self.rows.supplied or ENTITY not in self._place_sorts(neuron.source):
+        for formula in (*self.needs.formulas, *self.asked):
+            for neuron in (formula.neurons[leaf] for leaf in formula.leaves if formula.root is not None):
+                sorts = self.needs.lifted.graph.nodes[neuron.source]["sorts"]
+                if neuron.source not in self.rows.supplied or ENTITY not in sorts:
                     continue
                 if any(isinstance(term, int) and formula.sorts[term] == self.rows.name for term in neuron.arguments):
+                    statement = self._holder(formula)
                     span, shown = _atom(statement, neuron.source)
                     sort = self.rows.name
                     message = f"{shown} in {_words(statement)} is about any entity, not about each {sort} alone"
@@ -203,7 +195,7 @@ class _Links:
             argument
             for table, arguments in places
             if graph.nodes[table]["kind"] != "same"
-            for argument, sort in zip(arguments, self._place_sorts(table), strict=True)
+            for argument, sort in self._places(table, arguments)
             if isinstance(argument, str) and sort == self.rows.name
         }
 
@@ -270,14 +262,7 @@ class _Links:
     def _holder(self, formula: Formula) -> RowStatement:
         """The first statement that contains a formula."""
         assert formula.root is not None
-        if formula.auxiliary is None:
-            return self._statement(formula.root)
-        graph = self.needs.lifted.graph
-        for root in (*self.needs.lifted.statements, *self.needs.lifted.queries):
-            below = graph.below(root.reference.node)
-            if formula.auxiliary in below and not isinstance(root.origin, Law):
-                return root.origin
-        return formula.root.origin
+        return self._statement(formula.root) if formula.auxiliary is None else holder(self.needs.lifted, formula)
 
     def _rows_of(self, formula: Formula) -> list[str]:
         """The rows of a statement by their variables and names; of a shared neuron by the names alone."""
@@ -289,7 +274,7 @@ class _Links:
         neuron = formula.neurons[leaf]
         return any(
             formula.sorts[argument] in self.sorts if isinstance(argument, int) else sort == self.rows.name
-            for argument, sort in zip(neuron.arguments, self._place_sorts(neuron.source), strict=True)
+            for argument, sort in self._places(neuron.source, neuron.arguments)
         )
 
     # --- domains that grow with the rows ------------------------------------------------------------------------------

@@ -1,28 +1,32 @@
-"""The row scorer: a callable from record batches to answers, for any table engine."""
+"""The row scorer: a compiled program about rows, called with record batches of any table engine."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lnnkit.answer_table import STATES, Answers
+from lnnkit.check.program import CheckedProgram
 from lnnkit.data.arrow import booleans, numbers, one, strings
-from lnnkit.data.choose import ColumnChoice
 from lnnkit.data.facts import SHOWN
-from lnnkit.data.grid import Sheet
+from lnnkit.data.grid import ColumnChoice, Sheet
 from lnnkit.data.readers.frames import arrow_sheet
 from lnnkit.data.source import Unreadable
+from lnnkit.data.table import FactTable
 from lnnkit.errors import DataError, Error, ProgramError
-from lnnkit.rows.row_bounds import RowBounds
+from lnnkit.rows.needed_statements import Needed, needed
 from lnnkit.rows.row_keys import repeated
-from lnnkit.rows.row_loads import key_of
-from lnnkit.rows.row_model import RowModel
-from lnnkit.rows.strip_facts import StripGrid, StripSource, bad_rows, read_strip, some_rows
+from lnnkit.rows.row_links import RowSort, row_links
+from lnnkit.rows.strip_engine import RowBounds, StripEngine
+from lnnkit.rows.strip_facts import RowLoad, Strip, key_of
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,6 +36,69 @@ FORMAT = 1
 
 SOURCE = "the batch"
 _NONE = np.zeros(0, bool)
+
+
+@dataclass(frozen=True)
+class RowModel:
+    """A checked ``program`` with its queries and settled numbers; the ``loads`` that the stream replaces, and the
+    tables about rows that are read whole. ``pairs`` are the predicates of several rows that it loads. Holds no file,
+    and can be pickled."""
+
+    program: CheckedProgram
+    sort: str
+    loads: tuple[RowLoad, ...]
+    sides: tuple[FactTable, ...]
+    pairs: Mapping[str, Span] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, object]:
+        """The fields alone: compiled parts are made again where they are needed."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+
+    @cached_property
+    def supplied(self) -> frozenset[str]:
+        """The predicates and numbers that facts may bound."""
+        names = {table.predicate for table in (*self.program.tables, *self.sides)}
+        names |= {fact.predicate for fact in self.program.facts}
+        return frozenset(names | {load.predicate for load in self.loads} | self.pairs.keys())
+
+    @cached_property
+    def rows(self) -> RowSort:
+        """The sort, with the guarantees of its stream and the other tables."""
+        predicates = self.program.predicates
+        of_rows = {name for name, predicate in predicates.items() if self.sort in predicate.sorts}
+        brings = {sort for name in of_rows & self.supplied for sort in predicates[name].sorts if sort != self.sort}
+        others = {fact.predicate for fact in self.program.facts}
+        others |= {table.predicate for table in self.program.tables if len(table)}
+        named = {sort for name in others - of_rows for sort in predicates[name].sorts}
+        exact = frozenset(self._exact()) - of_rows
+        return RowSort(self.sort, predicates, exact, frozenset(brings), frozenset(named), self.supplied)
+
+    def _exact(self) -> set[str]:
+        """The closed, underived predicates each of whose atoms has a single truth."""
+        derived = {name for stratum in self.program.strata for name in stratum}
+        exact = {name for name, predicate in self.program.predicates.items() if predicate.closed} - derived
+        exact -= {fact.predicate for fact in self.program.facts if fact.lower != fact.upper}
+        return exact - {
+            table.predicate for table in self.program.tables if not bool((table.lower == table.upper).all())
+        }
+
+    @cached_property
+    def needs(self) -> Needed:
+        return needed(self.program, self.supplied)
+
+    def links(self) -> list[Diagnostic]:
+        """The links between rows; empty if rows are independent."""
+        links = row_links(self.needs, self.rows)
+        read = {neuron.source for formula in self.needs.formulas for neuron in formula.neurons}
+        for name in sorted(read & self.pairs.keys()) if not links else ():
+            message = f"each row of this table is about two entities of the sort `{self.sort}`"
+            hint = "rows are decided one by one: leave out what the queries need of it, or run the program whole"
+            links.append(Diagnostic("linked-rows", message, hint, self.pairs[name]))
+        return links
+
+    @cached_property
+    def engine(self) -> StripEngine:
+        return StripEngine(self.program, self.sort, self.sides, self.needs)
 
 
 class RowScorer:
@@ -59,7 +126,7 @@ class RowScorer:
         except Unreadable as problem:
             raise _unread(problem, SOURCE) from None
         answers, _ = self.scored(sheet, SOURCE)
-        answers = answers.cast(pa.schema([pa.field(field.name, _plain(field.type)) for field in answers.schema]))
+        answers = answers.cast(without_codes(answers.schema))
         return pa.Table.from_batches([answers]) if whole else answers
 
     @property
@@ -91,21 +158,21 @@ class RowScorer:
         errors returned; otherwise they are raised as `DataError`. If ``once``, a row that repeats an earlier key is an
         error; ``after`` is the key before the sheet, which its first row repeats."""
         try:
-            strip = read_strip(self._source(sheet, name))
-            wrong = self._wrong(strip, lenient=lenient)
-            sound = _without(strip, wrong)
+            strip = self._strip(sheet, name)
+            shown = strip.length if lenient else SHOWN
+            wrong = [] if strip.is_clean else strip.errors(max(shown, 1))
+            strip = strip.without(wrong)
             if once:
-                repeats = _repetitions(sound, after, SHOWN if not lenient else strip.length)
-                wrong, sound = [*wrong, *repeats], _without(sound, repeats)
+                repeats = _repetitions(strip, after, shown)
+                wrong, strip = [*wrong, *repeats], strip.without(repeats)
             if wrong and not lenient:
                 raise DataError(wrong)
-            strip = sound
         except Unreadable as problem:
             raise _unread(problem, name) from None
-        return self._table(strip, self.model.compiled.answers(strip, why=self.why)), wrong
+        return self._table(strip, self.model.engine.answers(strip, why=self.why)), wrong
 
-    def _source(self, sheet: Sheet, name: str) -> StripSource:
-        """The strip with the columns that each load reads; cached for tables with the same columns."""
+    def _strip(self, sheet: Sheet, name: str) -> Strip:
+        """The columns that the loads read, each once; the choice is cached for tables with the same columns."""
         model = self.model
         if sheet.names not in self._choices:
             choices = tuple(load.choice(sheet) for load in model.loads)
@@ -115,18 +182,14 @@ class RowScorer:
             assert key is not None
             self._choices[sheet.names] = choices, key
         choices, key = self._choices[sheet.names]
-        return StripSource(sheet, model.loads, choices, key, name)
+        wanted = dict.fromkeys((key, *(position for choice in choices for position in choice.wanted)))
+        return Strip(sheet, model.loads, choices, key, name, sheet.read(tuple(wanted)))
 
-    def _wrong(self, strip: StripGrid, *, lenient: bool) -> list[Diagnostic]:
-        if not strip.grid.lost and not strip.grid.spoiled and self.model.compiled.is_clean(strip):
-            return []
-        return bad_rows(strip, max(strip.length, 1) if lenient else SHOWN)
-
-    def _table(self, strip: StripGrid, answers: Sequence[RowBounds]) -> pa.RecordBatch:
+    def _table(self, strip: Strip, answers: Sequence[RowBounds]) -> pa.RecordBatch:
         import pyarrow as pa
 
-        names = [strip.source.sheet.names[strip.source.key]]
-        columns: list[pa.Array] = [_as_written(one(strip.key))]
+        names = [strip.sheet.names[strip.key]]
+        columns: list[pa.Array] = [_as_written(one(strip.keys))]
         for name, query, bounds in zip(self.names, self.model.program.queries, answers, strict=True):
             names += [f"{name}_lower", f"{name}_upper", f"{name}_state"]
             states = Answers("", (), (), bounds.lower, bounds.upper, _NONE, self.alpha, numeric=query.numeric).states
@@ -145,10 +208,10 @@ class RowScorer:
         """The names of the statements that set each end; null for none, and for compound queries."""
         import pyarrow as pa
 
-        if bounds.setters is None:
+        if bounds.lower_by is None or bounds.upper_by is None:
             return [pa.nulls(len(bounds.lower), pa.string())] * 2
-        words = strings(self.model.compiled.setters.words)
-        return [words.take(pa.array(numbers, mask=numbers < 0)) for numbers in bounds.setters]
+        words = strings(self.model.engine.setters.words)
+        return [words.take(pa.array(numbers, mask=numbers < 0)) for numbers in (bounds.lower_by, bounds.upper_by)]
 
     # --- in other processes -------------------------------------------------------------------------------------------
 
@@ -178,38 +241,31 @@ def _unread(problem: Unreadable, name: str) -> DataError:
     return DataError([Diagnostic(fault.code, fault.message, fault.hint, file=name)])
 
 
-def _without(strip: StripGrid, wrong: Sequence[Diagnostic]) -> StripGrid:
-    """The strip without the rows that some findings are about."""
-    if not wrong:
-        return strip
-    rows = {finding.row for finding in wrong}
-    return some_rows(strip, np.flatnonzero([row not in rows for row in strip.grid.rows.tolist()]))
-
-
-def _repetitions(strip: StripGrid, after: int | str | None, shown: int) -> list[Diagnostic]:
+def _repetitions(strip: Strip, after: int | str | None, shown: int) -> list[Diagnostic]:
     """The errors for rows that repeat an earlier key."""
-    keys = _as_written(one(strip.key))
+    keys = _as_written(one(strip.keys))
     repeats: list[tuple[int, str]] = []
-    source, rows = strip.source, strip.grid.rows
+    rows = strip.grid.rows
     if after is not None and after in (known := keys.to_pylist()):
         repeats.append((known.index(after), "the row before it"))
     repeats += [(row, f"row {int(rows[first])}") for row, first in repeated(keys)]
-    title = source.sheet.title(source.key)
+    title = strip.sheet.title(strip.key)
     errors: list[Diagnostic] = []
     for row, first in repeats[:shown]:
         message = f"{title} is {keys[row].as_py()}, as in {first}"
         hint = "" if errors else "a key names one row: leave the others out, or let the key be another column"
-        errors.append(Diagnostic("bad-row", message, hint, file=source.name, row=int(rows[row])))
+        errors.append(Diagnostic("bad-row", message, hint, file=strip.name, row=int(rows[row])))
     if len(repeats) > shown:
-        errors.append(Diagnostic("bad-row", f"{len(repeats):,} rows have the key of an earlier one", file=source.name))
+        errors.append(Diagnostic("bad-row", f"{len(repeats):,} rows have the key of an earlier one", file=strip.name))
     return errors
 
 
-def _plain(kind: pa.DataType) -> pa.DataType:
-    """The type without dictionary encoding, which not every engine accepts."""
+def without_codes(schema: pa.Schema) -> pa.Schema:
+    """The schema without dictionary encoding, which not every engine or format accepts."""
     import pyarrow as pa
 
-    return pa.string() if pa.types.is_dictionary(kind) else kind
+    plain = [pa.string() if pa.types.is_dictionary(field.type) else field.type for field in schema]
+    return pa.schema(list(zip(schema.names, plain, strict=True)))
 
 
 def _as_written(column: pa.Array) -> pa.Array:

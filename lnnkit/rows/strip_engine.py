@@ -16,19 +16,18 @@ import numpy as np
 from lnnkit.answers.contested_marks import marked
 from lnnkit.answers.query_rows import answer
 from lnnkit.budget import TooLarge, allowed, too_large
-from lnnkit.check.program import ENTITY, CheckedProgram
+from lnnkit.check.program import ENTITY, Assertion, CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
 from lnnkit.engine.inference import infer
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.compiling import Plans
-from lnnkit.formula.unfolding import AUXILIARY
+from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.graph.match import below_negations
-from lnnkit.rows.needed_statements import Needed
-from lnnkit.rows.row_bounds import RowBounds, StatementNames
+from lnnkit.rows.needed_statements import Needed, holder
 from lnnkit.rows.settled_references import ROUNDS, Beside, settled
-from lnnkit.rows.strip_facts import StripGrid, StripPart
+from lnnkit.rows.strip_facts import Strip
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given, asked_constants, constants
 from lnnkit.store.relations import RowNumbers
@@ -38,12 +37,34 @@ LENGTH = 2**17
 """Rows of a run: two million rows of ten degrees take a third more with 2^15 or 2^16."""
 
 
+class RowBounds(NamedTuple):
+    """The bounds of one query, (n,) each, by row. If they are requested, also the numbers of the statements that set
+    each end, -1 for none (None for a query that is no atom); and which rows a contradiction speaks of."""
+
+    lower: Array
+    upper: Array
+    lower_by: Array | None = None
+    upper_by: Array | None = None
+    contradicted: Array | None = None
+
+    def take(self, rows: Array) -> RowBounds:
+        """Some rows."""
+        return RowBounds._make(None if column is None else column.take(rows) for column in self)
+
+    @staticmethod
+    def joined(parts: Sequence[RowBounds]) -> RowBounds:
+        """Consecutive parts in one."""
+        columns = zip(*parts, strict=True)
+        return RowBounds._make(None if column[0] is None else np.concatenate(column) for column in columns)
+
+
 class StripEngine:
     """Answers a program's queries, which have these ``needs``, for strips of rows of a sort. ``sides`` are the tables
     about rows that are read whole."""
 
     def __init__(self, program: CheckedProgram, sort: str, sides: Sequence[FactTable], needs: Needed) -> None:
         lifted = needs.lifted
+        self.setters = StatementNames()
         self._program = program
         self._sort = sort
         self._read = needs.read()
@@ -73,19 +94,17 @@ class StripEngine:
     def _index(self) -> Mapping[str, int]:
         return {text: number for number, text in enumerate(self._entities)}
 
-    def answers(
-        self, strip: StripGrid, parts: Sequence[StripPart], setters: StatementNames | None = None
-    ) -> list[RowBounds]:
-        """The bounds of each query, row by row; for an atom with the numbers that ``setters`` give to the statements
-        that set them. Rows that share a name are separate entities. Raises `BudgetError`."""
-        numbered = self._numbered(strip, parts)
+    def answers(self, strip: Strip, *, why: bool = False) -> list[RowBounds]:
+        """The bounds of each query, row by row; the rows must be valid. With ``why``, atoms have setters too: numbers
+        of `setters`. Rows that share a name are separate entities. Raises `BudgetError`."""
+        numbered = self._numbered(strip)
         runs = list(_runs(numbered.rows, len(self._entities)))
-        answers = [self._answered(numbered, rows, setters) for rows in runs]
+        answers = [self._answered(numbered, rows, why=why) for rows in runs]
         joined = [RowBounds.joined(bounds) for bounds in zip(*answers, strict=True)]
         order = np.concatenate(runs)
         return joined if (order[1:] > order[:-1]).all() else [bounds.take(order.argsort()) for bounds in joined]
 
-    def _numbered(self, strip: StripGrid, parts: Sequence[StripPart]) -> _Numbered:
+    def _numbered(self, strip: Strip) -> _Numbered:
         """The facts of a strip by ids: entities that no other facts name have new ones, the rows in their order."""
         first = len(self._entities)
         rows = np.arange(first, first + strip.length, dtype=np.int32)
@@ -94,7 +113,7 @@ class StripEngine:
             named = named.take(strip.texts.codes)
             rows = np.where(named < 0, rows, named)
         start, index, new = first + strip.length, self._index, dict[str, int]()
-        if self._wide and any(part.others for part in parts):  # a row may name another, or itself
+        if self._wide and any(part.table.columns for part in strip.parts):  # a row may name another, or itself
             at = np.full(len(strip.texts.names), -1, np.int32)
             at[strip.texts.codes[::-1]] = rows[::-1]
             index = {**dict(zip(strip.texts.names, at.tolist(), strict=True)), **index}
@@ -104,12 +123,12 @@ class StripEngine:
             return np.fromiter(numbers, np.int32, len(names))
 
         facts = []
-        for load, places, others, lower, upper in parts:
-            columns = [ids(column.names).take(column.codes) for column in others]
-            facts.append(_Facts(load.predicate, places, columns, lower, upper))
+        for table, places, _ in strip.parts:
+            columns = [ids(column.names).take(column.codes) for column in table.columns]
+            facts.append(_Facts(table.predicate, places, columns, table.lower, table.upper))
         return _Numbered(rows, facts, start + len(new))
 
-    def _answered(self, numbered: _Numbered, rows: Array, setters: StatementNames | None) -> list[RowBounds]:
+    def _answered(self, numbered: _Numbered, rows: Array, *, why: bool) -> list[RowBounds]:
         """The answers for some of the rows, no two of which are one entity."""
         ids, lifted = numbered.rows.take(rows), self._beside.plans.lifted
         answers: list[RowBounds] = []
@@ -117,11 +136,11 @@ class StripEngine:
             known = numbered.entities == len(self._entities) + len(numbered.rows)  # no entity but the rows is new
             beside = (self._settled if known else None) or self._beside
             lifted, run = beside.plans.lifted, self._inferred(beside, numbered, rows, ids)
-            contradicted = None if setters is None else self._contradicted(run, ids, numbered.entities)
+            contradicted = self._contradicted(run, ids, numbered.entities) if why else None
             for root in lifted.queries:
                 bounds = answer(run, None, lifted, root, guard=allowed(None), entities=ids)
-                numbers = None if setters is None else _setters(run, ids, lifted, root, setters)
-                answers.append(RowBounds(bounds.lower, bounds.upper, numbers, contradicted))
+                setters = _setters(run, ids, lifted, root, self.setters) if why else (None, None)
+                answers.append(RowBounds(bounds.lower, bounds.upper, *setters, contradicted))
         except TooLarge as problem:
             raise too_large(problem, lifted) from None
         return answers
@@ -202,6 +221,22 @@ class _Numbered(NamedTuple):
     entities: int
 
 
+class StatementNames:
+    """``words`` has a statement's name, or its line, by its number."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+
+    def number(self, lifted: LiftedGraph, formula: Formula) -> int:
+        """The number of the statement that a formula is, or that contains the shared neuron of a graph that it
+        defines."""
+        origin = holder(lifted, formula)
+        word = origin.called if isinstance(origin, Assertion) else "the order of numbers"
+        if word not in self.words:
+            self.words.append(word)
+        return self.words.index(word)
+
+
 class EntityNumbers(Mapping[str, int]):
     """The ids of those of ``count`` entities that are named; its length is the number of all."""
 
@@ -221,11 +256,11 @@ class EntityNumbers(Mapping[str, int]):
 
 def _setters(
     run: Run, ids: Array, lifted: LiftedGraph, root: Root, setters: StatementNames
-) -> tuple[Array, Array] | None:
+) -> tuple[Array, Array] | tuple[None, None]:
     """The numbers of the statements that set both ends of each row's atom; None for a query that is no atom."""
     reference, negated = below_negations(lifted.graph, root.reference)
     if lifted.graph.nodes[reference.node]["kind"] not in ("predicate", NUMBER) or reference.arguments != (0,):
-        return None
+        return None, None
     grounding, trail = run.grounding, run.state.trail
     table = grounding.atoms.tables[reference.node]
     numbers = RowNumbers(grounding.atoms)

@@ -1,47 +1,138 @@
-"""A strip of a stream -> the facts of its rows."""
+"""The ``load`` statements whose table is replaced by a stream of rows, and what they read: a strip of the stream -> the
+facts of its rows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lnnkit.data.arrow import nulls, numbers, one, text_buffers, view
+from lnnkit.check.named_files import merge
+from lnnkit.check.program import Predicate
+from lnnkit.data.arrow import numbers, one, text_buffers
 from lnnkit.data.cells.marks import meant_cells, trimmed
 from lnnkit.data.cells.texts import Texts, texts_of, without_fractions
-from lnnkit.data.choose import ColumnChoice
-from lnnkit.data.column import EntityColumn
-from lnnkit.data.facts import SHOWN, facts
-from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
+from lnnkit.data.facts import SHOWN, Gaps, facts
+from lnnkit.data.grid import TEXT_FORMATS, ColumnChoice, Grid, Sheet, choose
 from lnnkit.data.load import denied
+from lnnkit.data.source import Unreadable
 from lnnkit.data.table import FactTable
-from lnnkit.rows.row_loads import RowLoad, wanted
+from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_string
+from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@dataclass(frozen=True, slots=True)
+class RowLoad:
+    """A statement that loads a predicate, or number, of rows. ``place`` is the position of the row among its arguments;
+    ``base`` the folder of the program."""
+
+    predicate: str
+    arity: int
+    numeric: bool
+    gaps: Gaps
+    place: int
+    table: ast.Table
+    negated: bool
+    span: Span
+    base: Path
+
+    @property
+    def path(self) -> Path:
+        """Where its rows come from; a query has a path of its own, where no file is."""
+        return self.base / self.table.origin
+
+    def choice(self, sheet: Sheet) -> ColumnChoice:
+        """The columns that it reads. Raises `Unreadable`."""
+        table = self.table
+        return choose(self.predicate, self.arity, self.numeric, sheet, table.read, table.where, table.missing)
+
+
+def row_loads(
+    program: ast.Program, base: Path, predicates: Mapping[str, Predicate], sort: str
+) -> tuple[list[RowLoad], dict[str, Span]]:
+    """The loads, in a program and its imports, of predicates with one argument of the sort; and the predicates with
+    several such arguments, each with the position of a load of it."""
+    loads: list[RowLoad] = []
+    pairs: dict[str, Span] = {}
+    for entry in merge(program, base).entries:
+        statement = entry.statement
+        if not isinstance(statement, ast.LoadStatement) or statement.name not in predicates:
+            continue
+        predicate = predicates[statement.name]
+        places = [place for place, other in enumerate(predicate.sorts) if other == sort]
+        if len(places) > 1:
+            pairs.setdefault(predicate.name, statement.span)
+        if len(places) == 1:
+            loads.append(
+                RowLoad(
+                    predicate.name,
+                    predicate.arity,
+                    predicate.numeric,
+                    "refused" if predicate.closed else "unknown",
+                    places[0],
+                    statement.table,
+                    statement.negated,
+                    statement.span,
+                    entry.base,
+                )
+            )
+    return loads, pairs
+
+
+def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) -> tuple[list[RowLoad], list[RowLoad]]:
+    """The loads of the table that a ``stream`` replaces, and the loads of other tables about the same entities, which
+    are read whole. If there are several tables, the stream must have the name of one of them. Raises `Unreadable`."""
+    paths = list(dict.fromkeys(load.path.resolve() for load in loads))
+    if len(paths) < 2:
+        return list(loads), []
+    chosen = [path for path in paths if stream is not None and path == stream.resolve()]
+    chosen = chosen or [path for path in paths if stream is not None and path.name == stream.name]
+    if len(chosen) != 1:
+        listed = " and ".join(dict.fromkeys(format_string(load.table.origin) for load in loads))
+        message = f"the program loads facts about `{sort}` from {len(paths)} tables: {listed}"
+        hint = "put these columns into one table, or give the stream the file name of the table that it replaces"
+        raise Unreadable("several-row-tables", message, hint)
+    return (
+        [load for load in loads if load.path.resolve() == chosen[0]],
+        [load for load in loads if load.path.resolve() != chosen[0]],
+    )
+
+
+def key_of(
+    loads: Sequence[RowLoad], choices: Sequence[ColumnChoice], sheet: Sheet
+) -> tuple[int | None, list[Diagnostic]]:
+    """The position of the column that names the row, which all loads share; otherwise the errors."""
+    keys = {choice.keys[load.place]: load for load, choice in zip(loads, choices, strict=True)}
+    if len(keys) < 2:
+        return next(iter(keys), None), []
+    (first, one), (second, other) = list(keys.items())[:2]
+    message = f"rows are named by {sheet.title(first)} in `{one.predicate}`, and by {sheet.title(second)} here"
+    hint = "a row is one entity: name it by one column in all statements that load it"
+    return None, [Diagnostic("linked-rows", message, hint, other.span)]
+
+
+# --- strips -----------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
-class StripSource:
+class Strip:
     """Some rows of a stream: their ``sheet``, the ``choices`` of the ``loads`` that read it, the position of their
-    ``key``, and the ``name`` of the file for findings."""
+    ``key``, the ``name`` of the file for findings, and the ``grid`` of the cells that are read."""
 
     sheet: Sheet
     loads: Sequence[RowLoad]
     choices: Sequence[ColumnChoice]
     key: int
     name: str
-
-
-@dataclass(frozen=True)
-class StripGrid:
-    """The cells of a strip that are read."""
-
-    source: StripSource
     grid: Grid
 
     @property
@@ -49,50 +140,78 @@ class StripGrid:
         return len(self.grid.rows)
 
     @property
-    def key(self) -> pa.Array | pa.ChunkedArray:
+    def keys(self) -> pa.Array | pa.ChunkedArray:
         """The column that names the rows."""
-        column = self.grid.columns[self.source.key]
+        column = self.grid.columns[self.key]
         assert not isinstance(column, list)
         return column
 
     @cached_property
     def texts(self) -> Texts:
         """The names of the rows."""
-        key = trimmed(self.key) if any(load.table.trim for load in self.source.loads) else self.key
-        texts = texts_of(key, self.source.sheet.title(self.source.key))
-        return without_fractions(texts) if self.source.sheet.format in TEXT_FORMATS else texts
+        keys = trimmed(self.keys) if any(load.table.trim for load in self.loads) else self.keys
+        texts = texts_of(keys, self.sheet.title(self.key))
+        return without_fractions(texts) if self.sheet.format in TEXT_FORMATS else texts
+
+    @cached_property
+    def parts(self) -> list[StripPart]:
+        """The facts of each load; faulty rows have none."""
+        parts, every = list[StripPart](), np.arange(self.length, dtype=np.int32)
+        for load, choice in zip(self.loads, self.choices, strict=True):
+            others = tuple(key for place, key in enumerate(choice.keys) if place != load.place)
+            table, findings = self._facts(load, replace(choice, keys=others))
+            some = len(table) < self.length
+            rows = np.searchsorted(self.grid.rows, table.rows).astype(np.int32) if some else every
+            parts.append(StripPart(table, rows, any(finding.severity == "error" for finding in findings)))
+        return parts
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the names of rows, and their values, are known to be valid."""
+        unread = self.grid.lost or self.grid.spoiled or not has_names(self.keys)
+        return not unread and not any(part.wrong for part in self.parts)
+
+    def errors(self, shown: int) -> list[Diagnostic]:
+        """The errors in the rows: the first ``shown`` of each kind, then a count."""
+        findings: dict[Diagnostic, Diagnostic] = {}
+        if not self.loads:
+            return []
+        nameless = replace(self.choices[0], keys=(self.key,), values=(), where=())
+        for load, choice in [(self.loads[0], nameless), *zip(self.loads, self.choices, strict=True)]:
+            for finding in self._facts(load, choice, shown)[1]:
+                if finding.severity == "error":
+                    findings.setdefault(replace(finding, span=None), finding)
+        return list(findings.values())
+
+    def without(self, wrong: Sequence[Diagnostic]) -> Strip:
+        """The strip without the rows that some findings are about."""
+        if not wrong:
+            return self
+        named = {finding.row for finding in wrong}
+        rows = np.flatnonzero([row not in named for row in self.grid.rows.tolist()])
+        columns = {
+            position: [column[row] for row in rows.tolist()] if isinstance(column, list) else column.take(numbers(rows))
+            for position, column in self.grid.columns.items()
+        }
+        grid = replace(self.grid, columns=columns, rows=self.grid.rows[rows], spoiled={}, lost=(), texts={})
+        return replace(self, grid=grid)
+
+    def _facts(self, load: RowLoad, choice: ColumnChoice, shown: int = SHOWN) -> tuple[FactTable, list[Diagnostic]]:
+        read = replace(self.grid, columns={position: self.grid.columns[position] for position in choice.wanted})
+        grid = meant_cells(read, load.table, choice)
+        table, findings = facts(
+            load.predicate, load.numeric, self.sheet, choice, grid, self.name, load.span, shown, gaps=load.gaps
+        )
+        return (denied(table) if load.negated and not load.numeric else table), findings
 
 
-def read_strip(source: StripSource) -> StripGrid:
-    """Read the needed columns of a strip, once. Raises `Unreadable`."""
-    grid = source.sheet.read(tuple(dict.fromkeys((source.key, *wanted(source.choices)))))
-    return StripGrid(source, grid)
+class StripPart(NamedTuple):
+    """The facts of a load about a strip, without the column of rows: these are ``rows`` (n,), ascending places in the
+    strip. ``wrong``: some row is faulty."""
 
-
-def some_rows(strip: StripGrid, rows: np.ndarray) -> StripGrid:
-    """Some of the rows of a strip, by index."""
-    picked = numbers(rows, np.int64)
-    columns = {
-        position: [column[row] for row in rows.tolist()] if isinstance(column, list) else column.take(picked)
-        for position, column in strip.grid.columns.items()
-    }
-    grid = replace(strip.grid, columns=columns, rows=strip.grid.rows[rows], spoiled={}, lost=(), texts={})
-    return StripGrid(strip.source, grid)
-
-
-def bad_rows(strip: StripGrid, shown: int) -> list[Diagnostic]:
-    """The errors in the rows of a strip: the first ``shown`` of each kind, then a count."""
-    findings: dict[Diagnostic, Diagnostic] = {}
-    source = strip.source
-    if not source.loads:
-        return []
-    nameless = replace(source.choices[0], keys=(source.key,), values=(), where=())
-    looked = [(source.loads[0], nameless), *zip(source.loads, source.choices, strict=True)]
-    for load, choice in looked:
-        for finding in _facts(strip, load, choice, shown)[1]:
-            if finding.severity == "error":
-                findings.setdefault(replace(finding, span=None), finding)
-    return list(findings.values())
+    table: FactTable
+    rows: np.ndarray
+    wrong: bool
 
 
 def has_names(column: pa.Array | pa.ChunkedArray) -> bool:
@@ -115,79 +234,3 @@ def has_names(column: pa.Array | pa.ChunkedArray) -> bool:
         return False
     offsets, _ = text_buffers(array)
     return bool((np.diff(offsets) > 0).all())
-
-
-def _facts(
-    strip: StripGrid, load: RowLoad, choice: ColumnChoice, shown: int = SHOWN
-) -> tuple[FactTable, list[Diagnostic]]:
-    grid = meant_cells(_some(strip.grid, choice.wanted), load.table, choice)
-    sheet, name = strip.source.sheet, strip.source.name
-    table, findings = facts(load.predicate, load.numeric, sheet, choice, grid, name, load.span, shown, gaps=load.gaps)
-    return (denied(table) if load.negated and not load.numeric else table), findings
-
-
-def _some(grid: Grid, positions: Sequence[int]) -> Grid:
-    return replace(grid, columns={position: grid.columns[position] for position in positions})
-
-
-class StripPart(NamedTuple):
-    """The facts of a load: their ``rows`` (n,), ascending places in the strip, the entities beside the row, and
-    bounds."""
-
-    load: RowLoad
-    rows: np.ndarray
-    others: tuple[EntityColumn, ...]
-    lower: np.ndarray
-    upper: np.ndarray
-
-
-def strip_parts(strip: StripGrid) -> tuple[list[StripPart], list[Diagnostic]]:
-    """The facts of each load from the strip, and what is wrong with its rows."""
-    parts: list[StripPart] = []
-    findings: list[Diagnostic] = []
-    for load, choice in zip(strip.source.loads, strip.source.choices, strict=True):
-        part = _plain(strip, load, choice)
-        if part is None:
-            others = tuple(key for place, key in enumerate(choice.keys) if place != load.place)
-            table, more = _facts(strip, load, replace(choice, keys=others))
-            findings += more
-            rows = np.searchsorted(strip.grid.rows, table.rows).astype(np.int32)
-            part = StripPart(load, rows, table.columns, table.lower, table.upper)
-        parts.append(part)
-    return parts, findings
-
-
-def _plain(strip: StripGrid, load: RowLoad, choice: ColumnChoice) -> StripPart | None:
-    """A column of numbers, or truths, that needs no conversion; None for any other."""
-    if load.negated or load.table.missing or choice.where or len(choice.keys) > 1 or len(choice.values) != 1:
-        return None
-    column = strip.grid.columns[choice.values[0]]
-    array = None if strip.grid.spoiled or isinstance(column, list) else _in_floats(one(column))
-    if array is None or (array.null_count and not load.numeric):
-        return None
-    values = view(array, np.float64) + 0.0  # copied, without negative zeros
-    lower = upper = values
-    if array.null_count:
-        missing = nulls(array)
-        lower, upper = np.where(missing, -np.inf, values), np.where(missing, np.inf, values)
-        values = values[~missing]
-    if len(values):
-        low, high = float(values.min()), float(values.max())  # nan if any value is
-        if not (np.isfinite(low) and np.isfinite(high) if load.numeric else low >= 0 and high <= 1):
-            return None
-    return StripPart(load, np.arange(len(lower), dtype=np.int32), (), lower, upper)
-
-
-def _in_floats(array: pa.Array) -> pa.Array | None:
-    """A column of floats or of integers as equal floats; None for any other."""
-    import pyarrow as pa
-
-    kind = array.type
-    if pa.types.is_float64(kind):
-        return array
-    if not pa.types.is_integer(kind):
-        return None
-    try:
-        return array.cast(pa.float64())  # fails if a value is not representable
-    except pa.ArrowInvalid:
-        return None

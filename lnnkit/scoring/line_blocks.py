@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lnnkit.data.readers.delimited import Text, TextLayout, doubtful, record
+from lnnkit.data.readers.delimited import Text, TextLayout, breaks, doubtful, record
 from lnnkit.data.source import Unreadable, nearest_name
 
 if TYPE_CHECKING:
@@ -44,14 +44,14 @@ def blocks(
                     top, begun = rest[:end], True
                     if header:
                         rest = rest[end:]
-                        line += breaks(top)
+                        line += breaks(Text(top, 0))
                 end = _end(rest, layout)
                 if end == 0:
                     _check_length(path, rest)
                     continue
                 text, rest = rest[:end], rest[end:]
                 yield top, text, line
-                line += breaks(text)
+                line += breaks(Text(text, 0))
     except FileNotFoundError:
         raise missing(path) from None
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -62,11 +62,6 @@ def blocks(
         yield rest + b"\n", b"" if header else rest, line + header
     elif rest:
         yield top, rest, line
-
-
-def breaks(text: bytes) -> int:
-    r"""How many lines end in a text: by ``\n``, ``\r\n`` or a lone ``\r``."""
-    return text.count(b"\n") + (text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else 0)
 
 
 def missing(path: Path) -> Unreadable:

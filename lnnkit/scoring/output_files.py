@@ -1,4 +1,5 @@
-"""The output of scoring: Parquet, CSV or Arrow, by the file name; moved into place in one step once complete."""
+"""The files of scoring, moved into place in one step once complete: the answers, in Parquet, CSV or Arrow by the file
+name, and the rows that were left out."""
 
 from __future__ import annotations
 
@@ -8,16 +9,15 @@ import os
 import secrets
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from lnnkit.data.files import is_special
 from lnnkit.data.source import Unreadable
-from lnnkit.scoring.bad_rows import BadRow
-from lnnkit.scoring.parquet_joining import JoinedParquet
+from lnnkit.rows.scorer import without_codes
+from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Self
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -33,139 +33,133 @@ def require_known(path: Path) -> None:
         raise Unreadable("unwritable-file", f'"{path}" cannot be written: it is no regular file', "name another file")
 
 
-def move(partial: Path, target: Path) -> None:
-    """Replace a file in one step; the new one keeps its mode."""
-    if target.exists():
-        shutil.copymode(target, partial)
-    os.replace(partial, target)
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """An ``OSError`` within names the path."""
+    try:
+        yield
+    except OSError as problem:
+        raise OSError(problem.errno, problem.strerror, str(path)) from None
+
+
+@contextlib.contextmanager
+def _moved(path: Path, partial: Path, target: Path, *, binary: bool) -> Iterator[IO[Any]]:
+    """A file that replaces the ``target`` in one step once complete, and keeps its mode; after an exception it is
+    removed. If both are one path, it is written in place. An ``OSError`` names the ``path``."""
+    try:
+        with _named(path):
+            file = partial.open("wb") if binary else partial.open("w", encoding="utf-8", newline="")
+        try:
+            yield file
+        except BaseException:
+            with contextlib.suppress(OSError):
+                file.close()
+            raise
+        with _named(path):
+            file.close()
+            if partial != target:
+                if target.exists():
+                    shutil.copymode(target, partial)
+                os.replace(partial, target)
+    finally:
+        if partial != target:
+            partial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def output_file(path: Path, folder: Path) -> Iterator[OutputFile]:
+    """The answers at a path, written in a ``folder`` beside it until they are complete."""
+    partial = folder / f"output.{secrets.token_hex(4)}.partial"
+    with _moved(path, partial, path, binary=True) as sink:
+        output = OutputFile(path, sink)
+        try:
+            yield output
+        except BaseException:
+            with contextlib.suppress(OSError):
+                output.close()
+            raise
+        output.close()
 
 
 class OutputFile:
-    """A file that is joined from parts in a ``folder`` beside its path, and moved to the path when it is complete.
-    After an exception there is nothing at the path."""
+    """Answers that are written to a ``sink`` in the format of their ``path``."""
 
-    def __init__(self, path: Path, folder: Path) -> None:
+    def __init__(self, path: Path, sink: IO[bytes]) -> None:
         self.path = path
-        self._partial = folder / f"output.{secrets.token_hex(4)}.partial"
-        self._joined: Any = None  # what writes the ends of the file, where the format has any
-
-    def __enter__(self) -> Self:
-        self._sink = self._partial.open("wb")
-        return self
-
-    def append(self, part: Path, header: int = 0) -> None:
-        """Append a part, a complete file of the same format. A CSV part that is not the first is appended without its
-        ``header``, given as its number of bytes."""
-        import pyarrow as pa
-
-        match _format(self.path):
-            case "parquet":
-                self._joined = self._joined or JoinedParquet(self._sink)
-                self._joined.append(part)
-            case "csv":
-                with part.open("rb") as source:
-                    source.seek(header if self._sink.tell() else 0)
-                    shutil.copyfileobj(source, self._sink, 1 << 22)
-            case _:
-                with pa.memory_map(str(part)) as source:
-                    reader = pa.ipc.open_file(source)
-                    self._joined = self._joined or pa.ipc.new_file(self._sink, reader.schema)
-                    for place in range(reader.num_record_batches):
-                        self._joined.write_batch(reader.get_batch(place))
-
-    def __exit__(self, kind: object, problem: object, trace: object) -> None:
-        try:
-            if kind is None and self._joined is not None:
-                self._joined.close()
-            self._sink.close()
-            if kind is None:
-                move(self._partial, self.path)
-        finally:
-            self._partial.unlink(missing_ok=True)
-
-
-def _format(path: Path) -> str:
-    suffix = path.suffix.lower()
-    return {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}.get(suffix, "arrow")
-
-
-class PartWriter:
-    """Writes batches into one part of an output, in the output's format."""
-
-    def __init__(self, output: Path, sink: pa.NativeFile, schema: pa.Schema) -> None:
-        import pyarrow as pa
-
-        self._kind = _format(output)
-        self.header = 0
-        if self._kind == "csv":
-            from pyarrow.csv import CSVWriter, WriteOptions
-
-            self._schema = pa.schema(
-                [pa.field(field.name, pa.string()) if pa.types.is_dictionary(field.type) else field for field in schema]
-            )
-            names = pa.BufferOutputStream()
-            CSVWriter(names, self._schema).close()
-            sink.write(head := names.getvalue())
-            self.header = len(head)
-            self._writer: Any = CSVWriter(sink, self._schema, write_options=WriteOptions(include_header=False))
-        elif self._kind == "parquet":
-            import pyarrow.parquet as pq
-
-            coded = [field.name for field in schema if pa.types.is_dictionary(field.type)]
-            codes: Any = coded  # pyarrow's stubs know a flag for all columns alone
-            self._writer = pq.ParquetWriter(sink, schema, use_dictionary=codes, write_statistics=False)
-        else:
-            self._writer = pa.ipc.new_file(sink, schema)
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Write some rows; states stay dictionary-encoded where the format allows it."""
-        import pyarrow as pa
-
-        if self._kind == "parquet":
-            self._writer.write_table(pa.Table.from_batches([batch]))
-        else:
-            self._writer.write_batch(batch.cast(self._schema) if self._kind == "csv" else batch)
+        self._sink = sink
+        self._schema: pa.Schema | None = None  # of the rows before; a stream of several files may have several
+        self._writer: Any = None
 
     def close(self) -> None:
-        self._writer.close()
+        """Write the end of the file; while the sink is open, or the writer would complain later."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def append(self, part: Path) -> None:
+        """Append the batches of a part, an Arrow file; states stay dictionary-encoded where the format allows it.
+        Raises `Unreadable` if the keys are of another type than before, and the format holds one type."""
+        import pyarrow as pa
+
+        with pa.OSFile(str(part)) as source:
+            reader = pa.ipc.open_file(source)
+            text = self.path.suffix.lower() == ".csv"
+            schema = without_codes(reader.schema) if text else reader.schema
+            if self._schema is None or (text and schema != self._schema):
+                self._writer, self._schema = self._begun(schema), schema
+            kinds = self._schema
+            assert kinds is not None
+            for place in range(reader.num_record_batches):
+                try:
+                    batch = reader.get_batch(place).rename_columns(kinds.names).cast(kinds)
+                except pa.ArrowInvalid as error:
+                    message = f"the column that names the rows has two types: {error}"
+                    raise Unreadable("bad-column", message, "write a CSV, or give it one type in all files") from None
+                self._writer.write(batch)
+
+    def _begun(self, schema: pa.Schema) -> Any:
+        """A writer of batches; a CSV has one header, whatever follows."""
+        import pyarrow as pa
+
+        match self.path.suffix.lower():
+            case ".csv":
+                from pyarrow.csv import CSVWriter, WriteOptions
+
+                return CSVWriter(self._sink, schema, write_options=WriteOptions(include_header=self._writer is None))
+            case ".parquet" | ".pq":
+                import pyarrow.parquet as pq
+
+                coded = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+                codes: Any = coded  # pyarrow's stubs know a flag for all columns alone
+                return pq.ParquetWriter(self._sink, schema, use_dictionary=codes, write_statistics=False)
+            case _:
+                return pa.ipc.new_file(self._sink, schema)
 
 
-class BadRowsFile:
-    """A CSV of the rows that were left out, moved into place once complete; a pipe or a device is written at once. An
-    ``OSError`` names its ``path``."""
+class BadRow(NamedTuple):
+    """A row that was left out."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.count = 0
-        self._target = path if is_special(path) else Path(os.path.realpath(path))
-        self._partial = path if is_special(path) else self._target.with_name(f".{path.name[:100]}.part")
+    file: str
+    row: int
+    code: str
+    message: str
 
-    def __enter__(self) -> Self:
-        with self._named():
-            self._file = self._partial.open("w", encoding="utf-8", newline="")
-        self._rows = csv.writer(self._file)
-        self._rows.writerow(["file", "row", "code", "message"])
-        return self
+    @staticmethod
+    def of(finding: Diagnostic) -> BadRow:
+        return BadRow(finding.file or "", finding.row or 0, finding.code, finding.message)
 
-    def write(self, rows: list[BadRow]) -> None:
-        self.count += len(rows)
-        with self._named():
-            self._rows.writerows(rows)
 
-    def __exit__(self, kind: object, problem: object, trace: object) -> None:
-        try:
-            with self._named() if kind is None else contextlib.suppress(OSError):
-                self._file.close()
-            if kind is None and self._partial != self._target:
-                with self._named():
-                    move(self._partial, self._target)
-        finally:
-            if self._partial != self._target:
-                self._partial.unlink(missing_ok=True)
+@contextlib.contextmanager
+def bad_rows_file(path: Path) -> Iterator[Callable[[list[BadRow]], None]]:
+    """A CSV of the rows that were left out, moved into place once complete; a pipe or a device is written at once.
+    Gives what writes rows."""
+    target = path if is_special(path) else Path(os.path.realpath(path))
+    partial = path if is_special(path) else target.with_name(f".{path.name[:100]}.part")
+    with _moved(path, partial, target, binary=False) as file:
+        rows = csv.writer(file)
 
-    @contextlib.contextmanager
-    def _named(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as problem:
-            raise OSError(problem.errno, problem.strerror, str(self.path)) from None
+        def write(bad: Sequence[Sequence[object]]) -> None:
+            with _named(path):
+                rows.writerows(bad)
+
+        write([BadRow._fields])
+        yield write

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.readers.delimited import layout_of, numbered
+from lnnkit.data.readers.delimited import Text, breaks, layout_of, numbered
 from lnnkit.data.readers.frames import UNNAMED_INDEX, arrow_sheet
-from lnnkit.data.readers.sheets import opened
+from lnnkit.data.readers.sheets import opened, parquet_file
 from lnnkit.data.source import DataFault, RawTable, Unreadable, format_of, is_table, read_source
-from lnnkit.scoring.line_blocks import BLOCK, blocks, breaks, missing
+from lnnkit.scoring.line_blocks import BLOCK, blocks, missing
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -160,7 +160,7 @@ def _unreadable(path: Path, error: OSError) -> Unreadable:
 
 def _row_groups(path: Path, size: int) -> Iterator[RowGroups]:
     """Small row groups form one unit, since each unit opens the file and reads its whole footer."""
-    metadata = _opened(path).metadata
+    metadata = _opened(path)[0].metadata
     first, held, rows = 1, [], 0
     for number in range(metadata.num_row_groups):
         held.append(number)
@@ -182,18 +182,13 @@ def _objects(path: Path, encoding: str | None, size: int) -> Iterator[Batches]:
         yield Batches(tuple(table.slice(start, size).to_batches()), start + 1, str(path))
 
 
-def _opened(path: Path) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+def _opened(path: Path) -> tuple[Any, list[str]]:
     try:
         # Not mapped: a file that is cut short meanwhile would end the process by a signal. Buffered: else the columns
         # of a row group are read whole, and it may be the table.
-        return pq.ParquetFile(path, buffer_size=_READ, pre_buffer=False)
+        return parquet_file(path, path, buffer_size=_READ, pre_buffer=False)
     except FileNotFoundError:
         raise missing(path) from None
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise Unreadable("unreadable-file", f'"{path}" is not a Parquet file: {error}') from None
 
 
 def _batches(stream: BufferedReader, size: int) -> Iterator[Batches]:
@@ -244,7 +239,7 @@ def sheets(unit: Unit, wanted: Sequence[str] | None = None) -> Iterator[tuple[Sh
             sheet = opened(raw, True, unit.delimiter, unit.encoding)
             if not unit.header:
                 sheet = replace(sheet, names=numbered(sheet.names), named=False)
-            yield _numbered(sheet, unit.first - (1 + breaks(top))), str(unit.path)
+            yield _numbered(sheet, unit.first - (1 + breaks(Text(top, 0)))), str(unit.path)
         case Batches():
             table = pa.Table.from_batches(unit.batches)
             yield _numbered(arrow_sheet(table, unit.name), unit.first - 1), unit.name
@@ -255,8 +250,8 @@ def sheets(unit: Unit, wanted: Sequence[str] | None = None) -> Iterator[tuple[Sh
 def _of_row_groups(unit: RowGroups, wanted: Sequence[str] | None) -> Iterator[tuple[Sheet, str]]:
     import pyarrow as pa
 
-    file, first = _opened(unit.path), unit.first
-    names = [name for name in file.schema_arrow.names if not UNNAMED_INDEX.fullmatch(name)]
+    (file, names), first = _opened(unit.path), unit.first
+    names = [name for name in names if not UNNAMED_INDEX.fullmatch(name)]
     plain = len(set(names)) == len(names) and not any("." in name for name in names)
     try:
         columns = [*wanted] if wanted is not None and plain and {*wanted} <= {*names} else None

@@ -14,18 +14,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lnnkit.answer_table import STATES
 from lnnkit.data.source import Unreadable
 from lnnkit.errors import DataError, Error
+from lnnkit.rows.row_keys import KeyRange
 from lnnkit.rows.scorer import RowScorer
-from lnnkit.scoring.bad_rows import BadRow
-from lnnkit.scoring.key_order import KeyRange
-from lnnkit.scoring.output_files import BadRowsFile, OutputFile, require_known
-from lnnkit.scoring.output_lock import OutputLock
+from lnnkit.scoring.output_files import BadRow, bad_rows_file, output_file, require_known
 from lnnkit.scoring.row_streams import RowStream, Unit, sheets
-from lnnkit.scoring.run_plan import plan_of
-from lnnkit.scoring.unit_parts import OutputParts, Summary
-from lnnkit.scoring.workers import begin, prepared
+from lnnkit.scoring.unit_parts import OutputParts, Summary, plan_of
+from lnnkit.scoring.workers import OutputLock, begin, prepared
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -51,9 +47,9 @@ class Scored:
         """Count the rows of a part."""
         self.rows += summary.rows
         self.batches += summary.batches
+        self.left_out += len(summary.bad)
         for name, counted in summary.states.items():
-            counts = self.states.setdefault(name, Counter())
-            counts.update({state: count for state, count in zip(STATES, counted, strict=True) if count})
+            self.states.setdefault(name, Counter()).update(counted)
 
 
 def score(
@@ -114,8 +110,8 @@ def _scored(
             scored = Scored(resumed=resumed)
             job = _Job(scorer, parts, lenient=lenient)
             with ExitStack() as stack:
-                whole = stack.enter_context(OutputFile(output, parts.folder))
-                left = None if bad_rows is None else stack.enter_context(BadRowsFile(bad_rows))
+                whole = stack.enter_context(output_file(output, parts.folder))
+                left = None if bad_rows is None else stack.enter_context(bad_rows_file(bad_rows))
                 keys = KeyRange()
                 for number, unit in _in_order(job, stream, workers, lock):
                     summary = parts.summary(number)
@@ -123,10 +119,9 @@ def _scored(
                         job.do(number, unit, keys)
                         summary = parts.summary(number)
                     keys = keys.then(summary.keys)
-                    whole.append(parts.path(number), summary.header)
+                    whole.append(parts.path(number))
                     if left is not None:
-                        left.write(summary.bad)
-                        scored.left_out = left.count
+                        left(summary.bad)
                     scored.add(summary)
                     listen(scored)
                 _require_unchanged(stream, identity)

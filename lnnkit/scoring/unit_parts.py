@@ -1,43 +1,46 @@
 """Parts: the answers of each unit, in a file beside the output that is written whole or not at all. An interrupted run
-continues from them."""
+of the same program over the same rows and tables continues from them."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import STATES
 from lnnkit.data.arrow import view
-from lnnkit.scoring.bad_rows import BadRow
-from lnnkit.scoring.key_order import KeyRange
-from lnnkit.scoring.output_files import PartWriter
-from lnnkit.scoring.output_lock import OutputLock
+from lnnkit.data.table import FactTable
+from lnnkit.rows.row_keys import KeyRange
+from lnnkit.scoring.output_files import BadRow
+from lnnkit.scoring.workers import OutputLock
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PARTS = "3"
+    from lnnkit.rows.scorer import RowScorer
+
+PARTS = "4"
 """The version of the parts' format: a run does not continue from parts of another version."""
 
 
 @dataclass(slots=True)
 class Summary:
-    """What a part holds: how many ``rows`` in how many ``batches``, for each query how many have each state (in the
-    order of `STATES`), the rows that were left out, how many bytes the ``header`` of a text takes, and the ``keys`` of
-    its rows."""
+    """What a part holds: how many ``rows`` in how many ``batches``, for each query how many have each state, the rows
+    that were left out, and the ``keys`` of its rows."""
 
     rows: int = 0
     batches: int = 0
-    states: dict[str, list[int]] = field(default_factory=dict)
+    states: dict[str, Counter[str]] = field(default_factory=dict)
     bad: list[BadRow] = field(default_factory=list)
-    header: int = 0
     keys: KeyRange = field(default_factory=KeyRange)
 
     def count(self, batch: pa.RecordBatch) -> None:
@@ -50,24 +53,23 @@ class Summary:
         for name in batch.schema.names:
             if name.endswith("_state"):
                 counted = np.bincount(view(batch.column(name).indices, np.int32), minlength=len(STATES)).tolist()
-                before = self.states.get(name.removesuffix("_state"), [0] * len(STATES))
-                self.states[name.removesuffix("_state")] = [
-                    one + more for one, more in zip(before, counted, strict=True)
-                ]
+                counts = self.states.setdefault(name.removesuffix("_state"), Counter())
+                counts.update({state: count for state, count in zip(STATES, counted, strict=True) if count})
 
     def text(self) -> str:
-        return json.dumps([self.rows, self.batches, self.states, self.bad, self.header, self.keys])
+        return json.dumps([self.rows, self.batches, self.states, self.bad, self.keys])
 
     @staticmethod
     def read(text: str) -> Summary:
-        rows, batches, states, bad, header, keys = json.loads(text)
-        return Summary(rows, batches, states, [BadRow(*row) for row in bad], header, KeyRange(*keys))
+        rows, batches, states, bad, keys = json.loads(text)
+        states = {name: Counter(counts) for name, counts in states.items()}
+        return Summary(rows, batches, states, [BadRow(*row) for row in bad], KeyRange(*keys))
 
 
 @dataclass(frozen=True, slots=True)
 class OutputParts:
-    """The parts of one ``output``, in a ``folder`` beside it, each in its format. Each run has its own subfolder, named
-    by its ``plan``, so that a worker that outlives a killed run cannot write into another run's parts."""
+    """The parts of one ``output``, Arrow files in a ``folder`` beside it. Each run has its own subfolder, named by its
+    ``plan``, so that a worker that outlives a killed run cannot write into another run's parts."""
 
     output: Path
     plan: str = ""
@@ -112,19 +114,13 @@ class OutputParts:
         partial_summary = partial.with_suffix(".json.partial")
         try:
             summary = Summary()
-            with pa.OSFile(str(partial), "wb") as sink:
-                writer: PartWriter | None = None
-                try:
-                    for batch, wrong in batches:
-                        if writer is None:
-                            writer = PartWriter(self.output, sink, batch.schema)
-                            summary.header = writer.header
-                        writer.write(batch)
-                        summary.count(batch)
-                        summary.bad += wrong
-                finally:  # before the sink is closed, which the writer would complain about later
-                    if writer is not None:
-                        writer.close()
+            with contextlib.ExitStack() as stack:
+                sink, writer = stack.enter_context(pa.OSFile(str(partial), "wb")), None
+                for batch, wrong in batches:
+                    writer = writer or stack.enter_context(pa.ipc.new_file(sink, batch.schema))
+                    writer.write(batch)
+                    summary.count(batch)
+                    summary.bad += wrong
             partial_summary.write_text(summary.text(), encoding="utf-8")
             self.path(number).unlink(missing_ok=True)  # an earlier one does not belong to this summary
             os.replace(partial_summary, self._summary(number))
@@ -154,3 +150,33 @@ class OutputParts:
                     shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
             self.lock.path.unlink(missing_ok=True)
             self.folder.rmdir()
+
+
+def plan_of(scorer: RowScorer, identity: str, *, lenient: bool) -> str:
+    """A digest of all that the parts of a run depend on: the program, all its facts, the options, the version, and the
+    stream of this ``identity``."""
+    model = scorer.model
+    digest = hashlib.sha256()
+    texts = [statement.span.source.text for statement in (*model.program.assertions, *model.program.queries)]
+    texts += [repr(model.program), repr(model.loads), repr((scorer.alpha, scorer.why)), identity, str(lenient)]
+    texts += [PARTS, version("lnnkit")]
+    for text in texts:
+        digest.update(hashlib.sha256(text.encode()).digest())
+    for table in (*model.program.tables, *model.sides):
+        for content in _contents(table):
+            digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()
+
+
+def _contents(table: FactTable) -> Iterator[bytes | pa.Buffer]:
+    """All facts of a table: its text form shows the first of them alone."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    names = pa.record_batch({"name": table.names.arrow})
+    with pa.ipc.new_stream(sink, names.schema) as writer:
+        writer.write_batch(names)
+    yield sink.getvalue()
+    yield from (column.codes.tobytes() for column in table.columns)
+    yield table.lower.tobytes()
+    yield table.upper.tobytes()

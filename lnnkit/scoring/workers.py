@@ -1,4 +1,5 @@
-"""Starts worker processes, and ends them with the process that started them."""
+"""Starts worker processes, and ends them with the process that started them; and allows one run at a time to write an
+output: a file lock that the run and all its workers hold."""
 
 from __future__ import annotations
 
@@ -8,10 +9,21 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from multiprocessing import reduction
 from multiprocessing.context import BaseContext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from lnnkit.scoring.output_lock import OutputLock
+from lnnkit.errors import Error
+from lnnkit.syntax.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from typing import Self
+
+PATIENCE = 10.0  # seconds; workers of a run that was killed end within one
+_PAUSE = 0.05
 
 
 def prepared() -> BaseContext:
@@ -20,7 +32,7 @@ def prepared() -> BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["lnnkit.scoring.scoring_run", "lnnkit.rows.row_model", "pyarrow.parquet"])
+    context.set_forkserver_preload(["lnnkit.scoring.scoring_run", "pyarrow.parquet"])
     from multiprocessing import forkserver, resource_tracker
 
     with _without_warning():
@@ -68,3 +80,71 @@ def _without_warning() -> Iterator[None]:
         yield
     finally:
         sys.warnoptions.remove(option)
+
+
+class OutputLock:
+    """The lock of an ``output``, on the file at ``path``. It is released when the run has left the context and the last
+    worker that received it has ended. Without file locks (Windows, some network drives) it excludes nobody."""
+
+    def __init__(self, output: Path, path: Path, handle: int | None = None) -> None:
+        self.output = output
+        self.path = path
+        self._handle = handle
+
+    def __enter__(self) -> Self:
+        """Take the lock. Raises `Error` if another run holds it for `PATIENCE` seconds, and ``OSError`` if the file
+        cannot be created."""
+        ends = time.monotonic() + PATIENCE
+        while not self._taken():
+            if time.monotonic() > ends:
+                message = f'another run is writing "{self.output}"'
+                raise Error([Diagnostic("output-in-use", message, "wait until it has ended, or write to another file")])
+            time.sleep(_PAUSE)
+        return self
+
+    def _taken(self) -> bool:
+        """Whether the file is locked now, and is still the one at its path: the run before may have removed it."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+        except FileNotFoundError:  # the run before has removed the folder
+            return False
+        try:
+            if _locked(handle) and os.path.samestat(os.fstat(handle), self.path.stat()):
+                self._handle, handle = handle, -1
+                return True
+            return False
+        except FileNotFoundError:
+            return False
+        finally:
+            if handle >= 0:
+                os.close(handle)
+
+    def __exit__(self, *_: object) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled for a worker, it refers to the same open file."""
+        handle = None if self._handle is None or os.name == "nt" else reduction.DupFd(self._handle)
+        return _handed_on, (self.output, self.path, handle)
+
+
+def _handed_on(output: Path, path: Path, handle: Any) -> OutputLock:
+    return OutputLock(output, path, None if handle is None else handle.detach())
+
+
+def _locked(handle: int) -> bool:
+    """Whether the open file is locked by this process now, or cannot be locked at all."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True

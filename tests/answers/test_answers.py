@@ -15,8 +15,8 @@ from lnnkit.answer_table import STATES, Answers, finite, format_range, shown_bou
 from lnnkit.cli import answer_report as report
 from lnnkit.cli.answer_report import Shown
 from lnnkit.data.arrow import strings
-from lnnkit.data.column import EntityColumn
 from lnnkit.data.names import Names
+from lnnkit.data.table import EntityColumn
 from lnnkit.outcome import Contradiction, Outcome
 from tests.blocks import at_length
 

@@ -9,9 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lnnkit.data.entities import Entities, intern
-from lnnkit.data.table import FactTable
-from lnnkit.data.tell import told_table
+from lnnkit.data.load import told_table
+from lnnkit.data.table import Entities, FactTable, intern
 from tests.data.in_bulk import reading
 from tests.data.reading import in_order
 
@@ -83,7 +82,7 @@ def test_the_layer_is_light() -> None:
 import sys, tempfile, pathlib
 import lnnkit.data.files, lnnkit.data.names, lnnkit.data.numerals, lnnkit.data.table
 assert not {"numpy", "pyarrow", "torch"} & set(sys.modules)
-from lnnkit.data.entities import intern
+from lnnkit.data.table import intern
 intern([], ["a"])
 assert not {"pyarrow", "torch"} & set(sys.modules)
 import lnnkit.data.load

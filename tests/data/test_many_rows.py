@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lnnkit.data.tell import told_table
+from lnnkit.data.load import told_table
 from tests.data.in_bulk import reading
 from tests.data.reading import Read, Reader, in_order
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from lnnkit.data.tell import told_table
+from lnnkit.data.load import told_table
 from tests.data.reading import Read
 
 INF = math.inf

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import lnnkit
 from lnnkit.data.cells import whole
 from lnnkit.data.cells.whole import all_whole, drawn, united
-from lnnkit.data.entities import Entities, intern
+from lnnkit.data.load import told_table
 from lnnkit.data.names import Names
-from lnnkit.data.tell import told_table
+from lnnkit.data.table import Entities, intern
 from tests.data.in_bulk import reading
 from tests.data.reading import Reader, in_order
 

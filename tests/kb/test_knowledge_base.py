@@ -147,7 +147,7 @@ def test_limits() -> None:
 
 
 def test_too_many_entities(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lnnkit.data.entities.LIMIT", 1)  # 2 ** 31 entities do not fit a test
+    monkeypatch.setattr("lnnkit.data.table.LIMIT", 1)  # 2 ** 31 entities do not fit a test
     with pytest.raises(lnnkit.BudgetError, match="too-many-entities"):
         lnnkit.loads(TRIAGE).infer()
 

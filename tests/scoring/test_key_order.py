@@ -8,7 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from lnnkit.scoring.key_order import KeyRange
+from lnnkit.rows.row_keys import KeyRange
 
 
 def range_of(keys: list[object], parts: int) -> KeyRange:

@@ -25,7 +25,7 @@ import pytest
 
 import lnnkit
 from lnnkit.rows.scorer import RowScorer
-from lnnkit.scoring import output_lock
+from lnnkit.scoring import workers as worker_processes
 from lnnkit.scoring.row_streams import RowStream, sheets
 from lnnkit.scoring.scoring_run import Scored, score
 from lnnkit.scoring.unit_parts import OutputParts
@@ -341,6 +341,29 @@ def test_parts_of_other_formats_are_joined(scorer: RowScorer, loans: Path, tmp_p
     assert found.cast(expected(scorer).schema).equals(expected(scorer))  # 0 and 1 read as whole numbers from a CSV
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow"])
+@pytest.mark.parametrize("first", ["texts", "numbers"])
+def test_keys_of_two_types(scorer: RowScorer, tmp_path: Path, suffix: str, first: str) -> None:
+    """A CSV has both; elsewhere numbers follow texts as texts, and texts do not follow numbers."""
+    folder, output = tmp_path / "loans", tmp_path / f"out{suffix}"
+    folder.mkdir()
+    texts, numbers = table(2), table(2).set_column(0, "id", pa.array([7, 8]))
+    pq.write_table(texts, folder / ("a.parquet" if first == "texts" else "c.parquet"))
+    pq.write_table(numbers, folder / "b.parquet")
+    if first == "numbers" and suffix != ".csv":
+        with pytest.raises(lnnkit.DataError, match="names the rows has two types"):
+            score(scorer, RowStream(folder), output)
+        assert not output.exists()
+        return
+    score(scorer, RowStream(folder), output)
+    if suffix == ".csv":
+        found = [line.split(",")[0] for line in output.read_text(encoding="utf-8").splitlines()]
+        assert sorted(found) == ['"id"', '"l0"', '"l1"', "7", "8"]
+    else:
+        rows = read(output) if suffix == ".parquet" else pa.ipc.open_file(output).read_all()
+        assert rows["id"].to_pylist() == ["l0", "l1", "7", "8"]
+
+
 @pytest.mark.parametrize("how", ["cut short", "gone", "replaced", "longer"])
 @pytest.mark.parametrize("suffix", at_length([".parquet", ".csv"], plain=1))
 def test_a_stream_that_changes_meanwhile_is_an_error_and_nothing_is_written(
@@ -490,7 +513,7 @@ query Review(X)
 def test_a_second_run_of_an_output_waits_and_then_says_so(
     scorer: RowScorer, loans: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output_lock, "PATIENCE", 0.1)
+    monkeypatch.setattr(worker_processes, "PATIENCE", 0.1)
     output, met = tmp_path / "out.parquet", list[str]()
 
     def told(_: object) -> None:

@@ -11,8 +11,7 @@ from typing import cast
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, called, filled, is_text, mask, one, strings, value_type, without
-from lnnkit.data.choose import ColumnChoice
-from lnnkit.data.grid import Grid
+from lnnkit.data.grid import ColumnChoice, Grid
 from lnnkit.data.numerals import pointed
 from lnnkit.data.source import Unreadable
 from lnnkit.syntax import ast
@@ -25,10 +24,9 @@ def meant_cells(grid: Grid, table: ast.Table, choice: ColumnChoice) -> Grid:
         grid = _changed(grid, {place: trimmed(column) for place, column in grid.columns.items()})
     grid = without_marks(grid, table.missing)
     if table.decimal == ",":
-        compared = [test for test in choice.where if test.other is not None or _is_number(test.where.values)]
-        places = {*choice.values, *(place for test in compared for place in (test.position, test.other))}
-        numbers = sorted(place for place in places if place is not None)
-        grid = _changed(grid, {place: with_points(grid.columns[place], place) for place in numbers})
+        compared = [test for test in choice.where if len(test.positions) > 1 or _is_number(test.where.values)]
+        places = {*choice.values, *(place for test in compared for place in test.positions)}
+        grid = _changed(grid, {place: with_points(grid.columns[place], place) for place in sorted(places)})
     return grid
 
 

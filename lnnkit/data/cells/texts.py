@@ -14,7 +14,6 @@ import pyarrow as pa
 from lnnkit.data.arrow import Column, concatenated, numbers, ranked, text_buffers
 from lnnkit.data.cells.text_values import TextValues, composed, in_bulk, right, text_values
 from lnnkit.data.cells.whole import WholeValues, all_whole, drawn, integers, united, whole_floats
-from lnnkit.data.column import EntityColumn
 from lnnkit.data.names import Names, is_many
 
 _WHOLE_FLOAT = re.compile(r"(0|-?[1-9][0-9]*)\.0+")
@@ -158,24 +157,6 @@ def outer_blanks(names: Names) -> np.ndarray:
     blank = np.zeros(256, bool)
     blank[[9, 10, 13, 32]] = True
     return filled[blank[data[offsets[filled]]] | blank[data[offsets[filled + 1] - 1]]] + len(names.numbers)
-
-
-def compacted(several: Sequence[Texts], keep: np.ndarray | None) -> tuple[EntityColumn, ...]:
-    """The kept rows of columns that share their names, with the names reduced to those in use."""
-    if not several:
-        return ()
-    names = several[0].names
-    if keep is None and len({id(texts.codes) for texts in several}) == several[0].sharing:
-        return tuple(EntityColumn(texts.codes, names) for texts in several)
-    columns = [texts.codes if keep is None else texts.codes[keep] for texts in several]
-    used = np.zeros(len(names), bool)
-    for codes in columns:
-        used[codes] = True
-    if not used.all():
-        place = np.cumsum(used, dtype=np.int32) - np.int32(1)
-        columns = [place.take(codes) for codes in columns]
-        names = names.some(used)
-    return tuple(EntityColumn(codes, names) for codes in columns)
 
 
 # --- one list of names for several ----------------------------------------------------------------------------------

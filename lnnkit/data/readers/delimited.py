@@ -56,8 +56,7 @@ def open_delimited(raw: RawTable, header: bool, delimiter: str | None = None) ->
     cells, end = _first_record(text, skipped, layout, source)
     line_break = _BREAK.match(text, end)
     body = line_break.end() if header and line_break else skipped
-    before = text[:body]
-    first = 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
+    first = 1 + breaks(Text(text[:body], 0))
 
     def read(wanted: Sequence[int]) -> Grid:
         return _read(Text(text, body), len(cells), wanted, raw, layout, first)
@@ -220,7 +219,8 @@ def record_lines(
     index; None if the records cannot be determined."""
     quoting = layout.quoting and text.holds(b'"')
     strange = quoting and doubtful(text, ord(layout.delimiter))
-    if _line_count(text) == records and not strange:
+    unended = not text.held.endswith((b"\n", b"\r"), text.start)
+    if breaks(text) + unended == records and not strange:
         return np.arange(first, first + records, dtype=np.int64), {}
     starts, begins = _lines(text)  # lines that begin a record: at first all that are not blank
     faults: dict[int, DataFault] = {}
@@ -235,12 +235,11 @@ def record_lines(
     return lines.astype(np.int64) + first, {int(np.searchsorted(lines, line)): fault for line, fault in faults.items()}
 
 
-def _line_count(text: Text) -> int:
+def breaks(text: Text) -> int:
+    r"""How many lines end in a text: by ``\n``, ``\r\n`` or a lone ``\r``."""
     codes = text.codes()
     ends = sum(int(np.count_nonzero(codes[low : low + BLOCK] == 10)) for low in range(0, len(codes), BLOCK))
-    if text.holds(b"\r"):
-        ends += text.count(b"\r") - text.count(b"\r\n")
-    return ends + (not text.held.endswith((b"\n", b"\r"), text.start))
+    return ends + (text.count(b"\r") - text.count(b"\r\n") if text.holds(b"\r") else 0)
 
 
 def _lines(text: Text) -> tuple[np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from lnnkit.data.arrow import Column, without_views
 from lnnkit.data.cells.texts import Texts
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.readers.delimited import open_delimited
-from lnnkit.data.readers.frames import UNNAMED_INDEX
+from lnnkit.data.readers.frames import UNNAMED_INDEX, open_database, open_query
 from lnnkit.data.source import RawTable, Unreadable, in_utf8, read_source
 from lnnkit.syntax import ast
 
@@ -76,8 +77,6 @@ def _opened(table: ast.Table, base: Path) -> Sheet:
     for clause, said in (("delimiter", table.delimiter), ("encoding", table.encoding)):
         if said is not None:
             raise Unreadable(f"bad-{clause}", f"{table.origin} has no {clause}", f"take `{clause}` out")
-    from lnnkit.data.readers.sql_tables import open_database, open_query
-
     if table.query is not None:
         return open_query(table.query, base, "the query")
     return open_database(path, table.relation or "", f'table "{table.relation}" of "{path}"')
@@ -102,15 +101,23 @@ def _once(read: Callable[[Sequence[int]], Grid]) -> Callable[[Sequence[int]], Gr
 # --- files of typed columns -------------------------------------------------------------------------------------------
 
 
-def _open_parquet(raw: RawTable) -> Sheet:
-    """The sheet of a Parquet file; rows count from 1. An unnamed pandas index at its end is ignored."""
+def parquet_file(path: Path, source: Any, **options: Any) -> tuple[Any, list[str]]:
+    """The Parquet file of a path, opened from a source, and the names of its columns. Raises ``Unreadable``, and
+    ``FileNotFoundError``."""
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(pa.BufferReader(raw.data))
-        names = list(file.schema_arrow.names)
+        file = pq.ParquetFile(source, **options)
+        return file, list(file.schema_arrow.names)
+    except FileNotFoundError:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise Unreadable("unreadable-file", f'"{raw.path}" is not a Parquet file: {error}') from None
+        raise Unreadable("unreadable-file", f'"{path}" is not a Parquet file: {error}') from None
+
+
+def _open_parquet(raw: RawTable) -> Sheet:
+    """The sheet of a Parquet file; rows count from 1. An unnamed pandas index at its end is ignored."""
+    file, names = parquet_file(raw.path, pa.BufferReader(raw.data))
     while names and UNNAMED_INDEX.fullmatch(names[-1]):
         names.pop()
 

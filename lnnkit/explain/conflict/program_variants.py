@@ -13,8 +13,7 @@ import numpy as np
 from lnnkit.answer_table import finite
 from lnnkit.check.program import Assertion, CheckedProgram, Fact, SameEntity
 from lnnkit.check.walk import nodes
-from lnnkit.data.column import EntityColumn
-from lnnkit.data.table import FactTable
+from lnnkit.data.table import EntityColumn, FactTable
 from lnnkit.explain.checker.ground_form import truth_of
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.proof.explanation import format_bound, place

@@ -19,8 +19,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from lnnkit.arrays import all_set
-from lnnkit.data.files import write_whole
-from lnnkit.data.model_file import tensor_bytes
+from lnnkit.data.files import tensor_bytes, write_whole
 from lnnkit.learn.fitting.chosen_values import simplified
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Losses, Standing
 from lnnkit.learn.fitting.loss import LabelBatch

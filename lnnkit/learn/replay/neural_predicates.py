@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from lnnkit.arrays import all_set, where_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.check.walk import nodes
-from lnnkit.data.tell import told_table
+from lnnkit.data.load import told_table
 from lnnkit.learn.replay.recorded_inference import RecordedInference
 from lnnkit.learn.replay.replay import Replay
 from lnnkit.syntax import ast
