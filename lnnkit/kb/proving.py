@@ -22,11 +22,11 @@ from lnnkit.kb.asking import answers, covering, covering_widely
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.querying import check_bound, free_variables, no_formula
 from lnnkit.kb.session import Session
-from lnnkit.prove.decision.answering import exact_ends, prove_classically, prove_exactly
-from lnnkit.prove.decision.exact_record import NoRecord, recorded
-from lnnkit.prove.decision.minimal_core import declarations, member_of
+from lnnkit.prove.decision.classical_decision import prove_classically
+from lnnkit.prove.decision.graded_decision import exact_ends, prove_exactly
+from lnnkit.prove.decision.minimal_core import NoRecord, declarations, member_of, recorded
 from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text, propagated
-from lnnkit.prove.ground.ground_reading import GroundReading, KnownValues
+from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.parts import StatementIndex, part_of, sorted_variables
 from lnnkit.prove.ground.proved_program import component, crisped, is_crisp, plain, whole_numbers
 from lnnkit.prove.solving import NoSolver, solver_module
@@ -168,11 +168,11 @@ def _grounded(
     explainer, fixpoint = rested.explainer, rested.fixpoint
     world, lifted = explainer.world, fixpoint.plan.lifted
     classical = reading == "classical"
-    known = KnownValues(fixpoint, rested.names, rested.program, world.origins, classical=classical)
+    known = GroundReading(fixpoint, rested.names, rested.program, world.origins, classical=classical)
     whole = whole_numbers(rested.program, [query.formula for query in queries]) if classical else frozenset[str]()
     index = StatementIndex(lifted, world)
     conflict = cache(lambda: _conflict(session, rested, timed)) if rested.outcome.contradictions else None
-    return Ground(world, GroundReading(known), index, explainer.prover.prove, whole, conflict, tell=tell)
+    return Ground(world, known, index, explainer.prover.prove, whole, conflict, tell=tell)
 
 
 def singles(queries: Sequence[Query], verdicts: Iterator[Proved]) -> list[Proved]:
@@ -312,7 +312,7 @@ def _closed(session: Session, rested: Rested, members: Sequence[ConflictMember])
 
 def _questions(session: Session, ground: Ground, query: Query, text: str) -> Iterator[tuple[tuple[str, ...], Question]]:
     """The question with its free variables bound in all ways: entities in the order of the variables' names."""
-    program, known = ground.program, ground.known
+    program, known = ground.world.program, ground.known
     numbers = {name for name, predicate in program.predicates.items() if predicate.numeric}
     form = form_of(query.formula, {}, query.logic, numbers)
     variables = sorted_variables(form, program.predicates)
@@ -326,7 +326,7 @@ def _questions(session: Session, ground: Ground, query: Query, text: str) -> Ite
         bindings = {name: entity for (name, _), entity in zip(variables, row, strict=True)}
         bound = about(form, {Free(name): entity for name, entity in bindings.items()})
         part = part_of(bound, program.predicates)
-        ends = (inferred.get(row) if part.total else None) or ground.reading.box(part, {})
+        ends = (inferred.get(row) if part.total else None) or ground.known.truth(part, {})
         yield row, Question(part, bound_text(query.formula, bindings) if bindings else text, ends)
 
 

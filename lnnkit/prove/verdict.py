@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NoReturn
 
@@ -110,7 +110,17 @@ class Proved:
         return fields | {"notes": list(self.notes)} if self.notes else fields
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self))
+        lines = [f"{self.formula}   {_headline(self)}"]
+        if self.core:
+            lines.append(f"  {_BECAUSE.get(self.verdict, 'this suffices for its bounds')}")
+            lines += [f"    {member}" for member in self.core]
+        for model in self.models:
+            rows, more = _rows(model)[:_ROWS], len(model.atoms) + len(model.numbers) - _ROWS
+            width = max((len(text) for text, _ in rows), default=0)
+            lines.append(f"  {_title(self, model)}")
+            lines += [f"    {text:<{width}}  {value}" for text, value in rows]
+            lines += [f"    ... and {more:,} more"] if more > 0 else []
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
     __repr__ = __str__
 
@@ -126,22 +136,6 @@ class Proved:
 def page(results: Sequence[Proved]) -> str:
     """A whole HTML document."""
     return document("lnnkit prove", Markup("").join(Markup(proved._repr_html_()) for proved in results))
-
-
-def _lines(proved: Proved) -> Iterator[str]:
-    """The verdict, its core, and the models."""
-    yield f"{proved.formula}   {_headline(proved)}"
-    if proved.core:
-        yield f"  {_BECAUSE.get(proved.verdict, 'this suffices for its bounds')}"
-        yield from (f"    {member}" for member in proved.core)
-    for model in proved.models:
-        rows, more = _rows(model)[:_ROWS], len(model.atoms) + len(model.numbers) - _ROWS
-        width = max((len(text) for text, _ in rows), default=0)
-        yield f"  {_title(proved, model)}"
-        yield from (f"    {text:<{width}}  {value}" for text, value in rows)
-        if more > 0:
-            yield f"    ... and {more:,} more"
-    yield from (f"  note: {note}" for note in proved.notes)
 
 
 def _headline(proved: Proved) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 import lnnkit
 from lnnkit.kb import proving
-from lnnkit.prove.decision import answering
+from lnnkit.prove.decision import graded_decision
 from lnnkit.prove.decision.graded_decision import LazyBounds
 from lnnkit.prove.decision.question import Ground
 from tests.blocks import in_blocks
@@ -29,7 +29,7 @@ def test_bounds_are_those_of_the_whole_translation(block: range, logic: str, mon
         made.append(LazyBounds(*args))  # type: ignore[arg-type]
         return made[-1]
 
-    monkeypatch.setattr(answering, "LazyBounds", counted)
+    monkeypatch.setattr(graded_decision, "LazyBounds", counted)
     for seed in block:
         case = drawn(seed, logic)
         if case is None or (logic, seed) == ("product", 56):  # creeps

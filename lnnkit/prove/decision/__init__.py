@@ -1,1 +1,1 @@
-"""Verdicts, with cores or worlds. Start with `question`, then `answering`."""
+"""Verdicts, with cores or worlds. Start with `question`, then `classical_decision`."""

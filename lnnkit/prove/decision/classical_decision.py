@@ -1,4 +1,5 @@
-"""Whether a question follows in the classical reading: by all that it depends on, or by lazy instantiation.
+"""Whether a question follows in the classical reading: by all that it depends on if that is little, else by lazy
+instantiation. The answer has a core or two worlds.
 
 `LazyDecision` starts with the question alone. The solver's model is laid over the least world (`WorldValues`), and the
 instances that this world violates are added. When it violates none, it is a world of the program. If some instances are
@@ -8,21 +9,20 @@ unsatisfiable, so are all of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 
-from lnnkit.prove.decision.question import Asked, Decision, Ground, Question, world_of
-from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding
-from lnnkit.prove.encoding.graded_encoding import Constraint, MarkedSolver
-from lnnkit.prove.encoding.lazy_encoding import LazyEncoding, Quantified
+from lnnkit.prove.decision.minimal_core import core_of
+from lnnkit.prove.decision.question import Asked, Decision, Ground, Question, contrasted, world_of
+from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, LazyEncoding, Quantified
+from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint, MarkedSolver
 from lnnkit.prove.ground.dependency_cone import Definition, TooWide, definition_of, unfounded
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
-from lnnkit.prove.ground.least_world import WorldReading, suspects
+from lnnkit.prove.ground.least_world import WorldReading
 from lnnkit.prove.ground.parts import Blanket
 from lnnkit.prove.solving import Z3, SolverStatus
-from lnnkit.prove.verdict import ShownWorld, Verdict
-from lnnkit.time_limit import TimedOut
+from lnnkit.prove.verdict import Proved, ShownWorld, Verdict
+from lnnkit.time_limit import Deadline, TimedOut
 
 # The verdict, given whether the question can be false and whether it can be true
 _VERDICTS: dict[tuple[SolverStatus, SolverStatus], Verdict] = {
@@ -37,29 +37,31 @@ _SHOWN = 60  # greatest number of atoms shown of a world that was found lazily
 # Turns of the search for a refutation of *anyone*. Questions about open sorts take 2.1 s with none, 2.2 s with 100,
 # 2.4 s with 1,000, and have the same verdicts (`python -m benchmarks.question_constants unnamed`)
 _TURNS = 100
+_FIRST_SECONDS = 1.0  # time limit for quantifiers over unnamed individuals
+_LATE = "time ran out before it was decided"
+_OPEN = "it depends on arithmetic that the solver cannot be given: a unit, an unknown exponent, a power above 16"
 
 
 class ClassicalDecision(Decision):
-    """``decide`` gives the verdict and sets ``used``, the items on which it depends, or the two ``models``. It is
-    ``left_open`` if a world was found that may break what could not be encoded. ``count`` is the number of items given
-    to the solver."""
-
-    lazy = False
+    """``decide`` gives the verdict and sets the items on which it depends, or two ``models``. A world that may break
+    what could not be encoded sets ``left_open``. ``count`` is that of the items given to the solver."""
 
     def __init__(self, asked: Asked, reading: GroundReading | None = None) -> None:
         super().__init__(asked, reading)
-        self.used: dict[Constraint, None] = {}
+        self._used: dict[Constraint, None] = {}
         self.models: list[ShownWorld] = []
         self.left_open = False
         self.count = 0
         self.deadline = asked.deadline
         self.encoding = self.encoded(folded=True)
-        self._solver = MarkedSolver[Constraint](self.encoding, false_first=self.lazy)  # as in the least world
+        self._solver = MarkedSolver[Constraint](self.encoding, false_first=reading is not None)  # as in the least world
         self._goal = self.encoding.truth(asked.question.part, {})
 
     def encoded(self, *, folded: bool) -> ClassicalEncoding:
-        """An encoding, in which bounds known from inference are constants if ``folded``."""
-        return ClassicalEncoding(self._ground.reading, self._ground.whole, folded=folded)
+        return ClassicalEncoding(self._ground.known, self._ground.whole, folded=folded)
+
+    def depends(self) -> Iterable[Constraint]:
+        return self._used
 
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true. Raises `TooWide`, `Interrupted`."""
@@ -77,7 +79,7 @@ class ClassicalDecision(Decision):
             if self._extended(model):
                 continue
             # The truth that was asked for: Z3 may leave quantifiers over unnamed individuals unevaluated in a model
-            shown = self._shown(model, float(truth))
+            shown = self._world(model, float(truth))
             if shown is None:
                 self.left_open = True
                 return "unknown"
@@ -94,15 +96,11 @@ class ClassicalDecision(Decision):
         """Whether a model of all items has the goal; if not, the items that refute it are used."""
         status = self._solver.check(self.deadline, [goal, *self._solver.marks.values()])
         if status == "unsat":
-            self.used |= dict.fromkeys(self._solver.core()[1])
+            self._used |= dict.fromkeys(self._solver.core()[1])
         return status
 
     def _extended(self, model: Z3) -> bool:
         """Whether something had to be added, because the model violates it."""
-        raise NotImplementedError
-
-    def _shown(self, model: Z3, truth: float) -> ShownWorld | None:
-        """The world of a model; None if it may break something."""
         raise NotImplementedError
 
 
@@ -111,10 +109,13 @@ class ConeDecision(ClassicalDecision):
     formulas about unnamed individuals for a narrow one."""
 
     def __init__(self, asked: Asked) -> None:
-        ground, question, self._cone = asked.ground, asked.question, asked.cone
-        cone = self._cone
+        ground, question, cone = asked.ground, asked.question, asked.cone
         cone.grow(question.part, whole=ground.small)
-        if cone.most_atoms is not None and _patterns(ground, question) > _PATTERNS:
+        patterns = 0  # formulas that instantiate statements for unnamed individuals beside named ones
+        for stated in ground.related(question) if cone.most_atoms is not None else ():
+            counts = [(ground.known.count(sort), ground.known.is_open(sort)) for _, sort in stated.variables]
+            patterns += math.prod(count + more for count, more in counts) - math.prod(count for count, _ in counts)
+        if patterns > _PATTERNS:
             raise TooWide
         super().__init__(asked)
         self.count = len(cone.instances)
@@ -131,27 +132,17 @@ class ConeDecision(ClassicalDecision):
 
     def _extended(self, model: Z3) -> bool:
         """Whether a loop formula had to be added, because the model contains atoms that support only each other."""
-        definitions, reading = self._cone.definitions, self._ground.reading
-        loop = unfounded(definitions, reading, world_of(model, self._ground.known, self.encoding))
+        world = world_of(model, self._ground.known, self.encoding)
+        loop = unfounded(self.cone.definitions, self._ground.known, world)
         if not loop.atoms or loop in self._solver.marks:  # an antecedent may be unknown in the world
             return False
         self._mark(loop)
         return True
 
-    def _shown(self, model: Z3, truth: float) -> ShownWorld | None:
-        near, instances = islice(self._cone.atoms, self._cone.near), self._cone.instances
-        shown = self._checked_world(self.encoding, model, truth, near, instances)
+    def _world(self, model: Z3, truth: float) -> ShownWorld | None:
+        shown = super()._world(model, truth)
         others = tuple(self.encoding.true_of_unnamed(model, _OF_UNNAMED))
         return shown and replace(shown, atoms=(*shown.atoms, *others))
-
-
-def _patterns(ground: Ground, question: Question) -> int:
-    """The number of formulas that instantiate statements for unnamed individuals beside named ones."""
-    known, total = ground.known, 0
-    for stated in ground.related(question):
-        counts = [(known.count(sort), known.is_open(sort)) for _, sort in stated.variables]
-        total += math.prod(count + is_open for count, is_open in counts) - math.prod(count for count, _ in counts)
-    return total
 
 
 class LazyDecision(ClassicalDecision):
@@ -159,18 +150,17 @@ class LazyDecision(ClassicalDecision):
 
     encoding: LazyEncoding
     _reading: WorldReading
-    lazy = True
 
     def __init__(self, asked: Asked) -> None:
-        self._added: set[object] = set()
-        self._people: set[str] = set()
-        self._looked = False  # for what the least world violates
-        super().__init__(asked, WorldReading(asked.ground.known))
+        known, most = asked.ground.known, asked.ground.limit
+        super().__init__(asked, WorldReading(known, asked.statements, asked.mentioning, self._pause, most))
+        self._defined: set[GroundAtom] = set()
+        self.cone = asked.new_cone()
 
     def encoded(self, *, folded: bool) -> LazyEncoding:
         """An encoding; if not ``folded``, with the rows of quantifiers that were added."""
-        expanded = None if folded else dict(self.encoding.expanded)
-        return LazyEncoding(self._ground.reading, self._ground.whole, self._reading.world, self._pause, expanded)
+        replayed = None if folded else self.encoding.quantified
+        return LazyEncoding(self._ground.known, self._ground.whole, self._reading, self._pause, replayed)
 
     def _checked(self, goal: Z3) -> SolverStatus:
         while True:
@@ -183,7 +173,8 @@ class LazyDecision(ClassicalDecision):
     def _with_rows(self, goal: Z3, allowed: Collection[Quantified]) -> tuple[SolverStatus, list[Quantified]]:
         """Whether there is a model in which only the ``allowed`` quantifiers use rows that have not been added; if not,
         the other quantifiers whose missing rows it would need."""
-        some = [one for one in self.encoding.quantified.values() if not one.rows.complete and one not in allowed]
+        every = self.encoding.quantified.values()
+        some = [one for one in every if not (one.complete or one.decided or one in allowed)]
         lacks = {quantified: self.encoding.lack(quantified) for quantified in some}
         nots = map(self.encoding.negated, lacks.values())
         status = self._solver.check(self.deadline, [goal, *self._solver.marks.values(), *nots])
@@ -192,19 +183,19 @@ class LazyDecision(ClassicalDecision):
         names, items = self._solver.core()
         missing = [quantified for quantified, lack in lacks.items() if lack.decl().name() in names]
         if not missing:
-            self.used |= dict.fromkeys(items)
+            self._used |= dict.fromkeys(items)
         return status, missing
 
     def _refuted(self, goal: Z3, missing: Sequence[Quantified]) -> bool:
         """Whether no individual at all can fill the missing rows of these quantifiers; each is tested once."""
         allowed: dict[Quantified, None] = {}
-        wanted = [quantified for quantified in missing if quantified.rows.anyone is None]
+        wanted = [quantified for quantified in missing if quantified.anyone is None]
         for _ in range(_TURNS if wanted else 0):
             allowed |= dict.fromkeys([*wanted, *missing])
             for quantified in wanted:
                 self.encoding.generalise(quantified)
             status, missing = self._with_rows(goal, allowed)
-            wanted = [quantified for quantified in missing if quantified.rows.anyone is None]
+            wanted = [quantified for quantified in missing if quantified.anyone is None]
             if status == "unsat" and not missing:
                 return True
             if status == "unknown" or (status == "sat" and not self._extended(self._solver.model())):
@@ -214,45 +205,30 @@ class LazyDecision(ClassicalDecision):
     def _extended(self, model: Z3) -> bool:
         """Lay a model over the world and add the instances that it violates; returns whether there are any."""
         self._pause()
-        before = len(self._added), len(self.encoding.arithmetic.asides)
+        before = self.count, len(self.encoding.arithmetic.asides)
         existing = {name for name, made in self.encoding.existing.items() if self._true(model, made)}
         truths = {
             key: float(self._true(model, made))
             for key, made in (self.encoding.atoms | self.encoding.of_anyone).items()
-            if all(entity in existing or entity not in self._reading.world.sort_of for entity in key[1])
+            if all(entity in existing or entity not in self._reading.sort_of for entity in key[1])
         }
-        changed = self._reading.world.say(truths, existing)
-        for instance in self._candidates(changed):
-            if instance.key not in self._added and not self._reading.satisfied(instance):
-                self._add(instance)
-        for key in self._unsupported(changed):
-            self._add(definition_of(key, self._ground.index, self._ground.reading))
+        for instance in self._reading.violated(truths, existing):
+            self._add(instance)
+        for key in self._unsupported():
+            self._defined.add(key)
+            self._add(definition_of(key, self._ground.index, self._ground.known))
         self._complete_rows(model)
-        return before != (len(self._added), len(self.encoding.arithmetic.asides))
+        return before != (self.count, len(self.encoding.arithmetic.asides))
 
     def _true(self, model: Z3, made: Z3) -> bool:
         return bool(self.encoding.z3.is_true(model.eval(made, model_completion=True)))
 
-    def _candidates(self, changed: Sequence[GroundAtom]) -> Iterator[Instance]:
-        if not self._looked:
-            self._looked = True
-            for stated in self._asked.statements:
-                self._pause()
-                yield from suspects(self._ground.known, stated, self._ground.limit)
-        for key in changed:
-            yield from self._reading.affected(key, self._asked.mentioning(key[0]))
-        for person in self._reading.world.people():
-            if person not in self._people:
-                yield from self._reading.about(person, self._reading.world.sort_of[person], self._asked.statements)
-        self._people = set(self._reading.world.people())
-
     def _pause(self) -> None:
-        self._ground.pause(self.deadline, f"time ran out after {len(self._added):,} instances of statements")
+        self._ground.pause(self.deadline, f"time ran out after {self.count:,} instances of statements")
 
     def _add(self, item: Instance | Definition) -> None:
-        self._added.add(item.key)
-        self.count = len(self._added)
-        if len(self._added) > self._ground.limit:
+        self.count += 1
+        if self.count > self._ground.limit:
             raise TooWide(f"it depends on more than {self._ground.limit:,} instances of statements")
         self._pause()
         self._mark(item)
@@ -262,36 +238,34 @@ class LazyDecision(ClassicalDecision):
     def _complete_rows(self, model: Z3) -> None:
         """Add rows that decide a quantifier in the world but not in the model."""
         for quantified in list(self.encoding.quantified.values()):
-            if self._true(model, quantified.some):
+            if quantified.decided or self._true(model, quantified.some):
                 continue
-            part, exists = quantified.rows.part, not quantified.rows.part.least
-            for row in self._reading.rows(part, quantified.rows.bindings):
-                low, _ = self._reading.box(part.operands[0], row)
+            part, exists = quantified.part, not quantified.part.least
+            for row in self._reading.rows(part, quantified.bindings):
+                low, _ = self._reading.truth(part.operands[0], row)
                 if (low if exists else 1 - low) > 0:
                     self.encoding.add(quantified, row)
                     break
 
-    def _unsupported(self, changed: Sequence[GroundAtom]) -> Iterator[GroundAtom]:
-        """The completed atoms among the ``changed`` ones that are true without a rule that makes them so."""
+    def _unsupported(self) -> Iterator[GroundAtom]:
+        """The completed atoms among those that have changed which are true without a rule that makes them so."""
         known = self._ground.known
         heads = dict.fromkeys(key for key in self.encoding.atoms if known.completed(key))
-        for key in changed:
-            for stated in self._asked.mentioning(key[0]):
+        for key in self._reading.changed:
+            for stated in self.asked.mentioning(key[0]):
                 defined = self._ground.index.defined(stated)
                 for instance in self._reading.affected(key, [stated]) if defined else ():
                     atoms = (self._reading.key(head, instance.bindings) for head in defined)
                     heads |= dict.fromkeys(atom for atom in atoms if atom is not None and known.completed(atom))
         for key in heads:
-            if key not in self._added and self._reading.world.box(key)[0] > 0 and not self._supported(key):
-                yield key
+            if key not in self._defined and self._reading.box(key)[0] > 0:
+                rules = definition_of(key, self._ground.index, self._reading).rules
+                certain = (rule for rule, _ in rules if rule.stated.lower > 0)
+                if not any(self._reading.truth(rule.antecedent, rule.bindings)[0] > 0 for rule in certain):
+                    yield key
 
-    def _supported(self, key: GroundAtom) -> bool:
-        rules = definition_of(key, self._ground.index, self._reading).rules
-        certain = (rule for rule, _ in rules if rule.stated.lower > 0)
-        return any(self._reading.box(rule.antecedent, rule.bindings)[0] > 0 for rule in certain)
-
-    def _shown(self, model: Z3, truth: float) -> ShownWorld | None:
-        known, world = self._ground.known, self._reading.world
+    def _world(self, model: Z3, truth: float) -> ShownWorld | None:
+        known, world = self._ground.known, self._reading
 
         def exists(instance: Instance) -> bool:  # anyone stands for an individual that need not
             entities = ((instance.bindings[name], sort) for name, sort in instance.stated.variables)
@@ -299,4 +273,47 @@ class LazyDecision(ClassicalDecision):
 
         moved = (key for key in self.encoding.atoms if world.box(key)[0] != known.box(key)[0])
         added = (item for item in self._solver.marks if isinstance(item, Instance) and exists(item))
-        return self._checked_world(self.encoding, model, truth, islice(moved, _SHOWN), added)
+        self.cone.atoms, self.cone.near, self.cone.instances = dict.fromkeys(moved), _SHOWN, [*added]
+        return super()._world(model, truth)
+
+
+# --- the answer -------------------------------------------------------------------------------------------------------
+
+
+def prove_classically(ground: Ground, question: Question, timeout: float | None) -> Proved:
+    """Whether a question is true in all worlds of the classical reading, or false in all. Raises `NoSolver`."""
+    return Asked(ground, question, "classical", 1.0, Deadline(timeout)).answered(_classical)
+
+
+def _classical(asked: Asked) -> Proved:
+    question, conflict = asked.question, asked.ground.conflict
+    if conflict is not None:
+        return conflict().shown_by(Proved(question.text, "classical", "inconsistent"))
+    decision, verdict = _decided(asked)
+    if verdict == "timeout":
+        return asked.propagated(_OPEN if decision.left_open else _LATE)
+    proved = Proved(question.text, "classical", verdict, translated=decision.count)
+    if verdict == "neither":
+        return replace(proved, models=contrasted(decision.models))
+    return core_of(decision, None if verdict == "inconsistent" else (int(verdict == "refuted"), ZERO)).shown_by(proved)
+
+
+def _decided(asked: Asked) -> tuple[ClassicalDecision, Verdict]:
+    """Quantifiers over unnamed individuals may keep the solver busy for ever, so where lazy instantiation applies, the
+    whole cone gets only a share of the time."""
+    try:
+        decision = ConeDecision(asked)
+    except TooWide:
+        if not asked.lazily:
+            asked.cone = asked.new_cone()
+            decision = ConeDecision(asked)
+            return decision, decision.decide()
+    else:
+        if decision.encoding.unnamed is None or not asked.lazily:
+            return decision, decision.decide()
+        decision.deadline = asked.deadline.share(3).capped(_FIRST_SECONDS)
+        verdict = decision.decide()
+        if verdict != "timeout" or asked.deadline.passed:
+            return decision, verdict
+    decision = LazyDecision(asked)
+    return decision, decision.decide()

@@ -8,26 +8,27 @@ statement is instantiated as if its variables were those of the statement.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Self
 
-from lnnkit.prove.decision.question import Asked, Decision
+from lnnkit.prove.decision.minimal_core import CoreItem, core_of, near_items
+from lnnkit.prove.decision.question import TOLERANCE, Asked, Decision, Ground, Question, contrasted, verdict_at
 from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, Constraint, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import TooWide
-from lnnkit.prove.ground.ground_reading import Instance
 from lnnkit.prove.ground.least_world import WorldReading
 from lnnkit.prove.ground.parts import BoundedStatement
+from lnnkit.prove.rational_terms import rational
 from lnnkit.prove.solving import Z3, SolverStatus, checked, fraction
-from lnnkit.prove.verdict import ShownWorld
-from lnnkit.time_limit import TimedOut
+from lnnkit.prove.verdict import Proved, ShownWorld
+from lnnkit.time_limit import Deadline, TimedOut
 
 SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
+_LEAST = Fraction(1, 10**30)  # less than any rounding of truths
 _LOOKED = 64  # after this many constraints the clock is read
 _GUESSES = 100  # models whose numbers are tried before an end is sought by bisection
 _NEAR = Fraction(1, 10**7)  # precision of an end that is no linear optimum,
@@ -52,37 +53,38 @@ class GradedDecision(Decision):
         self.broken = False
         self.ends: dict[int, Fraction | None] = {}
         self.worlds: list[ShownWorld] = []
-        self.cone = asked.cone
         self._deadline = self._until = asked.deadline  # for the question, and for one end
         self._wanted = ends
-        self.encoding = GradedEncoding(asked.ground.reading, folded=True, slack=slack)
+        self._slack = slack
+        self.encoding = self.encoded(folded=True)
         self._said: list[Z3] = []
         self._given = 0  # how much of that the linear solver has
         self._goal = self.encoding.truth(asked.question.part, {})
         self._translate()
 
+    def encoded(self, *, folded: bool) -> GradedEncoding:
+        return GradedEncoding(self._ground.known, folded=folded, slack=self._slack)
+
     def decide(self) -> Self:
         """Whether any world exists, and the least and the greatest truth. Raises `Interrupted`."""
         try:
-            self._seek()
+            self._solver = self._new_solver()
+            self.consistent = {"sat": True, "unsat": False}.get(self._checked(self._solver))
+            if self.consistent and isinstance(self._goal, Fraction):
+                self.ends = {0: self._goal, 1: self._goal}
+            elif self.consistent:
+                self._seek(self._solver.model())
         except TimedOut:
             self.broken = True
         return self
 
-    def _seek(self) -> None:
-        self._solver = self._new_solver()
-        self.consistent = {"sat": True, "unsat": False}.get(self._checked(self._solver))
-        if self.consistent and isinstance(self._goal, Fraction):
-            self.ends = {0: self._goal, 1: self._goal}
-        if not self.consistent or self.ends:
-            return
-        seen = self._solver.model()
+    def _seek(self, seen: Z3) -> None:
+        """Both ends, from any model."""
         for end in self._wanted:
             self._until = self._deadline.share(2 - end)
             self.ends[end], model = self._extreme(end, seen)
             if model is not None:
-                truth, near = min(ONE, max(ZERO, self._value(model))), itertools.islice(self.cone.atoms, self.cone.near)
-                world = self._checked_world(self.encoding, model, float(truth), near, self.cone.instances)
+                world = self._world(model, float(min(ONE, max(ZERO, self._value(model)))))
                 self.worlds += [] if world is None else [world]
 
     def _translate(self) -> None:
@@ -136,7 +138,7 @@ class GradedDecision(Decision):
 
     def _extreme(self, end: int, seen: Z3) -> tuple[Fraction | None, Z3]:
         """The least (0) or greatest (1) truth, None if not settled, and a model near it. ``seen`` is any model."""
-        limit = self.encoding.end(self._ground.reading.box(self._question.part, {})[end], end)
+        limit = self.encoding.end(self._ground.known.truth(self._question.part, {})[end], end)
         status, model = self._beyond(end, limit)
         if status == "sat":  # some world attains what inference found
             return limit, model
@@ -217,21 +219,22 @@ class LazyBounds(GradedDecision):
     _reading: WorldReading
 
     def _translate(self) -> None:
-        self.cone = self._asked.cone = self._asked.new_cone()
+        self.cone = self.asked.cone = self.asked.new_cone()
         self.cone.near = _SHOWN
-        self._reading = WorldReading(self._ground.known)
-        self._statements = [_opened(stated) for stated in self._asked.statements]
-        self._mentioning = cache(lambda name: [stated for stated in self._statements if name in stated.part.names])
-        self._first = self._statements
+        statements = [_opened(stated) for stated in self.asked.statements]
+        mentioning = cache(lambda name: [stated for stated in statements if name in stated.part.names])
+        self._reading = WorldReading(self._ground.known, statements, mentioning, self.cone.pause)
         self._turns = 0
-        self._added: set[Instance] = set()
         self._drain()
 
     def _violated(self, model: Z3) -> list[Z3]:
         before = len(self._said)
-        for instance in self._candidates(model):
-            if instance not in self._added and not self._reading.satisfied(instance):
-                self._add(instance)
+        truths = {
+            key: float(min(ONE, max(ZERO, self._value(model, made)))) for key, made in self.encoding.atoms.items()
+        }
+        for instance in self._reading.violated(truths):
+            self.cone.take(instance)
+            self._say(instance)
         self._turns += 1
         if self._turns == _TURNS and len(self._said) > before:
             self._add_all()
@@ -240,29 +243,9 @@ class LazyBounds(GradedDecision):
             self._ground.tell(len(self.cone.instances), len(self.encoding.atoms))
         return self._said[before:]
 
-    def _candidates(self, model: Z3) -> Iterator[Instance]:
-        """The instances that a model may violate, once it is laid over the world."""
-        truths = {
-            key: float(min(ONE, max(ZERO, self._value(model, made)))) for key, made in self.encoding.atoms.items()
-        }
-        changed = self._reading.world.say(truths, ())
-        first, self._first = self._first, []
-        for stated in first:
-            for instance in self._reading.instances(stated, {}):
-                self.cone.pause()
-                yield instance
-        for key in changed:
-            self.cone.pause()
-            yield from self._reading.affected(key, self._mentioning(key[0]))
-
-    def _add(self, instance: Instance) -> None:
-        self._added.add(instance)
-        self.cone.take(instance)
-        self._say(instance)
-
     def _add_all(self) -> None:
         """Add all that the question depends on, unless that is too much."""
-        whole = self._asked.new_cone()
+        whole = self.asked.new_cone()
         try:
             whole.grow(self._question.part)
         except TooWide:
@@ -270,7 +253,9 @@ class LazyBounds(GradedDecision):
             return
         for instance in whole.instances:
             self.cone.pause()
-            self._add(instance)
+            self._reading.added.add(instance)
+            self.cone.take(instance)
+            self._say(instance)
 
     def _drain(self) -> None:
         self._said += self.encoding.drained()
@@ -300,3 +285,94 @@ def outward(value: Fraction, end: int) -> float:
     if end == 0:
         return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
     return near if Fraction(near) >= value else math.nextafter(near, math.inf)
+
+
+# --- the answer -------------------------------------------------------------------------------------------------------
+
+
+def prove_exactly(ground: Ground, question: Question, alpha: float, timeout: float | None) -> Proved:
+    """The tightest bounds of a question, and whether they make it true or false. Raises `NoSolver`."""
+    return Asked(ground, question, "exact", alpha, Deadline(timeout)).answered(_exact)
+
+
+def exact_ends(
+    ground: Ground, question: Question, timeout: float | None
+) -> tuple[Proved, Mapping[int, Sequence[CoreItem]]]:
+    """The answer in the exact reading, with the items from which each end (0 lower, 1 upper) follows that is tighter
+    than the inferred one. Raises `NoSolver`."""
+    items: dict[int, Sequence[CoreItem]] = {}
+
+    def decide(asked: Asked) -> Proved:
+        settled = _settled(asked)
+        if settled.consistent is False or ground.conflict is not None:
+            return _inconsistent(asked, settled)
+        proved, short = _bounded(asked, settled), rational(TOLERANCE / 2)
+        assert proved.lower is not None and proved.upper is not None
+        for end, bound in enumerate((proved.lower, proved.upper)):
+            if abs(bound - question.inferred[end]) > TOLERANCE:
+                items[end] = near_items(settled, (end, rational(bound) + short if end else rational(bound) - short))
+        return proved
+
+    return Asked(ground, question, "exact", 1.0, Deadline(timeout)).answered(decide), items
+
+
+def _exact(asked: Asked) -> Proved:
+    ground, settled = asked.ground, _settled(asked)
+    unsure = settled.consistent is None or settled.encoding.loose or not ground.small
+    if settled.consistent is False or (ground.conflict is not None and unsure):
+        return _inconsistent(asked, settled)
+    proved, short = _bounded(asked, settled), rational(2 * TOLERANCE)
+    if proved.verdict not in ("entailed", "refuted"):
+        return replace(proved, models=contrasted(settled.worlds))
+    end, alpha = int(proved.verdict == "refuted"), rational(asked.alpha)
+    return core_of(settled, (end, 1 - alpha + short if end else alpha - short)).shown_by(proved)
+
+
+def _inconsistent(asked: Asked, settled: GradedDecision) -> Proved:
+    conflict, question, count = asked.ground.conflict, asked.question, len(asked.cone.instances)
+    core = core_of(settled) if conflict is None else conflict()
+    return core.shown_by(Proved(question.text, "exact", "inconsistent", *question.inferred, translated=count))
+
+
+def _settled(asked: Asked) -> GradedDecision:
+    """The decision with its bounds. Contradictions that are due to rounding are resolved by widening constraints by a
+    tolerance. Those that even `_LEAST` resolves are none of rounding: a truth function jumps there."""
+    decision = partial(GradedDecision, asked)
+    try:
+        asked.cone.grow(asked.question.part, whole=asked.ground.small)
+    except TooWide:
+        asked.cone.pause()  # not where the time is over
+        asked.cone = asked.new_cone()
+        if asked.without_completion:
+            decision = partial(LazyBounds, asked)
+        else:
+            asked.cone.grow(asked.question.part, whole=asked.ground.small)
+    slack, settled, cone = ZERO, decision(ZERO).decide(), asked.cone
+    if settled.consistent is False:
+        wider = decision(SLACK).decide()
+        if wider.consistent and decision(_LEAST, ()).decide().consistent:
+            asked.cone = cone
+            return settled
+        slack, settled = SLACK, wider
+    if settled.broken and settled.consistent and settled.ends.get(1) is None and not asked.deadline.passed:
+        with suppress(TooWide):  # in time: the lower bound stands
+            upper = decision(slack, (1,)).decide()
+            settled.ends |= upper.ends
+            settled.worlds += upper.worlds
+    return settled
+
+
+def _bounded(asked: Asked, settled: GradedDecision) -> Proved:
+    """The answer without its core and its worlds."""
+    low, high = asked.question.inferred
+    ends = [settled.ends.get(end) for end in (0, 1)]
+    missing = [name for name, end in zip(("lower", "upper"), ends, strict=True) if end is None]
+    which = "both bounds are" if len(missing) == 2 else f"the {''.join(missing)} bound is"
+    notes = (f"not decided in time: {which} from inference alone",) if missing else ()
+    lower = low if ends[0] is None else max(low, outward(ends[0], 0))
+    upper = high if ends[1] is None else min(high, outward(ends[1], 1))
+    if lower > upper:  # crossed by rounding: the ends of inference and of the solver coincide
+        lower = upper = low if lower == low else high
+    verdict, count = verdict_at(lower, upper, asked.alpha, settled=not missing), len(asked.cone.instances)
+    text = asked.question.text
+    return Proved(text, "exact", verdict, lower, upper, notes=notes, settled=not missing, translated=count)

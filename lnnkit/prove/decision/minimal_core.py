@@ -3,32 +3,45 @@
 The solver's own core consists of instances over atoms that inference has settled. So the solver runs again with these
 instances alone: every atom is a variable, and its known bounds are assumptions. Assumptions that are not facts are then
 replaced by the facts and instances of their proofs, and the whole set is minimised.
+
+An exact bound becomes a step of a proof, which cites the statements, completed atoms and atom bounds from which it
+follows. These premises are inferred bounds with their own proofs, so the checker verifies every part separately and
+needs the solver for the exact step only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from operator import attrgetter
 
 from lnnkit.check.program import Assertion, CheckedProgram
+from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled, stated_formula, truth_of
+from lnnkit.explain.checker.proof_checker import defined, fault
+from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld
 from lnnkit.explain.conflict.program_variants import names_in
-from lnnkit.explain.proof.proof import GivenFact, Step, ground_key
+from lnnkit.explain.proof.proof import SIDES, GivenFact, Premise, Proof, Step, ground_atom, ground_key
 from lnnkit.explain.proof.quickxplain import minimal
-from lnnkit.prove.decision.question import Ground
-from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding, MarkedSolver
+from lnnkit.prove.decision.question import Decision, Ground, bound_formula
+from lnnkit.prove.encoding.graded_encoding import Constraint, MarkedSolver
 from lnnkit.prove.ground.dependency_cone import Definition, Loop, TooWide
 from lnnkit.prove.ground.ground_reading import GroundAtom, Instance
-from lnnkit.prove.ground.parts import Blanket, BoundedStatement
-from lnnkit.prove.solving import Z3, Interrupted
+from lnnkit.prove.ground.parts import Blanket
+from lnnkit.prove.solving import Interrupted
 from lnnkit.prove.verdict import Core, CoreMember
+from lnnkit.syntax import ast
 from lnnkit.syntax.printer import one_line
 from lnnkit.time_limit import Deadline, TimedOut
 
 SECONDS = 2.0  # time limit of the search for a core
 _MOST_STEPS = 5000  # steps of proofs examined at most
-Goal = Callable[[GradedEncoding], Z3 | bool]  # encodes what is to be refuted
+_MOST = 20_000  # atoms examined at most for the premises of an exact step
+_MINIMISED = 40  # greatest number of premises that are tested for removal
+Goal = tuple[int, Fraction]  # what is to be refuted: that the question's truth is at most (0) or at least (1) a limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,56 +58,54 @@ class KnownEnd:
 CoreItem = Constraint | KnownEnd
 
 
-def core_of(
-    ground: Ground, encoding: GradedEncoding, goal: Goal, used: Iterable[Constraint], deadline: Deadline
-) -> Core:
-    """A core that refutes a goal, made from the items ``used`` and the known bounds of their atoms."""
-    finder = _Finder(ground, encoding, deadline.capped(SECONDS))
+def core_of(decision: Decision, goal: Goal | None = None) -> Core:
+    """A core that refutes a goal (None: any world), made from the items used and the known bounds of their atoms."""
+    finder = _Finder(decision, decision.asked.deadline.capped(SECONDS))
     try:
-        return finder.core(goal, used)
+        return finder.core(goal)
     except (TimedOut, TooWide, Interrupted):
         return finder.as_core(finder.enough, whole=finder.whole)
 
 
-def near_items(
-    ground: Ground, encoding: GradedEncoding, goal: Goal, used: Iterable[Constraint], deadline: Deadline
-) -> Sequence[CoreItem]:
-    """A minimal set of items ``used`` and known bounds that refutes a goal; the whole set if time ran out."""
-    finder = _Finder(ground, encoding, deadline)
-    with suppress(TimedOut, TooWide, Interrupted):
-        if (items := finder.near(goal, used)) is not None:
+def near_items(decision: Decision, goal: Goal) -> Sequence[CoreItem]:
+    """A minimal set of items used and known bounds that refutes a goal; the whole set if time ran out, nothing where
+    it was over before they were looked for."""
+    deadline = Deadline(SECONDS)
+    finder = _Finder(decision, deadline)
+    with decision.asked.ground.limited(deadline), suppress(TimedOut, TooWide, Interrupted):
+        if (items := finder.near(goal)) is not None:
             return items
     return list(finder.marks)
 
 
-@dataclass
 class _Finder:
     """A search; ``enough`` is what suffices as far as is known, ``whole`` if it has all facts that it rests on."""
 
-    ground: Ground
-    encoding: GradedEncoding
-    deadline: Deadline
-    enough: Sequence[CoreItem] = ()
-    whole: bool = False
-
-    def __post_init__(self) -> None:
-        self._solver = MarkedSolver[CoreItem](self.encoding)
+    def __init__(self, decision: Decision, deadline: Deadline) -> None:
+        self.ground, self.deadline, self._decision = decision.asked.ground, deadline, decision
+        self.encoding = encoding = decision.encoded(folded=False)
+        self.enough: Sequence[CoreItem] = ()
+        self.whole = False
+        self._solver = MarkedSolver[CoreItem](encoding)
         self.marks = self._solver.marks
-        self._goal: Z3 | None = None
 
-    def near(self, goal: Goal, used: Iterable[Constraint], *, paused: bool = False) -> list[CoreItem] | None:
+    def near(self, goal: Goal | None, *, paused: bool = False) -> list[CoreItem] | None:
         """A minimal sufficient subset of the items and the known bounds of their atoms; None if even all of them do not
         suffice. If ``paused``, raises `TimedOut` before all are entered."""
-        self._goal = self._solver.mark(goal(self.encoding))
-        self.enough = first = [*dict.fromkeys(used)]
+        truth = self.encoding.truth(self._decision.asked.question.part, {}) if goal is not None else None
+        self._goal = self._solver.mark(True if goal is None else self.encoding.beyond(truth, *goal))
+        self.enough = first = [*dict.fromkeys(self._decision.depends())]
         self._enter(first, paused=paused)
-        ends = [*self._ends()]
+        ends: list[CoreItem] = []  # the known bounds of atoms that have become variables
+        for key in [*self.encoding.atoms, *self.encoding.arithmetic.numbers]:
+            box, unknown = self.ground.known.box(key), self.ground.known.unknown(key[0])
+            ends += [KnownEnd(key, end) for end in (0, 1) if box[end] != unknown[end]]
         self.enough, self.whole = [*first, *ends], True
         self._enter(ends, paused=paused)
         return self._least(self.enough)
 
-    def core(self, goal: Goal, used: Iterable[Constraint]) -> Core:
-        near = self.near(goal, used, paused=True)
+    def core(self, goal: Goal | None) -> Core:
+        near = self.near(goal, paused=True)
         if near is None:
             return self.as_core([*self.marks])
         self.enough, expanded = near, dict[CoreItem, None]()
@@ -113,47 +124,35 @@ class _Finder:
         bare = any(isinstance(item, KnownEnd) and item.given is None and not item.completed for item in items)
         return Core(self._members(items), minimal, whole=minimal or (whole and not bare))
 
-    def _enter(self, items: Sequence[CoreItem], *, paused: bool) -> None:
-        for item in items:
-            if paused:
-                self._pause()
-            if item not in self.marks:
-                self._solver.mark(self._said(item) if isinstance(item, KnownEnd) else self.encoding.held(item), item)
-
     def _pause(self) -> None:
         if self.deadline.passed:
             raise TimedOut
 
-    def _said(self, item: KnownEnd) -> Z3 | bool:
-        value = self.ground.known.box(item.key)[item.end] if item.given is None else item.given.end(item.end)
-        if not self.ground.program.predicates[item.key[0]].numeric:
-            return self.encoding.said(item.key, item.end, value)
-        self.encoding.arithmetic.number(item.key)
-        return self.encoding.arithmetic.at_end(item.key, item.end, value)
-
-    def _refutes(self, items: Sequence[CoreItem]) -> bool:
-        """Whether the goal is unsatisfiable under these assumptions; false once the time is over."""
-        if self.deadline.passed:
-            return False
-        assumed = [self._goal, *(self.marks[item] for item in items)]
-        return self._solver.check(self.deadline, assumed) == "unsat"
+    def _enter(self, items: Sequence[CoreItem], *, paused: bool) -> None:
+        for item in items:
+            if paused:
+                self._pause()
+            if item in self.marks:
+                continue
+            if isinstance(item, KnownEnd):
+                key, end = item.key, item.end
+                value = self.ground.known.box(key)[end] if item.given is None else item.given.end(end)
+                self._solver.mark(self.encoding.said(key, end, value), item)
+            else:
+                self._solver.mark(self.encoding.held(item), item)
 
     def _least(self, items: Sequence[CoreItem]) -> list[CoreItem] | None:
         """A minimal subset that refutes the goal; None if even all items do not, or if time runs out."""
-        if not self._refutes(items):
+
+        def refutes(items: Sequence[CoreItem]) -> bool:  # false once the time is over
+            assumed = [self._goal, *(self.marks[item] for item in items)]
+            return not self.deadline.passed and self._solver.check(self.deadline, assumed) == "unsat"
+
+        if not refutes(items):
             return None
         kept = {*self._solver.core()[1]}
         some = [item for item in items if item in kept]
-        return minimal(some if self._refutes(some) else list(items), self._refutes)
-
-    def _ends(self) -> Iterator[KnownEnd]:
-        """The known bounds of atoms that have become variables."""
-        known = self.ground.known
-        for key in [*self.encoding.atoms, *self.encoding.arithmetic.numbers]:
-            numeric = self.ground.program.predicates[key[0]].numeric
-            for end, nothing in enumerate((float("-inf"), float("inf")) if numeric else (0.0, 1.0)):
-                if known.box(key)[end] != nothing:
-                    yield KnownEnd(key, end)
+        return minimal(some if refutes(some) else list(items), refutes)
 
     def _behind(self, item: KnownEnd) -> Iterator[CoreItem]:
         """The facts and instances of the proof of a known end; the end itself if that is too long."""
@@ -178,15 +177,13 @@ class _Finder:
         elif step.reason == "completed" and key is not None:
             yield KnownEnd(key, side, completed=True)
         elif step.statement is not None:
-            stated = self._stated(step.statement)
+            names, origin = sorted(names_in(step.statement.formula)), step.statement
+            every = (stated for name in names for stated in self.ground.index.mentioning(name))
+            stated = next((stated for stated in every if stated.origin is origin or stated.origin == origin), None)
             if stated is not None and all(name in step.bindings for name, _ in stated.variables):
                 yield Instance(stated, {name: step.bindings[name] for name, _ in stated.variables})
             elif key is not None and self.ground.known.box(key)[side] == step.bound:
                 yield KnownEnd(key, side)
-
-    def _stated(self, origin: Assertion) -> BoundedStatement | None:
-        every = (stated for name in sorted(names_in(origin.formula)) for stated in self.ground.index.mentioning(name))
-        return next((stated for stated in every if stated.origin is origin or stated.origin == origin), None)
 
     def _members(self, items: Sequence[CoreItem]) -> tuple[CoreMember, ...]:
         facts, statements, completed = set[CoreMember](), set[CoreMember](), set[str]()
@@ -206,7 +203,7 @@ class _Finder:
                     pass
         rules = (rule for name in completed for rule, _ in self.ground.index.defining(name))
         statements |= {member_of(rule.origin) for rule in rules}
-        declared = declarations(self.ground.program, completed | self.encoding.closed)
+        declared = declarations(self.ground.known.program, completed | self.encoding.closed)
         place = attrgetter("file", "line", "text")
         return tuple(member for members in (facts, statements, declared) for member in sorted(members, key=place))
 
@@ -222,3 +219,138 @@ def declarations(program: CheckedProgram, names: Iterable[str]) -> Iterator[Core
         span = program.predicates[name].span
         if span is not None:
             yield CoreMember(one_line(span.text), span.source.path, span.line)
+
+
+# --- exact bounds as steps of proofs ----------------------------------------------------------------------------------
+
+
+class NoRecord(Exception):
+    """A bound has no proof that the checker accepts."""
+
+
+def recorded(ground: Ground, proof: Proof, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
+    """A ``proof`` with an exact step for a tighter end. Raises `NoRecord` if the checker does not accept the step."""
+    record = _Record(ground, proof.steps)
+    try:
+        number = record.exact(proof.steps[proof.upper if end else proof.lower].conclusion, end, bound, items)
+    except InvalidStep as problem:
+        raise NoRecord(str(problem)) from None
+    tighter = replace(proof, steps=record.steps, **{SIDES[end]: number})
+    step = record.steps[number]
+    problem = fault(step, tighter, ground.world)
+    if problem is not None:
+        raise NoRecord(problem)
+    record.steps[number] = _least(step, tighter, ground.world)
+    kept = sorted(tighter.reachable(*tighter.ends))
+    places = {number: place for place, number in enumerate(kept)}
+    steps = [_renumbered(tighter.steps[number], places) for number in kept]
+    return replace(tighter, steps=steps, lower=places[tighter.lower], upper=places[tighter.upper])
+
+
+def _least(step: Step, proof: Proof, world: ProofWorld) -> Step:
+    """The step with a minimal set of premises; a statement may occur with both ends."""
+    if len(step.premises) > _MINIMISED:
+        return step
+    for atom in step.completes:
+        fewer = replace(step, completes=[other for other in step.completes if other is not atom])
+        step = fewer if fault(fewer, proof, world) is None else step
+    if not step.completes:
+        step = replace(step, rules=())
+
+    def enough(premises: Sequence[Premise]) -> bool:
+        return fault(replace(step, premises=premises), proof, world) is None
+
+    return replace(step, premises=minimal(step.premises, enough))
+
+
+def _renumbered(step: Step, places: Mapping[int, int]) -> Step:
+    return replace(step, premises=[Premise(places[premise.step], premise.weight) for premise in step.premises])
+
+
+class _Record:
+    """A growing list of ``steps``: the premises of an exact step, and that step."""
+
+    def __init__(self, ground: Ground, steps: Sequence[Step]) -> None:
+        self.steps = [*steps]
+        self._ground = ground
+        self._world = ground.world
+        self._placed: dict[GroundAtom, tuple[Proof, dict[int, int]]] = {}
+        self._closed: dict[str, int] = {}
+
+    def exact(self, conclusion: ast.Expression, end: int, bound: float, items: Sequence[CoreItem]) -> int:
+        """Adds the step by which an end follows from items; returns its number."""
+        world = self._world
+        premises: dict[int, None] = {}
+        completes: list[ast.Expression] = []
+        rules: list[Assertion] = []
+        forms = [world.form(conclusion)]
+        for item in items:
+            match item:
+                case Instance():
+                    # Not those of a `forall` that was instantiated
+                    bindings = {name: text for name, text in item.bindings.items() if not name.startswith("#")}
+                    premises |= dict.fromkeys(self._stated(item.stated.origin, bindings))
+                    forms.append(world.instance(item.stated.origin, bindings))
+                case Definition():
+                    completes.append(ground_atom(*item.key))
+                    completed = defined(world.form(completes[-1]), world)
+                    rules += [statement for statement in completed.statements if statement not in rules]
+                    forms += [rule for rule, _ in completed.instances]
+                case KnownEnd():
+                    premises[self._known(item.key, item.end)] = None
+                case _:  # items of the classical reading, which say nothing about degrees
+                    pass
+        atoms = dict.fromkeys(itertools.chain.from_iterable(map(self._closed_atoms, forms)))
+        premises |= {self._false(key): None for key in atoms if self._ground.known.box(key)[1] <= 0}
+        rests = [Premise(number, 1.0) for number in premises]
+        return self._add(Step(conclusion, SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules))
+
+    def _add(self, step: Step) -> int:
+        self.steps.append(step)
+        return len(self.steps) - 1
+
+    def _stated(self, statement: Assertion, bindings: Mapping[str, str]) -> Iterator[int]:
+        """The steps for an instance of a statement, one for each end that it gives."""
+        starts = self._world.starts
+        logic = None if statement.logic == self._world.program.logic else statement.logic
+        said = bound_formula(stated_formula(statement, starts), bindings, logic)
+        for side, truth, nothing in zip(SIDES, truth_of(statement, starts), (0.0, 1.0), strict=True):
+            if truth != nothing:
+                yield self._add(Step(said, side, truth, "stated", statement, bindings=dict(bindings)))
+
+    def _known(self, key: GroundAtom, end: int) -> int:
+        """The bound of an atom or a number from inference, with its proof."""
+        if key not in self._placed:
+            self._placed[key] = self._ground.explain(key[0], list(key[1])), {}
+        proof, places = self._placed[key]
+        top = proof.upper if end else proof.lower
+        fresh = [number for number in proof.reachable(top) if number not in places]
+        places |= {number: len(self.steps) + place for place, number in enumerate(fresh)}
+        self.steps += [_renumbered(proof.steps[number], places) for number in fresh]
+        return places[top]
+
+    def _false(self, key: GroundAtom) -> int:
+        """The step which states that an atom of a closed predicate is false."""
+        name = key[0]
+        if self._world.derived(name) or self._world.origins.of(*key):
+            return self._known(key, 1)
+        if name not in self._closed:
+            variables = tuple(ast.Variable(f"X{place}") for place in range(1, len(key[1]) + 1))
+            self._closed[name] = self._add(Step(ast.Atom(name, variables), "upper", 0.0, "closed"))
+        return self._closed[name]
+
+    def _closed_atoms(self, form: Form) -> Iterator[GroundAtom]:
+        """The atoms of closed predicates in a formula and all its rows. Raises `NoRecord` if there are too many."""
+        predicates, stack, count = self._world.program.predicates, [form], 0
+        while stack:
+            inner = stack.pop()
+            rows = [self._world.sorts[sort] for sort in bound_sorts(inner, predicates)] if inner.count else []
+            count += 1
+            if count > _MOST or math.prod(map(len, rows)) > _MOST:
+                raise NoRecord("its quantifiers have too many rows")
+            if inner.count:
+                stack += [filled(inner.operands[0], row) for row in itertools.product(*rows)]
+            elif inner.kind != "atom":
+                stack += inner.operands
+            elif predicates[inner.name].closed and not predicates[inner.name].numeric:
+                yield inner.name, tuple(map(str, inner.terms))

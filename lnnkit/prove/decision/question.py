@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
 from itertools import accumulate, chain, islice
-from typing import cast
+from typing import Any, cast
 
-from lnnkit.check.program import CheckedProgram, SameEntity
+from lnnkit.check.program import SameEntity
 from lnnkit.check.walk import transform, with_entities
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.proof.proof import Proof, ground_atom
-from lnnkit.prove.encoding.graded_encoding import GradedEncoding
+from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
-from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance, KnownValues
+from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
 from lnnkit.prove.ground.parts import BoundedStatement, Part, StatementIndex
-from lnnkit.prove.ground.point_arithmetic import Box
+from lnnkit.prove.rational_terms import Box
 from lnnkit.prove.solving import Z3, Interrupted, fraction
 from lnnkit.prove.verdict import Core, Proved, Reading, ShownWorld, Verdict
 from lnnkit.syntax import ast
@@ -55,7 +55,7 @@ class Ground:
     """The context of questions in one reading: the program, its statements, and the results of inference."""
 
     world: ProofWorld
-    reading: GroundReading
+    known: GroundReading
     index: StatementIndex
     explain: Callable[[str, list[str]], Proof]  # the proof of an atom's bounds
     whole: frozenset[str] = frozenset()  # numbers that are integers
@@ -65,21 +65,12 @@ class Ground:
     tell: Callable[[int, int], None] | None = field(default=None, repr=False)
     halted: Callable[[], bool] | None = field(default=None, repr=False)  # whether Ctrl-C was pressed
 
-    @property
-    def program(self) -> CheckedProgram:
-        return self.world.program
-
-    @property
-    def known(self) -> KnownValues:
-        return self.reading.known
-
     @cached_property
     def small(self) -> bool:
         """Whether the statements have so few instances that the whole program is translated."""
-        if self.index.count > WHOLE:
-            return False
-        counts = (math.prod(self.known.count(sort) for _, sort in stated.variables) for stated in self.index.every())
-        return all(total <= WHOLE for total in accumulate(counts))
+        every = self.index.every() if self.index.count <= WHOLE else ()
+        counts = (math.prod(self.known.count(sort) for _, sort in stated.variables) for stated in every)
+        return self.index.count <= WHOLE and all(total <= WHOLE for total in accumulate(counts))
 
     def related(self, question: Question, *, open_only: bool = False) -> list[BoundedStatement]:
         """The statements that share predicates with a question (``open_only``: unsettled ones); all if ``small``."""
@@ -141,26 +132,22 @@ def bound_formula(
         if isinstance(node, SameEntity):
             sides = tuple(ast.Entity(text(side), span=node.span) for side in (node.left, node.right))
             return ast.Comparison(sides, ("=",), span=node.span)
-        if logic is None or not isinstance(node, ast.Connective):
-            return node
-        if any(attribute.key == "logic" for attribute in node.attributes):
-            return node
-        return replace(node, attributes=(*node.attributes, ast.Attribute("logic", logic, span=node.span)))
+        if isinstance(node, ast.Connective) and logic and all(given.key != "logic" for given in node.attributes):
+            return replace(node, attributes=(*node.attributes, ast.Attribute("logic", logic, span=node.span)))
+        return node
 
     return with_entities(transform(cast("ast.Expression", formula), written), bindings)
 
 
 @dataclass
 class Asked:
-    """A question with the ``cone`` of instances that go to the solver, and the ``statements`` on which it may depend.
-    Constraints are widened by ``slack`` if the program is unsatisfiable without it."""
+    """A question with the ``cone`` of instances that go to the solver, and ``statements`` on which it may depend."""
 
     ground: Ground
     question: Question
     reading: Reading
     alpha: float
     deadline: Deadline
-    slack: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
         self.cone = self.new_cone(self.ground.eager)
@@ -169,7 +156,7 @@ class Asked:
         """An empty cone with limits: ``most`` instances, and four times as many atoms."""
         ground, atoms = self.ground, None if most is None else 4 * most
         limit = ground.limit if most is None else min(ground.limit, most)
-        return Cone(ground.reading, ground.index, limit, partial(ground.pause, self.deadline), ground.tell, atoms)
+        return Cone(ground.known, ground.index, limit, partial(ground.pause, self.deadline), ground.tell, atoms)
 
     def answered(self, decide: Callable[[Asked], Proved]) -> Proved:
         """The answer by a decision; that of inference where its time runs out, or after Ctrl-C."""
@@ -177,7 +164,8 @@ class Asked:
             try:
                 return decide(self)
             except (TooWide, TimedOut) as problem:
-                wide = self.cone.too_wide(late=self.deadline.passed)
+                late, count = "time ran out: " if self.deadline.passed else "", len(self.cone.seen)
+                wide = f"{late}it depends on at least {count:,} instances of statements; its bounds are from inference"
                 return self.propagated(f"{problem}; these are the bounds of inference" if str(problem) else wide)
             except Interrupted:
                 note = "interrupted; these are the bounds that inference has found"
@@ -203,12 +191,17 @@ class Asked:
     def lazily(self) -> bool:
         """Whether lazy instantiation applies: no statement compares individuals of open sorts, and completed atoms are
         defined by non-recursive rules alone, and false of unnamed individuals."""
-        return (
-            not self.ground.of_unnamed(self.question, self.statements)
-            and not self._compares(self.question.part, ())
-            and not any(self._compares(stated.part, stated.variables) for stated in self.statements)
-            and all(map(self._plainly_completed, self.statements))
+        if self.ground.of_unnamed(self.question, self.statements):
+            return False
+        parts = [(self.question.part, ()), *((stated.part, stated.variables) for stated in self.statements)]
+        compared = (
+            sort
+            for part, variables in parts
+            for leaf, quantifiers, _ in part.occurrences
+            for name, sort in chain(variables, *(quantifier.bound for quantifier in quantifiers))
+            if leaf.kind == "same" and name in leaf.variables
         )
+        return not any(map(self.ground.known.is_open, compared)) and all(map(self._plainly_completed, self.statements))
 
     @cached_property
     def without_completion(self) -> bool:
@@ -219,15 +212,6 @@ class Asked:
         behind = (stated.part.names for name in names for stated, _ in index.defining(name))
         return all(map(known.is_settled, names.union(*behind)))
 
-    def _compares(self, part: Part, variables: Iterable[tuple[str, str]]) -> bool:
-        """Whether a formula compares individuals of open sorts."""
-        same = (occurrence for occurrence in part.occurrences if occurrence.leaf.kind == "same")
-        for leaf, quantifiers, _ in same:
-            sorts = dict(chain(variables, *(quantifier.bound for quantifier in quantifiers)))
-            if any(self.ground.known.is_open(sorts[name]) for name in leaf.variables):
-                return True
-        return False
-
     def _plainly_completed(self, stated: BoundedStatement) -> bool:
         """Whether a statement derives completed atoms only as their rule, and from other predicates."""
         known, heads = self.ground.known, self.ground.index.defined(stated)
@@ -235,7 +219,7 @@ class Asked:
         for leaf, _, sign in stated.part.occurrences:
             if leaf.name not in known.derived or known.is_settled(leaf.name) or id(leaf) in places:
                 continue
-            strata = (stratum for stratum in self.ground.program.strata if leaf.name in stratum)
+            strata = (stratum for stratum in self.ground.known.program.strata if leaf.name in stratum)
             if (sign if stated.lower > 0 else -sign) >= 0 or any(names & stratum for stratum in strata):
                 return False
         return True
@@ -261,7 +245,7 @@ class BrokenWorld(Exception):
     """A model of the solver breaks a statement: a defect."""
 
 
-def world_of(model: Z3, known: KnownValues, encoding: GradedEncoding) -> Callable[[GroundAtom], Box]:
+def world_of(model: Z3, known: GroundReading, encoding: GradedEncoding) -> Callable[[GroundAtom], Box]:
     """The world of a model: its truths up to rounding, its numbers in fractions, where it has none the known bounds."""
 
     @cache
@@ -270,9 +254,7 @@ def world_of(model: Z3, known: KnownValues, encoding: GradedEncoding) -> Callabl
         made = (encoding.arithmetic.numbers if numeric else encoding.atoms).get(key)
         if made is None:
             low, high = known.box(key)
-            if numeric or low != high:
-                return low, high
-            return _around(low)
+            return (low, high) if numeric or low != high else _around(low)
         value = model.eval(made, model_completion=True)
         if encoding.z3.is_bool(value):
             return (1.0, 1.0) if encoding.z3.is_true(value) else (0.0, 0.0)
@@ -288,24 +270,27 @@ def world_of(model: Z3, known: KnownValues, encoding: GradedEncoding) -> Callabl
 class Decision:
     """A way to decide a question that was ``asked``. What a model lacks has the values that the ``reading`` knows."""
 
-    def __init__(self, asked: Asked, reading: GroundReading | None = None) -> None:
-        self._asked, self._ground, self._question = asked, asked.ground, asked.question
-        self._reading = reading or asked.ground.reading
+    encoding: Any  # a `GradedEncoding`
 
-    def _checked_world(
-        self,
-        encoding: GradedEncoding,
-        model: Z3,
-        truth: float,
-        near: Iterable[GroundAtom],
-        instances: Iterable[Instance],
-    ) -> ShownWorld | None:
-        """The truths of the question and of the atoms ``near`` it in a model, likewise the numbers, once the
-        ``instances`` are evaluated there. None if one may not hold because the encoding left something open. Raises
-        `BrokenWorld`."""
-        part = self._question.part
-        read = world_of(model, self._reading.known, encoding)
-        held = ((rule.stated.part, rule.bindings, (rule.stated.lower, rule.stated.upper)) for rule in instances)
+    def __init__(self, asked: Asked, reading: GroundReading | None = None) -> None:
+        self.asked, self._ground, self._question = asked, asked.ground, asked.question
+        self._reading = reading or asked.ground.known
+        self.cone = asked.cone
+
+    def encoded(self, *, folded: bool) -> GradedEncoding:
+        """An encoding, in which bounds known from inference are constants if ``folded``."""
+        raise NotImplementedError
+
+    def depends(self) -> Iterable[Constraint]:
+        """The items on which the answer depends."""
+        return self.asked.cone.items
+
+    def _world(self, model: Z3, truth: float) -> ShownWorld | None:
+        """The truths of the question's atoms and of those near it in a model, likewise the numbers. None if an instance
+        of the cone may not hold there, because the encoding left something open. Raises `BrokenWorld` if one fails."""
+        part, encoding, cone = self._question.part, self.encoding, self.cone
+        read = world_of(model, self._reading, encoding)
+        held = ((rule.stated.part, rule.bindings, (rule.stated.lower, rule.stated.upper)) for rule in cone.instances)
         for formula, bindings, bounds in ((part, {}, (truth, truth)), *held):
             if self._reading.apart(formula, bindings, bounds, read, maybe=encoding.loose):
                 if encoding.loose:
@@ -313,13 +298,13 @@ class Decision:
                 raise BrokenWorld(f"a world for `{self._question.text}` breaks a statement")
         keys: dict[GroundAtom, None] = {}
         with suppress(TooWide):  # the time is over: those of them
-            for key in islice(self._ground.reading.atoms(part, {}), _OF_QUESTION):
+            for key in islice(self._ground.known.atoms(part, {}), _OF_QUESTION):
                 keys[key] = None
         atoms: list[tuple[str, float]] = []
         numbers: list[tuple[str, float]] = []
-        for key in keys | dict.fromkeys(near):
+        for key in keys | dict.fromkeys(islice(cone.atoms, cone.near)):
             text, (low, high) = format_expression(ground_atom(*key)), map(float, read(key))
-            if not self._ground.program.predicates[key[0]].numeric:
+            if not self._ground.known.program.predicates[key[0]].numeric:
                 atoms.append((text, round((low + high) / 2, _DIGITS) if high - low < 3 * _EQUAL else low))
             elif low == high:
                 numbers.append((text, low))

@@ -1,24 +1,39 @@
-"""Formulas as first-order logic for Z3.
+"""Formulas as first-order logic for Z3: the graded encoding, over two truths.
 
 An atom about named entities is a proposition. The unnamed individuals of open sorts are elements of a Z3 sort of their
 own, so they are distinct from all named entities; atoms about them are functions on that sort.
+
+In the lazy encoding the rows of quantifiers are added one by one. A quantifier becomes a proposition. A row that
+decides it (a true row of an ``exists``) implies it; conversely it implies that one of the added rows decides it, or
+``rest``: some row that has not been added. The solver assumes that ``rest`` is false. If this assumption is in its
+unsatisfiable core, rows are added. A true row that has not been added becomes visible in the model. Rows over an open
+sort are about unnamed individuals, one of them the quantifier's own. No statement compares unnamed individuals, so one
+can stand for any other.
+
+Before many rows are added, ``rest`` is equated with a row of *anyone*, an individual of which nothing is known. If that
+is unsatisfiable, so is every row, and they need not be tested one by one (generalisation on constants).
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from lnnkit.graph.lifted import LEAST
-from lnnkit.numeric import Comparison
-from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding, TruthValue
+from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint, GradedEncoding, TruthValue
 from lnnkit.prove.ground.dependency_cone import Loop
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
+from lnnkit.prove.ground.least_world import WorldValues
 from lnnkit.prove.ground.parts import Assignment, Blanket, BoundedStatement, Part
+from lnnkit.prove.rational_terms import Box
 from lnnkit.prove.solving import Z3
 
+EncodedRow = dict[str, object]
+QuantifierPlace = tuple[int, tuple[object, ...]]
 _MEMBER = "a "  # prefix of predicates for the sort of an individual
+_GROWTH = 8  # of the number of rows that are added, each time; first one is
 
 
 class ClassicalEncoding(GradedEncoding):
@@ -49,17 +64,20 @@ class ClassicalEncoding(GradedEncoding):
                 return self._greatest([self.negated(some), *supports])
         return super().held(item)
 
-    def said(self, key: GroundAtom, end: int, value: float) -> Z3 | bool:
-        """The constraint that an atom is true if its lower end (0) is above 0, or false if the upper (1) is below 1."""
-        made = self.atom(key)
-        return (made if value > 0 else True) if end == 0 else (self.negated(made) if value < 1 else True)
+    def _limited(self, truth: TruthValue, end: int, value: float) -> Z3 | bool:
+        """The constraint that it is true if the lower end (0) is above 0, or false if the upper (1) is below 1."""
+        says = value < 1 if end else value > 0
+        return self.beyond(truth, 1 - end, ZERO) if says else True
+
+    def beyond(self, truth: TruthValue, end: int, limit: Fraction) -> Z3 | bool:
+        """The constraint that it is false (0) or true (1)."""
+        return truth if end else self.negated(truth)
 
     def _within(self, stated: BoundedStatement, bindings: Assignment) -> Z3 | bool:
         """The constraint that a statement is true if its lower end is 1, false if its upper end is 0."""
-        truth = self.truth(stated.part, bindings)
-        return truth if stated.lower > 0 else self.negated(truth)
+        return self.beyond(self.truth(stated.part, bindings), int(stated.lower > 0), ZERO)
 
-    def _needed(self, rule: Instance, head: Part) -> TruthValue:
+    def _needed(self, rule: Instance) -> TruthValue:
         return self.truth(rule.antecedent, rule.bindings) if rule.stated.lower > 0 else False
 
     def atom(self, key: GroundAtom) -> TruthValue:
@@ -72,34 +90,20 @@ class ClassicalEncoding(GradedEncoding):
         low, high = self._known.box(key)
         return low > 0 if low == high else None
 
-    def _declare(self, key: GroundAtom, name: str) -> None:
-        self.atoms[key] = self.z3.Bool(name, self.context)
+    def _variable(self, name: str, box: Box | None = None) -> Z3:
+        return self.z3.Bool(name, self.context)
 
     def _same(self, one: object, other: object) -> TruthValue:
         return one == other if isinstance(one, str) == isinstance(other, str) else False
 
-    def _atom(self, part: Part, bindings: Assignment) -> TruthValue:
-        key = self._reading.key(part, bindings)
-        if key is not None:
-            return self.atom(key)
-        return False if self._known.false_of_unnamed(part.name) else self._applied(part, bindings)
+    def _crisp(self, holds: Z3 | bool) -> TruthValue:
+        return holds
 
-    def _comparison(self, part: Part, bindings: Assignment) -> TruthValue:
-        values = [self._number(operand, bindings) for operand in part.operands]
+    def _unknown(self, part: Part, bindings: Assignment) -> TruthValue:
+        self.loose = True
         arguments = [argument for operand in part.operands for argument in operand.arguments(bindings)]
         unnamed = {str(argument): argument for argument in arguments if not isinstance(argument, str)}
-        assert isinstance(part.arithmetic, Comparison)
-        truth = self.arithmetic.comparison(part.arithmetic, values, bound=bool(unnamed))
-        if truth is not None:
-            return truth
-        self.loose = True
         return self._function((self._fresh_name("comparison"), (None,) * len(unnamed)))(*unnamed.values())
-
-    def _number(self, part: Part, bindings: Assignment) -> Fraction | Z3:
-        key = self._reading.key(part, bindings)
-        if key is not None:
-            return self.arithmetic.number(key)
-        return self._applied(part, bindings, self.arithmetic.sort(part.name))
 
     def _compound(self, part: Part, bindings: Assignment) -> TruthValue:
         x = [self.truth(operand, bindings) for operand in part.operands]
@@ -135,11 +139,14 @@ class ClassicalEncoding(GradedEncoding):
             return one if other else self.negated(one)
         return one == other
 
-    def _applied(self, part: Part, bindings: Assignment, result: Z3 | None = None) -> Z3:
-        """An atom or a number about individuals, unnamed ones among them."""
+    def _applied(self, part: Part, bindings: Assignment) -> Z3 | bool:
+        numeric = self._known.program.predicates[part.name].numeric
+        if not numeric and self._known.false_of_unnamed(part.name):
+            return False
         arguments = part.arguments(bindings)
         named = tuple(term if isinstance(term, str) else None for term in arguments)
-        return self._function((part.name, named), result)(*(term for term in arguments if not isinstance(term, str)))
+        function = self._function((part.name, named), self.arithmetic.sort(part.name) if numeric else None)
+        return function(*(term for term in arguments if not isinstance(term, str)))
 
     def _unnamed_rows(self, part: Part, bindings: Assignment) -> list[TruthValue]:
         """The rows of a quantifier in which at least one of its variables is an unnamed individual."""
@@ -184,6 +191,183 @@ class ClassicalEncoding(GradedEncoding):
             range_ = self.z3.BoolSort(self.context) if result is None else result
             self._functions[name] = self.z3.Function(text, *[self.unnamed] * name[1].count(None), range_)
         return self._functions[name]
+
+
+@dataclass(eq=False)
+class Quantified:
+    """A quantifier in a lazy encoding. ``some``: a row decides it. ``rest``: a row that has not been added decides it.
+    Its rows: those ``added`` by the encoding, ``single`` ones that a model showed, and ``waiting`` ones, which
+    ``anyone`` represents. If known bounds decide it (``decided``), a single one is the reason."""
+
+    part: Part
+    bindings: EncodedRow
+    waiting: Iterator[EncodedRow] = field(default_factory=lambda: iter(()))
+    decided: bool = False
+    added: list[EncodedRow] = field(default_factory=list)
+    single: list[EncodedRow] = field(default_factory=list)
+    anyone: EncodedRow | None = None
+    complete: bool = False
+    some: Z3 = None
+    rest: Z3 = None
+
+
+class LazyEncoding(ClassicalEncoding):
+    """``world`` is the model, ``replayed`` the quantifiers of another encoding whose rows are added again: settled
+    bounds are then no constants. ``pause`` is called for every row, and raises when time runs out."""
+
+    def __init__(
+        self,
+        reading: GroundReading,
+        whole: Collection[str],
+        world: WorldValues,
+        pause: Callable[[], None],
+        replayed: Mapping[QuantifierPlace, Quantified] | None = None,
+    ) -> None:
+        super().__init__(reading, whole, folded=replayed is None)
+        self._pause = pause
+        self._replayed = replayed or {}
+        self.quantified: dict[QuantifierPlace, Quantified] = {}
+        self._world = world
+        self._lower_world = WorldValues(reading)  # in the world of all lower ends
+        self._people: dict[Part, EncodedRow] = {}
+        self.existing: dict[str, Z3] = {}
+        self.of_anyone: dict[GroundAtom, Z3] = {}  # atoms of which nothing is known
+
+    def held(self, item: Constraint) -> Z3 | bool:
+        constraint = super().held(item)
+        if isinstance(item, Instance):
+            return self._greatest([self.negated(self._there(item.bindings.values())), constraint])
+        return constraint
+
+    def exists(self, person: str) -> Z3:
+        """The proposition that an unnamed individual exists."""
+        return self.existing.setdefault(person, self.z3.Bool(f"there is {person}", self.context))
+
+    def _quantifier(self, part: Part, bindings: Assignment) -> TruthValue:
+        place = id(part), tuple(bindings[name] for name in sorted(part.variables))
+        if place not in self.quantified:
+            quantified = self._replayed.get(place) or self._begun(part, dict(bindings))
+            constant = quantified.decided and self._folded
+            some = None if constant else self.z3.Bool(self._fresh_name("some"), self.context)
+            quantified = self.quantified[place] = replace(quantified, some=some, rest=some)
+            if self._folded and not constant:
+                self.expand(quantified)
+            elif quantified.added or quantified.complete:
+                self._encode(quantified, quantified.added)
+            for row in () if self._folded else quantified.single:
+                self._row(quantified, row)
+        some = self.quantified[place].some
+        if some is None:
+            return not part.least
+        return self.z3.Not(some) if part.least else some
+
+    def _begun(self, part: Part, bindings: EncodedRow) -> Quantified:
+        """A quantifier with a settled row that decides it, or with the rows that are waiting; none in a replay."""
+        for row in self._lower_world.rows(part, bindings):
+            self._pause()
+            low, high = self._known.truth(part.operands[0], row)
+            if high <= 0 if part.least else low >= 1:
+                return Quantified(part, bindings, decided=True, single=[row])
+        return Quantified(part, bindings, self._candidates(part, bindings) if self._folded else iter(()))
+
+    def atom(self, key: GroundAtom) -> TruthValue:
+        if self._world.anyones.isdisjoint(key[1]):
+            return super().atom(key)
+        return self.of_anyone.setdefault(key, self.z3.Bool(f"{key[0]}({', '.join(key[1])})", self.context))
+
+    def _same(self, one: object, other: object) -> TruthValue:
+        """Whether two arguments may be equal: *anyone* may equal any entity."""
+        sides = sorted(map(str, (one, other)))
+        if one == other or self._world.anyones.isdisjoint(sides):
+            return super()._same(one, other)
+        return self.z3.Bool(f"?same {sides!r}", self.context)
+
+    def expand(self, quantified: Quantified) -> None:
+        """Add the next rows of a quantifier."""
+        count = (_GROWTH - 1) * len(quantified.added) + 1
+        turn = list(itertools.islice(quantified.waiting, count))
+        quantified.complete = len(turn) < count
+        quantified.added += turn
+        self._encode(quantified, turn)
+
+    def add(self, quantified: Quantified, row: EncodedRow) -> None:
+        """Add a row that decides the quantifier in a model."""
+        quantified.single.append(row)
+        self._row(quantified, row)
+
+    def generalise(self, quantified: Quantified) -> None:
+        """Assert that the rows that have not been added are instances of *anyone*."""
+        if quantified.anyone is None:
+            anyone = {name: self._world.person(sort, anyone=True) for name, sort in quantified.part.bound}
+            quantified.anyone = {**quantified.bindings, **anyone}
+        if not self.z3.is_false(quantified.rest):
+            row = self._row(quantified, quantified.anyone)
+            self.arithmetic.asides.append(self.z3.Implies(quantified.rest, row))
+
+    def lack(self, quantified: Quantified) -> Z3:
+        """The proposition that a row which has not been added decides the quantifier."""
+        anyone = quantified.anyone
+        return quantified.rest if anyone is None else self.exists(str(anyone[quantified.part.bound[0][0]]))
+
+    def _encode(self, quantified: Quantified, added: Sequence[EncodedRow]) -> None:
+        before, truths = quantified.rest, [self._row(quantified, row) for row in added]
+        if quantified.complete:
+            quantified.rest = self.z3.BoolVal(False, self.context)
+            self._note_closed(quantified.part)
+        else:
+            quantified.rest = self.z3.Bool(self._fresh_name("rest"), self.context)
+        self.arithmetic.asides.append(self.z3.Implies(before, self._greatest([*truths, quantified.rest])))
+        if quantified.anyone is not None:
+            self.generalise(quantified)
+
+    def _row(self, quantified: Quantified, row: EncodedRow) -> TruthValue:
+        part, outer = quantified.part, quantified.bindings
+        truth = self.truth(part.operands[0], row)
+        if part.least:
+            truth = self.negated(truth)
+        truth = self._least([self._there(row[name] for name, _ in part.bound if name not in outer), truth])
+        self.arithmetic.asides.append(self._greatest([self.negated(truth), quantified.some]))
+        return truth
+
+    def _there(self, entities: Iterable[object]) -> TruthValue:
+        people = [name for name in dict.fromkeys(entities) if isinstance(name, str) and name in self._world.sort_of]
+        return self._least(map(self.exists, people))
+
+    def _candidates(self, part: Part, bindings: EncodedRow) -> Iterator[EncodedRow]:
+        """The rows that may decide a quantifier, each once."""
+        met: set[tuple[object, ...]] = set()
+        for row in self._ordered(part, bindings):
+            values = tuple(row[name] for name, _ in part.bound)
+            if values not in met:
+                met.add(values)
+                yield row
+
+    def _ordered(self, part: Part, bindings: EncodedRow) -> Iterator[EncodedRow]:
+        """Rows of the world, of shared individuals, of its own ones, of entities with known atoms, of all entities."""
+        world, opens = self._world, {n: sort for n, sort in part.bound if self._known.is_open(sort)}
+
+        def people(names: Iterable[str]) -> EncodedRow:
+            return {name: self._world.person(opens[name]) for name in names}
+
+        for row in world.rows(part, bindings):
+            self._pause()
+            low, high = world.truth(part.operands[0], row)
+            if (1 - high if part.least else low) > 0:
+                yield row
+        if opens and part not in self._people:
+            self._people[part] = people(opens)
+        if len(opens) == len(part.bound):
+            yield {**bindings, **self._people[part]}
+            yield {**bindings, **people(opens)}
+        named = {name: text for name, text in bindings.items() if isinstance(text, str)}
+        for guard in part.row_guards:
+            if guard.kind == "atom" and guard.variables & {name for name, _ in part.bound}:
+                for assignment in self._lower_world.assignments(part.bound, named, [guard]):
+                    yield {**bindings, **assignment}
+        yield from self._known.rows(part, bindings)
+        for unnamed in subsets([*opens]):
+            if len(unnamed) < len(part.bound):
+                yield from self._named_rows(part, {**bindings, **people(unnamed)})
 
 
 def subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -12,16 +12,15 @@ from collections.abc import Collection, Iterable
 from fractions import Fraction
 from functools import reduce
 from itertools import count
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import TruthValue, WeightedTruth
 from lnnkit.numeric import Comparison
-from lnnkit.prove.encoding.arithmetic_encoding import ArithmeticEncoding
 from lnnkit.prove.ground.dependency_cone import Definition, Loop
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
 from lnnkit.prove.ground.parts import Assignment, Blanket, BoundedStatement, Part
-from lnnkit.prove.ground.point_arithmetic import rational
+from lnnkit.prove.rational_terms import ArithmeticEncoding, Box, rational
 from lnnkit.prove.solving import Z3, SolverStatus, checked, solver_module
 from lnnkit.time_limit import Deadline
 
@@ -37,8 +36,7 @@ _ROOT = 4  # the greatest denominator of an exponent
 class GradedEncoding:
     """Encodes formulas in a Z3 context of its own. ``folded``: settled bounds become constants; otherwise only
     closed-world defaults do. Every constraint is widened by ``slack``, so that a program that is contradictory only by
-    rounding stays satisfiable. Numbers with ``whole`` names are integers. ``loose`` says whether anything was left
-    open."""
+    rounding stays satisfiable. Numbers with ``whole`` names are integers. ``loose``: whether anything was left open."""
 
     zero: TruthValue = ZERO
     one: TruthValue = ONE
@@ -50,44 +48,52 @@ class GradedEncoding:
         self.context = self.z3.Context()
         self.atoms: dict[GroundAtom, Z3] = {}
         self.closed: set[str] = set()  # closed predicates for which it was used that unlisted atoms are false
-        self.arithmetic = ArithmeticEncoding(self.z3, self.context, reading.known, whole, folded=folded)
+        self.arithmetic = ArithmeticEncoding(self.z3, self.context, reading.box, whole, folded=folded)
         self.nonlinear = False
         self.loose = False
-        self._reading = reading
-        self._known = reading.known
-        self._folded = folded
-        self._slack = slack
+        self._known = reading
+        self._folded, self._slack = folded, slack
         self._fresh = 0
 
     def held(self, item: Constraint) -> Z3 | bool:
         """The constraint that an item holds."""
-        if isinstance(item, Instance):
-            return self._within(item.stated, item.bindings)
-        needs = [self._needed(rule, head) for rule, head in item.rules] if isinstance(item, Definition) else [None]
-        if not isinstance(item, Definition) or any(need is None for need in needs):
-            self.loose |= isinstance(item, Definition)
-            return True
-        return self._equal(self.atom(item.key), self._greatest(needs))
+        match item:
+            case Instance():
+                return self._within(item.stated, item.bindings)
+            case Definition():
+                needs = [self._needed(rule) for rule, _ in item.rules]
+                if all(need is not None for need in needs):
+                    return self._equal(self.atom(item.key), self._greatest(needs))
+                self.loose = True
+        return True
 
     def said(self, key: GroundAtom, end: int, value: float) -> Z3 | bool:
-        """The constraint that an atom's lower (0) or upper (1) end is at least as tight as ``value``."""
-        made = self.atom(key)
-        return self.at_most(made, self.end(value, 1)) if end else self.at_least(made, self.end(value, 0))
+        """The constraint that the lower (0) or upper (1) end of an atom or number is at least as tight as ``value``."""
+        if self._known.program.predicates[key[0]].numeric:
+            self.arithmetic.number(key)
+            return self.arithmetic.at_end(key, end, value)
+        return self._limited(self.atom(key), end, value)
+
+    def beyond(self, truth: TruthValue, end: int, limit: Fraction) -> Z3 | bool:
+        """The constraint that a truth is at most (0) or at least (1) the limit."""
+        return self.at_least(truth, limit) if end else self.at_least(limit, truth)
 
     def drained(self) -> list[Z3]:
         """The further constraints on what was encoded since the last call."""
         constraints, self.arithmetic.asides = self.arithmetic.asides, []
         return [self.lifted(said) for said in constraints]
 
-    def lifted(self, said: Z3 | bool) -> Z3:
-        """A constraint as an expression."""
-        return self.z3.BoolVal(said, self.context) if isinstance(said, bool) else said
+    def lifted(self, value: TruthValue | bool) -> Z3:
+        """A truth or a constraint as an expression."""
+        if isinstance(value, bool):
+            return self.z3.BoolVal(value, self.context)
+        return self.arithmetic.real(value) if isinstance(value, Fraction) else value
 
     def _within(self, stated: BoundedStatement, bindings: Assignment) -> Z3 | bool:
         """The constraint that the truth of a statement is within its bounds."""
         truth = self._unclamped(stated.part, bindings)
         least, most = rational(stated.lower) - self._slack, rational(stated.upper) + self._slack
-        said = [least <= 0 or self.at_least(truth, least), most >= 1 or self.at_most(truth, most)]
+        said = [least <= 0 or self.at_least(truth, least), most >= 1 or self.at_least(most, truth)]
         if any(constraint is False for constraint in said):
             return False
         open_ones = [constraint for constraint in said if constraint is not True]
@@ -103,7 +109,8 @@ class GradedEncoding:
             case "same":
                 return self._same(*part.arguments(bindings))
             case "atom":
-                return self._atom(part, bindings)
+                key = self._known.key(part, bindings)
+                return self._applied(part, bindings) if key is None else self.atom(key)
             case "compare":
                 return self._comparison(part, bindings)
             case "not":
@@ -117,7 +124,8 @@ class GradedEncoding:
             return self.zero
         settled = self._settled(key) if self._folded else None
         if settled is None and key not in self.atoms:
-            self._declare(key, f"{key[0]}({', '.join(key[1])})")
+            box = self._known.box(key) if self._folded else None
+            self.atoms[key] = self._variable(f"{key[0]}({', '.join(key[1])})", box)
         return self.atoms[key] if settled is None else settled
 
     def negated(self, truth: TruthValue) -> TruthValue:
@@ -128,39 +136,42 @@ class GradedEncoding:
         """The truth of an atom as a constant, if inference has settled it."""
         return _on_grid(self._known.box(key)[0]) if self._known.settled(key) else None
 
-    def _declare(self, key: GroundAtom, name: str) -> None:
-        made = self.atoms[key] = self.z3.Real(name, self.context)
+    def _variable(self, name: str, box: Box | None = None) -> Z3:
+        """A truth that is not known, or known to be within ``box``."""
+        made = self.z3.Real(name, self.context)
         self.arithmetic.asides += [made >= 0, made <= 1]
-        if self._folded:
-            self.arithmetic.asides += [self.said(key, end, value) for end, value in enumerate(self._known.box(key))]
+        self.arithmetic.asides += [self._limited(made, end, value) for end, value in enumerate(box or ())]
+        return made
 
     def _same(self, one: object, other: object) -> TruthValue:
         return self.one if one == other else self.zero
 
-    def _atom(self, part: Part, bindings: Assignment) -> TruthValue:
-        key = self._reading.key(part, bindings)
-        assert key is not None
-        return self.atom(key)
-
     def _comparison(self, part: Part, bindings: Assignment) -> TruthValue:
-        keys = [self._reading.key(operand, bindings) for operand in part.operands]
-        values = [self.arithmetic.number(key) for key in keys if key is not None]
+        values, keys = list[Any](), [self._known.key(operand, bindings) for operand in part.operands]
+        for operand, key in zip(part.operands, keys, strict=True):
+            values.append(self._applied(operand, bindings) if key is None else self.arithmetic.number(key))
         assert isinstance(part.arithmetic, Comparison)
-        holds = self.arithmetic.comparison(part.arithmetic, values)
-        return self._unknown(part, bindings) if holds is None else self._if(holds, ONE, ZERO)
+        holds = self.arithmetic.comparison(part.arithmetic, values, bound=None in keys)
+        return self._unknown(part, bindings) if holds is None else self._crisp(holds)
+
+    def _crisp(self, holds: Z3 | bool) -> TruthValue:
+        """The truth of what holds or not."""
+        return self._if(holds, ONE, ZERO)
+
+    def _applied(self, part: Part, bindings: Assignment) -> Z3:
+        """An atom or a number about individuals, unnamed ones among them."""
+        raise NotImplementedError
 
     def _quantifier(self, part: Part, bindings: Assignment) -> TruthValue:
         """The minimum or the maximum of the rows; with those of unnamed individuals, if there may be any."""
-        forall = part.least
-        decides = self.zero if forall else self.one
-        rows: list[TruthValue] = []
-        for row in self._reading.rows(part, bindings):
+        decides, rows = self.zero if part.least else self.one, list[TruthValue]()
+        for row in self._known.rows(part, bindings):
             rows.append(self.truth(part.operands[0], row))
             if rows[-1] is decides:
                 return decides
         self._note_closed(part)
         rows += self._unnamed_rows(part, bindings)
-        return self._least(rows) if forall else self._greatest(rows)
+        return self._least(rows) if part.least else self._greatest(rows)
 
     def _unnamed_rows(self, part: Part, _bindings: Assignment) -> list[TruthValue]:
         """The rows of a quantifier about unnamed individuals: one of unknown truth, if there may be any."""
@@ -182,13 +193,13 @@ class GradedEncoding:
         if isinstance(value, Fraction):
             return min(ONE, max(ZERO, value))
         z3, weights, bias = self.z3, sum(map(rational, part.weights)), rational(part.bias)
-        clamped = named = self._fresh_real("sum")  # so that a clamp mentions the sum once
+        clamped = named = self.z3.Real(self._fresh_name("sum"), self.context)  # so that a clamp mentions the sum once
         self.arithmetic.asides.append(named == value)
         lowest = {"and": bias - weights, "or": 1 - bias, "implies": 1 - bias}.get(part.kind, Fraction(-1))
         highest = {"and": bias, "or": 1 - bias + weights, "implies": 1 - bias + weights}.get(part.kind, Fraction(2))
         if highest > 1:
-            clamped = z3.If(named > 1, self._expression(ONE), clamped)
-        return z3.If(named < 0, self._expression(ZERO), clamped) if lowest < 0 else clamped
+            clamped = z3.If(named > 1, self.lifted(ONE), clamped)
+        return z3.If(named < 0, self.lifted(ZERO), clamped) if lowest < 0 else clamped
 
     def _unclamped(self, part: Part, bindings: Assignment) -> TruthValue:
         """The truth of a formula before clamping: enough for bounds within (0, 1)."""
@@ -202,7 +213,7 @@ class GradedEncoding:
         x = [self.truth(operand, bindings) for operand in part.operands]
         return truth_at(logic, self, part.kind, weights, bias, x)
 
-    def _needed(self, rule: Instance, head: Part) -> TruthValue | None:
+    def _needed(self, rule: Instance) -> TruthValue | None:
         """The least truth of the head for which a rule holds; None if it has no closed form here."""
         part, lower = rule.stated.part, rational(rule.stated.lower)
         logic, one = logic_named(part.name), part.operands[1]
@@ -218,11 +229,12 @@ class GradedEncoding:
         return logic.value(self, "and", [ONE, ONE], ONE, [x, lower])  # of which the implication is the residuum
 
     def _unknown(self, part: Part, bindings: Assignment) -> TruthValue:
-        low, high = self._reading.box(part, bindings)
         self.loose = True
-        made = self._fresh_truth()
-        self.arithmetic.asides += [self.at_least(made, self.end(low, 0)), self.at_most(made, self.end(high, 1))]
-        return made
+        return self._fresh_truth(self._known.truth(part, bindings))
+
+    def _limited(self, truth: TruthValue, end: int, value: float) -> Z3 | bool:
+        """The constraint that a truth is at least (0) or at most (1) ``value``."""
+        return self.beyond(truth, 1 - end, self.end(value, end))
 
     def end(self, value: float, end: int) -> Fraction:
         """A lower (0) or upper (1) bound as the decimal number that the float stands for, or a little wider."""
@@ -235,26 +247,14 @@ class GradedEncoding:
         """``one >= other``."""
         if isinstance(one, Fraction) and isinstance(other, Fraction):
             return one >= other
-        return self._expression(one) >= self._expression(other)
-
-    def at_most(self, one: TruthValue, other: TruthValue) -> Z3 | bool:
-        """``one <= other``."""
-        return self.at_least(other, one)
-
-    def _expression(self, value: TruthValue) -> Z3:
-        return self.arithmetic.real(value) if isinstance(value, Fraction) else value
+        return self.lifted(one) >= self.lifted(other)
 
     def _fresh_name(self, kind: str) -> str:
         self._fresh += 1
         return f"?{kind} {self._fresh}"
 
-    def _fresh_real(self, kind: str) -> Z3:
-        return self.z3.Real(self._fresh_name(kind), self.context)
-
-    def _fresh_truth(self) -> Z3:
-        made = self._fresh_real("truth")
-        self.arithmetic.asides += [made >= 0, made <= 1]
-        return made
+    def _fresh_truth(self, box: Box | None = None) -> Z3:
+        return self._variable(self._fresh_name("truth"), box)
 
     def sum(self, constant: Fraction, terms: Iterable[WeightedTruth]) -> TruthValue:
         parts: list[Z3] = []
@@ -271,14 +271,14 @@ class GradedEncoding:
         """Equality up to the slack."""
         if isinstance(one, Fraction) and isinstance(other, Fraction):
             return abs(one - other) <= max(self._slack, rational(_WIDER))
-        gap, slack = one - other, self._expression(self._slack)
+        gap, slack = one - other, self.lifted(self._slack)
         return self.z3.And(gap <= slack, -gap <= slack) if self._slack else gap == 0
 
     def smaller(self, one: TruthValue, other: TruthValue) -> TruthValue:
         return self.choose(one, other, one, other)
 
     def choose(self, one: TruthValue, other: TruthValue, then: TruthValue, otherwise: TruthValue) -> TruthValue:
-        return self._if(self.at_most(one, other), then, otherwise)
+        return self._if(self.at_least(other, one), then, otherwise)
 
     def _greater(self, one: TruthValue, other: TruthValue) -> TruthValue:
         return self.choose(other, one, one, other)
@@ -295,7 +295,7 @@ class GradedEncoding:
     def _if(self, condition: Z3 | bool, one: TruthValue, other: TruthValue) -> TruthValue:
         if isinstance(condition, bool):
             return one if condition else other
-        return self.z3.If(condition, self._expression(one), self._expression(other))
+        return self.z3.If(condition, self.lifted(one), self.lifted(other))
 
     def times(self, one: TruthValue, other: TruthValue) -> TruthValue:
         for factor, rest in ((one, other), (other, one)):
@@ -311,7 +311,7 @@ class GradedEncoding:
         self.nonlinear = True
         root = self._fresh_truth()  # root ^ denominator = base ^ numerator
         power = reduce(self.times, [root] * exponent.denominator, ONE)
-        self.arithmetic.asides.append(power == self._expression(raised))
+        self.arithmetic.asides.append(power == self.lifted(raised))
         return root
 
     def quotient(self, dividend: TruthValue, divisor: TruthValue) -> TruthValue:
@@ -321,13 +321,12 @@ class GradedEncoding:
         self.nonlinear = True
         made = self._fresh_truth()
         reached = self.at_least(dividend, divisor)
-        self.arithmetic.asides.append(self.z3.If(reached, made == 1, made * divisor == self._expression(dividend)))
+        self.arithmetic.asides.append(self.z3.If(reached, made == 1, made * divisor == self.lifted(dividend)))
         return made
 
 
 class MarkedSolver(Generic[T]):
-    """A solver for constraints of an ``encoding``, each of which holds where its mark is assumed: ``marks`` has those
-    of items."""
+    """A solver for constraints of an ``encoding``, each of which holds where its mark is assumed: items' ``marks``."""
 
     def __init__(self, encoding: GradedEncoding, *, false_first: bool = False) -> None:
         self.marks: dict[T, Z3] = {}

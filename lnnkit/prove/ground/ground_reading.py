@@ -8,9 +8,8 @@ binds range over their sorts.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
@@ -22,19 +21,37 @@ from lnnkit.explain.checker.ground_form import Free
 from lnnkit.explain.proof.proof import FactSources
 from lnnkit.numeric import Comparison
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
-from lnnkit.prove.ground.point_arithmetic import Box, comparison_box, connective_box
+from lnnkit.prove.rational_terms import Box, GroundAtom, comparison_box, connective_box
 
 _NOISE = 1e-12  # ends closer than this are equal
 _ROUNDED = 1e-6  # relative error of a derived number: 1,000 times the tolerance of equality (`lnnkit.numeric.interval`)
 _TICKS = 256  # steps of a search between two calls of `pause`
-GroundAtom = tuple[str, tuple[str, ...]]  # a predicate or number, and entities
 SLACK = 1e-9  # an instance violated by no more than this counts as satisfied,
 _APART = 1e-6  # and as broken in a world if violated by more than this
 
 
-class KnownValues:
-    """The bounds of a ``fixpoint``. An arrested atom has the bounds of its own facts, since its derived bounds
-    contradict each other or these. In ``classical`` logic what is true to any degree is true."""
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An instance of a statement: the statement with an entity for each variable."""
+
+    stated: BoundedStatement
+    bindings: Mapping[str, str] = field(compare=False)
+    entities: tuple[str, ...] = field(init=False)  # in the order of the variables
+
+    def __post_init__(self) -> None:
+        entities = tuple(self.bindings[name] for name, _ in self.stated.variables)
+        object.__setattr__(self, "entities", entities)
+
+    @property
+    def antecedent(self) -> Part:
+        """The antecedent of a rule."""
+        return self.stated.part.operands[0]
+
+
+class GroundReading:
+    """Reads atoms, and instances of statements, at the bounds of a ``fixpoint``. An arrested atom has the bounds of its
+    own facts, since its derived bounds contradict each other or these. In ``classical`` logic what is true to any
+    degree is true."""
 
     def __init__(
         self, fixpoint: Run, names: Names, program: CheckedProgram, origins: FactSources, *, classical: bool
@@ -45,14 +62,15 @@ class KnownValues:
         self.program = program
         self.origins = origins
         self._names = names
-        self.atoms = fixpoint.grounding.atoms
-        self._crossed = fixpoint.state.crossed
+        self.relations = fixpoint.grounding.atoms
+        crossed = fixpoint.state.crossed  # rows of arrested atoms
+        self._arrested = {table.name: frozenset(table.crossed.rows.values.tolist()) for table in crossed}
         self.domain = fixpoint.grounding.domain
         self._open = fixpoint.unfinished
         self.derived = frozenset[str]().union(*program.strata)
         self._boxes: dict[GroundAtom, Box] = {}
         self._members: dict[str, list[str]] = {}
-        self._orders: dict[tuple[str, int], tuple[np.ndarray, np.ndarray]] = {}
+        self._orders: dict[tuple[str, int], np.ndarray] = {}
 
     def tick(self) -> None:
         """Note one step of a search among rows, which may take long. Raises what ``pause`` raises."""
@@ -69,6 +87,10 @@ class KnownValues:
                 box = float(box[0] > _NOISE), float(box[1] >= 1 - _NOISE)
             self._boxes[key] = box
         return box
+
+    def unknown(self, name: str) -> Box:
+        """The bounds of an atom or a number of which nothing is known."""
+        return (-math.inf, math.inf) if self.program.predicates[name].numeric else (0.0, 1.0)
 
     def completed(self, key: GroundAtom) -> bool:
         """Whether rules complete the atom: rules define its closed predicate, and no fact lists it."""
@@ -90,15 +112,13 @@ class KnownValues:
 
     def false_of_unnamed(self, name: str) -> bool:
         """Whether a predicate is false of unnamed individuals: it is closed, and no rule may make it true of them."""
-        table = self.atoms.tables.get(name)
-        closed = self.program.predicates[name].closed
-        return closed and (table is None or not table.unnamed_differs)
+        table = self.relations.tables.get(name)
+        return self.program.predicates[name].closed and (table is None or not table.unnamed_differs)
 
     def members(self, sort: str) -> list[str]:
         """The entities of a sort."""
         if sort not in self._members:
-            ids = self.domain.sorts.get(sort)
-            self._members[sort] = [] if ids is None else self._names.at(ids, len(ids))
+            self._members[sort] = self.names_of(self.domain.sorts.get(sort, np.empty(0, np.int32)))
         return self._members[sort]
 
     def count(self, sort: str) -> int:
@@ -107,17 +127,16 @@ class KnownValues:
 
     def false_by_default(self, name: str) -> bool:
         """Whether atoms without a row are false."""
-        return self.atoms.tables[name].default == (0.0, 0.0)
+        return self.relations.tables[name].default == (0.0, 0.0)
 
     def false_by_closure(self, key: GroundAtom) -> bool:
         """Whether an atom is false by the closed-world assumption: no fact lists it, and no rule makes it true."""
-        if not self.program.predicates[key[0]].closed or self.box(key) != (0.0, 0.0):
-            return False
-        return self.lacks(key) or not self._given(key)
+        closed = self.program.predicates[key[0]].closed and self.box(key) == (0.0, 0.0)
+        return closed and (self.lacks(key) or not self._given(key))
 
-    def rows(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
+    def listed(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
         """The entities of listed atoms, some arguments ``fixed``, whose lower (0) or upper (1) ``end`` is above 0."""
-        table, index = self.atoms.tables[name], self.domain.index
+        table, index = self.relations.tables[name], self.domain.index
         columns = table.tuples.columns
         if all(text in index for text in fixed.values()):
             local = self._matching(name, columns, {place: index[text] for place, text in fixed.items()})
@@ -133,60 +152,52 @@ class KnownValues:
         """(length,) 1 where the atoms about these ids are true to some degree in every world, else 0."""
         if not columns:
             return np.full(length, float(self.box((name, ()))[0] > 0))
-        table = self.atoms.tables[name]
+        table = self.relations.tables[name]
         rows = table.tuples.find([column.astype(np.int32, copy=False) for column in columns], length)
         return (table.take(0, rows) > _NOISE).astype(float)
 
     def is_settled(self, name: str) -> bool:
         """Whether the two ends of all atoms of a predicate, or values of a number, are equal."""
-        table = self.atoms.tables.get(name)
+        table = self.relations.tables.get(name)
         if table is None or table.default[0] != table.default[1] or table.unnamed_differs:
             return False
-        if not table.sorts:
-            return self.settled((name, ()))
         lower, upper = table.bounds
-        return bool((upper - lower <= _NOISE).all())
+        return bool((upper - lower <= _NOISE).all()) if table.sorts else self.settled((name, ()))
 
     def names_of(self, ids: np.ndarray) -> list[str]:
         """The entities with these ids."""
         return self._names.at(ids, len(ids))
-
-    @cached_property
-    def arrested(self) -> Mapping[str, frozenset[int]]:
-        """By predicate the rows of arrested atoms."""
-        return {table.name: frozenset(table.crossed.rows.values.tolist()) for table in self._crossed}
 
     def _matching(self, name: str, columns: Sequence[np.ndarray], fixed: Mapping[int, int]) -> np.ndarray:
         """The indices of the tuples with these ids at these argument positions."""
         if not fixed:
             return np.arange(len(columns[0]), dtype=np.int32)
         first, *others = fixed
-        if (name, first) not in self._orders or len(self._orders[name, first][0]) != len(columns[0]):
-            order = np.argsort(columns[first], kind="stable").astype(np.int32)
-            self._orders[name, first] = order, columns[first].take(order)
-        rows, ids = self._orders[name, first]
-        low, high = np.searchsorted(ids, np.array((fixed[first], fixed[first] + 1), ids.dtype))
-        local = rows[low:high]
+        if (name, first) not in self._orders or len(self._orders[name, first]) != len(columns[0]):
+            self._orders[name, first] = np.argsort(columns[first], kind="stable")
+        order, wanted = self._orders[name, first], np.array((fixed[first], fixed[first] + 1), columns[first].dtype)
+        low, high = np.searchsorted(columns[first], wanted, sorter=order)
+        local = order[low:high]
         for place in others:
             local = local[columns[place].take(local) == fixed[place]]
         return local
 
     def _row(self, key: GroundAtom) -> int:
-        table = self.atoms.tables[key[0]]
+        table = self.relations.tables[key[0]]
         columns = [np.array([self.domain.index[text]], np.int32) for text in key[1]]
         return int(table.tuples.find(columns, 1)[0])
 
     def _given(self, key: GroundAtom) -> bool:
-        return bool(self.atoms.tables[key[0]].flags("given").take(np.array([self._row(key)]))[0])
+        return bool(self.relations.tables[key[0]].flags("given").take(np.array([self._row(key)]))[0])
 
     def _read(self, key: GroundAtom) -> Box:
         predicate = self.program.predicates[key[0]]
-        least, most = (-math.inf, math.inf) if predicate.numeric else (0.0, 1.0)
-        if self.lacks(key) or key[0] not in self.atoms.tables:
+        least, most = self.unknown(key[0])
+        if self.lacks(key) or key[0] not in self.relations.tables:
             return least, 0.0 if predicate.closed and not predicate.numeric else most
         row = self._row(key)
-        low, high = (float(end[0]) for end in self.atoms.tables[key[0]].read(np.array([row])))
-        arrested = row in self.arrested.get(key[0], ())
+        low, high = (float(end[0]) for end in self.relations.tables[key[0]].read(np.array([row])))
+        arrested = row in self._arrested.get(key[0], ())
         if not arrested and not predicate.numeric:
             return low, high
         facts = self.origins.of(*key)
@@ -197,38 +208,7 @@ class KnownValues:
         wider = [_ROUNDED * max(1.0, abs(end)) for end in (low, high)]
         return low - wider[0] if low != least else low, high + wider[1] if high != most else high
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Instance:
-    """An instance of a statement: the statement with an entity for each variable."""
-
-    stated: BoundedStatement
-    bindings: Mapping[str, str]
-
-    @property
-    def key(self) -> tuple[int, tuple[str, ...]]:
-        """Identifies the instance."""
-        return id(self.stated), tuple(self.bindings[name] for name, _ in self.stated.variables)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Instance) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    @property
-    def antecedent(self) -> Part:
-        """The antecedent of a rule."""
-        return self.stated.part.operands[0]
-
-
-class GroundReading:
-    """Reads instances at ``known`` bounds."""
-
-    def __init__(self, known: KnownValues) -> None:
-        self.known = known
-
-    def box(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None = None) -> Box:
+    def truth(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None = None) -> Box:
         """The bounds of a formula, from the bounds ``read`` for its atoms (default: the known ones)."""
         if part.bound:
             return self._quantifier(part, bindings, read)
@@ -244,27 +224,27 @@ class GroundReading:
             case "atom":
                 key = self.key(part, bindings)
                 if key is None:
-                    return (0.0, 0.0) if self.known.false_of_unnamed(part.name) else (0.0, 1.0)
-                return (read or self.known.box)(key)
+                    return (0.0, 0.0) if self.false_of_unnamed(part.name) else (0.0, 1.0)
+                return (read or self.box)(key)
             case "compare":
                 keys = [self.key(operand, bindings) for operand in part.operands]
                 assert isinstance(part.arithmetic, Comparison)
                 if None in keys:
                     return 0.0, 1.0
-                return comparison_box(part.arithmetic, tuple([(read or self.known.box)(key) for key in keys if key]))
-        operands = [self.box(operand, bindings, read) for operand in part.operands]
+                return comparison_box(part.arithmetic, tuple([(read or self.box)(key) for key in keys if key]))
+        operands = [self.truth(operand, bindings, read) for operand in part.operands]
         return connective_box(part.kind, part.name, part.weights, part.bias, operands)
 
     def satisfied(self, instance: Instance) -> bool:
         """Whether an instance is satisfied at the known bounds."""
-        low, high = self.box(instance.stated.part, instance.bindings)
+        low, high = self.truth(instance.stated.part, instance.bindings)
         return low >= instance.stated.lower - SLACK and high <= instance.stated.upper + SLACK
 
     def apart(
         self, part: Part, bindings: Assignment, bounds: Box, read: Callable[[GroundAtom], Box], *, maybe: bool = False
     ) -> bool:
         """Whether a formula is outside of ``bounds`` at the bounds ``read`` for its atoms, or ``maybe`` outside."""
-        ends = self.box(part, bindings, read)
+        ends = self.truth(part, bindings, read)
         low, high = ends if maybe else ends[::-1]
         return low < bounds[0] - _APART or high > bounds[1] + _APART
 
@@ -276,15 +256,17 @@ class GroundReading:
                 return None
         return part.name, cast("tuple[str, ...]", arguments)
 
-    def atoms(self, part: Part, bindings: Assignment) -> Iterator[GroundAtom]:
-        """The atoms and numbers of a formula, about named entities; within a quantifier those of its rows."""
-        if part.kind == "atom":
-            key = self.key(part, bindings)
-            if key is not None:
-                yield key
+    def atoms(self, part: Part, bindings: Assignment, *, unsettled: bool = False) -> Iterator[GroundAtom]:
+        """The atoms and numbers of a formula, about named entities; within a quantifier those of its rows. Or those
+        that are ``unsettled``, and on which its truth can depend."""
+        key = self.key(part, bindings) if part.kind == "atom" else None
+        if key is not None and not (unsettled and self.settled(key)):
+            yield key
         for row in self.rows(part, bindings) if part.bound else [bindings]:
             for operand in part.operands:
-                yield from self.atoms(operand, row)
+                low, high = self.truth(operand, row) if unsettled and operand.operands else (0.0, 1.0)
+                if high > low:
+                    yield from self.atoms(operand, row, unsettled=unsettled)
 
     def rows(self, quantifier: Part, bindings: Assignment) -> Iterator[dict[str, object]]:
         """The rows of a quantifier, over named entities, that may differ from its neutral value."""
@@ -301,8 +283,8 @@ class GroundReading:
             for leaf in stated.part.leaves:
                 if leaf.name != key[0]:
                     continue
-                bound = unified(leaf, key[1], sorts)
-                if bound is not None and all(self.known.has(sorts[name], text) for name, text in bound.items()):
+                bound = self.unified(leaf, key[1], sorts)
+                if bound is not None:
                     yield from self.instances(stated, bound)
 
     def instances(self, stated: BoundedStatement, bound: Mapping[str, str]) -> Iterator[Instance]:
@@ -323,7 +305,6 @@ class GroundReading:
         if not todo:
             yield bindings
             return
-        known = self.known
         for guard in sorted(guards, key=lambda guard: len(guard.variables & todo.keys())):
             new = guard.variables & todo.keys()
             if not new:
@@ -333,48 +314,48 @@ class GroundReading:
             rows: Iterable[tuple[str, ...]]
             if guard.kind == "same" and fixed:
                 rows = [(next(iter(fixed.values())),) * 2]
-            elif guard.kind == "atom" and known.false_by_default(guard.name):
-                rows = known.rows(guard.name, fixed, 1)
+            elif guard.kind == "atom" and self.false_by_default(guard.name):
+                rows = self.listed(guard.name, fixed, 1)
             else:  # every other row may be true too
                 continue
             others = tuple([other for other in guards if other is not guard])
             rest = {name: sort for name, sort in todo.items() if name not in new}
             for row in rows:
-                known.tick()
-                bound = unified(guard, row, guard.variables, bindings)
-                if bound is not None and all(known.has(todo[name], bound[name]) for name in new):
+                self.tick()
+                bound = self.unified(guard, row, todo, bindings)
+                if bound is not None:
                     yield from self._search(rest, bound, others)
             return
-        name = min(todo, key=lambda variable: known.count(todo[variable]))
+        name = min(todo, key=lambda variable: self.count(todo[variable]))
         rest = {variable: sort for variable, sort in todo.items() if variable != name}
-        for entity in known.members(todo[name]):
-            known.tick()
+        for entity in self.members(todo[name]):
+            self.tick()
             yield from self._search(rest, bindings | {name: entity}, guards)
+
+    def unified(
+        self, leaf: Part, entities: Sequence[str], sorts: Mapping[str, str], bindings: Mapping[str, str] | None = None
+    ) -> dict[str, str] | None:
+        """The ``bindings`` (default: none) with those of the variables in ``sorts`` that give an atom these entities;
+        other variables match any entity. None where it cannot have these, or one is not of the sort."""
+        substitution = {} if bindings is None else dict(bindings)
+        for term, entity in zip(leaf.terms, entities, strict=True):
+            if isinstance(term, Free) and term.name in sorts and term.name not in substitution:
+                if not self.has(sorts[term.name], entity):
+                    return None
+                substitution[term.name] = entity
+            elif entity != (substitution.get(term.name, entity) if isinstance(term, Free) else term):
+                return None
+        return substitution
 
     def _quantifier(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None) -> Box:
         (body,) = part.operands
         fold, neutral = (min, 1.0) if part.least else (max, 0.0)
         low = high = neutral
         for row in self.rows(part, bindings):
-            truth = self.box(body, row, read)
+            truth = self.truth(body, row, read)
             low, high = fold(low, truth[0]), fold(high, truth[1])
             if high <= 0 if part.least else low >= 1:
                 return low, high
-        if any(self.known.is_open(sort) for _, sort in part.bound):  # there may be more rows
+        if any(self.is_open(sort) for _, sort in part.bound):  # there may be more rows
             return (0.0, high) if part.least else (low, 1.0)
         return low, high
-
-
-def unified(
-    leaf: Part, entities: Sequence[str], variables: Container[str], bindings: Mapping[str, str] | None = None
-) -> dict[str, str] | None:
-    """The ``bindings`` (default: none) with those of an atom's ``variables`` that give it these entities; other
-    variables match any entity. None where it cannot have these."""
-    substitution = {} if bindings is None else dict(bindings)
-    for term, entity in zip(leaf.terms, entities, strict=True):
-        if not isinstance(term, Free):
-            if term != entity:
-                return None
-        elif term.name in variables and substitution.setdefault(term.name, entity) != entity:
-            return None
-    return substitution

@@ -1,4 +1,4 @@
-"""The least world, in which every atom is as false as its inferred bounds allow: with the interface of `KnownValues`,
+"""The least world, in which every atom is as false as its inferred bounds allow: with the interface of `GroundReading`,
 some atoms assigned a truth; the instances of statements that it violates, and those that a change may violate.
 
 Since bounds are a fixpoint, the least world violates few instances, and none of rules with one conclusion. The ways in
@@ -10,8 +10,7 @@ violates only has to visit those that read these atoms.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -23,22 +22,26 @@ from lnnkit.join.literal_join import Joins, Path
 from lnnkit.logic import logic_named
 from lnnkit.logic.bounds import Bounds
 from lnnkit.prove.ground.dependency_cone import TooWide
-from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance, KnownValues, unified
+from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
 from lnnkit.prove.ground.parts import BoundedStatement, Part
-from lnnkit.prove.ground.point_arithmetic import Box
+from lnnkit.prove.rational_terms import Box
 from lnnkit.syntax import ast
 
 _MARK = "\ue000"  # prefix of the names of unnamed individuals: private use, so no entity of a program has it
 _MOST = 64  # ways; a statement with more is searched as a whole
 _MOST_ROWS = 5_000_000  # greatest number of rows of a join
 VariableColumns = Mapping[str, Array]  # ids of entities, by variable name
+# How a statement fails in a world where every atom is true or false: the atoms that are true, and the quantifiers that
+# need a row
+Way = tuple[Part, ...]
+Statements = Sequence[BoundedStatement]
 
 
-class WorldValues(KnownValues):
+class WorldValues(GroundReading):
     """The world of all lower ends of ``known``, except where `say` assigns a truth. Numbers keep their bounds. Open
     sorts contain the individuals made by `person` that are said to exist, and no others."""
 
-    def __init__(self, known: KnownValues) -> None:
+    def __init__(self, known: GroundReading) -> None:
         vars(self).update(vars(known))
         self.known = known
         self._now: dict[GroundAtom, float] = {}
@@ -88,15 +91,15 @@ class WorldValues(KnownValues):
         return self.known.count(sort) + len(self._existing.get(sort, ()))
 
     def false_by_default(self, name: str) -> bool:
-        return not self.program.predicates[name].numeric and self.atoms.tables[name].default[0] == 0
+        return not self.program.predicates[name].numeric and self.relations.tables[name].default[0] == 0
 
-    def rows(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
+    def listed(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
         """The entities of atoms that are true now, or were so before the last change."""
 
         def true(key: GroundAtom) -> bool:
             return self._at(self._now, key) > 0 or self._at(self._before, key) > 0
 
-        yield from (row for row in self.known.rows(name, fixed, 0) if true((name, row)))
+        yield from (row for row in self.known.listed(name, fixed, 0) if true((name, row)))
         for key in self._now | self._before:
             fits = key[0] == name and all(key[1][place] == text for place, text in fixed.items())
             if fits and self.known.box(key)[0] <= 0 and true(key):
@@ -107,77 +110,94 @@ class WorldValues(KnownValues):
         return self.known.box(key)[0] if truth is None else truth
 
 
-class WorldReading(GroundReading):
-    """Reads instances in a ``world``, and finds those that its last change affects."""
+class WorldReading(WorldValues):
+    """Reads instances in such a world, and finds those of ``statements`` that it violates: at first among all, then
+    among those that the last change affects. ``mentioning`` gives the statements with a predicate; ``pause`` raises
+    when time runs out. Where every atom is true or false, up to ``most`` of a statement are joined."""
 
-    def __init__(self, known: KnownValues) -> None:
-        self.world = WorldValues(known)
-        super().__init__(self.world)
+    def __init__(
+        self,
+        known: GroundReading,
+        statements: Statements,
+        mentioning: Callable[[str], Statements],
+        pause: Callable[[], None],
+        most: int | None = None,
+    ) -> None:
+        super().__init__(known)
+        self.added: set[Instance] = set()
+        self.changed: list[GroundAtom] = []  # the atoms of which the last model says something new
+        self._statements, self._mentioning, self._pause = statements, mentioning, pause
+        self._first, self._most = iter(statements), most
+        self._people: set[str] = set()
+
+    def violated(self, truths: Mapping[GroundAtom, float], existing: Iterable[str] = ()) -> Iterator[Instance]:
+        """Assign truths and individuals that exist; the instances that this violates and that were not ``added``."""
+        self.changed = self.say(truths, existing)
+        for instance in self._candidates():
+            if instance not in self.added and not self.satisfied(instance):
+                self.added.add(instance)
+                yield instance
+
+    def _candidates(self) -> Iterator[Instance]:
+        for stated in self._first:
+            self._pause()
+            most = self._most
+            yield from self.instances(stated, {}) if most is None else suspects(self.known, stated, most)
+        for key in self.changed:
+            self._pause()
+            yield from self.affected(key, self._mentioning(key[0]))
+        for person in self.people():
+            if person not in self._people:
+                yield from self._about(person, self.sort_of[person])
+        self._people = set(self.people())
 
     def affected(self, key: GroundAtom, statements: Sequence[BoundedStatement]) -> Iterator[Instance]:
         """The instances that read an atom and may fail now, or may have failed before."""
         for stated in statements:
             for leaf, quantifiers, _ in reversed(stated.part.occurrences):
-                if leaf.name == key[0]:
-                    yield from self._affected(key, stated, leaf, quantifiers)
+                if leaf.name != key[0]:
+                    continue
+                sorts = dict(itertools.chain(stated.variables, *(quantifier.bound for quantifier in quantifiers)))
+                bound = self.unified(leaf, key[1], sorts)
+                if bound is None:
+                    continue
+                if not quantifiers:
+                    yield from self.instances(stated, bound)
+                    continue
+                # The atoms without which the row of a quantifier is neutral, now and before
+                rows = (guard for quantifier in quantifiers for guard in quantifier.row_guards if guard is not leaf)
+                for assignment in self.assignments([*sorts.items()], bound, [*rows, *stated.guards]):
+                    yield Instance(stated, {name: assignment[name] for name, _ in stated.variables})
 
-    def about(self, person: str, sort: str, statements: Sequence[BoundedStatement]) -> Iterator[Instance]:
+    def _about(self, person: str, sort: str) -> Iterator[Instance]:
         """The instances about an individual that has been added."""
-        for stated in statements:
+        for stated in self._statements:
             for name, other in stated.variables:
                 if other == sort:
                     yield from self.instances(stated, {name: person})
             quantifiers = {quantifier for _, around, _ in stated.part.occurrences for quantifier in around}
-            if any(_meets_all(quantifier, sort) for quantifier in quantifiers):
+            places = {
+                (quantifier, name) for quantifier in quantifiers for name, other in quantifier.bound if other == sort
+            }
+            # An individual without any true atom affects a quantifier over its sort that does not guard the variable
+            if not all(any(name in guard.variables for guard in around.row_guards) for around, name in places):
                 yield from self.instances(stated, {})
 
-    def _affected(
-        self, key: GroundAtom, stated: BoundedStatement, leaf: Part, quantifiers: tuple[Part, ...]
-    ) -> Iterator[Instance]:
-        sorts = dict(itertools.chain(stated.variables, *(quantifier.bound for quantifier in quantifiers)))
-        bound = unified(leaf, key[1], sorts)
-        if bound is None or not all(self.world.has(sorts[name], text) for name, text in bound.items()):
-            return
-        if not quantifiers:
-            yield from self.instances(stated, bound)
-            return
-        # The atoms without which the row of a quantifier is neutral, now and before
-        rows = (guard for quantifier in quantifiers for guard in quantifier.row_guards if guard is not leaf)
-        for assignment in self.assignments([*sorts.items()], bound, [*rows, *stated.guards]):
-            yield Instance(stated, {name: assignment[name] for name, _ in stated.variables})
+
+# --- what the least world violates ------------------------------------------------------------------------------------
 
 
-def _meets_all(quantifier: Part, sort: str) -> bool:
-    """Whether an individual without any true atom affects a quantifier over its sort."""
-    names = {name for name, other in quantifier.bound if other == sort}
-    return not all(any(name in guard.variables for guard in quantifier.row_guards) for name in names)
-
-
-# --- what it violates -------------------------------------------------------------------------------------------------
-
-
-class FailingWay(NamedTuple):
-    """Atoms that are true if a statement fails in this way in a world where every atom is true or false, and the
-    ``variables`` (names and sorts) of the quantifiers that need a row."""
-
-    atoms: tuple[Part, ...] = ()
-    variables: tuple[tuple[str, str], ...] = ()
-
-
-def _ways(part: Part, *, wanted: bool) -> list[FailingWay]:
+def _ways(part: Part, *, wanted: bool) -> list[Way]:
     """The ways in which a formula has the truth ``wanted``; if they are too many, more than `_MOST` of them."""
     if part.bound:
-        if wanted == part.least:
-            return [FailingWay()]
-        inner = _ways(part.operands[0], wanted=wanted)
-        return [FailingWay(way.atoms, (*way.variables, *part.bound)) for way in inner]
+        return [()] if wanted == part.least else [(*way, part) for way in _ways(part.operands[0], wanted=wanted)]
     match part.kind:
         case "true" | "false":
-            return [FailingWay()] if wanted == (part.kind == "true") else []
+            return [()] if wanted == (part.kind == "true") else []
         case "atom":
-            return [FailingWay((part,) if wanted else ())]
+            return [(part,) if wanted else ()]
         case "same" | "compare":
-            return [FailingWay()]
+            return [()]
         case "not":
             return _ways(part.operands[0], wanted=not wanted)
         case "and" | "or" | "implies" as kind:  # an implication is a disjunction with its antecedent negated
@@ -190,22 +210,21 @@ def _ways(part: Part, *, wanted: bool) -> list[FailingWay]:
     return _first([*_together(one[False], other[not alike]), *_together(one[True], other[alike])])
 
 
-def _together(*options: Sequence[FailingWay]) -> list[FailingWay]:
+def _together(*options: Sequence[Way]) -> list[Way]:
     """A way of each, in all combinations."""
-    chosen = itertools.product(*options)
-    return _first(FailingWay(*(tuple(itertools.chain(*part)) for part in zip(*ways, strict=True))) for ways in chosen)
+    return _first(tuple(itertools.chain(*chosen)) for chosen in itertools.product(*options))
 
 
-def _first(ways: Iterable[FailingWay]) -> list[FailingWay]:
+def _first(ways: Iterable[Way]) -> list[Way]:
     return list(itertools.islice(ways, _MOST + 1))
 
 
-def suspects(known: KnownValues, stated: BoundedStatement, most: int) -> Iterator[Instance]:
+def suspects(known: GroundReading, stated: BoundedStatement, most: int) -> Iterator[Instance]:
     """A superset of the instances that fail in the least world of ``known``. Raises `TooWide` if more than ``most``
     fail in one way, or if a join has too many rows."""
     met: set[tuple[str, ...]] = set()
     names, failing = [name for name, _ in stated.variables], _ways(stated.part, wanted=stated.lower <= 0)
-    for way in dict.fromkeys(failing if len(failing) <= _MOST else [FailingWay()]):
+    for way in dict.fromkeys(failing if len(failing) <= _MOST else [()]):
         count = 0
         for columns, length in _joined(known, way, stated.variables):
             low, high = _box(known, stated.part, columns, length)
@@ -221,21 +240,24 @@ def suspects(known: KnownValues, stated: BoundedStatement, most: int) -> Iterato
 
 
 def _joined(
-    known: KnownValues, way: FailingWay, variables: Sequence[tuple[str, str]]
+    known: GroundReading, way: Way, variables: Sequence[tuple[str, str]]
 ) -> Iterator[tuple[VariableColumns, int]]:
     """The values of a statement's ``variables`` for which the atoms of a way are true."""
-    numbers = {name: number for number, (name, _) in enumerate((*variables, *way.variables))}
+    every = [*variables, *itertools.chain.from_iterable(part.bound for part in way)]
+    numbers = {name: number for number, (name, _) in enumerate(every)}
     literals: list[Literal] = []
-    for atom in way.atoms:
-        if known.atoms.tables[atom.name].default[0] > 0:
+    for atom in (part for part in way if not part.bound):
+        if known.relations.tables[atom.name].default[0] > 0:
             continue
         if atom.terms:
             arguments = tuple(numbers[term.name] if isinstance(term, Free) else term for term in atom.terms)
             literals.append(Literal(atom.name, arguments, "lower"))
         elif known.box((atom.name, ()))[0] <= 0:
             return
-    sorts, wanted = tuple(sort for _, sort in (*variables, *way.variables)), tuple(range(len(variables)))
-    joins = Joins(Formula((), (Block(-1, wanted, ()),), sorts, 0.0, 1.0), known.atoms, known.domain, _checked, -1, None)
+    sorts, wanted = tuple(sort for _, sort in every), tuple(range(len(variables)))
+    joins = Joins(
+        Formula((), (Block(-1, wanted, ()),), sorts, 0.0, 1.0), known.relations, known.domain, _checked, -1, None
+    )
     for part in joins.whole(tuple(dict.fromkeys(literals)), Path(0)):
         yield {name: part.column(number) for number, (name, _) in enumerate(variables)}, part.length
 
@@ -245,7 +267,7 @@ def _checked(_formula: Formula, rows: int) -> None:
         raise TooWide(f"a statement has {rows:,} instances to examine; at most {_MOST_ROWS:,} are examined")
 
 
-def _box(known: KnownValues, part: Part, columns: VariableColumns, length: int) -> Bounds:
+def _box(known: GroundReading, part: Part, columns: VariableColumns, length: int) -> Bounds:
     """Bounds of a formula in the least world, for each row. Quantifiers and comparisons are left unknown."""
     match part.kind:
         case "true" | "false":
@@ -266,7 +288,7 @@ def _box(known: KnownValues, part: Part, columns: VariableColumns, length: int) 
     return Bounds(truths, truths)
 
 
-def _column(known: KnownValues, term: object, columns: VariableColumns, length: int) -> Array:
+def _column(known: GroundReading, term: object, columns: VariableColumns, length: int) -> Array:
     if isinstance(term, Free):
         return columns[term.name]
     return np.full(length, known.domain.index[str(term)], np.int32)

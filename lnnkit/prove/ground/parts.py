@@ -19,7 +19,7 @@ from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.graph.lifted import GREATEST, LEAST, LiftedGraph
 from lnnkit.numeric import Comparison
 from lnnkit.numeric import Term as Arithmetic
-from lnnkit.prove.ground.point_arithmetic import Box, connective_box
+from lnnkit.prove.rational_terms import Box, connective_box
 from lnnkit.time_limit import check_time
 
 Argument = str | Free  # an entity, or a variable
@@ -171,23 +171,23 @@ class StatementIndex:
     """The statements of a ``lifted`` graph, for the program of a ``world``."""
 
     def __init__(self, lifted: LiftedGraph, world: ProofWorld) -> None:
-        self._graph = lifted.graph
         stated = ((root, root.origin) for root in lifted.statements)
         self._roots = [(root, said) for root, said in stated if isinstance(said, Assertion) and said.kind != "law"]
         self._world = world
         self._defines = {id(origin): root.defines for root, origin in self._roots}
+        self._by_name: dict[str, list[int]] = {}
+        for place, (root, _) in enumerate(self._roots):
+            for node in lifted.graph.below(root.reference.node):
+                self._by_name.setdefault(node, []).append(place)
         self.count = len(self._roots)  # of statements
         self._stated = cache(self._bounded)
-        self.mentioning = cache(self._mentioning)
+        # By a predicate or number: the statements with it, in their order
+        self.mentioning = cache(lambda name: [self._stated(place) for place in self._by_name.get(name, ())])
         self.defining = cache(self._defining)
 
     def every(self) -> list[BoundedStatement]:
         """All statements."""
         return [self._stated(place) for place in range(self.count)]
-
-    def _mentioning(self, name: str) -> list[BoundedStatement]:
-        """The statements with a predicate or number, in their order."""
-        return [self._stated(place) for place in self._by_name.get(name, ())]
 
     def _defining(self, name: str) -> list[tuple[BoundedStatement, Part]]:
         """The statements that complete a closed predicate, each with an atom of it in its consequent conjunction."""
@@ -229,14 +229,6 @@ class StatementIndex:
             elif inner.kind == "atom" and inner.name in defines:
                 heads.append(inner)
         return heads
-
-    @cached_property
-    def _by_name(self) -> dict[str, list[int]]:
-        places: dict[str, list[int]] = {}
-        for place, (root, _) in enumerate(self._roots):
-            for node in self._graph.below(root.reference.node):
-                places.setdefault(node, []).append(place)
-        return places
 
     def _bounded(self, place: int) -> BoundedStatement:
         check_time()

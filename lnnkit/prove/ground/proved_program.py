@@ -34,8 +34,7 @@ _OF = "?{}"  # a predicate of the members of a sort, by a name that no program c
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A part of a program as a ``program``, about its ``predicates``; ``kept`` are its statements by their places,
-    of ``total``."""
+    """A part of a program as a ``program`` about its ``predicates``; ``kept`` are places among ``total`` statements."""
 
     program: CheckedProgram
     predicates: frozenset[str]
@@ -54,7 +53,12 @@ class Component:
 def component(program: CheckedProgram, formulas: Sequence[Formula]) -> Component | None:
     """The part that the formulas share predicates with; None if it has more than half of the statements."""
     names = [names_in(assertion.formula) for assertion in program.assertions]
-    asked, loose = frozenset[str]().union(*map(names_in, formulas)), _unsettled_by_facts(program)
+    asked = frozenset[str]().union(*map(names_in, formulas))
+    # The predicates and numbers of which facts leave some atom open, or rules make some true
+    loose = {name for name, relation in program.predicates.items() if not relation.closed or relation.numeric}
+    loose = loose.union(*program.strata, (fact.predicate for fact in program.facts if fact.lower != fact.upper))
+    tables = (table for table in program.tables if table.predicate not in loose)
+    loose |= {table.predicate for table in tables if not bool((table.lower == table.upper).all())}
     graph = nx.Graph((place, name) for place, mentioned in enumerate(names) for name in mentioned & loose)
     met = set[object]().union(*(nx.node_connected_component(graph, name) for name in asked if name in graph))
     kept = tuple(place for place, mentioned in enumerate(names) if place in met or not mentioned)
@@ -62,14 +66,6 @@ def component(program: CheckedProgram, formulas: Sequence[Formula]) -> Component
         return None
     predicates = asked.union(*(names[place] for place in kept))
     return Component(_part(program, kept, predicates), predicates, kept, len(names))
-
-
-def _unsettled_by_facts(program: CheckedProgram) -> set[str]:
-    """The predicates and numbers of which facts leave some atom open, or rules make some true."""
-    loose = {name for name, relation in program.predicates.items() if not relation.closed or relation.numeric}
-    loose = loose.union(*program.strata, (fact.predicate for fact in program.facts if fact.lower != fact.upper))
-    tables = (table for table in program.tables if table.predicate not in loose)
-    return loose | {table.predicate for table in tables if not bool((table.lower == table.upper).all())}
 
 
 def _part(program: CheckedProgram, kept: Sequence[int], predicates: frozenset[str]) -> CheckedProgram:
@@ -184,7 +180,9 @@ def _number(value: ast.Value | float) -> float | None:
 def _plain(node: ast.Expression) -> ast.Expression:
     match node:
         case ast.And() | ast.Or():
-            kept = tuple(unweighted(operand) for operand in node.operands if not _weighs_nothing(operand))
+            weights = (operand.weight if isinstance(operand, ast.Weighted) else None for operand in node.operands)
+            nothing = [isinstance(weight, ast.Number) and weight.value == 0 for weight in weights]
+            kept = tuple(unweighted(operand) for operand, left in zip(node.operands, nothing, strict=True) if not left)
             if len(kept) < 2:
                 return kept[0] if kept else ast.Truth(isinstance(node, ast.And), span=node.span)
             return replace(node, operands=kept, attributes=())
@@ -196,10 +194,6 @@ def _plain(node: ast.Expression) -> ast.Expression:
         case ast.Comparison():
             return replace(node, attributes=tuple(given for given in node.attributes if given.key != "scale"))
     return node
-
-
-def _weighs_nothing(node: ast.Expression) -> bool:
-    return isinstance(node, ast.Weighted) and isinstance(node.weight, ast.Number) and node.weight.value == 0
 
 
 def whole_numbers(program: CheckedProgram, questions: Iterable[Formula]) -> frozenset[str]:
