@@ -14,9 +14,8 @@ from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import Regression, seeded
 from benchmarks.arithmetic.samples import Samples
 from benchmarks.arithmetic.schedules import NAU_PENALTY, NMU_PENALTY, Ramp, Stairs
-from lnnkit.numeric.units.clipped_units import NAU, NMU
+from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, RealNPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
-from lnnkit.numeric.units.npu import NPU, RealNPU
 from lnnkit.numeric.units.unit import Unit
 
 LOGGED, KEPT = 1000, 5000

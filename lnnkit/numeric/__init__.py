@@ -1,5 +1,5 @@
 """Arithmetic: comparisons and terms as neurons over intervals, and neural units as torch modules. Independent of the
-graph. Start at `term`, whose `steps` compute with the `pieces` of intervals.
+graph. Start at `term`, whose `steps` compute with unions of intervals (`interval`).
 
 `Term` is arithmetic over the numbers of an instance, `Comparison` a relation between two terms; both propagate upward
 by interval arithmetic and downward by contraction, row by row, in float64. ``lnnkit.numeric.NAU(in_features,
@@ -8,20 +8,19 @@ out_features)`` and the other units are torch modules, imported on first use.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lnnkit.numeric.comparator import Comparator, Fixed, Learned, Sign, relation
-from lnnkit.numeric.comparison import Comparison
+from lnnkit.numeric.comparison import Comparison, informing
+from lnnkit.numeric.crisp import Comparator, Fixed, Learned, Sign, relation
 from lnnkit.numeric.fixed_units.frozen import frozen
-from lnnkit.numeric.informing import informing
 from lnnkit.numeric.interval import Contraction, Interval, point, rises, same, unknown
 from lnnkit.numeric.step import Apply, Constant, FixedUnit, Number, Operation, Step
 from lnnkit.numeric.term import Term, apply, constant, number, undetermined
 
 if TYPE_CHECKING:
-    from lnnkit.numeric.units.clipped_units import NAU, NMU
+    from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, NaiveNPU, RealNPU
     from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
-    from lnnkit.numeric.units.npu import NPU, NaiveNPU, RealNPU
     from lnnkit.numeric.units.nsr import NSR
     from lnnkit.numeric.units.readout import Readout
     from lnnkit.numeric.units.unit import Hardening, Recurrent, Unit
@@ -32,20 +31,18 @@ __all__ = (
     "Recurrent", "Sign", "Step", "Term", "Unit", "apply", "constant", "frozen", "informing", "number", "point",
     "relation", "rises", "same", "undetermined", "unknown",
 )  # fmt: skip
-_HOMES = {
-    "INALU": "gated_units", "NAC": "gated_units", "NALU": "gated_units", "NAU": "clipped_units",
-    "NMU": "clipped_units", "NPU": "npu", "NaiveNPU": "npu", "RealNPU": "npu", "NSR": "nsr", "Readout": "readout",
-    "Recurrent": "unit", "Hardening": "unit", "Unit": "unit",
+_UNITS = {
+    "clipped_units": ("NAU", "NMU", "NPU", "NaiveNPU", "RealNPU"), "gated_units": ("INALU", "NAC", "NALU"),
+    "nsr": ("NSR",), "readout": ("Readout",), "unit": ("Hardening", "Recurrent", "Unit"),
 }  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
-    if name in _HOMES:
-        from importlib import import_module
-
-        return getattr(import_module(f"lnnkit.numeric.units.{_HOMES[name]}"), name)
+    for module, names in _UNITS.items():
+        if name in names:
+            return getattr(import_module(f"lnnkit.numeric.units.{module}"), name)
     raise AttributeError(f"module 'lnnkit.numeric' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted({*globals(), *__all__})

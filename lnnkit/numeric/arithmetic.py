@@ -14,18 +14,8 @@ from operator import mul, truediv
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, clamp, detached
-from lnnkit.numeric import pieces
-from lnnkit.numeric.pieces import (
-    BESIDE_ZERO,
-    ROUNDING,
-    Pieces,
-    barely_above,
-    beside_zero,
-    bounded,
-    finite,
-    gone,
-    points,
-)
+from lnnkit.numeric import interval
+from lnnkit.numeric.interval import BESIDE_ZERO, ROUNDING, Pieces, barely_above, beside_zero, bounded, gone, points
 
 _KNOWN = 1e-10
 
@@ -34,11 +24,11 @@ def add(one: Pieces, other: Pieces) -> Pieces:
     """``x + y``."""
     if one.point and other.point:
         value = one.lower + other.lower
-        if finite(value):
+        if interval.finite(value):
             return points(value)
-    one, other = pieces.crossed_with(one, other)
+    one, other = interval.crossed(one, other)
     lower, upper = _sums(one, other)
-    return pieces.tidied(bounded(lower, upper, gone(one, other)))
+    return interval.tidied(bounded(lower, upper, gone(one, other)))
 
 
 def _sums(one: Pieces, other: Pieces) -> list[Array]:
@@ -47,7 +37,7 @@ def _sums(one: Pieces, other: Pieces) -> list[Array]:
     sums = []
     for sign, x, y in ((1.0, one.lower, other.lower), (-1.0, one.upper, other.upper)):
         total = x + y
-        near = abs(detached(total)) <= pieces.ZERO
+        near = abs(detached(total)) <= interval.ZERO
         if any_set(near) and any_set(near & (x != -y)):
             x, y = (arrays.where(barely_above(sign * a) & (sign * b < 0), 0.0, a) for a, b in ((x, y), (y, x)))
             total = x + y
@@ -59,17 +49,17 @@ def sum_of(one: Pieces, other: Pieces, made_of: Sequence[Pieces] | None = ()) ->
     """``x + y`` of values that may have been rounded. The result is widened where the sum is so much smaller than the
     operands that its relative error may exceed 1e-10. Whole numbers and multiples of 2^-10 count as exact if the values
     that they are ``made_of`` are such numbers too (None: they are not)."""
-    one, other = pieces.crossed_with(one, other)
+    one, other = interval.crossed(one, other)
     lower, upper = _sums(one, other)
     low, high = _noise(lower, one.lower, other.lower), _noise(upper, one.upper, other.upper)
     if any_set(low > 0) or any_set(high > 0):
         if made_of is not None:
-            exact = pieces.unrounded(one, other, *made_of)
+            exact = interval.unrounded(one, other, *made_of)
             low, high = arrays.where(exact, 0.0, low), arrays.where(exact, 0.0, high)
         lower, upper = lower - low, upper + high
-    elif one.point and other.point and finite(lower):
+    elif one.point and other.point and interval.finite(lower):
         return points(lower)
-    return pieces.tidied(bounded(lower, upper, gone(one, other)))
+    return interval.tidied(bounded(lower, upper, gone(one, other)))
 
 
 def _noise(*ends: Array) -> Array:
@@ -95,13 +85,13 @@ def scale(one: Pieces, factor: float) -> Pieces:
     """``c x``."""
     if one.point:
         value = one.lower * factor
-        if finite(value) and not (factor and pieces.lost(value, one.lower)):
+        if interval.finite(value) and not (factor and interval.lost(value, one.lower)):
             return points(value)
     if factor == 0:
         return constantly(0.0, one)
     low, high = (one.lower, one.upper) if factor > 0 else (one.upper, one.lower)
     sign = arrays.full_like(one.lower[:1, :1], math.copysign(1.0, factor))
-    return bounded(pieces.regained(low * factor, low, sign), pieces.regained(high * factor, high, sign), gone(one))
+    return bounded(interval.regained(low * factor, low, sign), interval.regained(high * factor, high, sign), gone(one))
 
 
 def constantly(value: float, one: Pieces) -> Pieces:
@@ -113,12 +103,12 @@ def multiply(one: Pieces, other: Pieces) -> Pieces:
     """``x y``: the ends are among the products of ends."""
     if one.point and other.point:
         value = one.lower * other.lower
-        if finite(value) and not pieces.lost(value, one.lower, other.lower):
+        if interval.finite(value) and not interval.lost(value, one.lower, other.lower):
             return points(value)
-    one, other = pieces.crossed_with(one, other)
+    one, other = interval.crossed(one, other)
     # Only 0 * inf is nan.
     corners = [
-        pieces.regained(arrays.nan_to_num(pieces.differentiable(mul, x, y), 0.0), x, y)
+        interval.regained(arrays.nan_to_num(interval.differentiable(mul, x, y), 0.0), x, y)
         for x in one[:2]
         for y in other[:2]
     ]
@@ -128,14 +118,14 @@ def multiply(one: Pieces, other: Pieces) -> Pieces:
             beside = barely_above(x.lower) | barely_above(-x.upper)
             lower = arrays.where(beside, arrays.minimum(lower, arrays.sign(lower) * BESIDE_ZERO), lower)
             upper = arrays.where(beside, arrays.maximum(upper, arrays.sign(upper) * BESIDE_ZERO), upper)
-    return pieces.tidied(bounded(lower, upper, gone(one, other)))
+    return interval.tidied(bounded(lower, upper, gone(one, other)))
 
 
 def divide(one: Pieces, other: Pieces) -> Pieces:
     """``x / y`` for ``y != 0``; a divisor around zero is split into its two sides."""
     if one.point and other.point:
         value = one.lower / other.lower
-        if finite(value) and not pieces.lost(value, one.lower):
+        if interval.finite(value) and not interval.lost(value, one.lower):
             return points(value)
     parts = []
     if any_set(other.upper > 0):
@@ -143,31 +133,31 @@ def divide(one: Pieces, other: Pieces) -> Pieces:
     if any_set(other.lower < 0):
         parts.append(negate(_quotient(one, negate(other))))
     if parts:
-        return pieces.joined(parts)
+        return interval.joined(parts)
     # Every divisor is zero, or none is left.
-    return pieces.nothing(max(one.lower.shape[1], other.lower.shape[1]), one.lower)
+    return interval.nothing(max(one.lower.shape[1], other.lower.shape[1]), one.lower)
 
 
 def _quotient(one: Pieces, other: Pieces) -> Pieces:
     """``x / y`` for ``y > 0``; for an end at zero the quotient goes to infinity with the sign of ``x``."""
-    one, other = pieces.crossed_with(one, other)
-    low, high = pieces.from_zero(other.lower), other.upper
+    one, other = interval.crossed(one, other)
+    low, high = interval.from_zero(other.lower), other.upper
     none = high <= 0
     divisors = arrays.where(one.lower >= 0, high, low), arrays.where(one.upper >= 0, low, high)
     # A quotient by an unbounded divisor is never zero, nor is one that underflowed.
     lower, upper = (
-        pieces.regained(arrays.nan_to_num(pieces.differentiable(truediv, end, divisor), 0.0), end)
+        interval.regained(arrays.nan_to_num(interval.differentiable(truediv, end, divisor), 0.0), end)
         for end, divisor in zip(one[:2], divisors, strict=True)
     )
     if beside_zero(one):
         lower = arrays.where(barely_above(one.lower), BESIDE_ZERO, lower)
         upper = arrays.where(barely_above(-one.upper), -BESIDE_ZERO, upper)
-    return pieces.tidied(bounded(lower, upper, gone(one, none=none)))
+    return interval.tidied(bounded(lower, upper, gone(one, none=none)))
 
 
 def reciprocal(one: Pieces) -> Pieces:
     """``1 / x``."""
-    return divide(pieces.single(1.0, 1.0, one.lower), one)
+    return divide(interval.single(1.0, 1.0, one.lower), one)
 
 
 def absolute(one: Pieces) -> Pieces:
@@ -175,14 +165,14 @@ def absolute(one: Pieces) -> Pieces:
     if one.point:
         return points(abs(one.lower))
     lower = clamp(arrays.maximum(one.lower, -one.upper), least=0.0)
-    return pieces.tidied(bounded(lower, arrays.maximum(-one.lower, one.upper), gone(one)))
+    return interval.tidied(bounded(lower, arrays.maximum(-one.lower, one.upper), gone(one)))
 
 
 def square_root(one: Pieces) -> Pieces:
     """``sqrt(x)`` for ``x >= 0``."""
     if one.point:
         value = arrays.sqrt(one.lower)
-        if finite(value):
+        if interval.finite(value):
             return points(value)
     return rising(not_negative(one), arrays.sqrt)
 
@@ -196,7 +186,7 @@ def not_negative(one: Pieces) -> Pieces:
 def rising(one: Pieces, function: Callable[[Array], Array]) -> Pieces:
     """The image under an increasing function that is zero only at zero; ends beside zero stay there."""
     lower, upper = one[:2]
-    low, high = (pieces.regained(function(end), end) for end in (lower, upper))
+    low, high = (interval.regained(function(end), end) for end in (lower, upper))
     if beside_zero(one):
         low = arrays.where(barely_above(lower), arrays.minimum(low, lower), low)
         high = arrays.where(barely_above(-upper), arrays.maximum(high, upper), high)
@@ -214,7 +204,7 @@ def factor(product: Pieces, other: Pieces) -> Pieces:
 def absolute_of(value: Pieces) -> Pieces:
     """The ``x`` with ``|x|`` in ``value``."""
     positive = not_negative(value)
-    return pieces.joined((positive, negate(positive)))
+    return interval.joined((positive, negate(positive)))
 
 
 def square_root_of(value: Pieces) -> Pieces:
@@ -228,7 +218,7 @@ def or_any(union: Pieces, free: Array) -> Pieces:
     if not any_set(free):
         return union
     lower, upper = arrays.where(free, -math.inf, union.lower), arrays.where(free, math.inf, union.upper)
-    return pieces.tidied(Pieces(lower, upper, union.whole))
+    return interval.tidied(Pieces(lower, upper, union.whole))
 
 
 def holds(union: Pieces, value: float) -> Array:

@@ -1,10 +1,14 @@
-"""Comparisons of two terms: their truth upward, and from a truth downward to the numbers."""
+"""Comparisons of two terms: their truth upward, and from a truth downward to the numbers; and which inputs must be
+known before a comparison or a term can have bounds tighter than its default."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial, reduce
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -13,10 +17,10 @@ from lnnkit import arrays
 from lnnkit.arrays import Array, quietly, replaced, set_at, take, where_set
 from lnnkit.numeric import crisp, soft
 from lnnkit.numeric.arithmetic import negate, subtract, sum_of
-from lnnkit.numeric.comparator import Comparator, Fixed
-from lnnkit.numeric.interval import Contraction, Interval, point
-from lnnkit.numeric.pieces import Pieces, empty, entered, intersection
+from lnnkit.numeric.crisp import Comparator, Fixed
+from lnnkit.numeric.interval import Contraction, Interval, Pieces, empty, entered, intersection, point, unknown
 from lnnkit.numeric.rounded_off import Errors
+from lnnkit.numeric.step import Apply, Number
 from lnnkit.numeric.term import Term, contracted
 
 
@@ -47,7 +51,8 @@ class Comparison:
             return Interval(nothing, arrays.ones_like(nothing))
         if self._alike:
             zero = entered(point(nothing[:1]))
-            return self._image(zero, zero, _rows(inputs))
+            truth = crisp.image(self._truths, zero, zero) if self._truths else soft.image(self.relation, zero)
+            return truth.over(_rows(inputs))
         pairs = [(lower, upper) for lower, upper in inputs if lower is not upper]
         if not pairs or not all(isinstance(lower, np.ndarray) for lower, _ in pairs):  # tensors may have gradients
             return self._truth(inputs)
@@ -65,36 +70,43 @@ class Comparison:
 
     def _truth(self, inputs: Sequence[Interval]) -> Interval:
         boxes = [entered(interval) for interval in inputs]
-        left, right = (term.upward(boxes) for term in self._terms)
+        sides = [term.upward(boxes) for term in self._terms]
         if self._truths is not None:
-            one, other = (self._whole(*side) for side in zip(self._terms, (left, right), strict=True))
-            return self._image(one, other, _rows(inputs))
-        return self._image(left[-1], right[-1], _rows(inputs), self._difference(left, right))
-
-    @quietly
-    def contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
-        """The closed hull of the inputs that can give a truth in ``bounds`` while the terms are defined; exact under
-        the same condition. Bounds without information (``L <= tol``, ``U >= 1 - tol``) change nothing. An end at 0 or 1
-        that the relation approaches but never takes is read as ``tol`` or ``1 - tol``. A strict relation is treated as
-        its closure: ``x > 5`` leaves 5 possible."""
-        if self.relation is None:
-            return Contraction(tuple(inputs), bounds.lower != bounds.lower)
-        informative = (bounds.lower > crisp.TOLERANCE) | (bounds.upper < 1 - crisp.TOLERANCE)
-        return self._contract_where(informative, inputs, bounds)
+            lower, upper = crisp.image(self._truths, *map(_whole, self._terms, sides))
+        else:
+            assert self.relation is not None
+            lower, upper = soft.image(self.relation, self._difference(*sides))
+        if not all(side[-1].whole for side in sides):
+            none = reduce(or_, [empty(side[-1]).all(0) for side in sides])
+            lower, upper = arrays.where(none, 0.0, lower), arrays.where(none, 1.0, upper)
+        return Interval(lower, upper).over(_rows(inputs))
 
     @quietly
     def narrow(self, inputs: Sequence[Interval], truth: Interval, bounds: Interval) -> Contraction:
-        """As `contract`, for bounds already intersected with the upward ``truth``. Bounds implied by this truth change
-        no input, unless a term may be undefined."""
+        """The closed hull of the inputs that can give a truth in ``bounds`` while the terms are defined; exact under
+        the same condition. Bounds implied by the upward ``truth``, with which they are intersected already, change no
+        input, unless a term may be undefined. An end at 0 or 1 that the relation approaches but never takes is read as
+        ``tol`` or ``1 - tol``. A strict relation is treated as its closure: ``x > 5`` leaves 5 possible. Rows that ask
+        for nothing do not change."""
         lower, upper = bounds
         if self.relation is None or all(interval.lower is interval.upper for interval in inputs):
             return Contraction(tuple(inputs), lower != lower)
-        raised, lowered = lower > truth.lower + soft.ROUNDING, upper < truth.upper - soft.ROUNDING
+        raised, lowered = lower > truth.lower + soft.TRUTH_ROUNDING, upper < truth.upper - soft.TRUTH_ROUNDING
         asked = raised | lowered
         if self.partial:
             asked |= (lower > crisp.TOLERANCE) | (upper < 1 - crisp.TOLERANCE)
         required = Interval(arrays.where(raised, lower, 0.0), arrays.where(lowered, upper, 1.0))
-        return self._contract_where(asked, inputs, required)
+        rows = where_set(asked)
+        if not len(rows):
+            return Contraction(tuple(inputs), asked)
+        if len(rows) == len(asked):
+            return self._contract(inputs, required)
+        contraction = self._contract(_at(inputs, rows), *_at((required,), rows))
+        intervals = [
+            old if old.lower is old.upper else Interval(*(replaced(old[end], rows, new[end]) for end in (0, 1)))
+            for old, new in zip(inputs, contraction.inputs, strict=True)
+        ]
+        return Contraction(tuple(intervals), set_at(_rows(inputs), rows[contraction.empty]))
 
     def respond(self, inputs: Sequence[Interval], bounds: Interval) -> ComparisonResult:
         """Both steps: the truth upward, then the inputs downward from the intersection of ``bounds`` and that truth."""
@@ -104,20 +116,6 @@ class Comparison:
         ends = arrays.minimum(lower, upper), arrays.maximum(lower, upper)
         met = Interval(arrays.where(crossed, 0.0, ends[0]), arrays.where(crossed, 1.0, ends[1]))
         return ComparisonResult(truth, *self.narrow(inputs, truth, met), crossed)
-
-    def _contract_where(self, asked: Array, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
-        """The contraction of the rows that are ``asked``; the other rows do not change."""
-        rows = where_set(asked)
-        if not len(rows):
-            return Contraction(tuple(inputs), asked)
-        if len(rows) == len(asked):
-            return self._contract(inputs, bounds)
-        contraction = self._contract(_at(inputs, rows), *_at((bounds,), rows))
-        intervals = [
-            old if old.lower is old.upper else Interval(*(replaced(old[end], rows, new[end]) for end in (0, 1)))
-            for old, new in zip(inputs, contraction.inputs, strict=True)
-        ]
-        return Contraction(tuple(intervals), set_at(_rows(inputs), rows[contraction.empty]))
 
     def _contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
         assert self.relation is not None
@@ -134,13 +132,6 @@ class Comparison:
 
         return contracted(self._terms, inputs, require)
 
-    def _whole(self, term: Term, values: Sequence[Pieces]) -> Pieces:
-        """The values of a side as a crisp relation compares them."""
-        if len(values) == 1:
-            return values[-1]
-        rows = where_set(crisp.great(values[-1]))
-        return crisp.let_out(values[-1], rows, term.errors(values, rows)) if len(rows) else values[-1]
-
     def _difference(self, left: Sequence[Pieces], right: Sequence[Pieces]) -> Pieces:
         """The difference of both sides as a soft relation uses it, computed from the values of their steps."""
         assert self.relation is not None
@@ -148,24 +139,14 @@ class Comparison:
         if len(left) == len(right) == 1:
             return difference
         most = sum(term.magnitude(side) for term, side in zip(self._terms, (left, right), strict=True) if len(side) > 1)
-        rows = where_set(soft.felt(self.relation, difference, most))
-        if not len(rows):
-            return difference
-        one, other = (term.errors(side, rows) for term, side in zip(self._terms, (left, right), strict=True))
-        if len(left[-1].lower) > 1 or len(right[-1].lower) > 1:  # Pieces are crossed: take the greatest of each.
-            one, other = (Errors(*[arrays.most(arrays.maximum(*error), 0)[None]] * 2) for error in (one, other))
-        return soft.let_out(self.relation, difference, rows, Errors(one.lower + other.upper, one.upper + other.lower))
 
-    def _image(self, left: Pieces, right: Pieces, rows: int, difference: Pieces | None = None) -> Interval:
-        assert self.relation is not None
-        if self._truths:
-            lower, upper = crisp.image(self._truths, left, right)
-        else:
-            lower, upper = soft.image(self.relation, subtract(left, right) if difference is None else difference)
-        if not (left.whole and right.whole):
-            none = empty(left).all(0) | empty(right).all(0)
-            lower, upper = arrays.where(none, 0.0, lower), arrays.where(none, 1.0, upper)
-        return Interval(lower, upper).over(rows)
+        def errors(rows: Array) -> Errors:
+            one, other = (term.errors(side, rows) for term, side in zip(self._terms, (left, right), strict=True))
+            if len(left[-1].lower) > 1 or len(right[-1].lower) > 1:  # Pieces are crossed: take the greatest of each.
+                one, other = (Errors(*[arrays.most(arrays.maximum(*error), 0)[None]] * 2) for error in (one, other))
+            return Errors(one.lower + other.upper, one.upper + other.lower)
+
+        return soft.let_out(self.relation, difference, most, errors)
 
     @cached_property
     def _alike(self) -> bool:
@@ -201,6 +182,11 @@ class Comparison:
         return self.left.total and self.right.total
 
 
+def _whole(term: Term, values: Sequence[Pieces]) -> Pieces:
+    """The values of a side as a crisp relation compares them."""
+    return values[-1] if len(values) == 1 else crisp.let_out(values[-1], partial(term.errors, values))
+
+
 def _rows(inputs: Sequence[Interval]) -> int:
     return len(inputs[0].lower) if inputs else 1
 
@@ -211,3 +197,59 @@ def _at(inputs: Sequence[Interval], rows: Array) -> list[Interval]:
         point(take(lower, rows)) if lower is upper else Interval(take(lower, rows), take(upper, rows))
         for lower, upper in inputs
     ]
+
+
+# --- which inputs must be known for bounds tighter than the default ---------------------------------------------------
+
+_TRIED = 6  # up to this many inputs all subsets are tried
+
+InputSets = tuple[frozenset[int], ...]
+
+
+def informing(arithmetic: Comparison | Term, inputs: int) -> InputSets:
+    """The minimal sets of inputs that must be bounded for the truth of a comparison, or the hull of a term, to differ
+    from that with every input unknown. There are no other such sets, but some of these may not suffice.
+
+    A sum is unbounded as long as one of its operands is, so ``(i - d) / h > 500`` is unknown until ``i``, ``d`` and
+    ``h`` are all known, while ``x y`` may be zero as soon as ``x`` is known."""
+    if inputs > _TRIED:
+        return tuple(frozenset({index}) for index in range(inputs))
+    if isinstance(arithmetic, Comparison):
+        sides = (arithmetic.left, arithmetic.right) if arithmetic.relation is not None else ()
+    else:
+        sides = (arithmetic,)
+    upward = [side.upward([entered(unknown(1))] * inputs) for side in sides]
+    loose = [(side, list(map(_unbounded, values))) for side, values in zip(sides, upward, strict=True)]
+    minimal: list[frozenset[int]] = []
+    for size in range(1, inputs + 1):
+        for chosen in map(frozenset, itertools.combinations(range(inputs), size)):
+            if not any(smaller <= chosen for smaller in minimal) and _inform(loose, chosen):
+                minimal.append(chosen)
+    return tuple(minimal)
+
+
+def _inform(sides: Sequence[tuple[Term, Sequence[bool]]], known: Set[int]) -> bool:
+    """Whether some of the terms may differ from their defaults while none of the others is unbounded."""
+    differ = [_differs(side, free, known) for side, free in sides]
+    return any(differ) and not any(free[-1] and not differs for differs, (_, free) in zip(differ, sides, strict=True))
+
+
+def _differs(term: Term, loose: Sequence[bool], known: Set[int]) -> bool:
+    """Whether the term's values can differ from those with every input unknown, where its steps are ``loose`` if they
+    can be any number then."""
+    differs: list[bool] = []
+    for step in term.steps:
+        if isinstance(step, Apply):
+            free = [loose[place] and not differs[place] for place in step.operands]
+            unbounding = (
+                free[:1] if step.operation == "divide" else free if step.operation in ("add", "subtract") else []
+            )
+            bounded = step.operation != "unknown" and not any(unbounding)
+            differs.append(bounded and any(differs[place] for place in step.operands))
+        else:
+            differs.append(isinstance(step, Number) and step.index in known)
+    return differs[-1]
+
+
+def _unbounded(values: Pieces) -> bool:
+    return len(values.lower) == 1 and values.lower.item() == -math.inf and values.upper.item() == math.inf

@@ -1,21 +1,28 @@
-"""Crisp relations: truth as a function of the sign of ``d = left - right``.
+"""Relations between two numbers: the truth as a function of their difference ``d = left - right``.
 
-A relation is given by its truths for ``d < 0``, ``d = 0`` and ``d > 0``. A Neural Status Register with hard bits is
-also one.
+=========================  ===========================================================================
+crisp ``> >= < <= = !=``   1 where it holds, else 0; equal means `lnnkit.numeric.interval.same`
+``>``, ``>=`` with scale   ``sigmoid(d / s)`` for both
+``<``, ``<=`` with scale   ``sigmoid(-d / s)`` for both
+``=`` with scale           ``1 - tanh(d / s)^2``: the NSR's zero bit ``B0`` moved to ``[0, 1]``; ``!=`` its complement
+learned                    ``sigmoid(b + w+ t + w0 (1 - 2 t^2))`` with ``t = tanh(d / s)``, crisp ``t = sign(d)``
+=========================  ===========================================================================
+
+(Neural Status Register: Faber and Wattenhofer 2020, arXiv 2004.07085.) `soft` evaluates those with a scale. Crisp
+ones are evaluated here, as functions of the sign of ``d``.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple, cast
 
 from lnnkit import arrays
-from lnnkit.arrays import Array, all_set, any_set, detached, namespace
-from lnnkit.numeric.comparator import Learned, Sign
-from lnnkit.numeric.interval import EXACT, RELATIVE, Interval, same
-from lnnkit.numeric.pieces import ROUNDING, Pieces, barely_above, beside_zero, crossed_with, hull
+from lnnkit.arrays import Array, all_set, any_set, detached, namespace, where_set
+from lnnkit.numeric import interval
+from lnnkit.numeric.interval import ROUNDING, Interval, Pieces, barely_above, beside_zero, crossed, hull, same
 from lnnkit.numeric.rounded_off import Errors, moved
 
 TOLERANCE = 1e-9  # tolerance between truths, as in `lnnkit.logic.bounds`
@@ -24,6 +31,38 @@ _CRISP = 700.0  # a log-odds margin
 _NEXT = math.ulp(0.0)
 LEAST = sys.float_info.min  # the least upper end for truths that are not 0
 MOST = 1 - sys.float_info.epsilon / 2  # the greatest lower end for truths that are not 1
+
+Sign = Literal[">", ">=", "<", "<=", "=", "!="]
+
+
+class Fixed(NamedTuple):
+    """One of the six relations; crisp if ``scale`` is 0."""
+
+    sign: Sign
+    scale: float = 0.0
+
+
+class Learned(NamedTuple):
+    """The relation of a Neural Status Register; with hard bits if ``scale`` is 0."""
+
+    weight_plus: float
+    weight_zero: float
+    bias: float
+    scale: float = 0.0
+
+
+Comparator = Fixed | Learned
+
+
+def relation(operator: str, weight: Sequence[float] | None, scale: float) -> Comparator | None:
+    """The relation of an operator of the language; for ``<?>`` the one with ``weight`` (w+, w0, b), or None without a
+    weight."""
+    if operator != "<?>":
+        return Fixed(cast("Sign", operator), scale)
+    if weight is None:
+        return None
+    plus, zero, bias = weight
+    return Learned(plus, zero, bias, scale)
 
 
 class RelationTruths(NamedTuple):
@@ -52,24 +91,21 @@ def hard(relation: Learned) -> RelationTruths:
 
 def image(truths: RelationTruths, left: Pieces, right: Pieces) -> Interval:
     """The hull of the truths for values from two unions; ``inf, -inf`` where one is empty."""
-    (low, high), (least, most) = hull(left), hull(right)
+    first, second = hull(left), hull(right)
     if left.point and right.point:
-        truth = _at_points(truths, low, least)
+        truth = _at_points(truths, first.lower, second.lower)
         return Interval(truth, truth)
-    one, other = crossed_with(left, right)
+    one, other, wide_first, wide_second = *crossed(left, right), first, second
     if beside_zero(left) or beside_zero(right):
-        possible = (
-            _can_be_below(_from_zero(low), high, least, -_from_zero(-most)),
-            _can_be_equal(*(Pieces(_from_zero(x.lower, _NEXT), -_from_zero(-x.upper, _NEXT)) for x in (one, other))),
-            _can_be_below(_from_zero(least), most, low, -_from_zero(-high)),
-        )
-    else:
-        possible = (
-            _can_be_below(low, high, least, most),
-            _can_be_equal(one, other),
-            _can_be_below(least, most, low, high),
-        )
-    size = low + least
+        wide_first, wide_second = (Interval(*_from_zero(*ends, 0.0)) for ends in (first, second))
+        one, other = (Pieces(*_from_zero(*union[:2], _NEXT)) for union in (one, other))
+    least, most = arrays.maximum(one.lower, other.lower), arrays.minimum(one.upper, other.upper)
+    possible = (
+        _can_be_below(wide_first.lower, first.upper, second.lower, wide_second.upper),
+        ((least <= most) | same(least, most)).any(0),
+        _can_be_below(wide_second.lower, second.upper, first.lower, wide_first.upper),
+    )
+    size = first.lower + second.lower
     lower, upper = (arrays.full_like(size, end) for end in (math.inf, -math.inf))
     for can_be, truth in zip(possible, truths, strict=True):
         lower = arrays.where(can_be & (lower > truth), truth, lower)
@@ -77,22 +113,19 @@ def image(truths: RelationTruths, left: Pieces, right: Pieces) -> Interval:
     return Interval(lower, upper)
 
 
-def great(union: Pieces) -> Array:
-    """A mask of rows with an end so large that rounding may have made it a whole number, while whole numbers that large
-    are still compared exactly."""
+def let_out(union: Pieces, errors: Callable[[Array], Errors]) -> Pieces:
+    """One side with the ends widened that may be wrong, by the ``errors`` of some rows: integers are compared exactly,
+    and in rows with an end so large rounding may have made it an integer."""
     mask = union.lower[0] != union.lower[0]
     for end in union[:1] if union.point else union[:2]:
         size = abs(detached(end))
         large = size >= _GREAT
         if any_set(large):
-            mask = mask | (large & (size <= EXACT)).any(0)
-    return mask
-
-
-def let_out(union: Pieces, rows: Array, errors: Errors) -> Pieces:
-    """Widen the ends of one side in rows that are `great` by their rounding errors, since integers are compared
-    exactly."""
-    return moved(union, rows, *(arrays.where(error > 0, ROUNDING * EXACT, 0.0) for error in errors))
+            mask = mask | (large & (size <= interval.EXACT)).any(0)
+    rows = where_set(mask)
+    if not len(rows):
+        return union
+    return moved(union, rows, *(arrays.where(error > 0, ROUNDING * interval.EXACT, 0.0) for error in errors(rows)))
 
 
 def _at_points(truths: RelationTruths, left: Array, right: Array) -> Array:
@@ -120,7 +153,7 @@ def holds(truths: RelationTruths, left: Array, right: Array) -> Array:
 def _beside(left: Array, level: float) -> tuple[Array, Array | None]:
     """Masks of the values above ``level`` and of those equal to it (None if there are none). Equal values lie within
     twice the tolerance; if all of these are bitwise equal, the slower comparison is skipped."""
-    margin = 2 * RELATIVE * abs(level)
+    margin = 2 * interval.RELATIVE * abs(level)
     over, under = left > level + margin, left < level - margin
     equal = ~(over | under)
     if not any_set(equal):
@@ -133,7 +166,7 @@ def _beside(left: Array, level: float) -> tuple[Array, Array | None]:
 def _compared(left: Array, right: Array) -> tuple[Array, Array | None]:
     """Masks of where the left value is greater, and of where both are equal (None if they are nowhere)."""
     gap = left - right
-    return gap > 0, None if all_set(abs(gap) > 2 * RELATIVE * abs(left)) else same(left, right)
+    return gap > 0, None if all_set(abs(gap) > 2 * interval.RELATIVE * abs(left)) else same(left, right)
 
 
 def preimage(truths: RelationTruths, bounds: Interval) -> Pieces:
@@ -157,18 +190,13 @@ def _can_be_below(low: Array, high: Array, least: Array, most: Array) -> Array:
     if not any_set(level):
         return below
     first, last = arrays.ceil(low), arrays.floor(most)
-    whole = (first < last) & (first <= high) & (last >= least) & (arrays.maximum(-first, last) <= EXACT)
+    whole = (first < last) & (first <= high) & (last >= least) & (arrays.maximum(-first, last) <= interval.EXACT)
     return below & (~level | whole)
 
 
-def _from_zero(lower: Array, least: float = 0.0) -> Array:
-    """Lower ends, where one beside zero (above it) stands for any positive number."""
-    return arrays.where(barely_above(lower), least, lower)
-
-
-def _can_be_equal(one: Pieces, other: Pieces) -> Array:
-    lower, upper = arrays.maximum(one.lower, other.lower), arrays.minimum(one.upper, other.upper)
-    return ((lower <= upper) | same(lower, upper)).any(0)
+def _from_zero(lower: Array, upper: Array, least: float) -> tuple[Array, Array]:
+    """Ends, where one beside zero stands for any number on its side of zero."""
+    return arrays.where(barely_above(lower), least, lower), arrays.where(barely_above(-upper), -least, upper)
 
 
 def _sigmoid(value: float) -> float:

@@ -6,16 +6,14 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from lnnkit import arrays, elementwise
 from lnnkit.arrays import Array, any_set, clamp
-from lnnkit.numeric import arithmetic, pieces
+from lnnkit.numeric import arithmetic, interval
 from lnnkit.numeric.arithmetic import negate, not_negative, reciprocal, rising
-from lnnkit.numeric.pieces import Pieces, bounded, gone, joined
+from lnnkit.numeric.interval import Pieces, bounded, gone, joined
 
 _ROUNDING = 1e-9  # an exponent within this relative distance of a whole number is that number
 
@@ -25,8 +23,8 @@ def raise_to(base: Pieces, exponent: float) -> Pieces:
     if base.point:
         value = elementwise.power(base.lower, abs(exponent))
         value = value if exponent >= 0 else 1 / value  # as for intervals, to the last bit
-        if pieces.finite(value) and not pieces.lost(value, base.lower):
-            return pieces.points(value)
+        if interval.finite(value) and not interval.lost(value, base.lower):
+            return interval.points(value)
     if exponent == 0:
         return arithmetic.constantly(1.0, base)
     size = abs(exponent)
@@ -89,7 +87,7 @@ def exponent_of(power: Pieces, base: Pieces, domain: Pieces) -> Pieces:
 
 def _logarithm(union: Pieces) -> Pieces:
     """The logarithms of the positive values."""
-    lower, upper = pieces.from_zero(union.lower), union.upper
+    lower, upper = interval.from_zero(union.lower), union.upper
     return bounded(arrays.log(lower), arrays.log(clamp(upper, least=0.0)), (upper <= 0) | (lower > upper))
 
 
@@ -109,16 +107,16 @@ def _root(value: Array, exponent: float) -> Array:
 
 def _power_of_positive(base: Pieces, exponent: Pieces) -> Pieces:
     """``x ^ y`` for ``x >= 0``."""
-    base, exponent = pieces.crossed_with(base, exponent)
-    low, high = pieces.from_zero(base.lower), base.upper
+    base, exponent = interval.crossed(base, exponent)
+    low, high = interval.from_zero(base.lower), base.upper
     least = arrays.where(high == 0, clamp(exponent.lower, least=0.0), exponent.lower)  # Zero has no negative powers.
     none = (low > high) | (least > exponent.upper)
-    return pieces.tidied(bounded(*_corners(low, high, least, exponent.upper), gone(exponent, none=none)))
+    return interval.tidied(bounded(*_corners(low, high, least, exponent.upper), gone(exponent, none=none)))
 
 
 def _powers_of_negative(base: Pieces, exponent: Pieces) -> Iterator[Pieces]:
-    base, exponent = pieces.crossed_with(base, exponent)
-    low, high = pieces.from_zero(-base.upper), -base.lower
+    base, exponent = interval.crossed(base, exponent)
+    low, high = interval.from_zero(-base.upper), -base.lower
     none = gone(exponent, base, none=high <= 0)
     for odd in (False, True):
         first, last = _of_parity(arrays.ceil(exponent.lower), arrays.floor(exponent.upper), odd)
@@ -129,8 +127,10 @@ def _powers_of_negative(base: Pieces, exponent: Pieces) -> Iterator[Pieces]:
 def _corners(low: Array, high: Array, least: Array, most: Array) -> tuple[Array, Array]:
     """The ends of ``x ^ y`` over a box with ``x >= 0``; it is monotone in each argument. The power of a nonzero value
     is not zero, but its limit may be."""
-    raised = [(pieces.differentiable(elementwise.power, x, y), x, y) for x in (low, high) for y in (least, most)]
-    corners = arrays.stack([arrays.where(arrays.isinf(y), value, pieces.regained(value, x)) for value, x, y in raised])
+    raised = [(interval.differentiable(elementwise.power, x, y), x, y) for x in (low, high) for y in (least, most)]
+    corners = arrays.stack(
+        [arrays.where(arrays.isinf(y), value, interval.regained(value, x)) for value, x, y in raised]
+    )
     return arrays.least(corners, 0), arrays.most(corners, 0)
 
 
@@ -151,11 +151,6 @@ def _is_odd(value: Array) -> Array:
 # from the first or the last of them, since the roots of `p` and `q` are monotone in `y`.
 
 
-class _PowerEnds(NamedTuple):
-    low: Array
-    high: Array
-
-
 def _of_negative(power: Pieces, base: Pieces, exponent: Pieces) -> tuple[Pieces, Pieces] | None:
     """What is left of the negative values of a base, and of the exponents that go with them. None if the base has no
     negative value in any row."""
@@ -166,44 +161,34 @@ def _of_negative(power: Pieces, base: Pieces, exponent: Pieces) -> tuple[Pieces,
 
 
 def _with_parity(power: Pieces, base: Pieces, exponent: Pieces, odd: bool) -> Iterator[tuple[Pieces, Pieces]]:
-    p, r, y = _paired(not_negative(negate(power) if odd else power), not_negative(negate(base)), exponent)
-    there = (p.low <= p.high) & (r.low <= r.high) & (r.high > 0)
-    least = arrays.full_like(y.low, 1.0 if odd else 2.0)
-    yield _positive(p, r, _PowerEnds(arrays.maximum(y.low, least), y.high), odd, there)
-    reciprocals, opposite = _PowerEnds(1 / p.high, 1 / p.low), _PowerEnds(arrays.maximum(-y.high, least), -y.low)
-    sizes, exponents = _positive(reciprocals, r, opposite, odd, there)
+    p, r, y = interval.crossed(not_negative(negate(power) if odd else power), not_negative(negate(base)), exponent)
+    there = (p.lower <= p.upper) & (r.lower <= r.upper) & (r.upper > 0)
+    least = 1.0 if odd else 2.0
+    yield _positive(p, r, Pieces(clamp(y.lower, least=least), y.upper), odd, there)
+    opposite = Pieces(clamp(-y.upper, least=least), -y.lower)
+    sizes, exponents = _positive(Pieces(1 / p.upper, 1 / p.lower), r, opposite, odd, there)
     yield sizes, negate(exponents)
     if not odd:
-        one = there & (p.low <= 1) & (p.high >= 1) & (y.low <= 0) & (y.high >= 0)
-        zero = arrays.zeros_like(y.low)
-        yield bounded(-r.high, -r.low, ~one), bounded(zero, arrays.zeros_like(zero), ~one)
+        one = there & (p.lower <= 1) & (p.upper >= 1) & (y.lower <= 0) & (y.upper >= 0)
+        zero = arrays.zeros_like(y.lower)
+        yield bounded(-r.upper, -r.lower, ~one), bounded(zero, arrays.zeros_like(zero), ~one)
 
 
-def _positive(p: _PowerEnds, r: _PowerEnds, y: _PowerEnds, odd: bool, there: Array) -> tuple[Pieces, Pieces]:
+def _positive(p: Pieces, r: Pieces, y: Pieces, odd: bool, there: Array) -> tuple[Pieces, Pieces]:
     """The bases and the exponents for positive exponents."""
     # where a ^ y is q, and b ^ y is p
-    rises, falls = arrays.log(p.high) / arrays.log(r.low), arrays.log(p.low) / arrays.log(r.high)
-    beyond = arrays.where(p.high < 1, arrays.where(r.low < 1, rises, math.inf), y.low)
-    above = arrays.where(p.low > 1, arrays.where(r.high > 1, falls, math.inf), y.low)
-    within = arrays.where(r.low > 1, rises, y.high)
-    below = arrays.where(r.high < 1, falls, y.high)
-    there = there & (p.high > 0)
-    first = arrays.maximum(arrays.maximum(beyond, above), y.low)
+    rises, falls = arrays.log(p.upper) / arrays.log(r.lower), arrays.log(p.lower) / arrays.log(r.upper)
+    beyond = arrays.where(p.upper < 1, arrays.where(r.lower < 1, rises, math.inf), y.lower)
+    above = arrays.where(p.lower > 1, arrays.where(r.upper > 1, falls, math.inf), y.lower)
+    within = arrays.where(r.lower > 1, rises, y.upper)
+    below = arrays.where(r.upper < 1, falls, y.upper)
+    there = there & (p.upper > 0)
+    first = arrays.maximum(arrays.maximum(beyond, above), y.lower)
     first = arrays.where(first < math.inf, arrays.ceil(first * (1 - _ROUNDING)), first)
-    last = arrays.floor(arrays.minimum(arrays.minimum(within, below), y.high) * (1 + _ROUNDING))
+    last = arrays.floor(arrays.minimum(arrays.minimum(within, below), y.upper) * (1 + _ROUNDING))
     first, last = _of_parity(first, last, odd)
     there = there & (first <= last) & (first < math.inf)
-    least = arrays.minimum(*(arrays.maximum(r.low, elementwise.power(p.low, 1 / y)) for y in (first, last)))
-    most = arrays.maximum(*(arrays.minimum(r.high, elementwise.power(p.high, 1 / y)) for y in (first, last)))
+    least = arrays.minimum(*(arrays.maximum(r.lower, elementwise.power(p.lower, 1 / y)) for y in (first, last)))
+    most = arrays.maximum(*(arrays.minimum(r.upper, elementwise.power(p.upper, 1 / y)) for y in (first, last)))
     least, most = arrays.minimum(least, most), arrays.maximum(least, most)  # where the numbers differ only by rounding
     return bounded(-most, -least, ~there), bounded(first, last, ~there)
-
-
-def _paired(*unions: Pieces) -> list[_PowerEnds]:
-    """Each piece of one union paired with each piece of all others, row by row."""
-    rows = max(union.lower.shape[1] for union in unions)
-    choices = list(itertools.product(*(range(len(union.lower)) for union in unions)))
-    return [
-        _PowerEnds(*(arrays.broadcast_to(end[[c[place] for c in choices]], (len(choices), rows)) for end in union[:2]))
-        for place, union in enumerate(unions)
-    ]

@@ -18,8 +18,7 @@ from typing import NamedTuple
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, clamp, detached, namespace, replaced, take, where_set
 from lnnkit.numeric.arithmetic import negate
-from lnnkit.numeric.interval import finite_size
-from lnnkit.numeric.pieces import ROUNDING, TINY, Pieces, points, size, whole_numbers
+from lnnkit.numeric.interval import ROUNDING, TINY, Pieces, finite_size, points, size, whole_numbers
 from lnnkit.numeric.step import Apply, Constant, Step
 
 KNOWN = 1e-11  # a relative error up to this leaves an end unchanged

@@ -13,16 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit import arrays
-from lnnkit.arrays import Array, any_set, clamp, detached, take
+from lnnkit.arrays import Array, any_set, clamp, detached, take, where_set
 from lnnkit.elementwise import atanh, cosh, logit, sigmoid
-from lnnkit.numeric import pieces
-from lnnkit.numeric.comparator import Comparator, Fixed, Learned, Sign
-from lnnkit.numeric.crisp import LEAST, MOST, TOLERANCE
-from lnnkit.numeric.interval import Interval
-from lnnkit.numeric.pieces import Pieces
+from lnnkit.numeric.crisp import LEAST, MOST, TOLERANCE, Comparator, Fixed, Learned, Sign
+from lnnkit.numeric.interval import ROUNDING, Interval, Pieces, joined
 from lnnkit.numeric.rounded_off import Errors, moved
 
-ROUNDING = 1e-12  # tolerance of a truth
+TRUTH_ROUNDING = 1e-12  # tolerance of a truth
 _FELT = 1e-10  # in units of the scale: a difference with a greater error is widened by that error
 
 TruthCurve = Callable[[Array], Array]
@@ -37,12 +34,6 @@ class Branch(NamedTuple):
     truth: TruthCurve
     inverse: TruthCurve
     reached: bool = False
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The truths at its start and its end."""
-        start, stop = self.truth(np.array([self.start, self.stop])).tolist()
-        return start, stop
 
 
 def image(relation: Comparator, difference: Pieces) -> Interval:
@@ -65,29 +56,24 @@ def image(relation: Comparator, difference: Pieces) -> Interval:
     return Interval(lower, upper)
 
 
-def felt(relation: Comparator, difference: Pieces, size: Array) -> Array:
-    """A mask of rows whose truth could be affected by errors relative to these magnitudes."""
-    mask = size > _FELT / pieces.ROUNDING * relation.scale
-    if _jumps(relation):
-        mask = mask | (difference.lower == 0).any(0)
-        mask = mask if difference.point else mask | (difference.upper == 0).any(0)
-    return arrays.broadcast_to(mask, (difference.lower.shape[1],))
-
-
-def let_out(relation: Comparator, difference: Pieces, rows: Array, errors: Errors) -> Pieces:
-    """A difference widened in some rows by the ``errors`` of its ends, where they matter within the scale, or where it
-    is 0, which makes an equality true and an inequality false."""
+def let_out(relation: Comparator, difference: Pieces, magnitude: Array, errors: Callable[[Array], Errors]) -> Pieces:
+    """A difference widened by the ``errors`` of its ends in some rows, where they matter within the scale, or where it
+    is 0, which makes an equality true and an inequality false. Errors are at most about ``ROUNDING`` times the
+    ``magnitude`` of a row."""
+    jumps = isinstance(relation, Fixed) and relation.sign in ("=", "!=")
+    felt = magnitude > _FELT / ROUNDING * relation.scale
+    if jumps:
+        felt = felt | ((difference.lower == 0) | (difference.upper == 0)).any(0)
+    rows = where_set(arrays.broadcast_to(felt, (difference.lower.shape[1],)))
+    if not len(rows):
+        return difference
     margins = []
-    for end, error in zip(difference[:2], errors, strict=True):
+    for end, error in zip(difference[:2], errors(rows), strict=True):
         here = error > _FELT * relation.scale
-        if _jumps(relation):
+        if jumps:
             here = here | (take(detached(end), rows) == 0)
         margins.append(arrays.where(here, error, 0.0))
     return moved(difference, rows, *margins)
-
-
-def _jumps(relation: Comparator) -> bool:
-    return isinstance(relation, Fixed) and relation.sign in ("=", "!=")
 
 
 def preimage(relation: Comparator, bounds: Interval) -> Pieces:
@@ -99,20 +85,20 @@ def preimage(relation: Comparator, bounds: Interval) -> Pieces:
         # Near 1 the floats are too sparse to determine the difference.
         relation, (low, high) = relation._replace(sign="="), (1 - high, 1 - low)
         low = arrays.where(bounds.upper > 0, clamp(low, most=MOST), low)
-    lower = arrays.where(low >= 1, low, arrays.where(low > TOLERANCE, low - ROUNDING, 0.0))
-    upper = arrays.where(high <= 0, high, arrays.where(high < 1 - TOLERANCE, high + ROUNDING, 1.0))
-    return pieces.joined([_preimage(branch, lower, upper, relation.scale) for branch in _branches(relation)])
+    lower = arrays.where(low >= 1, low, arrays.where(low > TOLERANCE, low - TRUTH_ROUNDING, 0.0))
+    upper = arrays.where(high <= 0, high, arrays.where(high < 1 - TOLERANCE, high + TRUTH_ROUNDING, 1.0))
+    return joined([_preimage(branch, lower, upper, relation.scale) for branch in _branches(relation)])
 
 
 def _preimage(branch: Branch, lower: Array, upper: Array, scale: float) -> Pieces:
-    first, last = branch.ends
+    first, last = branch.truth(np.array([branch.start, branch.stop])).tolist()
     rises = first <= last
     least, most = (first, last) if rises else (last, first)
     bottom, top = (branch.start, branch.stop) if rises else (branch.stop, branch.start)
     none = (lower > most + TOLERANCE) | (upper < least - TOLERANCE)
     flat = most - least <= 2 * TOLERANCE
-    highest = most - (TOLERANCE if most >= 1 else ROUNDING) if math.isinf(top) else most
-    lowest = least + (TOLERANCE if least <= 0 else ROUNDING) if math.isinf(bottom) else least
+    highest = most - (TOLERANCE if most >= 1 else TRUTH_ROUNDING) if math.isinf(top) else most
+    lowest = least + (TOLERANCE if least <= 0 else TRUTH_ROUNDING) if math.isinf(bottom) else least
     if not branch.reached:  # A truth that rounds to 0 or 1 does not determine the difference.
         lowest, highest = max(lowest, TOLERANCE), min(highest, 1 - TOLERANCE)
     low, high = arrays.full_like(lower, bottom), arrays.full_like(upper, top)

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
-from lnnkit.numeric.pieces import Pieces
+from lnnkit.numeric.interval import Pieces
 
 Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt", "unknown"]
+UnitName = Literal["nalu", "inalu", "npu", "realnpu"]
 
 
-class FixedUnit(Protocol):
+class FixedUnit(ABC):
     """A neural unit of one output with fixed weights, over intervals; equal objects are the same unit. ``name`` and
     ``attributes`` are those of the language. Units that are sums or products of their operands are no unit here but
     steps (`lnnkit.numeric.fixed_units.frozen`)."""
 
-    @property
-    def name(self) -> Literal["nalu", "inalu", "npu", "realnpu"]: ...
+    name: UnitName
 
     @property
     def attributes(self) -> Mapping[str, float | tuple[float, ...]]:
         return dict(vars(self))
 
+    @abstractmethod
     def image(self, operands: Sequence[Pieces]) -> Pieces:
         """The values that the unit can take."""
-        ...
 
+    @abstractmethod
     def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
         """For each operand, the values that some values of the others complete to one of the unit's values."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

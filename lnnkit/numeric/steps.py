@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
+from itertools import accumulate
 
 import numpy as np
 
 from lnnkit.arrays import Array, all_set, any_set, quietly
 from lnnkit.numeric import arithmetic
 from lnnkit.numeric.arithmetic import negate, sum_of
-from lnnkit.numeric.pieces import Pieces, empty, intersection, single, unless_noise, without_zero
+from lnnkit.numeric.interval import Pieces, empty, intersection, single, unless_noise, without_zero
 from lnnkit.numeric.power import base_of, exponent_of, power, raise_to, root
 from lnnkit.numeric.rounded_off import errors, let_out
 from lnnkit.numeric.step import Apply, Constant, Number, Step
@@ -113,19 +114,19 @@ def _narrowings(
 ) -> Sequence[_Narrowing | None]:
     """For each operand of a step, what computes the values that the step's narrowed values leave; None for any."""
     match step.operation:
+        case "add" | "multiply" if len(operands) == 1:
+            return [lambda: node]
         case "add":
             made_of = [_made_of(steps, values, operand) for operand in step.operands]
             others = _others(operands, partial(sum_of, made_of=_together(made_of)))
-            return [
-                partial(_summand, node, other, _together([*made_of[:place], *made_of[place + 1 :]]))
-                for place, other in enumerate(others)
-            ]
+            rest = [_together([*made_of[:place], *made_of[place + 1 :]]) for place in range(len(others))]
+            return [partial(_summand, node, *other) for other in zip(others, rest, strict=True)]
         case "subtract":
             one, other = operands
             first, second = (_made_of(steps, values, operand) for operand in step.operands)
             return [lambda: sum_of(node, other, second), lambda: sum_of(one, negate(node), first)]
         case "multiply":
-            return [partial(_factor, node, other) for other in _others(operands, arithmetic.multiply)]
+            return [partial(arithmetic.factor, node, other) for other in _others(operands, arithmetic.multiply)]
         case "divide":
             one, other = operands
             return [lambda: arithmetic.multiply(node, other), lambda: arithmetic.factor(one, node)]
@@ -147,12 +148,8 @@ def _narrowings(
             return [partial(Pieces, *left) for left in unit.left(node, operands)]
 
 
-def _factor(product: Pieces, others: Pieces | None) -> Pieces:
-    return product if others is None else arithmetic.factor(product, others)
-
-
-def _summand(total: Pieces, others: Pieces | None, made_of: Sequence[Pieces] | None) -> Pieces:
-    return total if others is None else sum_of(total, negate(others), made_of)
+def _summand(total: Pieces, others: Pieces, made_of: Sequence[Pieces] | None) -> Pieces:
+    return sum_of(total, negate(others), made_of)
 
 
 def _made_of(steps: Sequence[Step], values: Sequence[Pieces], top: int) -> Sequence[Pieces] | None:
@@ -170,15 +167,8 @@ def _together(parts: Sequence[Sequence[Pieces] | None]) -> Sequence[Pieces] | No
     return [union for part in present for union in part] if len(present) == len(parts) else None
 
 
-def _others(operands: Sequence[Pieces], combine: Callable[[Pieces, Pieces], Pieces]) -> list[Pieces | None]:
-    """For each operand the combination of all others, built from prefixes and suffixes."""
-
-    def both(one: Pieces | None, other: Pieces | None) -> Pieces | None:
-        return other if one is None else one if other is None else combine(one, other)
-
-    before: list[Pieces | None] = [None]
-    after: list[Pieces | None] = [None]
-    for first, last in zip(operands[:-1], reversed(operands[1:]), strict=True):
-        before.append(both(before[-1], first))
-        after.append(both(last, after[-1]))
-    return [both(*pair) for pair in zip(before, reversed(after), strict=True)]
+def _others(operands: Sequence[Pieces], combine: Callable[[Pieces, Pieces], Pieces]) -> list[Pieces]:
+    """For each of two or more operands the combination of all others, built from prefixes and suffixes."""
+    before = list(accumulate(operands[:-1], combine))
+    after = list(accumulate(reversed(operands[1:]), lambda rest, operand: combine(operand, rest)))[::-1]
+    return [after[0], *map(combine, before[:-1], after[1:]), before[-1]]

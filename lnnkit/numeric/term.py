@@ -10,8 +10,7 @@ from operator import or_
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, any_set, quietly
-from lnnkit.numeric.interval import Contraction, Interval
-from lnnkit.numeric.pieces import Pieces, closed, empty, entered, finite, hull, intersection
+from lnnkit.numeric.interval import Contraction, Interval, Pieces, closed, empty, entered, finite, hull, intersection
 from lnnkit.numeric.rounded_off import Errors, at_rows, errors, magnitude
 from lnnkit.numeric.step import Apply, Constant, FixedUnit, Number, Operation, Step
 from lnnkit.numeric.steps import constant_at, downward, folded, upward
@@ -62,11 +61,6 @@ class Term:
         """For each row, the magnitude to which `errors` are relative."""
         return magnitude(self._folded, at_rows(values, None), len(self._folded) - 1)
 
-    @quietly
-    def downward(self, values: list[Pieces]) -> None:
-        """Narrow the values of each step to those that the values of the last step allow."""
-        downward(self._folded, values)
-
     @property
     def numbers(self) -> tuple[tuple[int, int], ...]:
         """The indices of steps that are inputs, with the index of the input."""
@@ -77,7 +71,7 @@ class Term:
         """Whether the term may be undefined on a part of a box that contraction should remove. An integral power is
         defined everywhere except, if negative, at 0, which is never an end that contraction could remove."""
         return any(
-            step.operation == "sqrt" or (step.operation == "power" and (last is None or not last.is_integer()))
+            step.operation == "sqrt" or (step.operation == "power" and (last is None or last % 1 != 0))
             for step, last in self._applied
         )
 
@@ -184,7 +178,7 @@ def contracted(terms: Sequence[Term], inputs: Sequence[Interval], require: Requi
         narrowed = list(boxes)
         for term, unions, top in zip(terms, values, left, strict=True):
             unions[-1] = top
-            term.downward(unions)
+            downward(term._folded, unions)
             for place, index in term.numbers:
                 if not boxes[index].point:
                     narrowed[index] = _hulled(intersection(narrowed[index], unions[place]))

@@ -10,7 +10,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lnnkit.numeric import Apply, Comparator, Constant, Fixed, Interval, Learned, Number, Sign, Term, apply
+from lnnkit.numeric import (
+    Apply,
+    Comparator,
+    Comparison,
+    Constant,
+    Contraction,
+    Fixed,
+    Interval,
+    Learned,
+    Number,
+    Sign,
+    Term,
+    apply,
+)
 from lnnkit.numeric import constant as constant_term
 from lnnkit.numeric import number as number_term
 
@@ -84,6 +97,12 @@ def intervals(boxes: Sequence[Sequence[Box]]) -> list[Interval]:
         Interval(*(np.array([box[index][end] for box in boxes], np.float64) for end in (0, 1)))
         for index in range(len(boxes[0]))
     ]
+
+
+def contract(comparison: Comparison, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
+    """What is left of the inputs by bounds on the truth, of which nothing else is known."""
+    unknown = Interval(np.zeros_like(bounds.lower), np.ones_like(bounds.upper))
+    return comparison.narrow(inputs, unknown, bounds)
 
 
 def sample(draw: np.random.Generator, box: Box, count: int) -> Values:

@@ -24,7 +24,7 @@ from lnnkit.numeric import (
     same,
 )
 from lnnkit.numeric.fixed_units.frozen import gated_product, linear, power_product
-from tests.numeric.random_terms import Box, intervals
+from tests.numeric.random_terms import Box, contract, intervals
 
 INF = math.inf
 X, Y = number(0), number(1)
@@ -128,7 +128,7 @@ def test_contractions(
     term: Term, sign: Sign, limit: float, asked: float, box: list[Box], expected: list[Box] | None
 ) -> None:
     truth = point(np.array([asked], np.float64))
-    found = Comparison(term, constant(limit), Fixed(sign)).contract(intervals([box]), truth)
+    found = contract(Comparison(term, constant(limit), Fixed(sign)), intervals([box]), truth)
     assert bool(found.empty) == (expected is None)
     for (lower, upper), wanted in zip(found.inputs, expected or box, strict=True):
         assert (lower.item(), upper.item()) == pytest.approx(wanted, rel=1e-12, abs=0)
@@ -172,7 +172,7 @@ def test_truths(left: Term, relation: Comparator, right: Term, box: list[Box], e
 
 def test_a_truth_that_is_only_neared_leaves_the_numbers_near_it() -> None:
     truth = point(np.array([1.0], np.float64))
-    found = Comparison(X, constant(5), Fixed(">", 1.0)).contract(intervals([[(0, INF)]]), truth)
+    found = contract(Comparison(X, constant(5), Fixed(">", 1.0)), intervals([[(0, INF)]]), truth)
     assert not bool(found.empty)
     assert found.inputs[0].lower.item() == pytest.approx(5 + math.log(1e9), rel=1e-6)
 
@@ -212,14 +212,14 @@ def test_rounding_beside_a_large_operand_removes_no_value() -> None:
     cubed = Comparison(power(apply("subtract", X, Y), 3.0), X, Fixed("!="))
     box: list[Box] = [(-6.806895304436382, INF), (2.0**53, 2.0**53)]
     for _ in range(5):
-        found = cubed.contract(intervals([box]), Interval(np.ones(1), np.ones(1)))
+        found = contract(cubed, intervals([box]), Interval(np.ones(1), np.ones(1)))
         box = [(each.lower.item(), each.upper.item()) for each in found.inputs]
     assert box == [(-6.806895304436382, INF), (2.0**53, 2.0**53)]
 
 
 def test_whole_numbers_are_cut_beside_great_ones() -> None:
     total = Comparison(apply("add", X, Y), constant(2.0**52 + 9), Fixed("<="))
-    found = total.contract(intervals([[(0.0, 10.0), (2.0**52, 2.0**53)]]), point(np.ones(1)))
+    found = contract(total, intervals([[(0.0, 10.0), (2.0**52, 2.0**53)]]), point(np.ones(1)))
     assert [(each.lower.item(), each.upper.item()) for each in found.inputs] == [(0, 9), (2.0**52, 2.0**52 + 9)]
 
 

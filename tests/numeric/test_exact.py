@@ -18,7 +18,7 @@ import z3
 
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Interval, Number, Term
 from tests.blocks import at_length
-from tests.numeric.random_terms import SIGNS, Box, intervals, random_box, random_term
+from tests.numeric.random_terms import SIGNS, Box, contract, intervals, random_box, random_term
 
 NEAR = Fraction(1, 10_000)  # relative to ends over 1
 FAR = 1000  # a solution beyond it stands for one without end
@@ -151,7 +151,7 @@ def check(seed: int, count: int) -> None:
             assert not reals.possible(True), (term, box)
         bounds = Interval(*(np.array([asked], np.float64) for _ in range(2)))
         comparison = Comparison(term, limit, Fixed(sign))
-        found = comparison.contract(intervals([box]), bounds)
+        found = contract(comparison, intervals([box]), bounds)
         reals.solver.add(closed(sign, asked, value, reals.value(limit)))
         if bool(found.empty) or not bool(defined):
             assert not reals.possible(True), (comparison, box, asked)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lnnkit.numeric import INALU, NALU, NPU, Comparison, Fixed, Interval, Term, constant, frozen, number
 from tests.blocks import at_length
-from tests.numeric.random_terms import Box, intervals, random_bounds, random_box, sample
+from tests.numeric.random_terms import Box, contract, intervals, random_bounds, random_box, sample
 
 ROWS, POINTS = 4, 200
 POWERS = (-2.0, -1.0, -0.5, 0.0, 0.3, 0.5, 1.0, 1.5, 2.0)
@@ -131,7 +131,7 @@ def check_contractions(unit: str, seed: int, count: int) -> None:
         boxes = [[random_box(draw) for _ in range(size)] for _ in range(ROWS)]
         asked = [random_bounds(draw) for _ in range(ROWS)]
         bounds = Interval(*(np.array([each[end] for each in asked], np.float64) for end in (0, 1)))
-        found = comparison.contract(intervals(boxes), bounds)
+        found = contract(comparison, intervals(boxes), bounds)
         for row, box in enumerate(boxes):
             at = [sample(points, each, POINTS) for each in box]
             values = values_of(module, at)
@@ -226,6 +226,6 @@ def test_numbers_that_a_comparison_leaves(
 ) -> None:
     comparison = Comparison(frozen(unit, given, numbers(1)), constant(limit), Fixed(">="))
     one = np.ones(1)
-    ((lower, upper),), empty = comparison.contract(intervals([[box]]), Interval(one, one))
+    ((lower, upper),), empty = contract(comparison, intervals([[box]]), Interval(one, one))
     assert not bool(empty)
     assert (lower.item(), upper.item()) == pytest.approx(expected, rel=1e-6, abs=1e-9)

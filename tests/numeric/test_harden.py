@@ -9,9 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from lnnkit.numeric.units.clipped_units import NAU, NMU
+from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, RealNPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
-from lnnkit.numeric.units.npu import NPU, RealNPU
 from lnnkit.numeric.units.nsr import NSR, RELATIONS, RelationName
 from lnnkit.numeric.units.unit import Unit
 from tests.numeric.units import UNITS, rows, shaken

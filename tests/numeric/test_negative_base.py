@@ -10,7 +10,7 @@ import pytest
 
 from lnnkit.numeric import Comparison, Fixed, Interval, Sign, apply, constant, number
 from tests.blocks import at_length
-from tests.numeric.random_terms import Box, intervals
+from tests.numeric.random_terms import Box, contract, intervals
 
 BASES = (-9.0, -4.0, -3.0, -2.0, -1.5, -1.0, -0.75, -0.5, -0.1)
 EXPONENTS = (-6.0, -4.5, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 2.5, 4.0, 5.0)
@@ -40,7 +40,7 @@ def left(base: Box, exponent: Box, value: Box) -> tuple[Box, Box] | None:
 def contracted(base: Box, exponent: Box, sign: Sign, value: float) -> tuple[Box, Box] | None:
     comparison = Comparison(apply("power", number(0), number(1)), constant(value), Fixed(sign))
     true = Interval(*(np.ones(1) for _ in range(2)))
-    found = comparison.contract(intervals([[base, exponent]]), true)
+    found = contract(comparison, intervals([[base, exponent]]), true)
     if bool(found.empty):
         return None
     one, other = ((each.lower.item(), each.upper.item()) for each in found.inputs)

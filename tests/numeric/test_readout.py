@@ -8,9 +8,8 @@ import operator
 import pytest
 import torch
 
-from lnnkit.numeric.units.clipped_units import NAU, NMU
+from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, NaiveNPU, RealNPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
-from lnnkit.numeric.units.npu import NPU, NaiveNPU, RealNPU
 from lnnkit.numeric.units.nsr import NSR, RELATIONS
 from lnnkit.numeric.units.readout import readout
 from lnnkit.numeric.units.unit import Unit

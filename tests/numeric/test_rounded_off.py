@@ -12,8 +12,7 @@ import pytest
 import torch
 
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Interval, Number, Term, apply, constant, number
-from lnnkit.numeric.interval import GREATEST
-from lnnkit.numeric.pieces import entered
+from lnnkit.numeric.interval import GREATEST, entered
 from tests.blocks import at_length
 from tests.numeric.random_terms import intervals, random_term
 

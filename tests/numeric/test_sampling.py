@@ -13,6 +13,7 @@ from tests.blocks import at_length
 from tests.numeric.random_terms import (
     ENDS,
     Values,
+    contract,
     evaluate,
     intervals,
     random_bounds,
@@ -116,7 +117,7 @@ def check_contractions(seed: int, shape: Shape, count: int) -> None:
         asked = [random_bounds(draw) for _ in range(ROWS)]
         bounds = Interval(*(np.array([each[end] for each in asked], np.float64) for end in (0, 1)))
         inputs = intervals(boxes)
-        image, found = comparison.truth(inputs), comparison.contract(inputs, bounds)
+        image, found = comparison.truth(inputs), contract(comparison, inputs, bounds)
         response = comparison.respond(inputs, bounds)
         for row, box in enumerate(boxes):
             at = [sample(points, each, POINTS) for each in box]
@@ -152,8 +153,8 @@ def test_contractions_stay_inside_and_come_to_rest_where_numbers_occur_once(coun
         boxes = [[random_box(draw) for _ in range(2)] for _ in range(ROWS)]
         inputs, asked = intervals(boxes), random_bounds(draw)
         bounds = Interval(*(np.full(ROWS, end, np.float64) for end in asked))
-        once = comparison.contract(inputs, bounds)
-        again = comparison.contract(once.inputs, bounds)
+        once = contract(comparison, inputs, bounds)
+        again = contract(comparison, once.inputs, bounds)
         assert np.array_equal(again.empty, once.empty)
         for before, first, second in zip(inputs, once.inputs, again.inputs, strict=True):
             assert bool((first.lower >= before.lower).all() & (first.upper <= before.upper).all())

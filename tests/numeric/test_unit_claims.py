@@ -10,9 +10,8 @@ from fractions import Fraction
 import pytest
 import torch
 
-from lnnkit.numeric.units.clipped_units import NAU, NMU
+from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, NaiveNPU, RealNPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
-from lnnkit.numeric.units.npu import NPU, NaiveNPU, RealNPU
 from lnnkit.numeric.units.nsr import NSR, READOUTS, RELATIONS, RelationName, relation_of
 from tests.numeric.units import generator, rows
 

@@ -8,8 +8,7 @@ from torch import Tensor
 from torch.autograd import gradcheck
 from torch.func import functional_call
 
-from lnnkit.numeric.units.clipped_units import NMU, nmu
-from lnnkit.numeric.units.npu import NPU
+from lnnkit.numeric.units.clipped_units import NMU, NPU, nmu
 from lnnkit.numeric.units.unit import Unit, product
 from tests.numeric.units import UNITS, rows, shaken
 

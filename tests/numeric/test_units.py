@@ -10,9 +10,8 @@ import pytest
 import torch
 
 import lnnkit.numeric
-from lnnkit.numeric.units.clipped_units import NAU, NMU
+from lnnkit.numeric.units.clipped_units import EPSILON, NAU, NMU, NPU, NaiveNPU, RealNPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU, spread
-from lnnkit.numeric.units.npu import EPSILON, NPU, NaiveNPU, RealNPU
 from lnnkit.numeric.units.nsr import NSR
 from lnnkit.numeric.units.unit import Unit
 from tests.numeric import formulas

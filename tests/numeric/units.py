@@ -7,9 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lnnkit.numeric.units.clipped_units import NAU, NMU
+from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, NaiveNPU, RealNPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
-from lnnkit.numeric.units.npu import NPU, NaiveNPU, RealNPU
 from lnnkit.numeric.units.nsr import NSR
 from lnnkit.numeric.units.unit import Unit
 

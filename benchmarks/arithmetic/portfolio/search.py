@@ -13,7 +13,7 @@ from benchmarks.arithmetic.portfolio.rounding import oriented
 from benchmarks.arithmetic.portfolio.template_fit import Effort, TemplateFits, fit_template
 from benchmarks.arithmetic.portfolio.templates import TEMPLATES, Template, TemplateProblem
 from lnnkit.learn.arithmetic.levenberg_marquardt import EXACT, by_chance, spread_of
-from lnnkit.numeric.units.npu import NPU
+from lnnkit.numeric.units.clipped_units import NPU
 from lnnkit.numeric.units.readout import readout, sum_text
 
 EXPLAINED = 0.9

@@ -23,8 +23,7 @@ from torchdiffeq import odeint
 
 from benchmarks.arithmetic.sequences.simple_powers import Start, Terms, sets, surprise, transfers
 from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
-from lnnkit.numeric.units.clipped_units import NAU, nau
-from lnnkit.numeric.units.npu import EPSILON, NPU, POWERS, RealNPU, npu
+from lnnkit.numeric.units.clipped_units import EPSILON, NAU, NPU, POWERS, RealNPU, nau, npu
 from lnnkit.numeric.units.readout import readout
 
 LOOKED, SHARE = (5, 8, 30), 3

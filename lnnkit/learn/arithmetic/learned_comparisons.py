@@ -4,7 +4,7 @@ shrinks as training goes on. Inference never does.
 
 A unit whose weights are learned is the arithmetic of its formula. A NAU is ``sum w_i x_i``, an NMU ``prod (w_i x_i + 1
 - w_i)``, an NPU with open gates ``prod x_i ^ w_i``. A NALU, an iNALU, and an NPU that learns gates or imaginary parts
-are units over their weights (`lnnkit.numeric.units.opened_unit`)."""
+are units over their weights (`lnnkit.numeric.units.gated_units`)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from lnnkit.formula.number_terms import parameters as parameters_of
 from lnnkit.graph.lifted import NUMBER, UNITS, LiftedGraph, NeuronGraph
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.numeric import Comparator, Comparison, Interval, Learned, Sign, Term
-from lnnkit.numeric.comparator import Fixed
-from lnnkit.numeric.units.opened_unit import OpenedUnit, UnitName
+from lnnkit.numeric.crisp import Fixed
+from lnnkit.numeric.step import UnitName
+from lnnkit.numeric.units.gated_units import OpenedUnit
 from lnnkit.trail.events import Trail
 
 _Operand = tuple[str, dict[str, Any]]  # a node, and its edge

@@ -22,9 +22,8 @@ from lnnkit.learn.arithmetic.learned_comparisons import LearnedUnit
 from lnnkit.learn.arithmetic.levenberg_marquardt import EXACT, Minimum, by_chance, minimise, spread_of
 from lnnkit.learn.starting.comparison_examples import Examples
 from lnnkit.numeric import same
-from lnnkit.numeric.units.clipped_units import NAU, NMU
+from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
-from lnnkit.numeric.units.npu import NPU
 
 GRIDS: Mapping[str, Mapping[str, tuple[float, ...]]] = {
     "nau": NAU.grids,

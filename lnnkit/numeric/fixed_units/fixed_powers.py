@@ -18,15 +18,14 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, any_set, clamp
-from lnnkit.numeric import pieces
+from lnnkit.numeric import interval
 from lnnkit.numeric.arithmetic import add, factor, multiply, negate, not_negative, scale, subtract
 from lnnkit.numeric.fixed_units.shaving import shaved
-from lnnkit.numeric.interval import GREATEST, Interval, finite_size, linear
-from lnnkit.numeric.pieces import ROUNDING, Pieces, bounded, boxes, joined, points_if_equal, single
+from lnnkit.numeric.interval import ROUNDING, Interval, Pieces, bounded, boxes, joined, linear, points_if_equal, single
 from lnnkit.numeric.power import raise_to, root
 from lnnkit.numeric.step import FixedUnit
 
@@ -44,10 +43,7 @@ class RealPower(FixedUnit):
 
     power: tuple[float, ...]
     gate: tuple[float, ...]
-
-    @property
-    def name(self) -> Literal["realnpu"]:
-        return "realnpu"
+    name = "realnpu"
 
     def image(self, operands: Sequence[Pieces]) -> Pieces:
         products = self._products(operands, range(len(operands)))
@@ -74,7 +70,7 @@ class RealPower(FixedUnit):
             made: dict[Phase, list[Pieces]] = {}
             for negative in (False, True):
                 operand = operands[place]
-                size = pieces.without_zero(not_negative(negate(operand))) if negative else not_negative(operand)
+                size = interval.without_zero(not_negative(negate(operand))) if negative else not_negative(operand)
                 if all_set(size.lower > size.upper):
                     continue
                 opened = size if gate == 1 else add(scale(size, gate), single(1 - gate, 1 - gate, size.lower))
@@ -94,7 +90,7 @@ def _opened(size: Pieces, gate: float) -> Pieces:
     if gate == 1:
         return size
     magnitude = scale(subtract(size, single(1 - gate, 1 - gate, size.lower)), 1 / gate)
-    room = ROUNDING * (1 + clamp(abs(magnitude.lower), most=GREATEST)) / gate
+    room = ROUNDING * (1 + clamp(abs(magnitude.lower), most=interval.GREATEST)) / gate
     return not_negative(Pieces(magnitude.lower - room, magnitude.upper + room, magnitude.whole))
 
 
@@ -121,7 +117,8 @@ _EDGES = 3
 
 class _SignedOperand(NamedTuple):
     """An operand restricted to one sign: the logarithm of its magnitude, its phase, and the rows in which it can have
-    that sign. ``absent`` marks zero, which has no logarithm: there an exponent of 0 leaves the operand out."""
+    that sign. ``absent`` marks zero, which has no logarithm: there an exponent of 0 leaves the operand out, and any
+    other makes the product 0."""
 
     low: Array
     high: Array
@@ -137,10 +134,7 @@ class ComplexPower(FixedUnit):
     power: tuple[float, ...]
     imaginary: tuple[float, ...]
     gate: tuple[float, ...]
-
-    @property
-    def name(self) -> Literal["npu"]:
-        return "npu"
+    name = "npu"
 
     def image(self, operands: Sequence[Pieces]) -> Pieces:
         """The image of the box. Exact for few operands if the box is bounded, otherwise an enclosure."""
@@ -155,7 +149,7 @@ class ComplexPower(FixedUnit):
         parts = [self._part(*part) for part in valid if any_set(part[1])]
         if parts:
             return points_if_equal(joined(parts))
-        return pieces.nothing(len(operands[0].lower), operands[0].lower)
+        return interval.nothing(len(operands[0].lower), operands[0].lower)
 
     def _sides(self, place: int, operand: Interval) -> Iterator[_SignedOperand]:
         low, high = operand
@@ -166,8 +160,7 @@ class ComplexPower(FixedUnit):
             yield _side(-high, -low, math.pi * gate, gate, (low < 0) & (low <= high))
         zero = (low <= 0) & (high >= 0)
         if whole and power >= 0 and any_set(zero):
-            ends = arrays.full_like(low, -math.inf) if power > 0 else arrays.zeros_like(low)
-            yield _SignedOperand(ends, ends, 0.0, zero, absent=True)
+            yield _SignedOperand(low, low, 0.0, zero, absent=True)
 
     def _part(self, sides: Sequence[_SignedOperand], valid: Array) -> Pieces:
         """The values for one choice of signs."""
@@ -191,7 +184,7 @@ class ComplexPower(FixedUnit):
             finite = arrays.stack(fades).all(0)
             least, most = _along_edges(present, grown, turned)
             reach = arrays.maximum(abs(least), abs(most))
-            sizes_at, phases_at = (finite_size(arrays.maximum(*map(abs, interval))) for interval in (sizes, phases))
+            sizes_at, phases_at = (interval.finite_size(arrays.maximum(*map(abs, ends))) for ends in (sizes, phases))
             room = ROUNDING * (2 + sizes_at + phases_at) * reach
             moves = arrays.stack([low < high for _, _, low, high in present]).any(0)
             room = arrays.where(moves, room, 0.0)

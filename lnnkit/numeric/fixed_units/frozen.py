@@ -29,10 +29,10 @@ def frozen(unit: str, given: Mapping[str, float | Sequence[float]], operands: Se
             return linear(weights["weight"], operands)
         case "nmu":
             return gated_product(weights["weight"], operands)
-        case "nalu":
-            return gated_sum(weights["weight"], weights["gate"], operands)
-        case "inalu":
-            return signed_gated_sum(weights["add"], weights["multiply"], weights["gate"][0], operands)
+        case "inalu" if weights["gate"][0] == 1:
+            return linear(weights["add"], operands)
+        case "nalu" | "inalu":
+            return gated_sum(weights, operands)
         case _:
             return power_product(weights["power"], operands, weights.get("imaginary"), weights.get("gate"))
 
@@ -75,31 +75,22 @@ def power_product(
     return apply(RealPower(real, opened), *kept)
 
 
-def gated_sum(weights: Sequence[float], gate: Sequence[float], operands: Sequence[Term]) -> Term:
-    """A frozen NALU (Trask et al. 2018, arXiv 1808.00508), as in `lnnkit.numeric.units.gated_units`."""
-    from lnnkit.numeric.fixed_units.gated_sum import GatedSum
+def gated_sum(weights: Mapping[str, Sequence[float]], operands: Sequence[Term]) -> Term:
+    """A frozen NALU (Trask et al. 2018, arXiv 1808.00508) or, where it has weights to ``add``, iNALU (Schlör et al.
+    2020, arXiv 2003.07629), as in `lnnkit.numeric.units.gated_units`."""
+    from lnnkit.numeric.fixed_units.gated_sum import GatedSum, SignedGatedSum
 
-    present = [part for part in zip(weights, gate, operands, strict=True) if part[0] or part[1]]
+    if "add" not in weights:
+        opened = 0.5  # A half-open gate mixes an empty sum and an empty product.
+        first, second = weights["weight"], weights["gate"]
+    else:
+        opened = weights["gate"][0]
+        first, second = weights["add"] if opened else (0.0,) * len(operands), weights["multiply"]
+    present = [part for part in zip(first, second, operands, strict=True) if part[0] or part[1]]
     if not present:
-        return constant(0.5)  # A half-open gate mixes an empty sum and an empty product.
-    kept, opened, terms = zip(*present, strict=True)
-    return apply(GatedSum(kept, opened), *terms)
-
-
-def signed_gated_sum(
-    adding: Sequence[float], multiplying: Sequence[float], gate: float, operands: Sequence[Term]
-) -> Term:
-    """A frozen iNALU (Schlör et al. 2020, arXiv 2003.07629), as in `lnnkit.numeric.units.gated_units`."""
-    from lnnkit.numeric.fixed_units.gated_sum import SignedGatedSum
-
-    if gate == 1:
-        return linear(adding, operands)
-    used = adding if gate else (0.0,) * len(operands)
-    present = [part for part in zip(used, multiplying, operands, strict=True) if part[0] or part[1]]
-    if not present:
-        return constant(1 - gate)
-    added, multiplied, terms = zip(*present, strict=True)
-    return apply(SignedGatedSum(added, multiplied, gate), *terms)
+        return constant(1 - opened)
+    one, other, terms = zip(*present, strict=True)
+    return apply(SignedGatedSum(one, other, opened) if "add" in weights else GatedSum(one, other), *terms)
 
 
 def _present(weights: Sequence[float], operands: Sequence[Term]) -> list[tuple[float, Term]]:

@@ -7,19 +7,16 @@ which each operand occurs once: there the hull is exact.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, clamp, namespace, where_set
 from lnnkit.elementwise import sigmoid
 from lnnkit.numeric.fixed_units.shaving import shaved
-from lnnkit.numeric.interval import Interval, linear
-from lnnkit.numeric.pieces import Pieces, bounded, boxes, points_if_equal
+from lnnkit.numeric.interval import Interval, Pieces, bounded, boxes, crossed, linear, points_if_equal
 from lnnkit.numeric.step import FixedUnit
 
 # As in `lnnkit.numeric.units.gated_units`
@@ -65,10 +62,7 @@ class _Mixture(FixedUnit):
     def _hull_of_boxes(self, operands: Sequence[Interval], count: int) -> Interval:
         """The hull over ``count`` cells on each side of zero; with 0, over each box as one cell."""
         parts = [_cells(box, count) if count else Interval(*(end[None] for end in box)) for box in operands]
-        chosen = list(zip(*itertools.product(*(range(len(part.lower)) for part in parts)), strict=True))
-        cells = [
-            Interval(low[list(places)], high[list(places)]) for (low, high), places in zip(parts, chosen, strict=True)
-        ]
+        cells = [Interval(low, high) for low, high, _ in crossed(*(Pieces(*part) for part in parts))]
         held = arrays.stack([low <= high for low, high in cells]).all(0)
         low, high = self.hull(cells)
         low, high = arrays.where(held, low, math.inf), arrays.where(held, high, -math.inf)
@@ -81,10 +75,7 @@ class GatedSum(_Mixture):
 
     weight: FixedWeights
     gate: FixedWeights
-
-    @property
-    def name(self) -> Literal["nalu"]:
-        return "nalu"
+    name = "nalu"
 
     def hull(self, cells: Sequence[Interval]) -> Interval:
         added = _linear(self.weight, cells)
@@ -107,10 +98,7 @@ class SignedGatedSum(_Mixture):
     add: FixedWeights
     multiply: FixedWeights
     gate: float
-
-    @property
-    def name(self) -> Literal["inalu"]:
-        return "inalu"
+    name = "inalu"
 
     def image(self, operands: Sequence[Pieces]) -> Pieces:
         return self._image(boxes(operands), _CELLS if self.gate else {})

@@ -16,8 +16,7 @@ import numpy as np
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, as_numpy, clamp, namespace, where_set
-from lnnkit.numeric.interval import GREATEST, RELATIVE, Interval, finite_size
-from lnnkit.numeric.pieces import Pieces
+from lnnkit.numeric.interval import GREATEST, RELATIVE, Interval, Pieces, finite_size
 
 # Slices of an interval. CPU ms of a NALU and an NPU (`python -m benchmarks.numeric_constants`): 89 and 822 with 4
 # slices, 149 and 539 with 16, 453 and 740 with 64.

@@ -1,14 +1,17 @@
-"""The neural addition unit NAU and the neural multiplication unit NMU (Madsen and Johansen 2020, arXiv 2001.05016)."""
+"""The units whose parameters are clipped to a range: the neural addition unit NAU and the neural multiplication unit
+NMU (Madsen and Johansen 2020, arXiv 2001.05016), and NPU, the neural power unit, with its two variants (Heim, Pevny and
+Smidl 2020, arXiv 2006.01681)."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
-from lnnkit.numeric.units.unit import Unit, Weights, matrix, product
+from lnnkit.numeric.units.unit import MATRIX, Unit, Weights, matrix, product
 
 
 def nau(x: Tensor, weight: Tensor) -> Tensor:
@@ -29,10 +32,8 @@ class ClippedWeight(Unit):
     """A unit of one weight for each operand and output, clipped to its range after each step."""
 
     weight: nn.Parameter
+    shapes: ClassVar = {"weight": MATRIX}
     clipped: ClassVar = ("weight",)
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        return {"weight": (self.out_features, self.in_features)}
 
     @classmethod
     def given(cls, weight: Weights) -> Self:
@@ -50,8 +51,7 @@ class NAU(ClippedWeight):
 
     @torch.no_grad()
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        reach = min(0.5, math.sqrt(6.0 / (self.in_features + self.out_features)))
-        self.weight.uniform_(-reach, reach, generator=generator)
+        self._xavier(self.weight, generator, most=0.5)
 
     def forward(self, x: Tensor) -> Tensor:
         return nau(self._checked(x), self.weight)
@@ -78,3 +78,116 @@ class NMU(ClippedWeight):
 
     def regulariser(self) -> Tensor:
         return self._per_seed(torch.minimum(self.weight.abs(), (1 - self.weight).abs()))
+
+
+EPSILON = 2.0**-23
+"""Added to magnitudes while training, so that 0 has a logarithm: the spacing of single precision at 1, as published."""
+POWERS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
+"""The grid of exponents."""
+
+
+def npu(
+    x: Tensor,
+    power: Tensor,
+    imaginary: Tensor | None = None,
+    gate: Tensor | None = None,
+    epsilon: Tensor | float = 0.0,
+) -> Tensor:
+    """The real part of the complex power ``prod_i x_i^(W_oi + i V_oi)`` of the gated operands.
+
+        ``y = exp(W log r - V k) cos(V log r + W k)``
+        ``r = g (|x| + epsilon) + 1 - g``,  ``k = pi g [x < 0]``
+
+    ``[..., in]``, ``power`` W and ``imaginary`` V ``[..., out, in]``, ``gate`` g in [0, 1] as ``[..., in]`` ->
+    ``[..., out]``; without V it is 0, without a gate all operands pass. Where r is 0 an exponent of 0 gives 1, a
+    positive one 0 and a negative one infinity (0 / 0 is NaN). An ``epsilon`` may be one number for each seed.
+    """
+    if x.dim() == 1:
+        return npu(x[None], power, imaginary, gate, epsilon)[..., 0, :]
+    if isinstance(epsilon, Tensor) and epsilon.dim():
+        epsilon = epsilon[:, None, None]
+    size = x.abs() + epsilon
+    turned = (x < 0).to(x.dtype) * math.pi
+    if gate is not None:
+        opened = gate[..., None, :]
+        size = opened * size + (1 - opened)
+        turned = opened * turned
+    absent = (size == 0).to(size.dtype)
+    logs = torch.where(size == 0, 1.0, size).log()
+    exponent, phase = logs @ power.mT, turned @ power.mT
+    if imaginary is not None:
+        exponent, phase = exponent - turned @ imaginary.mT, phase + logs @ imaginary.mT
+    value = torch.exp(exponent) * torch.cos(phase)
+    value = torch.where(absent @ (power > 0).to(absent.dtype).mT > 0, 0.0, value)
+    infinite = torch.where(value == 0, math.nan, value.detach().sign() * math.inf)
+    return torch.where(absent @ (power < 0).to(absent.dtype).mT > 0, infinite, value)
+
+
+class NPU(Unit):
+    """``y = exp(W log r - V k) cos(V log r + W k)``, see `npu`: products, quotients, roots, of either sign.
+
+    The gate is one for each operand, shared by all outputs, and clamps to [0, 1] with the gradient of the identity, so
+    that one outside still learns. Initially W is Xavier uniform, V 0 and g 1/2. Only the gate is clipped after steps.
+    The penalty is the L1 norm of all parameters. While training ``epsilon`` is 2^-23; of a rounded unit and of one from
+    `given` it is 0. Grid: W in {0, +-1/2, +-1, +-2}, V 0, g in {0, 1}. Attributes: ``power``, the W of each operand;
+    ``imaginary``, its V (0 if absent); ``gate``, its g in [0, 1] (1 if absent).
+    """
+
+    power: nn.Parameter
+    imaginary: nn.Parameter
+    gate: nn.Parameter
+    epsilon: Tensor
+    shapes: ClassVar = {"power": MATRIX, "imaginary": MATRIX, "gate": ("in_features",)}
+    constants: ClassVar = {"epsilon": EPSILON}
+    grids: ClassVar = {"power": POWERS, "imaginary": (0.0,), "gate": (0.0, 1.0)}
+    ranges: ClassVar = {"gate": (0.0, 1.0)}
+    clipped: ClassVar = ("gate",)
+
+    @torch.no_grad()
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        self._xavier(self.power, generator)
+        for name, start in (("imaginary", 0.0), ("gate", 0.5)):
+            if name in self.shapes:
+                self.get_parameter(name).fill_(start)
+        self.epsilon.fill_(EPSILON)
+
+    def forward(self, x: Tensor) -> Tensor:
+        imaginary = self.imaginary if "imaginary" in self.shapes else None
+        gate = self.gate + (self.gate.clamp(0.0, 1.0) - self.gate).detach() if "gate" in self.shapes else None
+        return npu(self._checked(x), self.power, imaginary, gate, self.epsilon)
+
+    def regulariser(self) -> Tensor:
+        sizes = [values.abs().flatten(self._leading).sum(-1) for values in self.parameters()]
+        return torch.stack(sizes).sum(0)
+
+    @torch.no_grad()
+    def assign(self, attributes: Mapping[str, Tensor]) -> None:
+        super().assign(attributes)
+        self.epsilon.zero_()
+
+    @classmethod
+    def given(cls, power: Weights, imaginary: Weights | None = None, gate: Tensor | list[float] | None = None) -> Self:
+        """The unit with these parameters. Raises ValueError if a gate is outside [0, 1], or for a parameter that this
+        variant does not have."""
+        for key, attribute, name in (("imaginary", imaginary, "imaginary part"), ("gate", gate, "gate")):
+            if attribute is not None and key not in cls.shapes:
+                raise ValueError(f"{cls.__name__} has no {name}")
+        powers = matrix(power)
+        twisted = torch.zeros_like(powers) if imaginary is None else matrix(imaginary)
+        passing = torch.ones_like(powers[..., 0, :]) if gate is None else torch.as_tensor(gate, dtype=powers.dtype)
+        attributes = {"power": powers, "imaginary": twisted, "gate": passing}
+        return cls._of({key: attributes[key] for key in cls.shapes})
+
+
+class RealNPU(NPU):
+    """The `NPU` without the imaginary part: ``y = exp(W log r) cos(W k)``."""
+
+    shapes: ClassVar = {"power": MATRIX, "gate": ("in_features",)}
+
+
+class NaiveNPU(NPU):
+    """The `NPU` without the gate: every operand passes."""
+
+    shapes: ClassVar = {"power": MATRIX, "imaginary": MATRIX}
+    ranges: ClassVar = {}
+    clipped: ClassVar = ()

@@ -1,30 +1,28 @@
 """The units whose weights are ``tanh(sign) sigmoid(mask)``: the neural accumulator NAC and the neural arithmetic logic
 unit NALU (Trask et al. 2018, arXiv 1808.00508), and the improved NALU with separate weights (Schlör, Ring and Hotho
-2020, arXiv 2003.07629)."""
+2020, arXiv 2003.07629). And those that the language's arithmetic cannot express, with their weights as operands."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
+from lnnkit.arrays import all_set
+from lnnkit.numeric.fixed_units.frozen import frozen
 from lnnkit.numeric.fixed_units.gated_sum import CEILING, INALU_EPSILON, NALU_EPSILON
-from lnnkit.numeric.units.unit import Unit, Weights, matrix, product
+from lnnkit.numeric.interval import Interval, Pieces, bounded, boxes, closed, hull, points_if_equal
+from lnnkit.numeric.step import FixedUnit, UnitName
+from lnnkit.numeric.term import Term, number
+from lnnkit.numeric.units.clipped_units import npu
+from lnnkit.numeric.units.unit import MATRIX, Unit, Weights, matrix, product
 
 SATURATED = 800.0
 """From here on ``tanh`` and the sigmoid are exactly 1 in float64, and the sigmoid of the negative is exactly 0."""
-
-
-def assign_weight(sign: Tensor, mask: Tensor, weight: Tensor) -> None:
-    """Set both parameters, in place, such that ``tanh(sign) sigmoid(mask)`` is ``weight``: exactly at -1, 0 and 1,
-    otherwise up to rounding. There each factor is the square root of the size, so that neither is saturated."""
-    root = weight.abs().sqrt()
-    inner = root.clamp(max=1 - 1e-16)
-    sign.copy_(torch.where(root < 1, torch.atanh(inner), SATURATED).copysign(weight))
-    mask.copy_(torch.where(root > 0, torch.where(root < 1, torch.logit(inner), SATURATED), 0.0))
 
 
 def spread(in_features: int, out_features: int) -> float:
@@ -49,10 +47,7 @@ class GatedWeight(Unit):
     """The parameters ``sign`` and ``mask`` of each W."""
     grids: ClassVar = {"weight": (-1.0, 0.0, 1.0)}
     ranges: ClassVar = {"weight": (-1.0, 1.0)}
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        names = [name for pair in self.factors.values() for name in pair]
-        return dict.fromkeys(names, (self.out_features, self.in_features))
+    shapes: ClassVar = {"sign": MATRIX, "mask": MATRIX}
 
     @torch.no_grad()
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
@@ -72,13 +67,21 @@ class GatedWeight(Unit):
         return self._gated("weight")
 
     def attributes(self) -> dict[str, Tensor]:
-        return {key: self._gated(key).detach() for key in self.factors}
+        names = {name for pair in self.factors.values() for name in pair}
+        others = {name: value for name, value in super().attributes().items() if name not in names}
+        return {key: self._gated(key).detach() for key in self.factors} | others
 
     @torch.no_grad()
     def assign(self, attributes: Mapping[str, Tensor]) -> None:
+        """Set all parameters that `attributes` returns, in place: W exactly at -1, 0 and 1, otherwise up to rounding.
+        There each of its factors is the square root of the size, so that neither is saturated."""
+        super().assign({key: value for key, value in attributes.items() if key not in self.factors})
         for key in self.factors:
             sign, mask = self._factors(key)
-            assign_weight(sign, mask, attributes[key])
+            root = attributes[key].abs().sqrt()
+            inner = root.clamp(max=1 - 1e-16)
+            sign.copy_(torch.where(root < 1, torch.atanh(inner), SATURATED).copysign(attributes[key]))
+            mask.copy_(torch.where(root > 0, torch.where(root < 1, torch.logit(inner), SATURATED), 0.0))
 
 
 class NAC(GatedWeight):
@@ -112,9 +115,7 @@ class NALU(GatedWeight):
     """
 
     gate: nn.Parameter
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        return {**super().shapes(), "gate": (self.out_features, self.in_features)}
+    shapes: ClassVar = {"sign": MATRIX, "mask": MATRIX, "gate": MATRIX}
 
     @torch.no_grad()
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
@@ -123,14 +124,6 @@ class NALU(GatedWeight):
 
     def forward(self, x: Tensor) -> Tensor:
         return nalu(self._checked(x), self.weight, self.gate)
-
-    def attributes(self) -> dict[str, Tensor]:
-        return {**super().attributes(), "gate": self.gate.detach().clone()}
-
-    @torch.no_grad()
-    def assign(self, attributes: Mapping[str, Tensor]) -> None:
-        super().assign(attributes)
-        self.gate.copy_(attributes["gate"])
 
     @classmethod
     def given(cls, weight: Weights, gate: Weights) -> Self:
@@ -174,9 +167,8 @@ class INALU(GatedWeight):
     factors: ClassVar = {"add": ("add_sign", "add_mask"), "multiply": ("multiply_sign", "multiply_mask")}
     grids: ClassVar = {"add": (-1.0, 0.0, 1.0), "multiply": (-1.0, 0.0, 1.0), "gate": (0.0, 1.0)}
     ranges: ClassVar = {"add": (-1.0, 1.0), "multiply": (-1.0, 1.0), "gate": (0.0, 1.0)}
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        return {**super().shapes(), "gate": (self.out_features,)}
+    _weights: ClassVar = ("add_sign", "add_mask", "multiply_sign", "multiply_mask")
+    shapes: ClassVar = {**dict.fromkeys(_weights, MATRIX), "gate": ("out_features",)}
 
     @torch.no_grad()
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
@@ -205,8 +197,7 @@ class INALU(GatedWeight):
 
     @torch.no_grad()
     def assign(self, attributes: Mapping[str, Tensor]) -> None:
-        super().assign(attributes)
-        self.gate.copy_(torch.logit(attributes["gate"]).clamp(-SATURATED, SATURATED))
+        super().assign({**attributes, "gate": torch.logit(attributes["gate"]).clamp(-SATURATED, SATURATED)})
 
     @classmethod
     def given(cls, add: Weights, multiply: Weights, gate: Tensor | float | list[float]) -> Self:
@@ -214,3 +205,63 @@ class INALU(GatedWeight):
         adding = matrix(add)
         opened = torch.as_tensor(gate, dtype=adding.dtype)
         return cls._of({"add": adding, "multiply": matrix(multiply), "gate": opened})
+
+
+@dataclass(frozen=True)
+class OpenedUnit(FixedUnit):
+    """A unit whose operands are ``count`` numbers followed by its weights, which are points: those of each attribute of
+    ``keys``, one for each number, but a single gate of an iNALU. Where the numbers are known, its value is that of the
+    unit with the row's weights, and gradients pass. Otherwise it is the interval with the weights of the first row."""
+
+    name: UnitName
+    keys: tuple[str, ...]
+    count: int
+
+    @property
+    def attributes(self) -> Mapping[str, float | tuple[float, ...]]:
+        return {}
+
+    def image(self, operands: Sequence[Pieces]) -> Pieces:
+        all_boxes = boxes(operands)
+        numbers, weights = all_boxes[: self.count], self._weights(all_boxes)
+        known = torch.stack([low == high for low, high in numbers]).all(0)
+        value = self._value(torch.stack([torch.where(known, low, 1.0) for low, _ in numbers], -1), weights)
+        lower, upper, undefined = value, value, ~value.isfinite()
+        if not all_set(known):
+            (low, high), defined = self._frozen(weights).hull([_detached(box) for box in numbers])
+            lower, upper = torch.where(known, value, low), torch.where(known, value, high)
+            undefined = torch.where(known, undefined, ~defined)
+        return points_if_equal(bounded(lower[None].clone(), upper[None].clone(), undefined[None]))
+
+    def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
+        """No gradients pass."""
+        all_boxes = boxes(operands)
+        term, output = self._frozen(self._weights(all_boxes)), _detached(closed(hull(value)))
+        inputs = term.contract([_detached(box) for box in all_boxes[: self.count]], output).inputs
+        return [*(Pieces(low[None], high[None]) for low, high in inputs), *operands[self.count :]]
+
+    def _weights(self, all_boxes: Sequence[Interval]) -> dict[str, Tensor]:
+        """The weights of each attribute, ``[rows, weights]``."""
+        rest = torch.stack([low for low, _ in all_boxes[self.count :]], -1)
+        sizes = [1 if (self.name, key) == ("inalu", "gate") else self.count for key in self.keys]
+        return dict(zip(self.keys, rest.split(sizes, -1), strict=True))
+
+    def _value(self, x: Tensor, weights: Mapping[str, Tensor]) -> Tensor:
+        """``[rows, count] -> [rows]``"""
+        rows = {key: values.unsqueeze(-2) for key, values in weights.items()}
+        x = x.unsqueeze(-2)
+        if self.name == "nalu":
+            value = nalu(x, rows["weight"], rows["gate"])
+        elif self.name == "inalu":
+            value = inalu(x, rows["add"], rows["multiply"], weights["gate"])
+        else:
+            value = npu(x, rows["power"], rows.get("imaginary"), weights.get("gate"))
+        return value.reshape(len(x))
+
+    def _frozen(self, weights: Mapping[str, Tensor]) -> Term:
+        given = {key: values[0].detach().tolist() for key, values in weights.items()}
+        return frozen(self.name, given, [number(place) for place in range(self.count)])
+
+
+def _detached(interval: Interval) -> Interval:
+    return Interval(interval.lower.detach(), interval.upper.detach())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal, Self, get_args
+from typing import ClassVar, Literal, Self, get_args
 
 import torch
 from torch import Tensor, nn
@@ -90,6 +90,12 @@ class NSR(Unit):
     zero: nn.Parameter
     bias: nn.Parameter
     sharpness: Tensor
+    shapes: ClassVar = {
+        **dict.fromkeys(_SIDES, ("out_features", "channels", "in_features")),
+        **dict.fromkeys(("sign", "zero"), ("out_features", "channels")),
+        "bias": ("out_features",),
+    }
+    constants: ClassVar = {"sharpness": 1.0}
 
     def __init__(
         self,
@@ -104,13 +110,6 @@ class NSR(Unit):
     ) -> None:
         self.channels = channels
         super().__init__(in_features, out_features, seeds=seeds, generator=generator, dtype=dtype, device=device)
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        selection, weights = (self.out_features, self.channels, self.in_features), (self.out_features, self.channels)
-        return {"first": selection, "second": selection, "sign": weights, "zero": weights, "bias": (self.out_features,)}
-
-    def constants(self) -> dict[str, float]:
-        return {"sharpness": 1.0}
 
     @torch.no_grad()
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from lnnkit.arrays import all_set, any_set
-from lnnkit.numeric.units.clipped_units import NAU, NMU
+from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, RealNPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
-from lnnkit.numeric.units.npu import NPU, RealNPU
 from lnnkit.numeric.units.nsr import NSR, RELATIONS, crisp, relation_of
 from lnnkit.numeric.units.unit import Unit
 

@@ -24,6 +24,9 @@ class Hardening:
     accepted: Tensor
 
 
+MATRIX = ("out_features", "in_features")
+
+
 class Unit(nn.Module, ABC):
     """An arithmetic layer ``[..., in_features] -> [..., out_features]``.
 
@@ -52,12 +55,17 @@ class Unit(nn.Module, ABC):
         self.out_features = out_features
         self.seeds = seeds
         leading = () if seeds is None else (seeds,)
-        for name, shape in self.shapes().items():
-            self.register_parameter(name, nn.Parameter(torch.empty(*leading, *shape, dtype=dtype, device=device)))
-        for name, value in self.constants().items():
+        for name, dimensions in self.shapes.items():
+            shape = (*leading, *(getattr(self, dimension) for dimension in dimensions))
+            self.register_parameter(name, nn.Parameter(torch.empty(shape, dtype=dtype, device=device)))
+        for name, value in self.constants.items():
             self.register_buffer(name, torch.full(leading, value, dtype=dtype, device=device))
         self.reset_parameters(generator)
 
+    shapes: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """The parameters, each with the attributes that hold its dimensions; that of seeds comes before them."""
+    constants: ClassVar[Mapping[str, float]] = {}
+    """Numbers that are not parameters but change with rounding, one for each seed, and their initial values."""
     grids: ClassVar[Mapping[str, tuple[float, ...]]] = {}
     """The values that the attributes are rounded to; those without any stay as they are."""
     ranges: ClassVar[Mapping[str, tuple[float, float]]] = {}
@@ -66,19 +74,11 @@ class Unit(nn.Module, ABC):
     """The parameters that `project` clips to their ranges."""
 
     @abstractmethod
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The parameters and their shapes, without the dimension of seeds."""
-
-    def constants(self) -> dict[str, float]:
-        """Numbers that are not parameters but change with rounding, one for each seed."""
-        return {}
-
-    @abstractmethod
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         """Draw the initial weights of the unit's paper."""
 
-    def _xavier(self, values: Tensor, generator: torch.Generator | None) -> None:
-        reach = math.sqrt(6.0 / (self.in_features + self.out_features))
+    def _xavier(self, values: Tensor, generator: torch.Generator | None, most: float = math.inf) -> None:
+        reach = min(most, math.sqrt(6.0 / (self.in_features + self.out_features)))
         values.uniform_(-reach, reach, generator=generator)
 
     @abstractmethod

@@ -13,7 +13,7 @@ import lnnkit
 from lnnkit.numeric import Interval, number
 from lnnkit.numeric.fixed_units.frozen import frozen
 from lnnkit.numeric.term import apply
-from lnnkit.numeric.units.opened_unit import OpenedUnit
+from lnnkit.numeric.units.gated_units import OpenedUnit
 from tests.blocks import at_length
 
 Law = Callable[[float, float], float]
