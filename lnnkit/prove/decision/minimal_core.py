@@ -28,7 +28,7 @@ from lnnkit.explain.proof.proof import SIDES, GivenFact, Premise, Proof, Step, g
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.prove.decision.question import Decision, Ground, bound_formula
 from lnnkit.prove.encoding.graded_encoding import Constraint, MarkedSolver
-from lnnkit.prove.ground.dependency_cone import Definition, Loop, TooWide
+from lnnkit.prove.ground.dependency_cone import Definition, Loop, TooWide, definition_of
 from lnnkit.prove.ground.ground_reading import GroundAtom, Instance
 from lnnkit.prove.ground.parts import Blanket
 from lnnkit.prove.solving import Interrupted
@@ -108,16 +108,17 @@ class _Finder:
         near = self.near(goal, paused=True)
         if near is None:
             return self.as_core([*self.marks])
-        self.enough, expanded = near, dict[CoreItem, None]()
-        for item in near:
-            self._pause()
-            expanded |= dict.fromkeys(self._behind(item) if isinstance(item, KnownEnd) else [item])
-        wider = sorted(expanded, key=lambda item: not isinstance(item, KnownEnd))
-        self._enter(wider, paused=True)
-        least = self._least(wider)
-        if least is None:
-            return self.as_core(wider)
-        return self.as_core(least, minimal=not self.deadline.passed)
+        self.enough, wider = near, list[CoreItem]()
+        for defined in (True, False):  # where completed atoms support each other, their definitions do not suffice
+            expanded = dict[CoreItem, None]()
+            for item in near:
+                self._pause()
+                expanded |= dict.fromkeys(self._behind(item, defined) if isinstance(item, KnownEnd) else [item])
+            wider = sorted(expanded, key=lambda item: not isinstance(item, KnownEnd))
+            self._enter(wider, paused=True)
+            if (least := self._least(wider)) is not None:
+                return self.as_core(least, minimal=not self.deadline.passed)
+        return self.as_core(wider)
 
     def as_core(self, items: Sequence[CoreItem], *, minimal: bool = False, whole: bool = True) -> Core:
         """The core of these items. It lacks facts where a known end is not yet replaced by what it rests on."""
@@ -145,8 +146,10 @@ class _Finder:
         """A minimal subset that refutes the goal; None if even all items do not, or if time runs out."""
 
         def refutes(items: Sequence[CoreItem]) -> bool:  # false once the time is over
+            if self.deadline.passed:
+                return False
             assumed = [self._goal, *(self.marks[item] for item in items)]
-            return not self.deadline.passed and self._solver.check(self.deadline, assumed) == "unsat"
+            return self._solver.check(self.deadline, assumed) == "unsat"
 
         if not refutes(items):
             return None
@@ -154,8 +157,9 @@ class _Finder:
         some = [item for item in items if item in kept]
         return minimal(some if refutes(some) else list(items), refutes)
 
-    def _behind(self, item: KnownEnd) -> Iterator[CoreItem]:
-        """The facts and instances of the proof of a known end; the end itself if that is too long."""
+    def _behind(self, item: KnownEnd, defined: bool) -> Iterator[CoreItem]:
+        """The facts and instances of the proof of a known end; the end itself if that is too long. Completed atoms are
+        as they are ``defined``, or else as false as they have become."""
         value = self.ground.known.box(item.key)[item.end]
         for given in self.ground.known.origins.of(*item.key):
             if given.end(item.end) <= value if item.end else given.end(0) >= value:
@@ -167,15 +171,16 @@ class _Finder:
             yield item
             return
         for step in steps:
-            yield from self._of_step(step)
+            yield from self._of_step(step, defined)
 
-    def _of_step(self, step: Step) -> Iterator[CoreItem]:
+    def _of_step(self, step: Step, defined: bool) -> Iterator[CoreItem]:
         key = ground_key(step.conclusion)
         side = int(step.side == "upper")
         if step.given is not None and key is not None:
             yield KnownEnd(key, side, step.given)
         elif step.reason == "completed" and key is not None:
-            yield KnownEnd(key, side, completed=True)
+            whole = definition_of(key, self.ground.index, self.ground.known) if defined else None
+            yield whole or KnownEnd(key, side, completed=True)
         elif step.statement is not None:
             names, origin = sorted(names_in(step.statement.formula)), step.statement
             every = (stated for name in names for stated in self.ground.index.mentioning(name))

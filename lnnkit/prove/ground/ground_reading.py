@@ -130,9 +130,9 @@ class GroundReading:
         return self.relations.tables[name].default == (0.0, 0.0)
 
     def false_by_closure(self, key: GroundAtom) -> bool:
-        """Whether an atom is false by the closed-world assumption: no fact lists it, and no rule makes it true."""
+        """Whether an atom is false by the closed-world assumption alone: no fact lists it, and no rule is about it."""
         closed = self.program.predicates[key[0]].closed and self.box(key) == (0.0, 0.0)
-        return closed and (self.lacks(key) or not self._given(key))
+        return closed and (self.lacks(key) or not (key[0] in self.derived or self._given(key)))
 
     def listed(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
         """The entities of listed atoms, some arguments ``fixed``, whose lower (0) or upper (1) ``end`` is above 0."""
