@@ -1,12 +1,16 @@
 """A program cut down to a core: what is left of its text where only the members of the core are kept.
 
 Declarations stay, but a closed predicate that the core does not name is open; so do facts of `Known`, which name the
-entities.
+entities. Rules that define a closed predicate stay with its declaration, which means something else without them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+
+from lnnkit.check.predicates import heads
+from lnnkit.syntax import ast
+from lnnkit.syntax.parse import parse
 
 
 def cut(text: str, lines: Collection[int]) -> str:
@@ -16,6 +20,9 @@ def cut(text: str, lines: Collection[int]) -> str:
         for number, line in enumerate(text.splitlines(), 1)
         if number in lines and line.startswith("predicate ") and line.endswith(" closed")
     }
+    rules = [statement for statement in parse(text)[0].statements if isinstance(statement, ast.RuleStatement)]
+    defining = {rule.span.line for rule in rules if any(head.name in closed for head in heads(rule.formula))}
+    lines = {*lines, *defining}
     kept = (_kept(line, number in lines or _lists(line, closed)) for number, line in enumerate(text.splitlines(), 1))
     return "\n".join(kept) + "\n"
 

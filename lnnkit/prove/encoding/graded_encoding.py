@@ -165,7 +165,7 @@ class GradedEncoding:
     def _quantifier(self, part: Part, bindings: Assignment) -> TruthValue:
         """The minimum or the maximum of the rows; with those of unnamed individuals, if there may be any."""
         decides, rows = self.zero if part.least else self.one, list[TruthValue]()
-        for row in self._known.rows(part, bindings):
+        for row in self._known.rows(part, bindings, by_rules=self._folded):
             rows.append(self.truth(part.operands[0], row))
             if rows[-1] is decides:
                 return decides
@@ -182,7 +182,7 @@ class GradedEncoding:
 
     def _note_closed(self, part: Part) -> None:
         """Note that rows which a closed predicate does not list are left out."""
-        guards = {guard.name for guard in part.row_guards if guard.kind == "atom"}
+        guards = {guard.name for guard in part.row_guards if guard.kind == "atom"} - self._known.derived
         self.closed |= {name for name in guards if self._known.program.predicates[name].closed}
 
     def _compound(self, part: Part, bindings: Assignment) -> TruthValue:

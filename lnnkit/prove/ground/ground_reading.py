@@ -268,11 +268,13 @@ class GroundReading:
                 if high > low:
                     yield from self.atoms(operand, row, unsettled=unsettled)
 
-    def rows(self, quantifier: Part, bindings: Assignment) -> Iterator[dict[str, object]]:
-        """The rows of a quantifier, over named entities, that may differ from its neutral value."""
+    def rows(self, quantifier: Part, bindings: Assignment, *, by_rules: bool = True) -> Iterator[dict[str, object]]:
+        """The rows of a quantifier, over named entities, that may differ from its neutral value: by what facts list
+        and, if ``by_rules``, by what the rules of completed predicates do not make true."""
         named = {name: entity for name, entity in bindings.items() if isinstance(entity, str)}
         about = named.keys() | {name for name, _ in quantifier.bound}
-        guards = [guard for guard in quantifier.row_guards if guard.variables <= about]
+        guards = [guard for guard in quantifier.row_guards if by_rules or guard.name not in self.derived]
+        guards = [guard for guard in guards if guard.variables <= about]
         for assignment in self.assignments(quantifier.bound, named, guards):
             yield {**bindings, **assignment}
 
