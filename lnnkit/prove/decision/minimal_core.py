@@ -109,11 +109,11 @@ class _Finder:
         if near is None:
             return self.as_core([*self.marks])
         self.enough, wider = near, list[CoreItem]()
-        for defined in (True, False):  # where completed atoms support each other, their definitions do not suffice
+        for by_rules in (True, False):  # where completed atoms support each other, their definitions do not suffice
             expanded = dict[CoreItem, None]()
             for item in near:
                 self._pause()
-                expanded |= dict.fromkeys(self._behind(item, defined) if isinstance(item, KnownEnd) else [item])
+                expanded |= dict.fromkeys(self._behind(item, by_rules) if isinstance(item, KnownEnd) else [item])
             wider = sorted(expanded, key=lambda item: not isinstance(item, KnownEnd))
             self._enter(wider, paused=True)
             if (least := self._least(wider)) is not None:
@@ -157,9 +157,9 @@ class _Finder:
         some = [item for item in items if item in kept]
         return minimal(some if refutes(some) else list(items), refutes)
 
-    def _behind(self, item: KnownEnd, defined: bool) -> Iterator[CoreItem]:
+    def _behind(self, item: KnownEnd, by_rules: bool) -> Iterator[CoreItem]:
         """The facts and instances of the proof of a known end; the end itself if that is too long. Completed atoms are
-        as they are ``defined``, or else as false as they have become."""
+        what their rules make of them (``by_rules``), or as false as they have become."""
         value = self.ground.known.box(item.key)[item.end]
         for given in self.ground.known.origins.of(*item.key):
             if given.end(item.end) <= value if item.end else given.end(0) >= value:
@@ -171,15 +171,15 @@ class _Finder:
             yield item
             return
         for step in steps:
-            yield from self._of_step(step, defined)
+            yield from self._of_step(step, by_rules)
 
-    def _of_step(self, step: Step, defined: bool) -> Iterator[CoreItem]:
+    def _of_step(self, step: Step, by_rules: bool) -> Iterator[CoreItem]:
         key = ground_key(step.conclusion)
         side = int(step.side == "upper")
         if step.given is not None and key is not None:
             yield KnownEnd(key, side, step.given)
         elif step.reason == "completed" and key is not None:
-            whole = definition_of(key, self.ground.index, self.ground.known) if defined else None
+            whole = definition_of(key, self.ground.index, self.ground.known) if by_rules else None
             yield whole or KnownEnd(key, side, completed=True)
         elif step.statement is not None:
             names, origin = sorted(names_in(step.statement.formula)), step.statement
