@@ -96,9 +96,11 @@ def facts(
     rows = grid.rows if mask is None else grid.rows[mask]
     table = FactTable(predicate, _columns(keys, mask), lower, upper, rows, source, span)
     diagnostics = _listed(grid, doubts, source, span, shown)
-    if not choice.listed and choice.values and not numeric and sheet.format:
-        more = f"; to leave columns out, list those to read: {sheet.listed(choice.keys)}"
-        diagnostics = [replace(d, hint=d.hint + more) if d.code == "bad-truth" else d for d in diagnostics]
+    sound = [value.position for value in values if not value.real.wrong.any()]
+    if not choice.listed and sheet.format and (len(values) > len(sound) > 0 if numeric else values):
+        listed = sheet.listed((*choice.keys, *(sound if numeric else ())))
+        more, codes = f"; to leave columns out, list those to read: {listed}", ("bad-truth", "bad-number")
+        diagnostics = [replace(d, hint=d.hint + more) if d.code in codes else d for d in diagnostics]
     chosen = bool(diagnostics) or bool(keep.any())
     diagnostics += [
         Diagnostic("float-keys", f"{sheet.title(position)} {_FLOAT_KEYS}", _AS_WHOLE, span, "warning", source)
@@ -210,7 +212,7 @@ class _ValueColumn:
         """What is wrong with a value that is none."""
         real, sheet, shown = self.real, self.sheet, self.real.shown(row)
         message = f"{self.title} is {shown}, not a {'number' if self.numeric else 'truth value'}"
-        if row == 0 and not sheet.named and shown.strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
+        if row == 0 and sheet.format and not sheet.named and shown.strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
             return DataFault(self.code, message, 'if this row is the header, end the statement with "header"')
         plain = bool(sheet.format) and shown[0] in "'\"" and "\\" not in shown  # an escape is not what the file has
         word = shown[1:-1]

@@ -51,6 +51,16 @@ def test_a_line_for_spreadsheets(clauses: str, tmp_path: Path) -> None:
     assert answers(f"{load}\nquery age(X)\n", tmp_path) == [[(("anna",), 34.0, 34.0)]]
 
 
+def test_a_column_more_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "staff.csv").write_text("name,dept,salary\nanna,it,3000\nbob,hr,2000\n")
+    load = 'number salary(p)\nload salary from "staff.csv"'
+    for found in findings(f"{load}\nquery salary(X)\n", tmp_path):
+        columns = found.hint.rpartition("to read: ")[2]
+        assert answers(f"{load} {columns}\nquery salary(X)\n", tmp_path) == [
+            [(("anna",), 3000.0, 3000.0), (("bob",), 2000.0, 2000.0)]
+        ]
+
+
 STAMPS = [
     (["2024-01-15T12:30:00+02:00", "2024-01-15 10:30:00Z"], 19737.4375),
     (["15.01.2024", "15.01.2024"], 19737.0),

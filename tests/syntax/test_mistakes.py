@@ -119,6 +119,11 @@ MISTAKES = [
     ("open-interval", "fact P(anna) in [0, 1⟦)⟧", "in [0, 1]"),
     ("interval-in-body", "rule age(X) ⟦in [18, 65]⟧ & P(X) -> Q(X)", "18 <= age(X) <= 65"),
     ("interval-in-body", "rule P(X) & (age(X) ⟦in [18, 65]⟧) -> Q(X)", "18 <= age(X) <= 65"),
+    (
+        "interval-in-body",
+        "rule age(X) in ⟦(⟧1, 2) -> Q(X)",
+        "; with each of a list: `(age(X) = 1 | age(X) = 2)`",
+    ),
     ("interval-in-body", "rule A(X) ⟦in [0.9, 1]⟧ -> E(X)", "written at its end: `in [0.9, 1]`"),
     ("interval-in-body", "rule A(X) ⟦in [0.9, 1]⟧ -> E(X)", "a number is compared: `0.9 <= A(X) <= 1`"),
     ("membership", "rule P(X, S) & S ⟦in (retired, employed)⟧ -> E(X)", "`(S = retired | S = employed)`"),
