@@ -109,16 +109,21 @@ class _Finder:
         if near is None:
             return self.as_core([*self.marks])
         self.enough, wider = near, list[CoreItem]()
-        for by_rules in (True, False):  # where completed atoms support each other, their definitions do not suffice
+        for by_rules in (True, False):
             expanded = dict[CoreItem, None]()
             for item in near:
                 self._pause()
                 expanded |= dict.fromkeys(self._behind(item, by_rules) if isinstance(item, KnownEnd) else [item])
+            defined = [item for item in expanded if isinstance(item, Definition)]
+            rules = dict.fromkeys(rule for definition in defined for rule, _ in definition.rules)
+            if defined:
+                expanded[Loop(frozenset(definition.key for definition in defined), tuple(rules))] = None
             wider = sorted(expanded, key=lambda item: not isinstance(item, KnownEnd))
             self._enter(wider, paused=True)
-            if (least := self._least(wider)) is not None:
+            least = self._least(wider)
+            if least is not None and not any(isinstance(item, KnownEnd) and item.completed for item in least):
                 return self.as_core(least, minimal=not self.deadline.passed)
-        return self.as_core(wider)
+        return self.as_core(wider)  # where completed atoms are false by what rules say together, all that they say
 
     def as_core(self, items: Sequence[CoreItem], *, minimal: bool = False, whole: bool = True) -> Core:
         """The core of these items. It lacks facts where a known end is not yet replaced by what it rests on."""
