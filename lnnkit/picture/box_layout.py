@@ -20,8 +20,8 @@ _LIMITS = ("-Gnslimit=2", "-Gnslimit1=2")  # of its simplex: 200 boxes on cycles
 
 Point = tuple[float, float]
 Sizes = Mapping[str, Point]  # the width and height of each box, by its name
-Ends = tuple[str, str]  # the boxes that an arrow leads from and to
-Paths = Mapping[Ends, Sequence[Hashable]]
+BoxPair = tuple[str, str]  # the boxes that an arrow leads from and to
+Paths = Mapping[BoxPair, Sequence[Hashable]]
 """The nodes that an arrow passes through, from the lower of its boxes to the upper one: these, and a node in each layer
 between them."""
 
@@ -36,7 +36,7 @@ class Layout:
     height: float
 
 
-def layout(sizes: Sizes, arrows: Sequence[Ends], graph: Callable[[], str]) -> Layout:
+def layout(sizes: Sizes, arrows: Sequence[BoxPair], graph: Callable[[], str]) -> Layout:
     """Positions of boxes that do not overlap, between (0, 0) and (width, height), and curves of the ``arrows`` between
     them. The ``graph`` is the same in DOT: boxes ``n0, n1, ...`` and arrows ``e0, e1, ...`` in order."""
     graphviz = shutil.which("dot")
@@ -92,7 +92,7 @@ def _point(text: str) -> Point:
 # --- networkx ---------------------------------------------------------------------------------------------------------
 
 
-def by_networkx(sizes: Sizes, arrows: Sequence[Ends]) -> Layout:
+def by_networkx(sizes: Sizes, arrows: Sequence[BoxPair]) -> Layout:
     """A layered layout: each box is below the boxes that depend on it. Arrows that would close a cycle lead down;
     arrows that cross several layers take a position in each, unless there are too many."""
     graph = nx.DiGraph()
@@ -157,7 +157,7 @@ def _packed(rows: Sequence[Sequence[Hashable]], sizes: Sizes) -> dict[Hashable, 
     return centres
 
 
-def _curve(ends: Ends, paths: Paths, centres: Mapping[Hashable, Point], sizes: Sizes) -> list[Point]:
+def _curve(ends: BoxPair, paths: Paths, centres: Mapping[Hashable, Point], sizes: Sizes) -> list[Point]:
     """From the top of the lower box to the bottom of the upper one, or back; from a box to itself at its right."""
     source, target = ends
     if source == target:

@@ -47,7 +47,7 @@ _LOOKED_AT = 20
 _FOLLOWED_AT = 5  # likewise, of a rule that derives a premise
 _DENIED = 20  # likewise, instances of all rules that may make an atom true
 _FOLLOWED_PATTERNS = 40  # derived atoms with unbound variables whose rules are searched for entities
-_Rows = dict[tuple[str, tuple[int | None, ...]], list[Sequence[int]]]  # a predicate, and entities or None
+_RowsOfPatterns = dict[tuple[str, tuple[int | None, ...]], list[Sequence[int]]]  # a predicate, and entities or None
 
 
 class MissingPremises:
@@ -212,7 +212,7 @@ class MissingPremises:
         return Missing(atom, SIDES[side], *known, missing, derived, underived=derived and ground)
 
     def _instances(
-        self, formula: Formula, leaf: int, side: int, bindings: Substitution, met: _Rows
+        self, formula: Formula, leaf: int, side: int, bindings: Substitution, met: _RowsOfPatterns
     ) -> list[Substitution]:
         """The instances of a formula that are nearest to moving a leaf. Variables that only a derived closed atom would
         bind take the entities for which its rules are nearest; ``met`` has the rows of the patterns asked so far."""
@@ -234,7 +234,9 @@ class MissingPremises:
         """The formulas that define a predicate, each with its head."""
         return [(rule, leaf) for rule in self._formulas for leaf in rule.heads if rule.neurons[leaf].source == source]
 
-    def _filling(self, formula: Formula, leaf: int, bindings: Substitution, met: _Rows) -> Iterator[Substitution]:
+    def _filling(
+        self, formula: Formula, leaf: int, bindings: Substitution, met: _RowsOfPatterns
+    ) -> Iterator[Substitution]:
         """Entities for the unbound variables of a derived atom."""
         neuron, index = formula.neurons[leaf], self._grounding.domain.index
         terms = [index[term] if isinstance(term, str) else bindings.get(term) for term in neuron.arguments]
