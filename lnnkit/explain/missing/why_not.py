@@ -118,7 +118,7 @@ class Missing:
 class Way:
     """An instance of a statement that gives the bound ``gives`` once all that is ``missing`` is added to the facts.
     Variables that are ``free`` may be anything. It is ``blocked`` if adding them is not enough: known bounds rule a
-    premise out, a contradiction follows (``meets``), or other premises of the statement change too. ``gives`` is then
+    premise out, a contradiction follows (``meets``), or the statement concludes no more with them. ``gives`` is then
     the bound that the statement would propose from such premises."""
 
     statement: Assertion
@@ -186,8 +186,7 @@ class Way:
         if self.meets is not None:
             yield TreeLine("leaf", note=f"but that would contradict what is known: {self.meets}")
         elif self.blocked and not any(premise.excluded for premise in self.lacking):
-            more = "it also changes other premises of the rule"
-            yield TreeLine("leaf", note=f"but adding that alone is not enough: {more}")
+            yield TreeLine("leaf", note="but adding that alone is not enough: the rule concludes no more with it")
 
 
 @dataclass(frozen=True, slots=True)
