@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from lnnkit.data.source import Unreadable, read_source
 from lnnkit.draft.keys import Sorts, keys_of, predicate_name, stem_of
-from lnnkit.draft.survey import Columns, Survey, SurveyedColumn, dialect, text_rows
+from lnnkit.draft.survey import Survey, SurveyedColumn, SurveyedColumns, dialect, text_rows
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string, one_line
 
@@ -54,7 +54,7 @@ def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
 
 
 def _table(
-    table: Survey, path: str, keys: Columns, sorts: Sorts, used: set[str], variables: Sequence[str]
+    table: Survey, path: str, keys: SurveyedColumns, sorts: Sorts, used: set[str], variables: Sequence[str]
 ) -> tuple[list[str], list[str], list[str]]:
     """The statements for one table, the sorts that they mention, and queries; ``used`` are the names of predicates so
     far."""
@@ -64,7 +64,7 @@ def _table(
     mentioned, queries, left = list(key_sorts), list[str](), list[str]()
     arguments = ", ".join(variables[: len(keys)])
 
-    def statements(name: str, signature: Sequence[str], values: Columns, numeric: bool) -> list[str]:
+    def statements(name: str, signature: Sequence[str], values: SurveyedColumns, numeric: bool) -> list[str]:
         kind = ast.NumberStatement if numeric else ast.PredicateStatement
         loaded = load_text(name, table, path, keys, values, numeric=numeric)
         return [format_statement(kind(name, tuple(signature))), loaded]
@@ -107,7 +107,9 @@ def _left_out(column: SurveyedColumn, table: Survey, refers: bool) -> str | None
     return None
 
 
-def load_text(name: str, table: Survey, path: str, keys: Columns, values: Columns, *, numeric: bool) -> str:
+def load_text(
+    name: str, table: Survey, path: str, keys: SurveyedColumns, values: SurveyedColumns, *, numeric: bool
+) -> str:
     """The ``load`` statement. Its conditions leave out rows that state nothing: those without a key, a truth value or a
     category."""
     columns = (*keys, *values)

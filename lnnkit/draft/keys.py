@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lnnkit.draft.survey import Columns, Survey, SurveyedColumn
+from lnnkit.draft.survey import Survey, SurveyedColumn, SurveyedColumns
 from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, KEYWORDS, SHOUTED, UNITS, is_name, normalise
 
 _TAKEN = frozenset((*KEYWORDS, *AGGREGATES, *FUNCTIONS, *UNITS, *SHOUTED))
@@ -77,7 +77,7 @@ def is_id(title: str) -> bool:
     return _ID_TITLE.search(title.replace("_", " ")) is not None or _CAMEL_TITLE.search(title) is not None
 
 
-def keys_of(table: Survey) -> Columns:
+def keys_of(table: Survey) -> SurveyedColumns:
     """The column, or pair of columns, that distinguishes all rows; empty if there is none. In a table of two or three
     text columns and nothing else, every column is a key."""
     able = [column for column in table.columns if column.distinct and column.kind in ("text", "number")]
@@ -101,7 +101,7 @@ def keys_of(table: Survey) -> Columns:
     return pair or tuple(column for column in unique if column in whole)[:1] or _pair(whole, table.rows)
 
 
-def _pair(columns: Sequence[SurveyedColumn], rows: int) -> Columns:
+def _pair(columns: Sequence[SurveyedColumn], rows: int) -> SurveyedColumns:
     """The first two columns without gaps that together distinguish all rows."""
     for first, second in combinations([column for column in columns[:_MOST] if not column.missing], 2):
         if len(np.unique(first.codes.astype(np.int64) * (second.distinct + 1) + second.codes)) == rows:
@@ -112,7 +112,7 @@ def _pair(columns: Sequence[SurveyedColumn], rows: int) -> Columns:
 class Sorts:
     """The sort of each column that names entities."""
 
-    def __init__(self, tables: Sequence[Survey], keys: Sequence[Columns]) -> None:
+    def __init__(self, tables: Sequence[Survey], keys: Sequence[SurveyedColumns]) -> None:
         self._by_column: dict[SurveyedColumn, str] = {}
         self._keys: list[tuple[str, str, SurveyedColumn]] = []  # its sort, its table, and the column
         for table, key in zip(tables, keys, strict=True):

@@ -76,7 +76,7 @@ class SurveyedColumn:
         return 0 if self.names is None else len(self.names)
 
 
-Columns = tuple[SurveyedColumn, ...]
+SurveyedColumns = tuple[SurveyedColumn, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Survey:
 
     path: Path
     rows: int
-    columns: Columns
+    columns: SurveyedColumns
     header: bool = True
     delimiter: str | None = None
     lost: tuple[int, ...] = ()
