@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lnnkit.analysis.needs import EQUAL, Literal
 from lnnkit.analysis.relevance import ALL, LISTED, SIDES, Relevance
@@ -22,20 +22,24 @@ _SHOWN = 110  # greatest length of a statement's text
 def statement_plans(run: Run, recorder: Recorder) -> tuple[StatementPlan, ...]:
     """The plan of each statement, in program order, its completion before its inference; then those of shared
     formulas."""
-    order: dict[object, int] = {}
+    order, stating = dict[object, int](), dict[str, list[str]]()  # the names of those that state a shared formula
     for root in run.plan.lifted.statements:
         order.setdefault(id(root.origin), len(order))
+        if isinstance(root.origin, Assertion):
+            stating.setdefault(root.reference.node, []).append(root.origin.called)
     plans: list[tuple[tuple[bool, int, bool], StatementPlan]] = []
     for member, entered in enumerate(recorder.entered):
         root = entered.formula.root
         assert root is not None
         shared = entered.formula.auxiliary is not None
         place = (shared, 0 if shared else order[id(root.origin)], not entered.completes)
-        plans.append((place, _statement(run, recorder, member, entered)))
+        plans.append((place, _statement(run, recorder, member, entered, stating)))
     return tuple(plan for _, plan in sorted(plans, key=lambda placed: placed[0]))
 
 
-def _statement(run: Run, recorder: Recorder, member: int, entered: Entered) -> StatementPlan:
+def _statement(
+    run: Run, recorder: Recorder, member: int, entered: Entered, stating: Mapping[str, list[str]]
+) -> StatementPlan:
     formula, needs = entered.formula, entered.needs
     assert formula.root is not None
     joins: list[PlanJoin] = []
@@ -53,9 +57,10 @@ def _statement(run: Run, recorder: Recorder, member: int, entered: Entered) -> S
     purpose = "completion" if entered.completes else "inference"
     cost = recorder.proposals[member], recorder.seconds[member]
     if formula.auxiliary is not None or not isinstance(origin, Assertion):
-        stating = [root for root in run.plan.lifted.statements if root.reference.node == formula.auxiliary]
-        names = ", ".join(root.origin.called for root in stating if isinstance(root.origin, Assertion)) or None
-        return StatementPlan("neuron", names, formula.key, None, None, purpose, instances, tuple(joins), *cost)
+        names = stating.get(str(formula.auxiliary))
+        return StatementPlan(
+            "neuron", names and ", ".join(names), formula.key, None, None, purpose, instances, tuple(joins), *cost
+        )
     text = origin.text.partition(":")[2] if origin.name else origin.text.removeprefix(origin.kind)
     text = text.lstrip()
     text = text if len(text) <= _SHOWN else text[:_SHOWN] + " ..."

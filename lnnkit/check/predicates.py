@@ -190,7 +190,7 @@ def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
                 hint = f"if `{format_predicate(near)}` is meant, correct it; else declare {declare}"
                 yield warning("near-miss-predicate", use.span, message, hint)
             continue
-        near = nearest(name, candidates) or next((n for n in symbols.numbers if n.lower() == name.lower()), None)
+        near = nearest(name, candidates | {number for number in symbols.numbers if number.lower() == name.lower()})
         if near is None and is_text_function(name):
             hint = f"{TEXTS_UNSEARCHED}; else declare it: {declare}"
             yield error("text-function", use.span, f"`{name}` is not a function of the language", hint)

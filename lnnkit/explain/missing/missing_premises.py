@@ -45,7 +45,7 @@ _SUBSETS = 300  # subsets of literals: 23 literals have 277 with at most two mis
 # and each finds more; 40 and 80 find no more (`python -m benchmarks.question_constants missing`)
 _LOOKED_AT = 20
 _FOLLOWED_AT = 5  # likewise, of a rule that derives a premise
-_DENIED = 20  # likewise, instances of all rules that may make an atom true
+_DENIED = 20  # instances that may make an atom true: each is evaluated some hundred times
 _FOLLOWED_PATTERNS = 40  # derived atoms with unbound variables whose rules are searched for entities
 _RowsOfPatterns = dict[tuple[str, tuple[int | None, ...]], list[Sequence[int]]]  # a predicate, and entities or None
 
@@ -131,11 +131,12 @@ class MissingPremises:
                     if way is None or way.gives > goal + self._eps:
                         return []
                     ways.append(way)
+        if not ways:
+            return []
+        shared = set.intersection(*({*way.bindings.items()} for way in ways))
+        bindings = {name: entity for name, entity in ways[0].bindings.items() if (name, entity) in shared}
         missing = {premise.atom: premise for way in ways for premise in way.missing}
-        shared = [
-            pair for pair in (ways[0].bindings.items() if ways else ()) if all(pair in w.bindings.items() for w in ways)
-        ]
-        return [replace(way, bindings=dict(shared), missing=[*missing.values()]) for way in ways[:1]]
+        return [replace(ways[0], bindings=bindings, missing=[*missing.values()])]
 
     def _ways(
         self, formula: Formula, leaf: int, about: Sequence[str], side: int, bound: float, goal: float, most: int
@@ -323,9 +324,8 @@ def _ends(formula: Formula, leaf: int, side: int, *, completes: bool = False) ->
     those by which its antecedent falls."""
     polarity = Polarity(formula)
     if completes:
-        signs = polarity.signs_beneath(formula.neurons[formula.top].operands[0])
-        read = [(other, signs[other]) for other in formula.leaves if other in signs]
-        return [(other, end) for other, sign in read for end in (0, 1) if sign != (1, -1)[end]]
+        signs, ends = polarity.signs_beneath(formula.neurons[formula.top].operands[0]), {1: (1,), -1: (0,), 0: (0, 1)}
+        return [(other, end) for other in formula.leaves if other in signs for end in ends[signs[other]]]
     return [(read.leaf, int(read.end == "upper")) for read in polarity.reads(leaf, SIDES[side])]
 
 

@@ -118,7 +118,7 @@ class _Finder:
             rules = dict.fromkeys(rule for definition in defined for rule, _ in definition.rules)
             if defined:
                 expanded[Loop(frozenset(definition.key for definition in defined), tuple(rules))] = None
-            wider = sorted(expanded, key=lambda item: not isinstance(item, KnownEnd))
+            self.enough = wider = sorted(expanded, key=lambda item: not isinstance(item, KnownEnd))
             self._enter(wider, paused=True)
             least = self._least(wider)
             if least is not None and not any(isinstance(item, KnownEnd) and item.completed for item in least):
@@ -184,8 +184,8 @@ class _Finder:
         if step.given is not None and key is not None:
             yield KnownEnd(key, side, step.given)
         elif step.reason == "completed" and key is not None:
-            whole = definition_of(key, self.ground.index, self.ground.known) if by_rules else None
-            yield whole or KnownEnd(key, side, completed=True)
+            defined = definition_of(key, self.ground.index, self.ground.known) if by_rules else None
+            yield defined or KnownEnd(key, side, completed=True)
         elif step.statement is not None:
             names, origin = sorted(names_in(step.statement.formula)), step.statement
             every = (stated for name in names for stated in self.ground.index.mentioning(name))
@@ -211,9 +211,14 @@ class _Finder:
                     completed |= {name for name, _ in item.atoms}
                 case _:
                     pass
-        rules = (rule for name in completed for rule, _ in self.ground.index.defining(name))
+        program, ruled = self.ground.known.program, [*(self.encoding.closed & self.ground.known.derived)]
+        for name in ruled:  # grows: what rules do not derive rests on all that they read
+            read = {other for rule, _ in self.ground.index.defining(name) for other in rule.part.names}
+            ruled += [other for other in sorted(read.difference(ruled)) if program.predicates[other].closed]
+        closed = completed.union(self.encoding.closed, ruled)
+        rules = (rule for name in closed for rule, _ in self.ground.index.defining(name))
         statements |= {member_of(rule.origin) for rule in rules}
-        declared = declarations(self.ground.known.program, completed | self.encoding.closed)
+        declared = declarations(program, closed)
         place = attrgetter("file", "line", "text")
         return tuple(member for members in (facts, statements, declared) for member in sorted(members, key=place))
 
