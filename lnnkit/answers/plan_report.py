@@ -57,10 +57,8 @@ def _statement(
     purpose = "completion" if entered.completes else "inference"
     cost = recorder.proposals[member], recorder.seconds[member]
     if formula.auxiliary is not None or not isinstance(origin, Assertion):
-        names = stating.get(str(formula.auxiliary))
-        return StatementPlan(
-            "neuron", names and ", ".join(names), formula.key, None, None, purpose, instances, tuple(joins), *cost
-        )
+        names = ", ".join(stating.get(str(formula.auxiliary), ())) or None
+        return StatementPlan("neuron", names, formula.key, None, None, purpose, instances, tuple(joins), *cost)
     text = origin.text.partition(":")[2] if origin.name else origin.text.removeprefix(origin.kind)
     text = text.lstrip()
     text = text if len(text) <= _SHOWN else text[:_SHOWN] + " ..."
