@@ -17,7 +17,7 @@ Each stage may import itself and the stages before it. Beside them stand
   that everything shows itself by.
 - ``report``: draws ``scores`` of training as a page, for ``fit`` and the command line.
 - ``draft``: a first program for tables, for the surfaces alone.
-- ``interchange``: other notations of logic -> programs, and checked programs -> such notations, for the surfaces alone.
+- ``interchange``: another notation of logic -> programs, for the surfaces alone.
 - ``scoring``: streams of rows through a scorer of ``rows`` into a file, for the surfaces alone.
 - ``highlighting`` (colours, by the TextMate grammar) and ``editor`` (what an editor asks of a text: pure functions over
   syntax trees and the checker's index) import no engine; ``language_server`` speaks the protocol, and infers through
@@ -58,7 +58,7 @@ for _stage in ("answers", "rows", "explain", "prove", "draw", "learn", "kb"):
 for _stage in ("explain", "prove", "draw", "kb"):
     MAY[_stage] |= {"markup", "picture"}
 MAY["rows"] |= {"errors", "budget"}
-MAY["kb"] |= {"interchange", "errors", "budget", "computing", "fit", "interrupt", "output"}
+MAY["kb"] |= {"errors", "budget", "computing", "fit", "interrupt", "output"}
 MAY |= {leaf: {leaf, "arrays", "elementwise"} for leaf in LEAVES}
 for _stage in STAGES[STAGES.index("graph") :]:
     MAY[_stage] |= {"garbage", "time_limit"}
@@ -78,7 +78,7 @@ MAY["interrupt"] = {"engine"}
 MAY["output"] = {"errors", "syntax", "data"}
 MAY["scoring"] = {"scoring", "rows", "syntax", "data", "errors", "answer_table"}
 MAY["draft"] = {"draft", "syntax", "data"}
-MAY["interchange"] = {"interchange", "syntax", "data", "check", "errors"}
+MAY["interchange"] = {"interchange", "syntax", "errors"}
 MAY["highlighting"] = {"syntax", "highlighting"}
 MAY["editor"] = {"syntax", "data", "check", "markup", "editor"}
 MAY["language_server"] = {*MAY["kb"], "editor", "language_server", "lnnkit"}

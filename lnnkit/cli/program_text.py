@@ -193,11 +193,11 @@ def _import(arguments: argparse.Namespace) -> int:
 
 
 _EXPORT_HELP = """\
-write a program's classical reading as SMT-LIB
+write questions in their classical reading as SMT-LIB (needs the extra `prove`)
 
-Writes what a program says in first-order logic, with the questions, for other solvers: statements of truth alpha or
-more, entities distinct, closed sorts enumerated, open ones open, numbers reals. The questions are FORMULAs without free
-variables, or else the program's queries.
+Writes what Z3 is given where `lnnkit prove` reads a question classically, as Z3 prints it, for other solvers: the
+question negated, and the instances of the statements on which it depends. The questions are FORMULAs, or else the
+program's queries; one with free variables is asked for each way to bind them.
 
   lnnkit export policy.lnn 'Allowed(anna)' -o policy.smt2
 """

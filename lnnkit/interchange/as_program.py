@@ -8,7 +8,7 @@ individuals is a fact, every other premise an axiom, whatever is asked a query.
 from __future__ import annotations
 
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,21 +16,14 @@ from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.first_order import Expression, Liberties
 from lnnkit.interchange.fol_lines import read_fol
-from lnnkit.interchange.rewriting import (
-    Symbol,
-    names_for,
-    note_unique_names,
-    with_attributes,
-    with_one_name,
-    with_relations,
-)
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import is_name, normalise
 from lnnkit.syntax.printer import format_statement, one_line
-from lnnkit.syntax.span import as_source
+from lnnkit.syntax.span import Span, as_source
 
-DEEPEST = 140
+_Symbol = tuple[str, str, int]  # "atom" or "attribute", the name, and the arity
+_DEEPEST = 140
 _MADE = {
     "not": ast.Not, "implies": ast.Implies, "iff": ast.Iff, "xor": ast.Xor, "and": ast.And, "or": ast.Or,
     "forall": ast.Forall, "exists": ast.Exists,
@@ -61,12 +54,12 @@ def from_fol(text: str, path: str = "<string>", *, skip_errors: bool = False) ->
     for error in errors:
         liberties.add(replace(error, message=f"left out: {error.message}", severity="warning"))
     _require_shallow(stated)
-    stated = with_relations(with_one_name(with_attributes(stated), liberties), liberties)
+    stated = fol.with_relations(_with_one_name(fol.with_attributes(stated), liberties), liberties)
     _require_shallow(stated)
-    note_unique_names(stated, liberties)
+    _note_unique_names(stated, liberties)
     stated = [replace(line, formula=_evaluated(line.formula)) for line in stated]
     stated = [line for line in stated if line.role == "query" or line.formula != fol.TRUE]
-    names, constants = names_for(stated, liberties)
+    names, constants = _names_for(stated, liberties)
     notes = tuple(liberties.findings)
     writer = _Writer(names, constants, {*_facts_entities(stated)})
     head = [f"# From {path}, first-order logic."]
@@ -80,8 +73,8 @@ def from_fol(text: str, path: str = "<string>", *, skip_errors: bool = False) ->
 
 def _require_shallow(stated: Sequence[fol.Stated]) -> None:
     """Raises `ProgramError` for formulas that nest deeper than the language allows."""
-    message, hint = f"this formula nests more than {DEEPEST} operators", "split it into several formulas"
-    deep = [Diagnostic("too-deep", message, hint, line.span) for line in stated if fol.depth(line.formula) > DEEPEST]
+    message, hint = f"this formula nests more than {_DEEPEST} operators", "split it into several formulas"
+    deep = [Diagnostic("too-deep", message, hint, line.span) for line in stated if fol.depth(line.formula) > _DEEPEST]
     if deep:
         raise ProgramError(deep)
 
@@ -148,10 +141,103 @@ def _conjuncts(formula: Expression) -> Iterator[Expression]:
         yield formula
 
 
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def _with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[fol.Stated]:
+    """Eliminate equations between two names: the first name replaces the other."""
+    name_of: dict[str, str] = {}
+
+    def renamed(node: Expression) -> Expression:
+        if not _is_constant(node):
+            return fol.changed(node, renamed)
+        name = node.name
+        while name in name_of:
+            name = name_of[name]
+        return replace(node, name=name)
+
+    kept = []
+    for line in stated:
+        formula = line.formula
+        if line.role != "axiom" or formula.kind != "equal" or not all(map(_is_constant, formula.parts)):
+            kept.append(line)
+            continue
+        one, other = (renamed(term).name for term in formula.parts)
+        if one != other:
+            name_of[other] = one
+            message = f"`{other}` is another name of `{one}`, which is written in its place"
+            hint = "in a program different names are different entities"
+            liberties.note("another-name", message, hint, formula.span)
+    return [replace(line, formula=renamed(line.formula)) for line in kept]
+
+
+def _note_unique_names(stated: Sequence[fol.Stated], liberties: Liberties) -> None:
+    """Note the unique names assumption where it matters. Without equations it changes nothing: any model has a copy in
+    which distinct names denote distinct entities."""
+    nodes = [*fol.nodes_of(stated)]
+    equations = [node for node in nodes if node.kind == "equal"]
+    if equations and len({node.name for node in nodes if node.kind == "function" and not node.parts}) > 1:
+        place = next((node.span for node in equations if node.span is not None), None)
+        message = "different names are taken to denote different individuals"
+        liberties.note("unique-names", message, "where two may be one, use one name for both", place)
+
+
+def _names_for(stated: Sequence[fol.Stated], liberties: Liberties) -> tuple[dict[_Symbol, str], list[str]]:
+    """Names for all predicates and numbers, in the order of their first use, and the constants. A symbol keeps its name
+    unless a symbol of another kind or arity has the same one."""
+    symbols: dict[_Symbol, Span | None] = {}
+    constants: dict[str, Span | None] = {}
+    for node in fol.nodes_of(stated):
+        name = normalise(node.name)
+        if node.kind in ("atom", "attribute"):
+            symbols.setdefault((node.kind, name, len(node.parts)), node.span)
+        elif node.kind == "function" and not node.parts:
+            constants.setdefault(name, node.span)
+    names = dict(_apart(symbols, liberties))
+    _note_case({name: span for (_, name, _), span in symbols.items()}, "predicate", liberties)
+    _note_case(constants, "name", liberties)
+    return names, list(constants)
+
+
+def _apart(symbols: Mapping[_Symbol, Span | None], liberties: Liberties) -> Iterator[tuple[_Symbol, str]]:
+    taken = {name for _, name, _ in symbols}
+    used: set[str] = set()
+    for symbol, span in symbols.items():
+        kind, name, arity = symbol
+        if name not in used:
+            used.add(name)
+            yield symbol, name
+            continue
+        stem = f"{name}_{arity}" if kind == "atom" else f"{name}_number"
+        fresh = fol.fresh((stem,), f"{stem}_", 2, taken)
+        taken.add(fresh)
+        use = f"with {arity} argument{'' if arity == 1 else 's'}" if kind == "atom" else "as a number"
+        message = f"`{name}` is used here {use}, and otherwise before: the two are kept apart, this one as `{fresh}`"
+        liberties.note("kept-apart", message, "check whether they are meant to be the same", span)
+        yield symbol, fresh
+
+
+def _note_case(names: Mapping[str, Span | None], kind: str, liberties: Liberties) -> None:
+    """A note where names differ in nothing but case, or in spaces and underscores."""
+    alike: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        alike["".join(c for c in name.casefold() if c.isalnum() or c in "+-.")].append(name)
+    for group in alike.values():
+        if len(group) > 1:
+            listed = " and ".join([f"`{name}`" for name in group])
+            message = f"{listed} are two {kind}s, though they are spelled nearly the same"
+            hint = "spell them alike if they are meant to be one"
+            liberties.note("nearly-same-names", message, hint, names[group[1]])
+
+
+def _is_constant(term: Expression) -> bool:
+    return term.kind == "function" and not term.parts and not term.quoted
+
+
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def _declarations(names: Mapping[Symbol, str], glosses: Mapping[str, str]) -> Iterator[str]:
+def _declarations(names: Mapping[_Symbol, str], glosses: Mapping[str, str]) -> Iterator[str]:
     yield ""
     yield "sort entity open"
     for (kind, name, arity), chosen in names.items():
@@ -173,7 +259,7 @@ class _Writer:
     """Formulas to statements, under the names that were chosen. Entities that are not ``known`` from facts are quoted,
     so that `check` takes them for new ones."""
 
-    def __init__(self, names: Mapping[Symbol, str], constants: Sequence[str], known: Collection[str]) -> None:
+    def __init__(self, names: Mapping[_Symbol, str], constants: Sequence[str], known: Collection[str]) -> None:
         self.names = names
         self.known = known
         self.titles: Counter[str] = Counter()

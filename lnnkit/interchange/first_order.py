@@ -1,9 +1,16 @@
-"""First-order formulas with equality, functions and real numbers, as a text states them, and the findings about it."""
+"""First-order formulas with equality, functions and real numbers, as a text states them, and the findings about it;
+and the same without functions, in which each symbol has one meaning and each individual one name.
+
+``f(x) = y`` becomes ``f(x, y)``, with axioms that each ``x`` has one such ``y``. Every model of the one is a model of
+the other: where ``f`` has exactly one value, ``P(f(x))`` is both ``exists y: f(x, y) & P(y)`` and ``forall y: f(x, y)
+-> P(y)``. Which is written depends on the polarity, so that rules stay rules. Functions whose values are numbers become
+numeric attributes.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lark import Token
@@ -11,12 +18,13 @@ from lark.tree import Meta
 
 from lnnkit.errors import ProgramError
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.span import NOWHERE, Source, Span
 
 CONNECTIVES = ("not", "and", "or", "implies", "iff", "xor")
 QUANTIFIERS = ("forall", "exists")
 COMPARISONS = ("<", "<=", ">", ">=", "=")  # of numbers; `equal` compares individuals
 ARITHMETIC = ("+", "-", "*", "/")
+_NameAndArity = tuple[str, int]  # a name and its arity
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,11 @@ def nodes(*expressions: Expression) -> Iterator[Expression]:
     while waiting:
         yield (node := waiting.pop())
         waiting.extend(reversed(node.parts))
+
+
+def nodes_of(stated: Iterable[Stated]) -> Iterator[Expression]:
+    """The nodes of all formulas."""
+    return nodes(*(line.formula for line in stated))
 
 
 def depth(expression: Expression) -> int:
@@ -154,3 +167,145 @@ class Liberties:
         """A finding, once."""
         if diagnostic not in self.findings:
             self.findings.append(diagnostic)
+
+
+def _symbol(term: Expression) -> _NameAndArity:
+    return term.name, len(term.parts)
+
+
+# --- numeric attributes -----------------------------------------------------------------------------------------------
+
+
+def with_attributes(stated: Sequence[Stated]) -> list[Stated]:
+    """The formulas with functions as attributes where arithmetic, an order or a literal shows that their values are
+    numbers, and equations between numbers as comparisons. Raises `ProgramError` if an individual occurs where a number
+    is expected."""
+    leaves = [node for node in nodes_of(stated) if node.kind in (*COMPARISONS, "equal")]
+    numeric: set[_NameAndArity] = set()
+    before = -1
+    while len(numeric) > before:
+        before = len(numeric)
+        numeric.update(*(_symbols(leaf) for leaf in leaves if _of_numbers(leaf, numeric)))
+
+    def rewritten(node: Expression) -> Expression:
+        if _of_numbers(node, numeric):
+            node = replace(node, kind="=" if node.kind == "equal" else node.kind)
+            return changed(node, lambda term: _number(term, numeric))
+        return changed(node, rewritten)
+
+    return [replace(line, formula=rewritten(line.formula)) for line in stated]
+
+
+def _of_numbers(node: Expression, numeric: set[_NameAndArity]) -> bool:
+    """Whether numbers are compared: an equation has a literal beside a function, a sum, or a term that is known to be a
+    number."""
+    if node.kind != "equal":
+        return node.kind in COMPARISONS
+    functions = [side for side in node.parts if side.kind == "function"]
+    kinds = {side.kind for side in node.parts}
+    if any(_symbol(side) in numeric for side in functions) or not kinds.isdisjoint(ARITHMETIC):
+        return True
+    return "number" in kinds and any(not side.quoted for side in functions)
+
+
+def _symbols(term: Expression) -> Iterator[_NameAndArity]:
+    """The functions that give the numbers of a term or a comparison."""
+    if term.kind == "function":
+        yield _symbol(term)
+    elif term.kind in (*ARITHMETIC, *COMPARISONS, "equal"):
+        yield from (symbol for part in term.parts for symbol in _symbols(part))
+
+
+def _number(term: Expression, numeric: set[_NameAndArity]) -> Expression:
+    if term.kind in ARITHMETIC:
+        return changed(term, lambda part: _number(part, numeric))
+    if term.kind == "function" and not term.quoted and _symbol(term) in numeric:
+        return replace(term, kind="attribute")
+    if term.kind not in ("number", "attribute"):
+        message = f"`{term.name}` is an individual, but a number is expected here"
+        hint = "name a number that it has, as in `age(x) > 5`"
+        raise unreadable("individual-as-number", message, hint, term.span)
+    return term
+
+
+# --- relations --------------------------------------------------------------------------------------------------------
+
+
+def with_relations(stated: Sequence[Stated], liberties: Liberties) -> list[Stated]:
+    """The formulas with functions replaced by relations, and the axioms of these."""
+    every = [*nodes_of(stated)]
+    taken = {node.name for node in every if node.kind == "atom"}
+    relations: dict[_NameAndArity, str] = {}
+    laws: list[Stated] = []
+    for term in filter(_is_function, every):
+        if _symbol(term) not in relations:
+            name, arity = _symbol(term)
+            relation = relations[name, arity] = fresh((name, f"{name}_value"), f"{name}_value", 2, taken)
+            taken.add(relation)
+            laws += _laws(name, relation, arity)
+            given = "".join(f"x{i + 1}, " for i in range(arity))
+            message = f"the function `{name}` is written as the relation `{relation}({given}y)`: `y` is its value"
+            liberties.note("function-as-relation", message, "", term.span)
+    if not relations:
+        return list(stated)
+    return [*laws, *(replace(line, formula=_Rewriting(relations, line).formula) for line in stated)]
+
+
+def _laws(name: str, relation: str, arity: int) -> Iterator[Stated]:
+    given = [f"x{i + 1}" for i in range(arity)]
+    *arguments, one, two = (Expression("variable", variable) for variable in (*given, "y", "z"))
+    images = [Expression("atom", relation, (*arguments, value)) for value in (one, two)]
+    total = quantified("exists", "y", images[0])
+    same = joined("implies", joined("and", *images), Expression("equal", parts=(one, two)))
+    for law, gloss in ((total, "a value"), (quantified("forall", "yz", same), "one value at most")):
+        yield Stated(NOWHERE, gloss=f"`{name}` has {gloss}", formula=quantified("forall", given, law))
+
+
+class _Rewriting:
+    """A formula on its way to one without functions."""
+
+    def __init__(self, relations: Mapping[_NameAndArity, str], stated: Stated) -> None:
+        self.relations = relations
+        self.taken = variables(stated.formula)
+        self.formula = self._formula(stated.formula, stated.role == "axiom")
+
+    def _formula(self, formula: Expression, positive: bool) -> Expression:
+        if formula.kind in ("atom", "equal", *COMPARISONS):
+            return self._leaf(formula, positive)
+        if formula.kind in ("not", "implies"):
+            first, *rest = formula.parts
+            denied = self._formula(first, not positive)
+            return joined(formula.kind, denied, *[self._formula(part, positive) for part in rest])
+        return changed(formula, lambda part: self._formula(part, positive))
+
+    def _leaf(self, leaf: Expression, positive: bool) -> Expression:
+        """The leaf with variables in place of its functions, under the definitions of these."""
+        given: list[Expression] = []
+        function = next(filter(_is_function, leaf.parts), None) if leaf.kind == "equal" else None
+        if function is not None:
+            left, right = leaf.parts
+            leaf = self._image(function, right if function is left else left, leaf)
+        leaf = changed(leaf, lambda term: self._term(term, given))
+        for atom in reversed(given):
+            inner = joined("implies" if positive else "and", atom, leaf)
+            leaf = Expression("forall" if positive else "exists", atom.parts[-1].name, (inner,))
+        return leaf
+
+    def _image(self, function: Expression, value: Expression, place: Expression) -> Expression:
+        """That a function has a value."""
+        return Expression("atom", self.relations[_symbol(function)], (*function.parts, value), place.span)
+
+    def _term(self, term: Expression, given: list[Expression]) -> Expression:
+        """The term with variables in place of its functions. Their definitions are added to ``given``, inner ones
+        first."""
+        term = changed(term, lambda part: self._term(part, given))
+        if not _is_function(term):
+            return term
+        variable = Expression("variable", fresh((), "v", 1, self.taken))
+        self.taken.add(variable.name)
+        given.append(self._image(term, variable, term))
+        return variable
+
+
+def _is_function(term: Expression) -> bool:
+    return term.kind == "function" and bool(term.parts) and not term.quoted

@@ -301,21 +301,27 @@ class KnowledgeBase:
         return replace(explainer.explain(lifted, root, alpha), warnings=tuple(findings))
 
     def export(self, formulas: Sequence[str] | None = None, *, alpha: float = 1.0) -> str:
-        """The program's reading in first-order logic, and the questions, in SMT-LIB for other solvers.
+        """The classical reading of questions in SMT-LIB, as Z3 prints what it is given in a proof.
 
-        Statements of truth ``alpha`` or more are formulas. Entities are distinct, closed sorts are enumerated, open
-        sorts are not, and numbers are reals. ``formulas`` have no free variables (default: the program's queries). If
-        a check gives `unsat`, the question follows. Raises `ProgramError` for a statement that has no such
-        reading.
+        A question is stated negated, with the instances of statements, of truth ``alpha`` or more, on which it depends,
+        so `unsat` means that it follows. ``formulas`` are the questions (default: the program's queries), one check for
+        each way to bind their free variables. Needs the extra ``lnnkit[prove]``. Raises `Error` without it,
+        `ProgramError` for a number.
         """
         return self.exported(formulas, alpha=alpha)[0]
 
+    @collection_paused()
     def exported(self, formulas: Sequence[str] | None = None, *, alpha: float = 1.0) -> tuple[str, list[Diagnostic]]:
         """The text of `export`, and what was left out of it."""
         check_alpha(alpha)
-        from lnnkit.kb.saving import exported
+        self._theory.require_evaluated()
+        texts = [formulas] if isinstance(formulas, str) else formulas or ()
+        checked = [asked(self._theory, text) for text in texts]
+        from lnnkit.kb.proving import smtlib
 
-        return exported(self._theory, [formulas] if isinstance(formulas, str) else formulas, alpha)
+        queries = self._checked.queries if formulas is None else [query for query, _ in checked]
+        text, notes = smtlib(self._session, queries, alpha)
+        return text, [*(finding for _, findings in checked for finding in findings), *notes]
 
     def why_not(self, atom: str, *, side: Literal["lower", "upper"] = "lower", goal: float | None = None) -> WhyNot:
         """What keeps an atom from being true (``side`` upper: from being false), or from reaching ``goal``: the

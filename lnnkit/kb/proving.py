@@ -22,10 +22,11 @@ from lnnkit.kb.asking import answers, covering, covering_widely
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.querying import check_bound, free_variables, no_formula
 from lnnkit.kb.session import Session
-from lnnkit.prove.decision.classical_decision import prove_classically
+from lnnkit.prove.decision.classical_decision import classical_smtlib, prove_classically
 from lnnkit.prove.decision.graded_decision import exact_ends, prove_exactly
 from lnnkit.prove.decision.minimal_core import NoRecord, declarations, member_of, recorded
 from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text, propagated
+from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.parts import StatementIndex, part_of, sorted_variables
 from lnnkit.prove.ground.proved_program import component, crisped, is_crisp, plain, whole_numbers
@@ -33,6 +34,7 @@ from lnnkit.prove.solving import NoSolver, solver_module
 from lnnkit.prove.verdict import Core, CoreMember, Proved, Reading
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import one_line
 from lnnkit.time_limit import Deadline, TimedOut, limited_to
 
 if TYPE_CHECKING:
@@ -60,9 +62,7 @@ def proved(
 ) -> Iterator[Proved]:
     """The answers to questions, in order: one each, or one for each binding of its free variables. Raises `Error` if
     the solver is not installed, `ProgramError` for a number, and for too many bindings."""
-    numbers = [no_formula(query) for query in queries if query.numeric]
-    if numbers:
-        raise ProgramError(numbers)
+    _require_formulas(queries)
     reading = asked_reading or ("classical" if is_crisp(session.theory.settled()) else "exact")
     asked = [_program_query(session, query) for query in queries]
     if reading == "classical":
@@ -105,6 +105,36 @@ def proved(
                 stop.done |= answer.interrupted
                 yield replace(answer, notes=(*notes, *answer.notes), alpha=alpha)
                 deadline = timed.deadline = _deadline(timeout)
+
+
+def smtlib(session: Session, queries: Sequence[Query], alpha: float) -> tuple[str, list[Diagnostic]]:
+    """The questions in the classical reading, as the solver prints them, and what was left out. Raises as `proved`
+    does, and `Error` where too much would have to be written."""
+    _require_formulas(queries)
+    if not queries:
+        message, hint = "there is nothing to export: the program has no query", "name a formula, as in `P(a)`"
+        raise ProgramError([Diagnostic("no-query", message, hint)])
+    with _solver_needed():
+        solver_module()
+    asked = [_plain(_program_query(session, query)) for query in queries]
+    part, dropped = _classical(session, alpha)
+    ground = _grounded(part, _covering(part, asked), asked, "classical")
+    texts: list[str] = []
+    for query in asked:
+        for _, question in _questions(part, ground, query, query.text):
+            try:
+                texts.append(f"; does it follow? {one_line(question.text)}\n{classical_smtlib(ground, question)}")
+            except TooWide:
+                message = f"`{question.text}` depends on more than {ground.limit:,} instances of statements"
+                raise Error([Diagnostic("too-wide", message)]) from None
+    message = f"{dropped:,} statements hold to less than {alpha:g} and are left out"
+    return "(reset)\n".join(texts), [Diagnostic("left-out", message, severity="warning")] if dropped else []
+
+
+def _require_formulas(queries: Sequence[Query]) -> None:
+    numbers = [no_formula(query) for query in queries if query.numeric]
+    if numbers:
+        raise ProgramError(numbers)
 
 
 def _deadline(timeout: float | None) -> Deadline:

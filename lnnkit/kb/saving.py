@@ -1,14 +1,12 @@
-"""Writing a program: as text, as a model file with the exact numbers that it has learned, or for other solvers."""
+"""Writing a program: as text, or as a model file with the exact numbers that it has learned."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from lnnkit.data.files import is_model, model_bytes
 from lnnkit.errors import Error
-from lnnkit.kb.querying import asked
-from lnnkit.kb.theory import Theory
 from lnnkit.output import write_text
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -39,16 +37,3 @@ def refuse_unsaved(facts: Iterable[tuple[str, int]]) -> None:
         listed = ", ".join(f"{count:,} of `{name}`" for name, count in counts.items())
         message = f"the file cannot hold facts that were told: {listed}"
         raise Error([Diagnostic("told-facts", message, "write them to a table, and `load` it in the program")])
-
-
-def exported(theory: Theory, formulas: Sequence[str] | None, alpha: float) -> tuple[str, list[Diagnostic]]:
-    """A program's classical reading in SMT-LIB, and what it leaves out. Raises `ProgramError` for statements that it
-    cannot express."""
-    from lnnkit.interchange.smtlib import smtlib
-
-    theory.require_evaluated()
-    checked = [(query, []) for query in theory.checked.queries]
-    if formulas is not None:
-        checked = [asked(theory, text) for text in formulas]
-    text, notes = smtlib(theory.bound(theory.settled()), [query for query, _ in checked], alpha)
-    return text, [*(finding for _, findings in checked for finding in findings), *notes]

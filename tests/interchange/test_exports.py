@@ -16,14 +16,12 @@ from tests.interchange.random_formulas import Source, Spelling, Tree
 
 def verdicts(text: str) -> list[bool | None]:
     """Which questions of an SMT-LIB text follow: its checks, made one by one."""
-    head, *parts = text.split("(push 1)")
-    bodies = [part.split("(check-sat)")[0] for part in parts] or [""]
     found: list[bool | None] = []
-    for body in bodies:
+    for part in text.split("(reset)\n"):
         context = z3.Context()
         solver = z3.Solver(ctx=context)
         solver.set("timeout", 5000)
-        solver.add(z3.parse_smt2_string(head + body, ctx=context))
+        solver.add(z3.parse_smt2_string(part, ctx=context))
         answer = solver.check()
         found.append(None if answer == z3.unknown else answer == z3.unsat)
     return found
@@ -189,21 +187,42 @@ def test_names_that_other_notations_take_or_refuse(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "code"),
+    ("text", "follows"),
     [
-        ("predicate P(e) closed\nfact Q(a)\nrule Q(X) -> P(X)\nquery P(a)\n", "closed-derived"),
-        ("fact P(a)\nquery P(X)\n", "free-variable"),
-        ("number n(e)\nfact n(a) = 4\nquery sqrt(n(a)) > 1\n", "not-first-order"),
-        ("number n(e)\nfact n(a) = 4\nquery n(a)\n", "number-as-formula"),
+        ("predicate P(e) closed\nfact Q(a)\nfact R(b)\nrule Q(X) -> P(X)\nquery P(a)\nquery ~P(b)\n", [True, True]),
+        ("predicate P(e)\npredicate Q(e)\nfact P(a)\nfact Q(b)\nquery P(X)\n", [True, False]),
+        ("number n(e)\nfact n(a) = 4\nquery sqrt(n(a)) > 1\n", [True]),
+        ("rule (P@0.5 & Q) -> R\nfact P\nfact Q\nquery R\n", [True]),
     ],
 )
-def test_statements_outside_first_order_logic(text: str, code: str) -> None:
+def test_what_proving_reads(text: str, follows: list[bool]) -> None:
+    assert verdicts(lnnkit.loads(text).export()) == follows
+
+
+def test_rules_that_support_each_other_alone() -> None:
+    text = (
+        "predicate Reach(e, e) closed\npredicate Edge(e, e) closed\nfact Edge(a, b)\nfact Node(c)\npredicate Node(e)\n"
+    )
+    text += "fact Lit(a) in [0, 1]\nrule Edge(X, Y) & Lit(X) -> Reach(X, Y)\nrule Reach(Y, X) -> Reach(X, Y)\n"
+    kb = lnnkit.loads(text + "query Reach(a, b) -> Lit(a)\nquery ~Reach(a, c)\nquery Reach(a, b)\n")
+    assert verdicts(kb.export()) == [True, True, False]
+
+
+def test_inference_is_not_taken_for_granted() -> None:
+    text = lnnkit.loads("fact P(a)\nrule P(X) -> Q(X)\nrule Q(X) -> R(X)\nquery R(a)\n").export()
+    assert all(f"(declare-fun |{name}(a)| () Bool)" in text for name in "PQR") and text.count("(assert") == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("number n(e)\nfact n(a) = 4\nquery n(a)\n", "no-formula"), ("fact P(a)\n", "no-query")]
+)
+def test_what_is_no_question(text: str, code: str) -> None:
     with pytest.raises(lnnkit.ProgramError) as problem:
         lnnkit.loads(text).export()
     assert [each.code for each in problem.value.diagnostics] == [code]
 
 
 def test_what_is_left_out_is_said() -> None:
-    text, notes = lnnkit.loads("rule (P@0.5 & Q) -> R\nfact P\nfact Q\n").exported()
-    assert "(=> (and P Q) R)" in text
+    text, notes = lnnkit.loads("rule P -> R in [0.5, 1]\nfact P\nquery R\n").exported()
+    assert verdicts(text) == [False]
     assert [each.code for each in notes] == ["left-out"]

@@ -12,7 +12,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from lnnkit.prove.decision.minimal_core import core_of
+from lnnkit.prove.decision.minimal_core import core_of, smtlib
 from lnnkit.prove.decision.question import Asked, Decision, Ground, Question, contrasted, world_of
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, LazyEncoding, Quantified
 from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint, MarkedSolver
@@ -62,6 +62,11 @@ class ClassicalDecision(Decision):
 
     def depends(self) -> Iterable[Constraint]:
         return self._used
+
+    @property
+    def items(self) -> Iterable[Constraint]:
+        """What the solver was given."""
+        return self._solver.marks
 
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true. Raises `TooWide`, `Interrupted`."""
@@ -283,6 +288,17 @@ class LazyDecision(ClassicalDecision):
 def prove_classically(ground: Ground, question: Question, timeout: float | None) -> Proved:
     """Whether a question is true in all worlds of the classical reading, or false in all. Raises `NoSolver`."""
     return Asked(ground, question, "classical", 1.0, Deadline(timeout)).answered(_classical)
+
+
+def classical_smtlib(ground: Ground, question: Question) -> str:
+    """What the solver is given of the classical reading of a question, as it prints it: `unsat` if the question
+    follows. Raises `TooWide`, `TimedOut`."""
+    asked = Asked(ground, question, "classical", 1.0, Deadline(None))
+    asked.cone = asked.new_cone()
+    decision = ConeDecision(asked)
+    if asked.cone.definitions:  # adds loop formulas
+        decision.decide()
+    return smtlib(decision, decision.items)
 
 
 def _classical(asked: Asked) -> Proved:

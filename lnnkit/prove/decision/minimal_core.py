@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -31,7 +32,7 @@ from lnnkit.prove.encoding.graded_encoding import Constraint, MarkedSolver
 from lnnkit.prove.ground.dependency_cone import Definition, Loop, TooWide, definition_of
 from lnnkit.prove.ground.ground_reading import GroundAtom, Instance
 from lnnkit.prove.ground.parts import Blanket
-from lnnkit.prove.solving import Interrupted
+from lnnkit.prove.solving import Z3, Interrupted
 from lnnkit.prove.verdict import Core, CoreMember
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import one_line
@@ -40,6 +41,7 @@ from lnnkit.time_limit import Deadline, TimedOut
 SECONDS = 2.0  # time limit of the search for a core
 _MOST_STEPS = 5000  # steps of proofs examined at most
 _MOST = 20_000  # atoms examined at most for the premises of an exact step
+_ODD = re.compile(r"\\[|\\]|[^ -~\n]")  # what SMT-LIB has no place for in a name, as the solver prints it
 _MINIMISED = 40  # greatest number of premises that are tested for removal
 Goal = tuple[int, Fraction]  # what is to be refuted: that the question's truth is at most (0) or at least (1) a limit
 
@@ -65,6 +67,11 @@ def core_of(decision: Decision, goal: Goal | None = None) -> Core:
         return finder.core(goal)
     except (TimedOut, TooWide, Interrupted):
         return finder.as_core(finder.enough, whole=finder.whole)
+
+
+def smtlib(decision: Decision, given: Iterable[Constraint]) -> str:
+    """A question in SMT-LIB, as the solver prints it: `unsat` if it follows from the items that were given."""
+    return _Finder(decision, decision.asked.deadline).smtlib(given)
 
 
 def near_items(decision: Decision, goal: Goal) -> Sequence[CoreItem]:
@@ -96,13 +103,18 @@ class _Finder:
         self._goal = self._solver.mark(True if goal is None else self.encoding.beyond(truth, *goal))
         self.enough = first = [*dict.fromkeys(self._decision.depends())]
         self._enter(first, paused=paused)
-        ends: list[CoreItem] = []  # the known bounds of atoms that have become variables
-        for key in [*self.encoding.atoms, *self.encoding.arithmetic.numbers]:
-            box, unknown = self.ground.known.box(key), self.ground.known.unknown(key[0])
-            ends += [KnownEnd(key, end) for end in (0, 1) if box[end] != unknown[end]]
+        ends = self._known_ends()
         self.enough, self.whole = [*first, *ends], True
         self._enter(ends, paused=paused)
         return self._least(self.enough)
+
+    def _known_ends(self) -> list[CoreItem]:
+        """The known bounds of atoms that have become variables."""
+        ends: list[CoreItem] = []
+        for key in [*self.encoding.atoms, *self.encoding.arithmetic.numbers]:
+            box, unknown = self.ground.known.box(key), self.ground.known.unknown(key[0])
+            ends += [KnownEnd(key, end) for end in (0, 1) if box[end] != unknown[end]]
+        return ends
 
     def core(self, goal: Goal | None) -> Core:
         near = self.near(goal, paused=True)
@@ -110,20 +122,35 @@ class _Finder:
             return self.as_core([*self.marks])
         self.enough, wider = near, list[CoreItem]()
         for by_rules in (True, False):
-            expanded = dict[CoreItem, None]()
-            for item in near:
-                self._pause()
-                expanded |= dict.fromkeys(self._behind(item, by_rules) if isinstance(item, KnownEnd) else [item])
-            defined = [item for item in expanded if isinstance(item, Definition)]
-            rules = dict.fromkeys(rule for definition in defined for rule, _ in definition.rules)
-            if defined:
-                expanded[Loop(frozenset(definition.key for definition in defined), tuple(rules))] = None
-            self.enough = wider = sorted(expanded, key=lambda item: not isinstance(item, KnownEnd))
+            self.enough = wider = self._expanded(near, by_rules)
             self._enter(wider, paused=True)
             least = self._least(wider)
             if least is not None and not any(isinstance(item, KnownEnd) and item.completed for item in least):
                 return self.as_core(least, minimal=not self.deadline.passed)
         return self.as_core(wider)  # where completed atoms are false by what rules say together, all that they say
+
+    def smtlib(self, given: Iterable[Constraint]) -> str:
+        """The items that were given to the solver, what the known bounds of their atoms rest on, and the negation of
+        the question, as the solver prints them."""
+        goal = self.encoding.negated(self.encoding.truth(self._decision.asked.question.part, {}))
+        items = [*given]
+        self._enter(items, paused=True)
+        constraints = [self._constraint(item) for item in self._expanded([*items, *self._known_ends()], by_rules=False)]
+        solver = self.encoding.z3.Solver(ctx=self.encoding.context)
+        solver.add([*self.encoding.drained(), *(said for said in constraints if said is not True), goal])
+        return _ODD.sub(lambda match: f"u{ord(match[0][-1]):x}_", solver.to_smt2())
+
+    def _expanded(self, items: Iterable[CoreItem], by_rules: bool) -> list[CoreItem]:
+        """The items with what their known ends rest on in place of these, which comes first."""
+        expanded = dict[CoreItem, None]()
+        for item in items:
+            self._pause()
+            expanded |= dict.fromkeys(self._behind(item, by_rules) if isinstance(item, KnownEnd) else [item])
+        defined = [item for item in expanded if isinstance(item, Definition)]
+        rules = dict.fromkeys(rule for definition in defined for rule, _ in definition.rules)
+        if defined:
+            expanded[Loop(frozenset(definition.key for definition in defined), tuple(rules))] = None
+        return sorted(expanded, key=lambda item: not isinstance(item, KnownEnd))
 
     def as_core(self, items: Sequence[CoreItem], *, minimal: bool = False, whole: bool = True) -> Core:
         """The core of these items. It lacks facts where a known end is not yet replaced by what it rests on."""
@@ -138,14 +165,14 @@ class _Finder:
         for item in items:
             if paused:
                 self._pause()
-            if item in self.marks:
-                continue
-            if isinstance(item, KnownEnd):
-                key, end = item.key, item.end
-                value = self.ground.known.box(key)[end] if item.given is None else item.given.end(end)
-                self._solver.mark(self.encoding.said(key, end, value), item)
-            else:
-                self._solver.mark(self.encoding.held(item), item)
+            if item not in self.marks:
+                self._solver.mark(self._constraint(item), item)
+
+    def _constraint(self, item: CoreItem) -> Z3 | bool:
+        if not isinstance(item, KnownEnd):
+            return self.encoding.held(item)
+        value = self.ground.known.box(item.key)[item.end] if item.given is None else item.given.end(item.end)
+        return self.encoding.said(item.key, item.end, value)
 
     def _least(self, items: Sequence[CoreItem]) -> list[CoreItem] | None:
         """A minimal subset that refutes the goal; None if even all items do not, or if time runs out."""
