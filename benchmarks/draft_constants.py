@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest import mock
 
-from lnnkit.draft import drafting, keys
+from lnnkit.draft import drafting
 from lnnkit.draft import survey as surveying
 from lnnkit.draft.drafting import draft
 from lnnkit.draft.survey import Survey, survey
 
 ROOT = Path(__file__).parents[1]
 CONSTANTS = {
-    (keys, "_MOST"): (1, 2, 3, 4, 6, 8, 12, 24, 48),
+    (drafting, "_MOST"): (1, 2, 3, 4, 6, 8, 12, 24, 48),
     (drafting, "CATEGORIES"): (2, 5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 200, 500),
     (drafting, "_FEW"): (10, 25, 50, 100, 150, 200, 250, 300, 400, 600, 1000),
     (surveying, "_SAMPLE"): (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20),

@@ -98,7 +98,7 @@ def _report(problems: Sequence[Diagnostic], others: Sequence[object]) -> None:
 
 
 def _keyless(path: Path) -> Diagnostic:
-    from lnnkit.draft.keys import stem_of
+    from lnnkit.draft.drafting import stem_of
 
     message = "no column identifies the rows: none has mostly distinct values"
     hint = f"give each row an id: `lnnkit init {path} --ids -o {stem_of(path)}.lnn`"
@@ -231,7 +231,7 @@ def _far(rows: Sequence[int], count: int) -> str:
 
 def _left_out(table: Survey) -> str:
     """``left out, without numbers: kind, "day of week"``; empty where no columns but keys are."""
-    from lnnkit.draft.keys import keys_of
+    from lnnkit.draft.drafting import keys_of
 
     keys = {column.title for column in keys_of(table)}
     others = [column for column in table.columns if column.numbers is None and column.title not in keys]
@@ -249,8 +249,7 @@ def _program(
     the rows."""
     from lnnkit.discovery.expression import columns as columns_of
     from lnnkit.discovery.formula_text import program_text
-    from lnnkit.draft.drafting import load_text
-    from lnnkit.draft.keys import keys_of
+    from lnnkit.draft.drafting import keys_of, load_text
 
     formula = discovered.formula
     read = [inputs[place] for place in sorted(columns_of(formula))]

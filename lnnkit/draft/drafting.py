@@ -1,21 +1,27 @@
 """Writes the program for some tables: declarations, ``load`` statements, one or two queries, and a comment for each
-table. A table whose rows have no names is copied with a column of ids in front (``row1``, ``row2``, ...)."""
+table. A table whose rows have no names is copied with a column of ids in front (``row1``, ``row2``, ...).
+
+Finds the columns that name the entities which the rows of a table describe, and those of several tables that name
+entities of one sort; the names of predicates and sorts come from the titles of columns and files.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain, combinations, count
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.source import Unreadable, read_source
-from lnnkit.draft.keys import Sorts, keys_of, predicate_name, stem_of
 from lnnkit.draft.survey import Survey, SurveyedColumn, SurveyedColumns, dialect, text_rows
 from lnnkit.syntax import ast
+from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, KEYWORDS, SHOUTED, UNITS, is_name, normalise
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string, one_line
 
 CATEGORIES = 30
@@ -23,6 +29,16 @@ CATEGORIES = 30
 value from 5 to 500 (`python -m benchmarks.draft_constants`)."""
 _FEW = 200  # rows that a query lists in full: one screen or a few; no draft of 36 tables changes from 150 to 400
 _VARIABLES = ("X", "Y", "Z", "Row", "Item", "Each", "Other", "Any1", "Any2", "Any3")
+_TAKEN = frozenset((*KEYWORDS, *AGGREGATES, *FUNCTIONS, *UNITS, *SHOUTED))
+_ID = re.compile(r"(?:^|[ _-]+)(?:u?ids?|key|code|no|nr|number|name)$", re.IGNORECASE)
+_CAMEL_ID = re.compile(r"(?<=[a-z])(?:Ids?|ID|Key|Code|No|Nr|Number|Name)$")
+_TITLES = "[ug]?uids?|ids?|key|code|no|nr|number|name|uuid|isbn|email|login|user|person"
+_ID_TITLE = re.compile(rf"(?:^|[^a-z])(?:{_TITLES})$", re.IGNORECASE)
+_CAMEL_TITLE = re.compile(r"[a-z](?:Id|ID|Key|Code|No|Nr|Name)$")
+_TIMES = "year|quarter|month|week|day|hour|date|time|period|season|round|line"
+_TIME = re.compile(rf"(?:^|[^a-z])(?:{_TIMES})$", re.IGNORECASE)
+# Measured by `python -m benchmarks.draft_constants`: no draft of 36 tables changes with `_MOST` from 2 to 48.
+_MOST = 12  # columns that are tried in pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +157,10 @@ def _query(name: str, column: SurveyedColumn, table: Survey, arguments: str, num
 
 def _variables(tables: Sequence[Survey]) -> list[str]:
     """Variable names that differ from every entity by more than case, since the check would report those as slips."""
-    lists = [column.names for table in tables for column in table.columns if column.names is not None]
-
-    def free(name: str) -> bool:
-        spelled = (name, name.lower(), name.upper())
-        return not any(names.find(form) is not None for names in lists for form in spelled)
-
-    return [name for name in _VARIABLES if free(name)] or ["Variable1", "Variable2", "Variable3"]
+    names = [column.names for table in tables for column in table.columns if column.names is not None]
+    spelled = ((name, (name, name.lower(), name.upper())) for name in _VARIABLES)
+    free = [name for name, forms in spelled if all(entities.find(form) is None for entities in names for form in forms)]
+    return free or ["Variable1", "Variable2", "Variable3"]
 
 
 def _title(column: SurveyedColumn) -> str:
@@ -182,3 +195,157 @@ def with_ids(table: Survey) -> bytes:
     for number, row in enumerate(rows, start=0 if table.header else 1):
         writer.writerow([title if number == 0 else f"row{number}", *row])
     return sink.getvalue().encode()
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def predicate_name(title: str, table: str, numeric: bool, used: set[str]) -> str:
+    """A name that needs no quotes, none of those ``used`` so far, to which it is added: lower-case first for a number,
+    upper-case first for a truth value; prefixed with the name of the table if another table has a similar one."""
+    short, long = _cased(bare(title), numeric), _cased(f"{bare(table)}-{bare(title)}", numeric)
+    names = chain([short, long], (f"{long}-{number}" for number in count(2)))
+    name = next(name for name in names if name.casefold() not in used)
+    used.add(name.casefold())
+    return name
+
+
+def bare(title: str) -> str:
+    """The words of a title, joined by hyphens where necessary: ``Größe (cm)`` gives ``Größe-cm``."""
+    name = "-".join(re.findall(r"\w+", normalise(title))).strip("_")
+    name = name.lower() if name.isupper() and len(name) > 1 else name
+    if not is_name(name) and not is_name(name.lower()):
+        name = f"column-{name}" if name else "column"
+    if {name, name.lower()} & _TAKEN or not is_name(name) or not is_name(name.lower()):
+        name = f"{name}-value"
+    return name if is_name(name) else "column"
+
+
+def subject(title: str) -> str:
+    """What a column of ids is about: ``customer_id`` gives ``customer``; ``id`` alone gives an empty text."""
+    return _CAMEL_ID.sub("", _ID.sub("", title.strip())).strip(" _-")
+
+
+def singular(stem: str) -> str:
+    """The name of one row, made from the name of its table."""
+    word = bare(stem).lower()
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word
+
+
+def _cased(name: str, numeric: bool) -> str:
+    first = name[0].lower() if numeric else name[0].upper()
+    return first + name[1:] if len(first) == 1 and is_name(first + name[1:]) else name
+
+
+def stem_of(path: Path) -> str:
+    """A file's name without its endings."""
+    return path.name.split(".")[0] or path.name
+
+
+# --- keys -------------------------------------------------------------------------------------------------------------
+
+
+def is_id(title: str) -> bool:
+    """Whether a title suggests names or numbers of entities: ``id``, ``customer_id``, ``orderNo``."""
+    return _ID_TITLE.search(title.replace("_", " ")) is not None or _CAMEL_TITLE.search(title) is not None
+
+
+def keys_of(table: Survey) -> SurveyedColumns:
+    """The column, or pair of columns, that distinguishes all rows; empty if there is none. In a table of two or three
+    text columns and nothing else, every column is a key."""
+    able = [column for column in table.columns if column.distinct and column.kind in ("text", "number")]
+    able = [column for column in able if column.missing <= table.rows / 2]
+    names = [column for column in able if column.kind == "text" or is_id(column.title)]
+    if len(names) == len(table.columns) and len(names) in (2, 3):
+        return tuple(names)
+    whole = [column for column in able if column.names is not None and not len(column.names.texts)]
+    unique = [column for column in able if column.distinct == table.rows - column.missing]
+    likely: tuple[Callable[[SurveyedColumn], bool], ...] = (
+        lambda column: is_id(column.title),
+        lambda column: column.kind == "text",
+        lambda column: column is table.columns[0] and column in whole,
+    )
+    if likeliest := [column for holds in likely for column in unique if holds(column)]:
+        return (likeliest[0],)
+    titled = [column for column in names if is_id(column.title)]
+    times = [column for column in whole if _TIME.search(column.title.replace("_", " ")) and column not in names]
+    pairs = (_pair(some, table.rows) for some in (titled, names, [*names, *times]))
+    pair = next(filter(None, pairs), ())
+    return pair or tuple(column for column in unique if column in whole)[:1] or _pair(whole, table.rows)
+
+
+def _pair(columns: Sequence[SurveyedColumn], rows: int) -> SurveyedColumns:
+    """The first two columns without gaps that together distinguish all rows."""
+    for first, second in combinations([column for column in columns[:_MOST] if not column.missing], 2):
+        if len(np.unique(first.codes.astype(np.int64) * (second.distinct + 1) + second.codes)) == rows:
+            return first, second
+    return ()
+
+
+class Sorts:
+    """The sort of each column that names entities."""
+
+    def __init__(self, tables: Sequence[Survey], keys: Sequence[SurveyedColumns]) -> None:
+        self._by_column: dict[SurveyedColumn, str] = {}
+        self._keys: list[tuple[str, str, SurveyedColumn]] = []  # its sort, its table, and the column
+        for table, key in zip(tables, keys, strict=True):
+            stem = stem_of(table.path)
+            whole = len(key) == len(table.columns) > 1  # a relation: its columns may name entities of one kind
+            for place, column in enumerate(key):
+                sort = self._like(column, stem)
+                if sort is None and whole and place and overlap(column, key[0]):
+                    sort = self._by_column[key[0]]
+                if sort is None:
+                    sort = self._free(singular(subject(column.title) or (stem if len(key) == 1 else column.title)))
+                if whole and not place and any(overlap(column, other) for other in key[1:]):
+                    sort = self._like(column, stem) or self._free(f"{singular(stem)}-entity")
+                self._by_column[column] = sort
+                self._keys.append((sort, stem, column))
+
+    def of(self, column: SurveyedColumn) -> str:
+        """The sort of a column: for a key or a reference to a key, that of the key; for a category, a sort of its
+        own."""
+        if column not in self._by_column:
+            self._by_column[column] = self.reference(column) or self._free(bare(column.title).lower())
+        return self._by_column[column]
+
+    def reference(self, column: SurveyedColumn) -> str | None:
+        """The sort of the key that a column refers to; None if it refers to none."""
+        return self._like(column, "") if column.names is not None else None
+
+    def _like(self, column: SurveyedColumn, stem: str) -> str | None:
+        """The sort of a key to which a column refers. The key has the same title and shares values, or its table is
+        named by the column's title. Two columns called ``id`` refer to each other only if one has all values of the
+        other. Texts that all occur in a key refer to it whatever their title."""
+        about = bare(subject(column.title)).lower() if subject(column.title) else ""
+        for sort, table, key in self._keys:
+            same = key.title.casefold() == column.title.casefold()
+            named = bool(about) and (about == sort or bare(table).lower().startswith(about))
+            if (same and (about or table == stem)) or named:
+                refers = overlap(column, key)
+            else:
+                refers = same and not about and overlap(column, key, 1.0)
+            texts = column.kind == key.kind == "text" and column.distinct > 1
+            if key is not column and (refers or (texts and _shared(column, key) == column.distinct)):
+                return sort
+        return None
+
+    def _free(self, name: str) -> str:
+        """A name for a sort that is not taken by another key; ``entity`` is the sort of everything."""
+        taken = {sort for sort, _, _ in self._keys} | {"entity"}
+        while name in taken:
+            name = f"{name}-value"
+        return name
+
+
+def overlap(one: SurveyedColumn, other: SurveyedColumn, share: float = 0.5) -> bool:
+    """Whether two columns share at least this share of the values of the one with fewer values."""
+    return _shared(one, other) >= share * min(one.distinct, other.distinct) > 0
+
+
+def _shared(one: SurveyedColumn, other: SurveyedColumn) -> int:
+    if one.names is None or other.names is None:
+        return 0
+    return len(set(one.names) & set(other.names))

@@ -147,7 +147,7 @@ def _surveyed(grid: Grid, position: int, column: Column, title: str) -> Surveyed
     padded = any(_PADDED.fullmatch(name) for digit in range(10) for name in names.starting(f"0{digit}", 1))
     values = None if padded else _all_right(_without(cells, present), title, truth=False)
     numeric = values is not None
-    marks = tuple(present if numeric else [mark for mark in present if mark.strip() in _SURE])
+    marks = tuple(mark for mark in present if numeric or mark.strip() in _SURE)
     cells = _without(cells, marks)
     texts = without_fractions(texts_of(cells, title))
     as_text = SurveyedColumn(column, title, "text", texts.codes, marks, texts.names)

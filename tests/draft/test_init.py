@@ -11,7 +11,7 @@ import pytest
 import lnnkit
 from lnnkit.cli import main
 from lnnkit.cli.program_text import diagnostics
-from lnnkit.draft.keys import is_id, subject
+from lnnkit.draft.drafting import is_id, subject
 
 AWKWARD = (
     "id;Größe (cm);in;fact;has part;OR;note;empty;born;count;X;größe (cm)\n"
