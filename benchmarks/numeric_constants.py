@@ -13,9 +13,8 @@ from unittest import mock
 
 import torch
 
-from lnnkit.numeric.fixed_units.frozen import frozen
 from lnnkit.numeric.interval import Interval
-from lnnkit.numeric.term import Term, number
+from lnnkit.numeric.term import Term, frozen, number
 
 UNITS: dict[str, tuple[str, dict[str, Any]]] = {
     "nalu": ("nalu", {"weight": [0.9, -0.4, 0.7, 0.3], "gate": [0.2, -0.5, 0.1, 0.4]}),
@@ -31,8 +30,8 @@ CONSTANTS: dict[tuple[str, str], tuple[tuple[Any, ...], tuple[Work, ...]]] = {
     ),
     ("fixed_units.gated_sum", "_COARSE"): (({1: 2, 2: 1}, {1: 4, 2: 1}, {1: 8, 2: 2}, {1: 16, 2: 4}), (ONE, TWO)),
     ("fixed_units.gated_sum", "_BOXES"): ((2**13, 2**15, 2**17, 2**19), (("nalu", 2, 2000),)),
-    ("fixed_units.shaving", "SLICES"): ((4, 8, 16, 32, 64), (ONE, ("npu", 2, 2000))),
-    ("fixed_units.shaving", "NARROW"): ((2**10, 2**14, 2**18, 2**24), (ONE,)),
+    ("step", "SLICES"): ((4, 8, 16, 32, 64), (ONE, ("npu", 2, 2000))),
+    ("step", "NARROW"): ((2**10, 2**14, 2**18, 2**24), (ONE,)),
     ("fixed_units.fixed_powers", "_EDGES"): ((1, 2, 3, 4), (("npu", 2, 500), ("npu", 3, 500), ("npu", 4, 200))),
     ("fixed_units.fixed_powers", "_PHASES"): ((4, 8, 32, 128), (("real npu", 3, 500), ("real npu", 4, 500))),
     ("interval", "MOST"): ((2, 4, 8, 16), (("real npu", 4, 500), ("npu", 3, 200))),

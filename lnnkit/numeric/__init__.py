@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from lnnkit.numeric.comparison import Comparison, informing
 from lnnkit.numeric.crisp import Comparator, Fixed, Learned, Sign, relation
-from lnnkit.numeric.fixed_units.frozen import frozen
 from lnnkit.numeric.interval import Contraction, Interval, point, rises, same, unknown
 from lnnkit.numeric.step import Apply, Constant, FixedUnit, Number, Operation, Step
-from lnnkit.numeric.term import Term, apply, constant, number, undetermined
+from lnnkit.numeric.term import Term, apply, constant, frozen, number, undetermined
 
 if TYPE_CHECKING:
     from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, NaiveNPU, RealNPU

@@ -21,7 +21,8 @@ from lnnkit.numeric.crisp import Comparator, Fixed
 from lnnkit.numeric.interval import Contraction, Interval, Pieces, empty, entered, intersection, point, unknown
 from lnnkit.numeric.rounded_off import Errors
 from lnnkit.numeric.step import Apply, Number
-from lnnkit.numeric.term import Term, contracted
+from lnnkit.numeric.steps import contracted
+from lnnkit.numeric.term import Term
 
 
 class ComparisonResult(NamedTuple):
@@ -130,7 +131,7 @@ class Comparison:
                 return narrowed, right
             return narrowed, intersection(right, sum_of(left, negate(difference), one), left, difference)
 
-        return contracted(self._terms, inputs, require)
+        return contracted([term.folded for term in self._terms], inputs, require)
 
     def _difference(self, left: Sequence[Pieces], right: Sequence[Pieces]) -> Pieces:
         """The difference of both sides as a soft relation uses it, computed from the values of their steps."""

@@ -1,4 +1,5 @@
-"""Terms as programs in post-order, evaluated upward to values and downward to the values that remain."""
+"""Terms as programs in post-order, evaluated upward to values and downward to the values that remain; inputs are
+contracted by both."""
 
 from __future__ import annotations
 
@@ -6,13 +7,15 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from itertools import accumulate
+from operator import or_
 
 import numpy as np
 
+from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, any_set, quietly
-from lnnkit.numeric import arithmetic
+from lnnkit.numeric import arithmetic, interval
 from lnnkit.numeric.arithmetic import negate, sum_of
-from lnnkit.numeric.interval import Pieces, empty, intersection, single, unless_noise, without_zero
+from lnnkit.numeric.interval import Contraction, Interval, Pieces, closed, empty, entered, finite, hull, intersection
 from lnnkit.numeric.power import base_of, exponent_of, power, raise_to, root
 from lnnkit.numeric.rounded_off import errors, let_out
 from lnnkit.numeric.step import Apply, Constant, Number, Step
@@ -48,7 +51,7 @@ def upward(steps: Sequence[Step], inputs: Sequence[Pieces]) -> list[Pieces]:
             case Number():
                 values.append(inputs[step.index])
             case Constant():
-                values.append(single(step.value, step.value, like))
+                values.append(interval.single(step.value, step.value, like))
             case Apply():
                 values.append(_applied(step, steps, values, like))
                 values[-1] = let_out(steps, values)
@@ -62,14 +65,14 @@ def downward(steps: Sequence[Step], values: list[Pieces]) -> None:
         if not isinstance(step, Apply):
             continue
         if step.operation == "divide":
-            values[step.operands[1]] = without_zero(values[step.operands[1]])
+            values[step.operands[1]] = interval.without_zero(values[step.operands[1]])
         operands = [values[operand] for operand in step.operands]
         narrowings = _narrowings(step, steps, values, values[place], operands)
         for operand, old, narrowing in zip(step.operands, operands, narrowings, strict=True):
             if narrowing is not None and not old.point:
                 values[operand] = intersection(old, narrowing(), values[place], *operands)
                 if step.operation in _SUMS:
-                    values[operand] = unless_noise(old, values[operand], values[place], *operands)
+                    values[operand] = interval.unless_noise(old, values[operand], values[place], *operands)
 
 
 def constant_at(steps: Sequence[Step], place: int) -> float | None:
@@ -104,7 +107,7 @@ def _applied(step: Apply, steps: Sequence[Step], values: Sequence[Pieces], like:
         case "sqrt":
             return arithmetic.square_root(operands[0])
         case "unknown":
-            return single(-math.inf, math.inf, like)
+            return interval.single(-math.inf, math.inf, like)
         case unit:
             return unit.image(operands)
 
@@ -172,3 +175,69 @@ def _others(operands: Sequence[Pieces], combine: Callable[[Pieces, Pieces], Piec
     before = list(accumulate(operands[:-1], combine))
     after = list(accumulate(reversed(operands[1:]), lambda rest, operand: combine(operand, rest)))[::-1]
     return [after[0], *map(combine, before[:-1], after[1:]), before[-1]]
+
+
+# --- contraction ------------------------------------------------------------------------------------------------------
+
+SWEEPS = 4  # the greatest number of passes, while something changes
+
+Require = Callable[[Sequence[Pieces]], Sequence[Pieces]]
+
+
+def contracted(programs: Sequence[Sequence[Step]], inputs: Sequence[Interval], require: Require) -> Contraction:
+    """Contract the inputs by ``require``, which narrows the values of all terms at once. Where a term has no value at
+    all, nothing changes.
+
+    HC4-revise (Benhamou et al. 1999, "Revising hull and box consistency"): upward through each term to the values of
+    its steps, which are then narrowed from the last step down. Exact if each number occurs once; in an unbounded box it
+    is repeated, since not every operation keeps ends that are only approached. If a number occurs more than once, each
+    occurrence is narrowed independently, once; calling again may narrow further.
+    """
+    boxes = list(map(entered, inputs))
+    undefined: Array | None = None
+    voids: list[Array] = []
+    bounded = all(finite(end) for box in boxes for end in box[:2])
+    read = [[(place, step.index) for place, step in enumerate(steps) if isinstance(step, Number)] for steps in programs]
+    numbers = [index for inner in read for _, index in inner]
+    for _ in range(1 if bounded or len(numbers) > len(set(numbers)) else SWEEPS):
+        values = [upward(steps, boxes) for steps in programs]
+        tops = [unions[-1] for unions in values]
+        undefined = reduce(or_, map(_void, tops)) if undefined is None else undefined
+        left = require(tops)
+        voids.extend(map(_void, left))
+        narrowed = list(boxes)
+        for steps, unions, top, inner in zip(programs, values, left, read, strict=True):
+            unions[-1] = top
+            downward(steps, unions)
+            for place, index in inner:
+                if not boxes[index].point:
+                    narrowed[index] = _hulled(intersection(narrowed[index], unions[place]))
+        if all(arrays.equal(a[end], b[end]) for a, b in zip(boxes, narrowed, strict=True) for end in (0, 1)):
+            break
+        boxes = narrowed
+    assert undefined is not None
+    return _kept(inputs, boxes, undefined, reduce(or_, map(_void, boxes), reduce(or_, voids)))
+
+
+def _kept(inputs: Sequence[Interval], boxes: Sequence[Pieces], undefined: Array, void: Array) -> Contraction:
+    """The contracted boxes; in rows without any, the inputs unchanged."""
+    rows = len(inputs[0].lower) if inputs else len(void & undefined)
+    back, intervals = undefined | void, []
+    for old, box in zip(inputs, boxes, strict=True):
+        new = old if box.point else Interval(box.lower[0], box.upper[0])
+        if any_set(back) and not box.point:
+            new = Interval(*(arrays.where(back, old[end], new[end]) for end in (0, 1)))
+        intervals.append(new)
+    return Contraction(tuple(intervals), arrays.broadcast_to(void & ~undefined, (rows,)))
+
+
+def _hulled(union: Pieces) -> Pieces:
+    if union.point:
+        return union
+    lower, upper = closed(hull(union))
+    return Pieces(lower[None], upper[None], union.whole or all_set(lower <= upper))
+
+
+def _void(union: Pieces) -> Array:
+    """The rows that have no value, ``[n]`` or ``[1]``."""
+    return empty(Pieces(*(end[:, :1] for end in union[:2])) if union.whole else union).all(0)

@@ -1,19 +1,20 @@
-"""Terms: arithmetic over the numbers of an instance, and how the values of terms contract their inputs."""
+"""Terms: arithmetic over the numbers of an instance; among them units with fixed weights, in which an operand with
+weight 0 is left out. The modules of units are imported by the first program that has one."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
+from typing import Literal
 
 from lnnkit import arrays
-from lnnkit.arrays import Array, all_set, any_set, quietly
-from lnnkit.numeric.interval import Contraction, Interval, Pieces, closed, empty, entered, finite, hull, intersection
+from lnnkit.arrays import Array, all_set, quietly
+from lnnkit.numeric.interval import Contraction, Interval, Pieces, closed, entered, hull, intersection
 from lnnkit.numeric.rounded_off import Errors, at_rows, errors, magnitude
 from lnnkit.numeric.step import Apply, Constant, FixedUnit, Number, Operation, Step
-from lnnkit.numeric.steps import constant_at, downward, folded, upward
+from lnnkit.numeric.steps import constant_at, contracted, folded, upward
 
 
 @dataclass(frozen=True)
@@ -45,21 +46,21 @@ class Term:
         """The closed hull of the inputs for which the term is defined and its value is in ``output``. Exact under the
         same condition as `hull`, otherwise an enclosure. Where the term is not defined anywhere, nothing changes."""
         box = entered(output)
-        return contracted((self,), inputs, lambda values: (intersection(values[0], box),))
+        return contracted((self.folded,), inputs, lambda values: (intersection(values[0], box),))
 
     @quietly
     def upward(self, inputs: Sequence[Pieces]) -> list[Pieces]:
         """The values that each step can take."""
-        return upward(self._folded, inputs)
+        return upward(self.folded, inputs)
 
     @quietly
     def errors(self, values: Sequence[Pieces], rows: Array) -> Errors:
         """How far the ends of the term's values, in some of the rows, may be from those without rounding."""
-        return errors(self._folded, at_rows(values, rows), len(self._folded) - 1)
+        return errors(self.folded, at_rows(values, rows), len(self.folded) - 1)
 
     def magnitude(self, values: Sequence[Pieces]) -> Array:
         """For each row, the magnitude to which `errors` are relative."""
-        return magnitude(self._folded, at_rows(values, None), len(self._folded) - 1)
+        return magnitude(self.folded, at_rows(values, None), len(self.folded) - 1)
 
     @property
     def numbers(self) -> tuple[tuple[int, int], ...]:
@@ -92,7 +93,7 @@ class Term:
     @cached_property
     def value(self) -> float | None:
         """The value of a constant; None for any other term."""
-        top = self._folded[-1]
+        top = self.folded[-1]
         return top.value if isinstance(top, Constant) else None
 
     @cached_property
@@ -105,14 +106,14 @@ class Term:
         return Term(self.steps[:start]), Term(tuple(_moved(self.steps[start:-1], -start)))
 
     @cached_property
-    def _folded(self) -> tuple[Step, ...]:
+    def folded(self) -> tuple[Step, ...]:
         return folded(self.steps)
 
     @cached_property
     def _applied(self) -> list[tuple[Apply, float | None]]:
         """The operations that are left, with the last operand if there is one and it is a constant."""
-        steps = [step for step in self._folded if isinstance(step, Apply)]
-        return [(s, constant_at(self._folded, s.operands[-1]) if s.operands else None) for s in steps]
+        steps = [step for step in self.folded if isinstance(step, Apply)]
+        return [(s, constant_at(self.folded, s.operands[-1]) if s.operands else None) for s in steps]
 
 
 def number(index: int) -> Term:
@@ -148,66 +149,99 @@ def undetermined(*operands: Term) -> Term:
     return apply("unknown", *operands)
 
 
-# --- contraction ------------------------------------------------------------------------------------------------------
+# --- units with fixed weights -----------------------------------------------------------------------------------------
 
-SWEEPS = 4  # the greatest number of passes, while something changes
-
-Require = Callable[[Sequence[Pieces]], Sequence[Pieces]]
-
-
-def contracted(terms: Sequence[Term], inputs: Sequence[Interval], require: Require) -> Contraction:
-    """Contract the inputs by ``require``, which narrows the values of all terms at once. Where a term has no value at
-    all, nothing changes.
-
-    HC4-revise (Benhamou et al. 1999, "Revising hull and box consistency"): upward through each term to the values of
-    its steps, which are then narrowed from the last step down. Exact if each number occurs once; in an unbounded box it
-    is repeated, since not every operation keeps ends that are only approached. If a number occurs more than once, each
-    occurrence is narrowed independently, once; calling again may narrow further.
-    """
-    boxes = [entered(interval) for interval in inputs]
-    undefined: Array | None = None
-    voids: list[Array] = []
-    bounded = all(finite(end) for box in boxes for end in box[:2])
-    numbers = [index for term in terms for _, index in term.numbers]
-    for _ in range(1 if bounded or len(numbers) > len(set(numbers)) else SWEEPS):
-        values = [term.upward(boxes) for term in terms]
-        tops = [unions[-1] for unions in values]
-        undefined = reduce(or_, map(_void, tops)) if undefined is None else undefined
-        left = require(tops)
-        voids.extend(map(_void, left))
-        narrowed = list(boxes)
-        for term, unions, top in zip(terms, values, left, strict=True):
-            unions[-1] = top
-            downward(term._folded, unions)
-            for place, index in term.numbers:
-                if not boxes[index].point:
-                    narrowed[index] = _hulled(intersection(narrowed[index], unions[place]))
-        if all(arrays.equal(a[end], b[end]) for a, b in zip(boxes, narrowed, strict=True) for end in (0, 1)):
-            break
-        boxes = narrowed
-    assert undefined is not None
-    return _kept(inputs, boxes, undefined, reduce(or_, map(_void, boxes), reduce(or_, voids)))
+_NEEDED = {
+    **dict.fromkeys(("nac", "nau", "nmu"), ("weight",)), **dict.fromkeys(("npu", "realnpu"), ("power",)),
+    "nalu": ("weight", "gate"), "inalu": ("add", "multiply", "gate"),
+}  # fmt: skip
 
 
-def _kept(inputs: Sequence[Interval], boxes: Sequence[Pieces], undefined: Array, void: Array) -> Contraction:
-    """The contracted boxes; in rows without any, the inputs unchanged."""
-    rows = len(inputs[0].lower) if inputs else len(void & undefined)
-    back, intervals = undefined | void, []
-    for old, box in zip(inputs, boxes, strict=True):
-        new = old if box.point else Interval(box.lower[0], box.upper[0])
-        if any_set(back) and not box.point:
-            new = Interval(*(arrays.where(back, old[end], new[end]) for end in (0, 1)))
-        intervals.append(new)
-    return Contraction(tuple(intervals), arrays.broadcast_to(void & ~undefined, (rows,)))
+def frozen(unit: str, given: Mapping[str, float | Sequence[float]], operands: Sequence[Term]) -> Term:
+    """The term for a unit, by its name in the language, and its attributes; without required attributes its value is
+    unknown."""
+    weights = {key: [value] if isinstance(value, (int, float)) else list(value) for key, value in given.items()}
+    finite = all(math.isfinite(value) for values in weights.values() for value in values)
+    if not finite or not all(key in weights for key in _NEEDED[unit]):
+        return undetermined(*operands)
+    match unit:
+        case "nau" | "nac":
+            return linear(weights["weight"], operands)
+        case "nmu":
+            return gated_product(weights["weight"], operands)
+        case "inalu" if weights["gate"][0] == 1:
+            return linear(weights["add"], operands)
+        case "nalu" | "inalu":
+            return gated_sum(weights, operands)
+        case _:
+            return power_product(weights["power"], operands, weights.get("imaginary"), weights.get("gate"))
 
 
-def _hulled(union: Pieces) -> Pieces:
-    if union.point:
-        return union
-    lower, upper = closed(hull(union))
-    return Pieces(lower[None], upper[None], union.whole or all_set(lower <= upper))
+def linear(weights: Sequence[float], operands: Sequence[Term]) -> Term:
+    """A frozen NAU: ``sum w_i x_i`` (Madsen and Johansen 2020, arXiv 2001.05016)."""
+    return _together("add", 0.0, [_scaled(weight, x) for weight, x in _present(weights, operands)])
 
 
-def _void(union: Pieces) -> Array:
-    """The rows that have no value, ``[n]`` or ``[1]``."""
-    return empty(Pieces(*(end[:, :1] for end in union[:2])) if union.whole else union).all(0)
+def gated_product(weights: Sequence[float], operands: Sequence[Term]) -> Term:
+    """A frozen NMU: ``prod (w_i x_i + 1 - w_i)`` (Madsen and Johansen 2020, arXiv 2001.05016)."""
+    factors = [
+        x if weight == 1 else apply("add", _scaled(weight, x), constant(1 - weight))
+        for weight, x in _present(weights, operands)
+    ]
+    return _together("multiply", 1.0, factors)
+
+
+def power_product(
+    powers: Sequence[float],
+    operands: Sequence[Term],
+    imaginary: Sequence[float] | None = None,
+    gates: Sequence[float] | None = None,
+) -> Term:
+    """A frozen NPU: ``prod x_i ^ w_i`` if powers are integral and gates are 1, otherwise as in `lnnkit.numeric.NPU`
+    (Heim et al. 2020, arXiv 2006.01681): the real part of complex powers of partly gated operands."""
+    from lnnkit.numeric.fixed_units.fixed_powers import ComplexPower, RealPower
+
+    count = len(operands)
+    parts = zip(powers, imaginary or (0.0,) * count, gates or (1.0,) * count, operands, strict=True)
+    present = [(w, v, g, x) for w, v, g, x in parts if g and (w or v)]
+    if not present:
+        return constant(1.0)
+    real, twisted, opened, kept = zip(*present, strict=True)
+    if any(twisted):
+        return apply(ComplexPower(real, twisted, opened), *kept)
+    if all(gate == 1 for gate in opened) and all(power == int(power) for power in real):
+        factors = [x if power == 1 else apply("power", x, constant(power)) for power, x in zip(real, kept, strict=True)]
+        return _together("multiply", 1.0, factors)
+    return apply(RealPower(real, opened), *kept)
+
+
+def gated_sum(weights: Mapping[str, Sequence[float]], operands: Sequence[Term]) -> Term:
+    """A frozen NALU (Trask et al. 2018, arXiv 1808.00508) or, where it has weights to ``add``, iNALU (Schlör et al.
+    2020, arXiv 2003.07629), as in `lnnkit.numeric.units.gated_units`."""
+    from lnnkit.numeric.fixed_units.gated_sum import GatedSum, SignedGatedSum
+
+    if "add" not in weights:
+        opened = 0.5  # A half-open gate mixes an empty sum and an empty product.
+        first, second = weights["weight"], weights["gate"]
+    else:
+        opened = weights["gate"][0]
+        first, second = weights["add"] if opened else (0.0,) * len(operands), weights["multiply"]
+    present = [part for part in zip(first, second, operands, strict=True) if part[0] or part[1]]
+    if not present:
+        return constant(1 - opened)
+    one, other, terms = zip(*present, strict=True)
+    return apply(SignedGatedSum(one, other, opened) if "add" in weights else GatedSum(one, other), *terms)
+
+
+def _present(weights: Sequence[float], operands: Sequence[Term]) -> list[tuple[float, Term]]:
+    return [(weight, x) for weight, x in zip(weights, operands, strict=True) if weight != 0]
+
+
+def _scaled(weight: float, operand: Term) -> Term:
+    return operand if weight == 1 else apply("multiply", constant(weight), operand)
+
+
+def _together(operation: Literal["add", "multiply"], nothing: float, parts: Sequence[Term]) -> Term:
+    if not parts:
+        return constant(nothing)
+    return parts[0] if len(parts) == 1 else apply(operation, *parts)

@@ -23,7 +23,7 @@ from lnnkit.numeric import (
     point,
     same,
 )
-from lnnkit.numeric.fixed_units.frozen import gated_product, linear, power_product
+from lnnkit.numeric.term import gated_product, linear, power_product
 from tests.numeric.random_terms import Box, contract, intervals
 
 INF = math.inf

@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.numeric import Comparison, Fixed, Learned, number, point
-from lnnkit.numeric.fixed_units.frozen import gated_product, linear, power_product
-from lnnkit.numeric.term import Term
+from lnnkit.numeric.term import Term, gated_product, linear, power_product
 from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU
 from lnnkit.numeric.units.nsr import NSR, RELATIONS, RelationName
 from tests.numeric.units import generator, rows

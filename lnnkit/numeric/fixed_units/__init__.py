@@ -1,2 +1,2 @@
-"""Units with fixed weights -> terms: `frozen` makes sums, products and powers of them, or one step for a unit that is
-none of these, evaluated over intervals in a module of its own and inverted by `shaving` where no formula does it."""
+"""Units with fixed weights that are neither sums nor products of their operands: one step of a term, with an image over
+intervals, which `lnnkit.numeric.step` inverts by shaving where no formula does it."""

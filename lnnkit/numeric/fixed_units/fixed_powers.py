@@ -24,8 +24,7 @@ from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, any_set, clamp
 from lnnkit.numeric import interval
 from lnnkit.numeric.arithmetic import add, factor, multiply, negate, not_negative, scale, subtract
-from lnnkit.numeric.fixed_units.shaving import shaved
-from lnnkit.numeric.interval import ROUNDING, Interval, Pieces, bounded, boxes, joined, linear, points_if_equal, single
+from lnnkit.numeric.interval import ROUNDING, Interval, Pieces, bounded, joined, linear, points_if_equal, single
 from lnnkit.numeric.power import raise_to, root
 from lnnkit.numeric.step import FixedUnit
 
@@ -136,14 +135,8 @@ class ComplexPower(FixedUnit):
     gate: tuple[float, ...]
     name = "npu"
 
-    def image(self, operands: Sequence[Pieces]) -> Pieces:
+    def enclosed(self, operands: Sequence[Interval]) -> Pieces:
         """The image of the box. Exact for few operands if the box is bounded, otherwise an enclosure."""
-        return self._image(boxes(operands))
-
-    def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
-        return shaved(self._image, value, boxes(operands))
-
-    def _image(self, operands: Sequence[Interval]) -> Pieces:
         choices = itertools.product(*(self._sides(place, operand) for place, operand in enumerate(operands)))
         valid = [(sides, arrays.stack([side.valid for side in sides]).all(0)) for sides in choices]
         parts = [self._part(*part) for part in valid if any_set(part[1])]

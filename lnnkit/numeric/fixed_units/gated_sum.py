@@ -10,12 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, clamp, namespace, where_set
 from lnnkit.elementwise import sigmoid
-from lnnkit.numeric.fixed_units.shaving import shaved
 from lnnkit.numeric.interval import Interval, Pieces, bounded, boxes, crossed, linear, points_if_equal
 from lnnkit.numeric.step import FixedUnit
 
@@ -41,8 +39,8 @@ class _Mixture(FixedUnit):
     def image(self, operands: Sequence[Pieces]) -> Pieces:
         return self._image(boxes(operands), _CELLS)
 
-    def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
-        return shaved(partial(self._image, cells=_COARSE), value, boxes(operands))
+    def enclosed(self, operands: Sequence[Interval]) -> Pieces:
+        return self._image(operands, _COARSE)
 
     def hull(self, cells: Sequence[Interval]) -> Interval:
         """The hull over cells in which no operand changes its sign."""

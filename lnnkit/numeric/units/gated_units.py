@@ -13,11 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from lnnkit.arrays import all_set
-from lnnkit.numeric.fixed_units.frozen import frozen
 from lnnkit.numeric.fixed_units.gated_sum import CEILING, INALU_EPSILON, NALU_EPSILON
 from lnnkit.numeric.interval import Interval, Pieces, bounded, boxes, closed, hull, points_if_equal
 from lnnkit.numeric.step import FixedUnit, UnitName
-from lnnkit.numeric.term import Term, number
+from lnnkit.numeric.term import Term, frozen, number
 from lnnkit.numeric.units.clipped_units import npu
 from lnnkit.numeric.units.unit import MATRIX, Unit, Weights, matrix, product
 

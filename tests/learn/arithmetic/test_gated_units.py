@@ -11,8 +11,7 @@ import torch
 
 import lnnkit
 from lnnkit.numeric import Interval, number
-from lnnkit.numeric.fixed_units.frozen import frozen
-from lnnkit.numeric.term import apply
+from lnnkit.numeric.term import apply, frozen
 from lnnkit.numeric.units.gated_units import OpenedUnit
 from tests.blocks import at_length
 

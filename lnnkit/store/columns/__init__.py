@@ -1,1 +1,0 @@
-"""Growing arrays, and sorted and distinct rows."""
