@@ -18,8 +18,8 @@ from lnnkit.engine.start.impossible_comparisons import everywhere
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.join.instances.group_rule import GroupRule
-from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.relations import Relation, Relations
+from lnnkit.store.row_arrays import Array
 from lnnkit.store.tuple_set import TupleSet
 from lnnkit.syntax import ast
 

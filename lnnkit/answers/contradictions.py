@@ -21,7 +21,7 @@ from lnnkit.graph.laws import Law, variable_name
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.logic.bounds import Bounds
 from lnnkit.outcome import Contradiction, Contradictions, Creeping
-from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.row_arrays import Array
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span

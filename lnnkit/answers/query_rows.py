@@ -26,10 +26,9 @@ from lnnkit.graph.match import Related, below_negations
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.grounding import Guard, add_equality
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
-from lnnkit.store.columns.row_arrays import Array, spelled_out
-from lnnkit.store.columns.sorting import arranged
 from lnnkit.store.layout import Domain, asked_constants
 from lnnkit.store.relations import UNNAMED, Relation, Relations
+from lnnkit.store.row_arrays import Array, arranged, spelled_out
 
 _NOTHING: Mapping[int, Array] = MappingProxyType({})
 

@@ -12,9 +12,8 @@ import numpy as np
 from lnnkit.arrays import DOUBLE
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import same
-from lnnkit.store.columns.row_arrays import Array, spelled_out
-from lnnkit.store.columns.sorting import distinct_values
 from lnnkit.store.relations import Relation, RowNumbers
+from lnnkit.store.row_arrays import Array, distinct_values, spelled_out
 from lnnkit.trail.events import NOBODY, Kind, Trail
 
 

@@ -30,8 +30,8 @@ from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.join.instances.grounding import sources
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, noise
-from lnnkit.store.columns.row_arrays import Array, spelled_out
 from lnnkit.store.relations import DEFAULT, Relation
+from lnnkit.store.row_arrays import Array, spelled_out
 from lnnkit.trail.events import Kind
 
 

@@ -23,8 +23,8 @@ from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.instances.assembled import Instances
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds, tolerance
-from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.relations import UNKNOWN, Relation, RowNumbers
+from lnnkit.store.row_arrays import Array
 
 
 class _Setter(NamedTuple):

@@ -20,7 +20,7 @@ from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.group_rule import GroupRule
-from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.row_arrays import Array
 from lnnkit.time_limit import check_time
 from lnnkit.trail.events import Arrested
 

@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from lnnkit.engine.bounds_state import State, no_rows, one_value
-from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out, wide
 from lnnkit.store.relations import Relation
+from lnnkit.store.row_arrays import Array, Growing, spelled_out, wide
 from lnnkit.trail.events import Kind
 
 

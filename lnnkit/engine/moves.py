@@ -9,8 +9,8 @@ from lnnkit.analysis.relevance import SIDES
 from lnnkit.engine.bounds_state import State, distinct, no_rows
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.merge import Inbox
-from lnnkit.store.columns.row_arrays import Array, spelled_out
 from lnnkit.store.relations import Relation, Relations
+from lnnkit.store.row_arrays import Array, spelled_out
 from lnnkit.trail.events import Arrested
 
 Rows = Mapping[Relation, Array | range]

@@ -17,8 +17,8 @@ from lnnkit.engine.response.group_response import GroupResponse
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.start.first_bounds import catch_up
 from lnnkit.engine.termination import Pace, Watch, goes_on, on_cycles
-from lnnkit.store.columns.row_arrays import Array, spelled_out
 from lnnkit.store.relations import Relation
+from lnnkit.store.row_arrays import Array, spelled_out
 from lnnkit.time_limit import TimedOut, check_time
 
 Rule = RuleResponse | GroupResponse

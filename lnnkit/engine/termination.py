@@ -18,8 +18,8 @@ from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.moves import Rows
 from lnnkit.formula.unfolding import AUXILIARY, Formula
-from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 from lnnkit.store.relations import Relation, RowNumbers
+from lnnkit.store.row_arrays import Array, Growing, spelled_out
 
 Stage = Literal["completion", "inference"]
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from lnnkit.check.program import ENTITY
 from lnnkit.formula.unfolding import Formula
-from lnnkit.store.columns.row_arrays import Array, spelled_out, taken
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import Relation
+from lnnkit.store.row_arrays import Array, spelled_out, taken
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,9 +20,9 @@ from lnnkit.join.bindings import NOTHING, Bindings, Matched, Pattern
 from lnnkit.join.join_plan import Recorder
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.triggers import Trigger, at_once, find_triggers, subsumed
-from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import Relation, Relations
+from lnnkit.store.row_arrays import Array, Growing, spelled_out
 from lnnkit.store.tuple_set import TupleSet
 
 _BARE = ("listed", "given")  # literals that an atom at its default may satisfy

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lnnkit.join.bindings import Pattern
-from lnnkit.store.columns.row_arrays import Array, Chunks, spelled_out
-from lnnkit.store.columns.sorting import in_order
+from lnnkit.store.row_arrays import Array, Chunks, in_order, spelled_out
 
 _BITS = 62  # of mixed-radix keys
 # Up to this many possible keys are tabulated, or up to four times the number of rows. 2 ** 10 to 2 ** 22 take 338 to

@@ -15,10 +15,9 @@ from lnnkit.formula.unfolding import Formula
 from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched, Pattern, pattern
 from lnnkit.join.join_index import Hits, JoinIndex
 from lnnkit.join.join_plan import Reads, Recorder
-from lnnkit.store.columns.row_arrays import Array
-from lnnkit.store.columns.sorting import first_rows
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import Relations
+from lnnkit.store.row_arrays import Array, first_rows
 
 # Assignments made at a time, a limit of memory: columns that are looked up here and there stay in the cache. A join of
 # 2,000,000 takes 377 CPU ms with 2 ** 17, 471 with 2 ** 13, 293 with 2 ** 21 (`python -m benchmarks.inference_constants

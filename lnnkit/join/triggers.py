@@ -13,8 +13,8 @@ from lnnkit.analysis.needs import Literal
 from lnnkit.join import literal_join as joining
 from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched, Pattern
 from lnnkit.join.literal_join import Joins, Path, Step
-from lnnkit.store.columns.row_arrays import Array, alike
 from lnnkit.store.relations import Relation, Relations
+from lnnkit.store.row_arrays import Array, alike
 
 _COMPARED = (
     32  # needs compared for what they find; 0 and 128 take 328 and 408 ms, noise (benchmarks/inference_constants.py)

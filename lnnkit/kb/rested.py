@@ -14,8 +14,7 @@ from lnnkit.budget import TooLarge, too_large, too_many_entities
 from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.computing import Computing
 from lnnkit.data.names import Names
-from lnnkit.engine.continuation import Assumption, assumed
-from lnnkit.engine.inference import infer
+from lnnkit.engine.inference import Assumption, assumed, infer
 from lnnkit.engine.inference_run import Run, Status
 from lnnkit.engine.planning.compiling import Plans
 from lnnkit.errors import Error

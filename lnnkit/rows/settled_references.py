@@ -20,9 +20,9 @@ from lnnkit.engine.planning.compiling import Plans
 from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import COMPARISON, NEURONS, LiftedGraph, Root
 from lnnkit.graph.lifting import add_queries, build
-from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given
 from lnnkit.store.relations import Relation
+from lnnkit.store.row_arrays import Array
 from lnnkit.store.stated_facts import Gathered, Order, merged
 from lnnkit.syntax import ast
 

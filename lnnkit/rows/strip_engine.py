@@ -28,9 +28,9 @@ from lnnkit.graph.match import below_negations
 from lnnkit.rows.needed_statements import Needed, holder
 from lnnkit.rows.settled_references import ROUNDS, Beside, settled
 from lnnkit.rows.strip_facts import Strip
-from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given, asked_constants, constants
 from lnnkit.store.relations import RowNumbers
+from lnnkit.store.row_arrays import Array
 from lnnkit.store.stated_facts import Gathered, Order, Part, given_facts, merged, unnamed
 
 LENGTH = 2**17

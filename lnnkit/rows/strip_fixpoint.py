@@ -18,8 +18,8 @@ from lnnkit.engine.termination import RoundReport, Watch
 from lnnkit.formula.unfolding import unfold
 from lnnkit.join.instances.grounding import Guard
 from lnnkit.rows.strip_engine import LENGTH, EntityNumbers
-from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given, asked_constants, constants, domain
+from lnnkit.store.row_arrays import Array
 from lnnkit.store.stated_facts import Gathered
 
 

@@ -13,8 +13,8 @@ from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import negated_ends
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, NeuronGraph, Root
 from lnnkit.graph.match import below_negations
-from lnnkit.store.columns.row_arrays import Array, wide
 from lnnkit.store.relations import Schema
+from lnnkit.store.row_arrays import Array, wide
 from lnnkit.time_limit import check_time
 
 

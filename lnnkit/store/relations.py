@@ -16,7 +16,7 @@ import numpy as np
 
 from lnnkit.arrays import DOUBLE
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.columns.row_arrays import Array, Chunks, Growing
+from lnnkit.store.row_arrays import Array, Chunks, Growing
 from lnnkit.store.tuple_set import TupleSet
 
 DEFAULT, UNNAMED, UNKNOWN = -1, -2, -3

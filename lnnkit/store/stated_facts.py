@@ -10,9 +10,8 @@ import numpy as np
 
 from lnnkit.check.program import ENTITY, CheckedProgram, Fact
 from lnnkit.data.table import Entities, intern
-from lnnkit.store.columns.row_arrays import Array, alike
-from lnnkit.store.columns.sorting import BITS, in_order, packed
 from lnnkit.store.layout import Given
+from lnnkit.store.row_arrays import BITS, Array, alike, in_order, packed
 
 Part = tuple[np.ndarray, ...]
 """Columns of one length: entity ids (int32), then lower and upper bounds (float64)."""

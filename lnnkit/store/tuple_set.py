@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lnnkit.store.columns.row_arrays import Array, Growing
+from lnnkit.store.row_arrays import Array, Growing
 
 _LIMIT = 2**62  # mixed-radix keys stay below this
 _SPREAD = -7046029254386353131  # 2^64 divided by the golden ratio: multiplicative (Fibonacci) hashing

@@ -19,8 +19,8 @@ import numpy as np
 from lnnkit.arrays import Array
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.columns.row_arrays import Chunks
 from lnnkit.store.relations import RowNumbers
+from lnnkit.store.row_arrays import Chunks
 
 NOBODY = -1  # the shape of a bound that no instance has set
 _WIDTH = 7  # numbers for each chunk

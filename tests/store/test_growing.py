@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from lnnkit.store.columns.row_arrays import Growing
+from lnnkit.store.row_arrays import Growing
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lnnkit.store.columns.sorting import arranged, distinct_values, in_order
+from lnnkit.store.row_arrays import arranged, distinct_values, in_order
 
 WIDEST = 2**62  # with a position they do not fit one number
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from lnnkit.analysis.demand import ENTERED, Bound, Demand, bound_atom, demand
+from lnnkit.analysis.demand import ENTERED, Bound, Demand, bound_atom, demand, restricted, wanted
 from lnnkit.analysis.needs import Literal, Need, Needs, minimal_needs
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide, sides
-from lnnkit.analysis.shared_demand import restricted, wanted
 from lnnkit.analysis.supports import Analyses, Known
 from lnnkit.analysis.unnamed_individuals import false_of_unnamed, of_strata
 from lnnkit.arrays import DOUBLE
@@ -27,7 +26,7 @@ from lnnkit.engine.planning.asked import (
 )
 from lnnkit.engine.planning.inference_plan import Demands, Outline, Plan, PlannedRule, SharedNeurons
 from lnnkit.formula.as_syntax import canonical_text
-from lnnkit.formula.prenex import prenexed
+from lnnkit.formula.quantified_rows import prenexed
 from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, unfold
 from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations

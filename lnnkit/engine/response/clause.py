@@ -21,7 +21,7 @@ from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic import Lukasiewicz
 from lnnkit.logic.bounds import below_one, noise, tolerance
 from lnnkit.logic.operands import SMALL_WEIGHT
-from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.row_arrays import Array
 
 _TOLERANCE = tolerance(DOUBLE)
 _NOISE = noise(DOUBLE)

@@ -15,8 +15,8 @@ from lnnkit.join.instances.assembled import Instances
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.relations import UNKNOWN, Relation
+from lnnkit.store.row_arrays import Array
 
 
 class GroupResponse(Proposing):

@@ -18,8 +18,8 @@ from lnnkit.engine.response.rule_instances import Made
 from lnnkit.join.bindings import Bindings, Known
 from lnnkit.join.delta_rule import DeltaRule, Leaf
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.relations import Relation
+from lnnkit.store.row_arrays import Array
 
 _VARIED = 8  # greatest number of classes of a head: each is looked up to see that it gets no bound
 

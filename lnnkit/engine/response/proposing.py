@@ -17,9 +17,8 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
-from lnnkit.store.columns.sorting import first_places
 from lnnkit.store.relations import DEFAULT, RESERVED, Relation
+from lnnkit.store.row_arrays import Array, Growing, first_places, spelled_out
 from lnnkit.store.tuple_set import TupleSet
 from lnnkit.trail.events import Arrested
 

@@ -14,7 +14,7 @@ from lnnkit.engine.response.respond import Read, Response, Target, constant
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.columns.row_arrays import Array
+from lnnkit.store.row_arrays import Array
 
 _SIZE = 2**13  # greatest number of combinations
 _FEW = 2**9  # up to this many are evaluated together

@@ -15,8 +15,8 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.columns.row_arrays import Array, spelled_out, taken
 from lnnkit.store.relations import FALSE, TRUE, UNKNOWN, Relation, Relations
+from lnnkit.store.row_arrays import Array, spelled_out, taken
 
 STRIP = 2**15  # instances evaluated at once: their data fit the cache
 

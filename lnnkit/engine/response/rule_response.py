@@ -24,8 +24,8 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, enter_lower, enter_upper, ordered
-from lnnkit.store.columns.row_arrays import Array, taken
 from lnnkit.store.relations import DEFAULT
+from lnnkit.store.row_arrays import Array, taken
 
 _ENTER = (enter_lower, enter_upper)
 

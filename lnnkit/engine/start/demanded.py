@@ -14,8 +14,8 @@ from lnnkit.engine.planning.inference_plan import Plan
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.literal_join import Joins, Path
-from lnnkit.store.columns.sorting import distinct_values
 from lnnkit.store.relations import Relation, Schema
+from lnnkit.store.row_arrays import distinct_values
 
 
 def work_out_demand(plan: Plan, grounding: Grounding) -> None:

@@ -24,9 +24,9 @@ from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding, add_equality, leaf_modes
 from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.numeric import Comparison
-from lnnkit.store.columns.row_arrays import Array, alike, spelled_out
 from lnnkit.store.layout import Given
 from lnnkit.store.relations import Relations
+from lnnkit.store.row_arrays import Array, alike, spelled_out
 from lnnkit.trail.events import NOBODY, ROOT, Kind
 
 

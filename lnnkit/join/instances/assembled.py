@@ -16,10 +16,9 @@ from lnnkit.formula.quantified_rows import Grouping, of_their_sorts, too_many_un
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Block, Formula
 from lnnkit.join.bindings import NOTHING, Bindings
 from lnnkit.join.literal_join import Joins, Path
-from lnnkit.store.columns.row_arrays import Array
-from lnnkit.store.columns.sorting import first_rows, matches
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import DEFAULT, FALSE, TRUE, UNKNOWN, Relation, Relations, RowNumbers
+from lnnkit.store.row_arrays import Array, first_rows, matches
 from lnnkit.store.tuple_set import TupleSet
 
 Columns = Mapping[int, Array]  # entity ids by variable

@@ -18,9 +18,9 @@ from lnnkit.join.instances.assembled import Instances, together
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.join_plan import Recorder
-from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import Relations, RowNumbers, Schema
+from lnnkit.store.row_arrays import Array
 from lnnkit.time_limit import check_time
 
 Use = Literal["joined", "evaluated"]  # how instances are evaluated: determines their memory

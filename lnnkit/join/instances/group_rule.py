@@ -14,9 +14,9 @@ from lnnkit.join.delta_rule import DeltaRule, Matters
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.join_plan import Recorder
-from lnnkit.store.columns.row_arrays import Array, Growing, spelled_out
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import Relation, Relations
+from lnnkit.store.row_arrays import Array, Growing, spelled_out
 
 
 class GroupRule:

@@ -8,7 +8,7 @@ import numpy as np
 
 from lnnkit.analysis.supports import Analysis
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula, Modes
-from lnnkit.store.columns.row_arrays import Array, Chunks, Growing
+from lnnkit.store.row_arrays import Array, Chunks, Growing
 
 
 class ShapeBlock:
