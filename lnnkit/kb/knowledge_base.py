@@ -310,16 +310,14 @@ class KnowledgeBase:
         """
         return self.exported(formulas, alpha=alpha)[0]
 
-    @collection_paused()
     def exported(self, formulas: Sequence[str] | None = None, *, alpha: float = 1.0) -> tuple[str, list[Diagnostic]]:
         """The text of `export`, and what was left out of it."""
         check_alpha(alpha)
-        self._theory.require_evaluated()
-        texts = [formulas] if isinstance(formulas, str) else formulas or ()
-        checked = [asked(self._theory, text) for text in texts]
         from lnnkit.kb.proving import smtlib
 
-        queries = self._checked.queries if formulas is None else [query for query, _ in checked]
+        texts = [formulas] if isinstance(formulas, str) else formulas
+        checked = [asked(self._theory, text) for text in texts or ()]
+        queries = self._checked.queries if texts is None else [query for query, _ in checked]
         text, notes = smtlib(self._session, queries, alpha)
         return text, [*(finding for _, findings in checked for finding in findings), *notes]
 

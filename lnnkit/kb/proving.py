@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -26,7 +27,6 @@ from lnnkit.prove.decision.classical_decision import classical_smtlib, prove_cla
 from lnnkit.prove.decision.graded_decision import exact_ends, prove_exactly
 from lnnkit.prove.decision.minimal_core import NoRecord, declarations, member_of, recorded
 from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text, propagated
-from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.parts import StatementIndex, part_of, sorted_variables
 from lnnkit.prove.ground.proved_program import component, crisped, is_crisp, plain, whole_numbers
@@ -34,7 +34,6 @@ from lnnkit.prove.solving import NoSolver, solver_module
 from lnnkit.prove.verdict import Core, CoreMember, Proved, Reading
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.printer import one_line
 from lnnkit.time_limit import Deadline, TimedOut, limited_to
 
 if TYPE_CHECKING:
@@ -62,7 +61,9 @@ def proved(
 ) -> Iterator[Proved]:
     """The answers to questions, in order: one each, or one for each binding of its free variables. Raises `Error` if
     the solver is not installed, `ProgramError` for a number, and for too many bindings."""
-    _require_formulas(queries)
+    numbers = [no_formula(query) for query in queries if query.numeric]
+    if numbers:
+        raise ProgramError(numbers)
     reading = asked_reading or ("classical" if is_crisp(session.theory.settled()) else "exact")
     asked = [_program_query(session, query) for query in queries]
     if reading == "classical":
@@ -79,9 +80,8 @@ def proved(
         with collection_paused(), limited_to(timed):
             part, notes = _part(session, asked)
             if reading == "classical":
-                part, dropped = _classical(part, alpha)
-                if dropped:
-                    notes = (*notes, f"{dropped:,} statements hold to less than {alpha:g} and are left out")
+                part, left_out = _classical(part, alpha)
+                notes = (*notes, *left_out)
     except TimedOut:
         yield from late
         return
@@ -108,33 +108,17 @@ def proved(
 
 
 def smtlib(session: Session, queries: Sequence[Query], alpha: float) -> tuple[str, list[Diagnostic]]:
-    """The questions in the classical reading, as the solver prints them, and what was left out. Raises as `proved`
-    does, and `Error` where too much would have to be written."""
-    _require_formulas(queries)
+    """The classical reading of questions as the solver prints it, and what it leaves out. Raises as `proved` does."""
     if not queries:
-        message, hint = "there is nothing to export: the program has no query", "name a formula, as in `P(a)`"
-        raise ProgramError([Diagnostic("no-query", message, hint)])
-    with _solver_needed():
-        solver_module()
+        message = "there is nothing to export: the program has no query"
+        raise ProgramError([Diagnostic("no-query", message, "name a formula, as in `P(a)`")])
     asked = [_plain(_program_query(session, query)) for query in queries]
-    part, dropped = _classical(session, alpha)
-    ground = _grounded(part, _covering(part, asked), asked, "classical")
-    texts: list[str] = []
-    for query in asked:
-        for _, question in _questions(part, ground, query, query.text):
-            try:
-                texts.append(f"; does it follow? {one_line(question.text)}\n{classical_smtlib(ground, question)}")
-            except TooWide:
-                message = f"`{question.text}` depends on more than {ground.limit:,} instances of statements"
-                raise Error([Diagnostic("too-wide", message)]) from None
-    message = f"{dropped:,} statements hold to less than {alpha:g} and are left out"
-    return "(reset)\n".join(texts), [Diagnostic("left-out", message, severity="warning")] if dropped else []
-
-
-def _require_formulas(queries: Sequence[Query]) -> None:
-    numbers = [no_formula(query) for query in queries if query.numeric]
-    if numbers:
-        raise ProgramError(numbers)
+    part, notes = _classical(session, alpha)
+    ground = replace(_grounded(part, _covering(part, asked), asked, "classical"), limit=sys.maxsize)
+    questions = (question for query in asked for _, question in _questions(part, ground, query, query.text))
+    with _solver_needed():
+        text = "(reset)\n".join(classical_smtlib(ground, question) for question in questions)
+    return text, [Diagnostic("left-out", note, severity="warning") for note in notes]
 
 
 def _deadline(timeout: float | None) -> Deadline:
@@ -299,14 +283,15 @@ def _covering(session: Session, queries: Sequence[Query]) -> Rested:
     return session.rest((*stated, *(query for query in queries if query not in stated)))
 
 
-def _classical(session: Session, alpha: float) -> tuple[Session, int]:
-    """A session of the program read classically, and the number of statements that are too weak for that."""
+def _classical(session: Session, alpha: float) -> tuple[Session, Sequence[str]]:
+    """A session of the program read classically, and a note of statements that are too weak for that."""
     theory = session.theory
     program = theory.bound(theory.settled())
     if is_crisp(program) and not theory.bindings:
-        return session, 0
+        return session, ()
     crisp, dropped = crisped(program, alpha)
-    return session.about(theory.about(crisp)), dropped
+    notes = [f"{dropped:,} statements hold to less than {alpha:g} and are left out"] if dropped else []
+    return session.about(theory.about(crisp)), notes
 
 
 def _conflict(session: Session, rested: Rested, timed: Timed | None) -> Core:
@@ -342,6 +327,8 @@ def _closed(session: Session, rested: Rested, members: Sequence[ConflictMember])
 
 def _questions(session: Session, ground: Ground, query: Query, text: str) -> Iterator[tuple[tuple[str, ...], Question]]:
     """The question with its free variables bound in all ways: entities in the order of the variables' names."""
+    if query.numeric:
+        raise ProgramError([no_formula(query)])
     program, known = ground.world.program, ground.known
     numbers = {name for name, predicate in program.predicates.items() if predicate.numeric}
     form = form_of(query.formula, {}, query.logic, numbers)

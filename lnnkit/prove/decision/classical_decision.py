@@ -63,11 +63,6 @@ class ClassicalDecision(Decision):
     def depends(self) -> Iterable[Constraint]:
         return self._used
 
-    @property
-    def items(self) -> Iterable[Constraint]:
-        """What the solver was given."""
-        return self._solver.marks
-
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true. Raises `TooWide`, `Interrupted`."""
         try:
@@ -291,14 +286,14 @@ def prove_classically(ground: Ground, question: Question, timeout: float | None)
 
 
 def classical_smtlib(ground: Ground, question: Question) -> str:
-    """What the solver is given of the classical reading of a question, as it prints it: `unsat` if the question
-    follows. Raises `TooWide`, `TimedOut`."""
+    """The classical reading of a question, as the solver prints it: `unsat` if the question follows. Raises
+    `TooWide`."""
     asked = Asked(ground, question, "classical", 1.0, Deadline(None))
     asked.cone = asked.new_cone()
     decision = ConeDecision(asked)
     if asked.cone.definitions:  # adds loop formulas
         decision.decide()
-    return smtlib(decision, decision.items)
+    return smtlib(decision, decision._solver.marks)
 
 
 def _classical(asked: Asked) -> Proved:

@@ -132,13 +132,14 @@ class _Finder:
     def smtlib(self, given: Iterable[Constraint]) -> str:
         """The items that were given to the solver, what the known bounds of their atoms rest on, and the negation of
         the question, as the solver prints them."""
-        goal = self.encoding.negated(self.encoding.truth(self._decision.asked.question.part, {}))
-        items = [*given]
+        question, items = self._decision.asked.question, [*given]
+        goal = self.encoding.negated(self.encoding.truth(question.part, {}))
         self._enter(items, paused=True)
         constraints = [self._constraint(item) for item in self._expanded([*items, *self._known_ends()], by_rules=False)]
         solver = self.encoding.z3.Solver(ctx=self.encoding.context)
         solver.add([*self.encoding.drained(), *(said for said in constraints if said is not True), goal])
-        return _ODD.sub(lambda match: f"u{ord(match[0][-1]):x}_", solver.to_smt2())
+        printed = _ODD.sub(lambda match: f"u{ord(match[0][-1]):x}_", solver.to_smt2())
+        return f"; does it follow? {one_line(question.text)}\n{printed}"
 
     def _expanded(self, items: Iterable[CoreItem], by_rules: bool) -> list[CoreItem]:
         """The items with what their known ends rest on in place of these, which comes first."""
