@@ -174,7 +174,7 @@ def _with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[f
 def _note_unique_names(stated: Sequence[fol.Stated], liberties: Liberties) -> None:
     """Note the unique names assumption where it matters. Without equations it changes nothing: any model has a copy in
     which distinct names denote distinct entities."""
-    nodes = [*fol.nodes_of(stated)]
+    nodes = [*fol.nodes(line.formula for line in stated)]
     equations = [node for node in nodes if node.kind == "equal"]
     if equations and len({node.name for node in nodes if node.kind == "function" and not node.parts}) > 1:
         place = next((node.span for node in equations if node.span is not None), None)
@@ -187,7 +187,7 @@ def _names_for(stated: Sequence[fol.Stated], liberties: Liberties) -> tuple[dict
     unless a symbol of another kind or arity has the same one."""
     symbols: dict[_Symbol, Span | None] = {}
     constants: dict[str, Span | None] = {}
-    for node in fol.nodes_of(stated):
+    for node in fol.nodes(line.formula for line in stated):
         name = normalise(node.name)
         if node.kind in ("atom", "attribute"):
             symbols.setdefault((node.kind, name, len(node.parts)), node.span)

@@ -79,17 +79,12 @@ def quantified(kind: str, variables: Iterable[str], body: Expression) -> Express
     return body
 
 
-def nodes(*expressions: Expression) -> Iterator[Expression]:
+def nodes(expressions: Iterable[Expression]) -> Iterator[Expression]:
     """The expressions and all within them, outer before inner, left before right."""
-    waiting = [*reversed(expressions)]
+    waiting = [*expressions][::-1]
     while waiting:
         yield (node := waiting.pop())
         waiting.extend(reversed(node.parts))
-
-
-def nodes_of(stated: Iterable[Stated]) -> Iterator[Expression]:
-    """The nodes of all formulas."""
-    return nodes(*(line.formula for line in stated))
 
 
 def depth(expression: Expression) -> int:
@@ -124,7 +119,7 @@ def free_variables(expression: Expression) -> dict[str, Expression]:
 
 def variables(expression: Expression) -> set[str]:
     """The variables that occur, free or bound."""
-    return {node.name for node in nodes(expression) if node.kind in ("variable", *QUANTIFIERS)}
+    return {node.name for node in nodes([expression]) if node.kind in ("variable", *QUANTIFIERS)}
 
 
 def renamed(expression: Expression, name: str, other: str) -> Expression:
@@ -180,7 +175,7 @@ def with_attributes(stated: Sequence[Stated]) -> list[Stated]:
     """The formulas with functions as attributes where arithmetic, an order or a literal shows that their values are
     numbers, and equations between numbers as comparisons. Raises `ProgramError` if an individual occurs where a number
     is expected."""
-    leaves = [node for node in nodes_of(stated) if node.kind in (*COMPARISONS, "equal")]
+    leaves = [node for node in nodes(line.formula for line in stated) if node.kind in (*COMPARISONS, "equal")]
     numeric: set[_NameAndArity] = set()
     before = -1
     while len(numeric) > before:
@@ -233,7 +228,7 @@ def _number(term: Expression, numeric: set[_NameAndArity]) -> Expression:
 
 def with_relations(stated: Sequence[Stated], liberties: Liberties) -> list[Stated]:
     """The formulas with functions replaced by relations, and the axioms of these."""
-    every = [*nodes_of(stated)]
+    every = [*nodes(line.formula for line in stated)]
     taken = {node.name for node in every if node.kind == "atom"}
     relations: dict[_NameAndArity, str] = {}
     laws: list[Stated] = []
