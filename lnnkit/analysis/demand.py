@@ -25,7 +25,7 @@ from lnnkit.formula.unfolding import Formula
 
 ENTERED = "listed"  # the column of the relation of demanded tuples
 Atom = tuple[str, tuple[int | str, ...]]
-Literals = frozenset[Literal]
+LiteralSet = frozenset[Literal]
 Bound = dict[str, tuple[int, ...]]  # by predicate: the places that are bound wherever it is needed
 
 
@@ -172,7 +172,7 @@ class Wanted(NamedTuple):
     """The ``demands``, one of which must be satisfied before a reader can use a neuron. Their existential variables are
     numbered after the neuron's parameters, with these ``sorts``."""
 
-    demands: tuple[Literals, ...]
+    demands: tuple[LiteralSet, ...]
     sorts: tuple[str, ...] = ()
 
 
@@ -180,7 +180,7 @@ def wanted(shared: Formula, readers: Iterable[tuple[Formula, Needs]], tables: Se
     """What the readers of a shared neuron need before they can use it. None if a reader can use it without any literal;
     only literals of some ``tables`` count."""
     existential = _Existential(len(shared.sorts))
-    demands: list[Literals] = []
+    demands: list[LiteralSet] = []
     for formula, needs in readers:
         auxiliary = formula.auxiliary
         for leaf in formula.leaves:
@@ -214,7 +214,7 @@ def restricted(needs: Needs, formula: Formula, demanded: Wanted) -> Needs:
     return replace(needs, rows=minimal_needs(rows), existential=demanded.sorts)
 
 
-def _row_literals(formula: Formula, needs: Needs, block: int) -> Iterator[Literals]:
+def _row_literals(formula: Formula, needs: Needs, block: int) -> Iterator[LiteralSet]:
     """The sets of literals that find the rows of a block."""
     for need in needs.rows:
         if block in formula.path(need.block):
@@ -262,7 +262,7 @@ class _Existential:
 
     def renamed(
         self, literals: Iterable[Literal], parameters: Mapping[int | str, int], sorts: Sequence[str]
-    ) -> Literals:
+    ) -> LiteralSet:
         """The literals over the parameters and existential variables."""
         known: dict[int | str, int] = dict(parameters)
         counts: Counter[str] = Counter()
