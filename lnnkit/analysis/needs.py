@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 from typing import NamedTuple
@@ -131,7 +131,7 @@ class NeedFinder:
     def deviation(self) -> Needs:
         """The instances whose root differs from its value with all leaves at their defaults."""
         upward = self.analysis.upward if self._equalities_alone() else self.analysis.unequal
-        rows = [Need(0, literals) for literals in self._deviations(self.formula.top, upward)]
+        rows = [Need(0, literals) for literals in self._deviations([self.formula.top], upward)]
         return Needs(minimal_needs(rows), self._fills())
 
     def initial(self) -> Needs:
@@ -204,15 +204,19 @@ class NeedFinder:
         read = [self.analysis.unequal]  # and where variables are unnamed individuals
         for upward in read:
             read += [variant for index in upward.doubtful for variant in upward.others(index) if variant not in read]
-        return {
-            neuron.inner: self._deviations(neuron.operands[0], *read)
-            for neuron in self.formula.neurons
-            if neuron.inner >= 0
-        }
+        fills: dict[int, tuple[frozenset[Literal], ...]] = {}
+        for neuron in self.formula.neurons:
+            if neuron.inner >= 0:
+                condition = neuron.operands[0]
+                absent = all(upward.bases[condition] == (0.0, 0.0) for upward in read)  # its term does not matter
+                nodes = [condition] if absent else neuron.operands
+                fills[neuron.inner] = self._deviations(nodes, *read)
+        return fills
 
-    def _deviations(self, node: int, *read: Upward) -> tuple[frozenset[Literal], ...]:
+    def _deviations(self, nodes: Sequence[int], *read: Upward) -> tuple[frozenset[Literal], ...]:
         sets = {
             self._literals(elements)
+            for node in nodes
             for upward in read
             for end in ("lower", "upper")
             for elements in (*upward.improvements(node, end), *upward.loosenings(node, end))

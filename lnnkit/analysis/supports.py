@@ -117,6 +117,8 @@ class Analysis:
                     demands[neuron.operands[0]] += demands[index]
             elif isinstance(neuron.arithmetic, Comparison):
                 self._pass_to_numbers(index, demands)
+            elif neuron.aggregates or neuron.arithmetic is not None:
+                self._pass_to_operands(index, demands)
             elif convex(neuron) or neuron.kind in ("and", "or"):
                 self._pass_on(index, demands)
             else:
@@ -148,6 +150,12 @@ class Analysis:
                 family = union(passed)
                 if family:
                     demands[operand].append(_Demand(side, float(side == "lower"), family))
+
+    def _pass_to_operands(self, index: int, demands: list[list[_Demand]]) -> None:
+        """Propagate what may reach an aggregate or a term to both ends of all its operands."""
+        family = union(demand.supports for demand in demands[index])
+        for operand in self.formula.neurons[index].operands if family else ():
+            demands[operand] += [_Demand("lower", 1.0, family), _Demand("upper", 0.0, family)]
 
     def _pass_to_numbers(self, index: int, demands: list[list[_Demand]]) -> None:
         """Propagate what may reach a comparison to both ends of all its numbers, together with what reaches it anyway,
@@ -320,6 +328,8 @@ class Analyses:
             sorts = {formula.sorts[variable] for variable in formula.blocks[neuron.inner].bound}
             if sorts & self._empty:
                 vacant[index] = (1.0, 1.0) if neuron.least else (0.0, 0.0)
+                if neuron.kind in ("mean", "min", "max"):
+                    vacant[index] = (-math.inf, math.inf)
         return vacant
 
     def _doubtful(self, formula: Formula, *, stated: bool) -> tuple[dict[int, frozenset[int]], dict[int, Bounds]]:
@@ -332,7 +342,7 @@ class Analyses:
             neuron = formula.neurons[leaf]
             bounds, sorts = self.unnamed[neuron.source]
             separate = stated and of_their_sorts(formula, neuron.arguments, sorts, self.open_sorts)
-            unnamed = bounds if separate else (0.0, 1.0)
+            unnamed = bounds if separate else (-math.inf, math.inf) if neuron.numeric else (0.0, 1.0)
             if unnamed != self.defaults[neuron.source]:
                 differ[leaf] = unnamed
         about = {argument for leaf in differ for argument in formula.neurons[leaf].arguments}

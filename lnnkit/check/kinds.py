@@ -101,6 +101,9 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
             if truth := next((atom for atom in atoms if _is_truth(atom, visit, symbols)), None):
                 return _arithmetic_on_truth(node, truth)
             return None if visit.role == "query" else _not_a_formula(span, _short(node), _comparing(node, visit))
+        case ast.Aggregate():
+            hint = f"compare it: `({_short(node)}) > 0`"
+            return None if visit.role == "query" else _not_a_formula(span, _short(node), hint)
         case ast.Atom() if node.name in symbols.numbers and visit.role == "formula" and node.name not in visit.scope:
             return _not_a_formula(name_span(node), node.name, _comparing(node, visit))
         case _:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from lnnkit.check.weights import UNIT_ATTRIBUTES
-from lnnkit.graph.lifted import NUMBER, OPERATIONS, Arguments, NeuronGraph, operands_about
+from lnnkit.graph.lifted import AGGREGATES, NUMBER, OPERATIONS, Arguments, NeuronGraph, operands_about
 from lnnkit.numeric import (
     Comparison,
     Operation,
@@ -21,7 +21,7 @@ from lnnkit.numeric import (
     undetermined,
 )
 
-NumberAtom = tuple[str, Arguments]  # a number's name and its arguments
+NumberAtom = tuple[str, Arguments]  # a number's name, or an aggregate's node, and its arguments
 
 
 @dataclass(slots=True)
@@ -72,10 +72,11 @@ def _term(graph: NeuronGraph, node: str, arguments: Arguments, numbers: Numbers)
     while stack:
         node, arguments, ready = stack.pop()
         data = graph.nodes[node]
-        operands = operands_about(graph, node, arguments)
-        if data["kind"] == NUMBER:
+        if data["kind"] == NUMBER or data["kind"] in AGGREGATES:
             done.append(number(numbers.index((node, arguments))))
-        elif not ready and operands:
+            continue
+        operands = operands_about(graph, node, arguments)
+        if not ready and operands:
             stack.append((node, arguments, True))
             stack.extend((operand, passed, False) for operand, passed in reversed(operands))
         else:

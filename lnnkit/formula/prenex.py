@@ -23,7 +23,7 @@ def prenexed(formula: Formula, signs: Mapping[int, int]) -> Formula | None:
     shared quantifier is raised by each row (a ``forall`` lowered), and gives its upper end (its lower end) to each.
     """
     chain = all(block.parent == number for number, block in enumerate(formula.blocks[1:]))
-    if len(formula.blocks) == 1 or not chain:
+    if len(formula.blocks) == 1 or not chain or any(neuron.aggregates for neuron in formula.neurons):
         return None
     least, most = _read(formula)
     quantifiers = [(neuron, signs.get(place, 0)) for place, neuron in enumerate(formula.neurons) if neuron.inner >= 0]

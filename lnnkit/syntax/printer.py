@@ -119,6 +119,8 @@ class _Printer:
         """
         quantified = isinstance(node, ast.Quantifier)
         grouped = (level > _NOT or not last) if quantified else _level(node) < level
+        if isinstance(node, ast.Aggregate):
+            grouped = not (last and level == _IFF)
         text = self._bare(node, last or grouped, scope)
         return f"({text})" if grouped else text
 
@@ -140,6 +142,10 @@ class _Printer:
                 names = [variable.name for variable in variables]
                 word = "forall" if isinstance(node, ast.Forall) else "exists"
                 return f"{word} {', '.join(names)}: {self.expression(body, _IFF, True, scope.union(names))}"
+            case ast.Aggregate(name, variables, operands):
+                names = [variable.name for variable in variables]
+                texts = [self.expression(operand, _IFF, True, scope.union(names)) for operand in operands]
+                return f"{name} {', '.join(names)}: {' where '.join(texts)}"
             case ast.Negate(operand=operand):
                 return "-" + self._term(operand, _NEGATE, scope)
             case ast.Arithmetic():

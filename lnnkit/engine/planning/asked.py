@@ -3,6 +3,7 @@ must look at. A query is an instance of some of the program's neurons, and compa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -104,7 +105,8 @@ def informed_sides(outline: Outline) -> tuple[set[Side], set[Side]]:
     and those that have a default which listed atoms may loosen."""
 
     def informative(name: str, ends: tuple[float, float]) -> set[Side]:
-        return {(name, side) for side, end, free in zip(SIDES, ends, (0.0, 1.0), strict=True) if end != free}
+        unknown = (-math.inf, math.inf) if outline.schemas[name].numeric else (0.0, 1.0)
+        return {(name, side) for side, end, free in zip(SIDES, ends, unknown, strict=True) if end != free}
 
     stated, given = set[Side](), set[Side]()
     for name, data in outline.lifted.graph.nodes.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -29,7 +30,7 @@ from lnnkit.engine.planning.inference_plan import Demands, Outline, Plan, Planne
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.prenex import prenexed
 from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, unfold
-from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph, Reference, Root
+from lnnkit.graph.lifted import AGGREGATES, COMPARISON, TERMS, LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations
 from lnnkit.join.instances.grounding import leaf_modes, sources
 from lnnkit.logic.bounds import tolerance
@@ -87,7 +88,7 @@ def _shared_neurons(lifted: LiftedGraph, analyses: Analyses, schemas: dict[str, 
         root = neuron_root(lifted, node)
         whole = whole_neuron(lifted, node)
         unstated[node] = unstated_bounds(analyses, whole)
-        analyses.defaults[node] = (0.0, 1.0)
+        analyses.defaults[node] = (-math.inf, math.inf) if data["kind"] in AGGREGATES else (0.0, 1.0)
         if root.lower > root.upper + tolerance(DOUBLE):
             impossible.append(node)
         else:
@@ -101,7 +102,8 @@ def _shared_neurons(lifted: LiftedGraph, analyses: Analyses, schemas: dict[str, 
             formulas.append(formula)
         unnamed = (0.0, 1.0) if node in impossible else (root.lower, root.upper)
         analyses.unnamed[node] = unnamed, tuple(data["sorts"])
-        schemas[node] = Schema(node, data["sorts"], analyses.defaults[node], unnamed)
+        numeric = data["kind"] in AGGREGATES
+        schemas[node] = Schema(node, data["sorts"], analyses.defaults[node], unnamed, numeric)
     return SharedNeurons(tuple(formulas), tuple(impossible), unstated)
 
 
@@ -263,7 +265,7 @@ def _needs(
     for reader in readers:
         read(reader)
     tables = {*plan.observers.values()}
-    tables |= {node for node, data in graph.nodes.items() if data["kind"] not in {*TERMS, COMPARISON}}
+    tables |= {node for node, data in graph.nodes.items() if data["kind"] not in {*TERMS, *AGGREGATES, COMPARISON}}
     tables -= {str(readings[place].formula.auxiliary) for place in shared}
     alone = asked_alone(plan.lifted, world)
     for place in shared:  # what a neuron is a part of comes before it
