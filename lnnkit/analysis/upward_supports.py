@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache, partial
 import numpy as np
 
 from lnnkit.analysis.causes import NODE, Box, Cause, Moves, bare, gap_upward_causes, upward_causes
-from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, minimal, product, union
+from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, product, union
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.graph.lifted import COMPARISON
@@ -182,14 +182,15 @@ class Upward:
         return (0.0, math.inf) if neuron.kind == "count" else _ANY
 
     def movers(self, index: int) -> Family:
-        """The sets of elements that can move a number: either end of a leaf, or what moves an aggregate's operands either
-        way. One that counts candidates at their default is worked out for each group."""
+        """The sets of elements that can move a number: either end of a leaf, or what moves an aggregate's condition
+        from falsity. One that counts candidates at their default is worked out for each group."""
         neuron = self.formula.neurons[index]
         if not neuron.aggregates:
             return (frozenset({Element(index, "either")}),)
         if index in self.vacant:
             return NEVER
-        if self.bases[neuron.operands[0]] != _FALSE:
+        condition = neuron.operands[0]
+        if self.bases[condition] != _FALSE:
             return ALWAYS
         if index not in self._movers:
             part = self._of(
@@ -197,8 +198,7 @@ class Upward:
                 individuals=self._individuals,
                 others={},
             )
-            ends = (moves[operand] for operand in neuron.operands for moves in (part.reach[1], part.loosened[1]))
-            self._movers[index] = union(family for pair in ends for family in pair)
+            self._movers[index] = union((*part.reach[1][condition], *part.loosened[1][condition]))
         return self._movers[index]
 
     def _connective(self, neuron: Neuron, base: Box, bests: Sequence[Box], moves: Sequence[Ends]) -> tuple[Box, Ends]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from lnnkit.check.weights import UNIT_ATTRIBUTES
-from lnnkit.graph.lifted import AGGREGATES, NUMBER, OPERATIONS, Arguments, NeuronGraph, operands_about
+from lnnkit.graph.lifted import NUMBER, OPERATIONS, Arguments, NeuronGraph, operands_about
 from lnnkit.numeric import (
     Comparison,
     Operation,
@@ -20,6 +20,7 @@ from lnnkit.numeric import (
     relation,
     undetermined,
 )
+from lnnkit.syntax.identifiers import AGGREGATES
 
 NumberAtom = tuple[str, Arguments]  # a number's name, or an aggregate's node, and its arguments
 

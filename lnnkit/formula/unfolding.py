@@ -15,10 +15,11 @@ from typing import NamedTuple, Protocol
 
 from lnnkit.formula.number_terms import comparison, parameters, term
 from lnnkit.graph.laws import Law
-from lnnkit.graph.lifted import AGGREGATES, COMPARISON, GREATEST, LEAST, NUMBER, QUANTIFIERS, TERMS, LiftedGraph, Root
+from lnnkit.graph.lifted import COMPARISON, GREATEST, LEAST, NUMBER, QUANTIFIERS, TERMS, LiftedGraph, Root
 from lnnkit.logic import logic_named
 from lnnkit.logic.logic import Logic
 from lnnkit.numeric import Comparison, Term
+from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.time_limit import check_time
 
 LEAF = "leaf"

@@ -126,7 +126,6 @@ LEAST = "forall"  # the least of the rows of its body
 GREATEST = "exists"
 QUANTIFIERS = (LEAST, GREATEST)
 NEURONS = frozenset({"and", "or", "implies", "iff", "xor", *QUANTIFIERS, COMPARISON})
-AGGREGATES = frozenset({"count", "sum", "mean", "min", "max"})
 NUMBER = "number"
 OPERATIONS = frozenset({"add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt"})
 UNITS = frozenset({"nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"})

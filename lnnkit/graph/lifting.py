@@ -13,9 +13,10 @@ from lnnkit.garbage import collection_paused
 from lnnkit.graph.defining import Formula, conjunctions, conjuncts, defined_predicates, stripped
 from lnnkit.graph.describe import Description, Parameters, describe, starts
 from lnnkit.graph.laws import laws
-from lnnkit.graph.lifted import AGGREGATES, COMPARISON, NEURONS, TERMS, LiftedGraph, NeuronGraph, Reference, Root
+from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, NeuronGraph, Reference, Root
 from lnnkit.graph.match import arguments_within, below_negations, instances
 from lnnkit.syntax import ast
+from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.syntax.span import Span
 from lnnkit.time_limit import check_time
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from lnnkit.graph.laws import EVERY, SIGNS, mirrored
-from lnnkit.graph.lifted import AGGREGATES, COMPARISON, NEURONS, NUMBER, Arguments, NeuronGraph, Reference, operands_about
+from lnnkit.graph.lifted import COMPARISON, NEURONS, NUMBER, Arguments, NeuronGraph, Reference, operands_about
+from lnnkit.syntax.identifiers import AGGREGATES
 
 _Bound = tuple[int, int]  # a quantified variable: the depth of its quantifier, and its position there
 _Argument = int | str | _Bound

@@ -11,7 +11,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from lnnkit.numeric.aggregates import aggregate
 from lnnkit.numeric.comparison import Comparison, informing
 from lnnkit.numeric.crisp import Comparator, Fixed, Learned, Sign, relation
 from lnnkit.numeric.fixed_units.frozen import frozen
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = (
     "INALU", "NAC", "NALU", "NAU", "NMU", "NPU", "NSR", "Apply", "Comparator", "Comparison", "Constant", "Contraction",
     "Fixed", "FixedUnit", "Hardening", "Interval", "Learned", "NaiveNPU", "Number", "Operation", "Readout", "RealNPU",
-    "Recurrent", "Sign", "Step", "Term", "Unit", "aggregate", "apply", "constant", "frozen", "informing", "number", "point",
+    "Recurrent", "Sign", "Step", "Term", "Unit", "apply", "constant", "frozen", "informing", "number", "point",
     "relation", "rises", "same", "undetermined", "unknown",
 )  # fmt: skip
 _UNITS = {

@@ -12,12 +12,13 @@ stands for at least and at most.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from lnnkit.arrays import Array, quietly
-from lnnkit.numeric.interval import Interval, same
+from lnnkit.numeric.interval import Interval, point, same
 from lnnkit.numeric.term import apply, number
 
 _EXACT = 2.0**53  # sums of integers are exact below
@@ -33,6 +34,7 @@ class Rows(NamedTuple):
 
 def aggregate(kind: str, truths: Interval, values: Interval | None, rows: Rows) -> Interval:
     """``[groups]`` the values of an aggregate."""
+    truths, values, rows = _possible(truths, values, rows)
     match kind:
         case "count":
             return _sums(_times(truths, rows.copies), rows)
@@ -51,19 +53,47 @@ def aggregate(kind: str, truths: Interval, values: Interval | None, rows: Rows) 
             return _least(truths, values, rows)
 
 
+def _possible(truths: Interval, values: Interval | None, rows: Rows) -> tuple[Interval, Interval | None, Rows]:
+    """Without the rows that are not in their groups: they add nothing. Where all are points, both ends are one array."""
+    at = np.flatnonzero(truths.upper > 0)
+    if len(at) < len(rows.group):
+        truths = Interval(*(end.take(at) for end in truths))
+        values = None if values is None else Interval(*(end.take(at) for end in values))
+        rows = Rows(rows.group.take(at), rows.groups, Interval(*(end.take(at) for end in rows.copies)))
+    values = None if values is None else _points(values)
+    return _points(truths), values, Rows(rows.group, rows.groups, _points(rows.copies))
+
+
+def _points(ends: Interval) -> Interval:
+    return point(ends.lower) if np.array_equal(*ends) else ends
+
+
 def _times(truths: Interval, copies: Interval) -> Interval:
     """The truth of all elements that each row stands for."""
-    return Interval(_product(truths.lower, copies.lower), _product(truths.upper, copies.upper))
+    if copies.lower is copies.upper and (copies.lower == 1).all():
+        return truths
+    return _each_end(_product, truths, copies)
+
+
+def _each_end(of: Callable[[Array, Array], Array], one: Interval, other: Interval) -> Interval:
+    """A function of both lower ends and of both upper ends; once, where all are points."""
+    lower = of(one.lower, other.lower)
+    both = one.lower is one.upper and other.lower is other.upper
+    return Interval(lower, lower if both else of(one.upper, other.upper))
 
 
 def _product(left: Array, right: Array) -> Array:
     """Products, where 0 times anything is 0."""
     with np.errstate(invalid="ignore"):
-        return np.where((left == 0) | (right == 0), 0.0, left * right)
+        product = left * right
+    none = np.isnan(product)
+    return np.where(none, 0.0, product) if none.any() else product
 
 
 def _products(truths: Interval, values: Interval) -> Interval:
     """Truth times value; truths are not negative."""
+    if truths.lower is truths.upper:
+        return _each_end(_product, truths, values)
     lower = np.where(values.lower < 0, truths.upper, truths.lower)
     upper = np.where(values.upper < 0, truths.lower, truths.upper)
     return Interval(_product(lower, values.lower), _product(upper, values.upper))

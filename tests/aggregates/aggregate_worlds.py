@@ -116,6 +116,24 @@ def text(formula: Formula) -> str:
     raise ValueError(formula)
 
 
+def grounded(formula: Any, env: Mapping[str, str]) -> Any:
+    """A formula or term with entities for its free variables."""
+    match formula:
+        case ("atom" | "number" as kind, name, arguments):
+            return kind, name, tuple(env.get(a, a) for a in arguments)
+        case ("constant", _) | None:
+            return formula
+        case ("exists" | "forall" as kind, variable, body):
+            return kind, variable, grounded(body, env)
+        case (kind, variables, inner, condition) if kind in AGGREGATES:
+            return kind, variables, grounded(inner, env), grounded(condition, env)
+        case ("compare", sign, left, right):
+            return "compare", sign, grounded(left, env), grounded(right, env)
+        case (kind, *parts):
+            return kind, *(grounded(part, env) for part in parts)
+    raise ValueError(formula)
+
+
 def free(formula: Any, bound: frozenset[str] = frozenset()) -> Iterator[str]:
     """The free variables of a formula or term."""
     match formula:
@@ -157,18 +175,24 @@ class _Planter:
 
     def build(self) -> Planted:
         rng = self.rng
-        people, items = PEOPLE[: rng.choice([1, 2, 3])], ITEMS[: rng.choice([1, 2, 3, 4])]
+        named = {PEOPLE: PEOPLE[: rng.choice([1, 2, 3])], ITEMS: ITEMS[: rng.choice([1, 2, 3, 4])]}
+        opened = {sort for sort in named if rng.random() < 0.15}  # these have an individual without a name
+        people, items = (named[s] + (("unnamed",) if s in opened else ()) for s in (PEOPLE, ITEMS))
         self.crisp = rng.random() < 0.5
         closed = {name for name in ("Has", "Bad") if rng.random() < 0.6}
         self.world = World({}, people, items)
-        lines = ["sort person", "sort item", "predicate Person(person)", "predicate Item(item)"]
-        lines += [f"fact Person({name})" for name in people] + [f"fact Item({name})" for name in items]
+        lines = [f"sort person{' open' * (PEOPLE in opened)}", f"sort item{' open' * (ITEMS in opened)}"]
+        lines += ["predicate Person(person)", "predicate Item(item)"]
+        lines += [f"fact Person({name})" for name in named[PEOPLE]] + [f"fact Item({name})" for name in named[ITEMS]]
         for name, sorts in (PLACES | NUMBERS).items():
             shape = f"{name}({', '.join('person' if sort is PEOPLE else 'item' for sort in sorts)})"
             word = "number" if name in NUMBERS else "predicate"
             lines.append(f"{word} {shape}{' closed' if name in closed else ''}")
             for row in itertools.product(*(people if sort is PEOPLE else items for sort in sorts)):
                 value = self._number() if name in NUMBERS else self._truth()
+                if "unnamed" in row:
+                    self.world.values[name, row] = Fraction(0) if name in closed else value
+                    continue
                 self.world.values[name, row] = value
                 lines += self._facts(name, row, value, name in closed)
         for _ in range(rng.choice([1, 1, 2, 3])):
@@ -219,7 +243,7 @@ class _Planter:
         """A closed predicate that a rule completes: it is as true as the body, and of all others false."""
         body = ("and", self._comparison("X"), ("atom", "Person", ("X",)))
         for who in self.world.people:
-            self.world.values["Person", (who,)] = Fraction(1)
+            self.world.values["Person", (who,)] = Fraction(1) if who != "unnamed" else self._truth()
             self.world.values["Done", (who,)] = self.world.truth(body, {"X": who})
         self.asked.append((("atom", "Done", ("X",)), ("X",)))
         return ["predicate Done(person) closed", f"rule {text(body)} -> Done(X)"]
@@ -246,7 +270,7 @@ class _Planter:
             factor = ("constant", Fraction(rng.choice([2, -1, 0.5])))
             other = rng.choice([factor, ("number", "limit", (variable,))])
             term = (rng.choice(["+", "*"]), term, other)
-        near = self.world.value(term, {variable: rng.choice(self.world.people)})
+        near = self.world.value(term, {variable: rng.choice(self.world.people[:1])})
         right: Formula = ("constant", near + rng.choice([0, 0, 1, -1, Fraction(1, 4)]))
         if Fraction(float(right[1])) != right[1]:
             right = ("constant", Fraction(round(near * 8), 8))

@@ -30,13 +30,14 @@ from lnnkit.engine.planning.inference_plan import Demands, Outline, Plan, Planne
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.prenex import prenexed
 from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, unfold
-from lnnkit.graph.lifted import AGGREGATES, COMPARISON, TERMS, LiftedGraph, Reference, Root
+from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph, Reference, Root
 from lnnkit.graph.match import below_negations
 from lnnkit.join.instances.grounding import leaf_modes, sources
 from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import Comparison
 from lnnkit.store.layout import Domain, asked_constants, predicate_schemas
 from lnnkit.store.relations import Schema
+from lnnkit.syntax.identifiers import AGGREGATES
 
 Completing = tuple[Formula, Needs]
 

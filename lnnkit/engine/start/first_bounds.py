@@ -129,6 +129,9 @@ def begin_aggregates(run: Run, pending: Collection[str]) -> None:
             _begin_neurons(run, [response for response in run.demanded if response.rule.formula is formula])
             continue
         _initialise(run, formula)
+        for response in run.responses.values() if formula.measures else ():
+            if response.rule.formula.auxiliary == name:
+                response.rule.started = True  # all that its operands say is known
         table = run.grounding.atoms.tables[name]
         run.encoded.renew([table])
         catch_up(run, changes({table: np.arange(len(table), dtype=np.int32)}))

@@ -191,9 +191,12 @@ class InstanceViews:
 
     def whole(self, formula: Formula, bindings: Substitution) -> InstanceView:
         """The instance for these entities of the formula's free variables (a reserved id: of any), with a row for every
-        entity of its quantifiers' sorts. Other variables may be anything: their equalities are unknown."""
+        entity of its quantifiers' sorts, but of an aggregate for those that differ from the default. Other variables
+        may be anything: their equalities are unknown."""
         domain, variables = self._grounding.domain, formula.blocks[0].variables
         every = Needs((), {block: (frozenset(),) for block in range(1, len(formula.blocks))})
+        if formula.measures:
+            every = Needs((), self.sources.run.plan.finder(formula).initial().fills)
         assembler = Assembler(formula, every, self._grounding.atoms, domain, lambda _formula, _count: None, {})
         ids = [np.array([bindings.get(variable, domain.generic)], np.int32) for variable in variables]
         instances = assembler.of(ids, 1, apart=True)
