@@ -178,6 +178,13 @@ def measured(formula: ast.Expression) -> Iterator[ast.Atom]:
             yield from (below for below in nodes(node) if isinstance(below, ast.Atom))
 
 
+def aggregated(formula: ast.Expression) -> Iterator[ast.Atom]:
+    """The atoms of the conditions of aggregates."""
+    for node in nodes(formula):
+        if isinstance(node, ast.Aggregate):
+            yield from (below for below in nodes(node.operands[-1]) if isinstance(below, ast.Atom))
+
+
 def signed(formula: ast.Expression) -> Iterator[tuple[ast.Atom, int]]:
     """The atoms of a formula with their polarity +1 or -1; atoms under ``<->`` and ``xor`` have both. Atoms in
     comparisons are left out.

@@ -65,9 +65,11 @@ class Grouping(NamedTuple):
         return Rows(self.group, self.groups, Interval(np.where(self.stranger, 0.0, self.copies), most))
 
     def together(self, kind: str, operands: Sequence[Bounds]) -> Bounds:
-        """The value of an aggregate of a kind for each group, over the rows of its condition and its term."""
-        truths, *values = (Interval(*operand) for operand in operands)
-        return Bounds(*aggregate(kind, truths, values[0] if values else None, self.elements))
+        """The value of an aggregate of a kind for each group, over the rows of its condition and its term. No gradient
+        passes through it."""
+        truths, *values = (Interval(*map(as_numpy, operand)) for operand in operands)
+        made = aggregate(kind, truths, values[0] if values else None, self.elements)
+        return Bounds(*(matching(end, operands[0].lower) for end in made))
 
     def optional(self, rows: Bounds, *, least: bool) -> Bounds:
         """The bounds of the rows that a quantifier may rely on, given that unnamed individuals may not exist."""
@@ -102,11 +104,12 @@ class Descent:
         neuron = self._formula.neurons[index]
         grouping = self._groupings[neuron.inner]
         assert grouping is not None and grouping.of is None
-        truths, *values = (Interval(*self.boxes[operand]) for operand in neuron.operands)
-        left = narrowed(neuron.kind, Interval(*node), truths, values[0] if values else None, grouping.elements)
+        truths, *values = (Interval(*map(as_numpy, self.boxes[operand])) for operand in neuron.operands)
+        goal = Interval(*map(as_numpy, node))
+        left = narrowed(neuron.kind, goal, truths, values[0] if values else None, grouping.elements)
         for operand, box in zip(neuron.operands, (left.truths, left.values), strict=False):
             if box is not None:
-                self.boxes[operand] = Bounds(*box)
+                self.boxes[operand] = Bounds(*(matching(end, self.boxes[operand].lower) for end in box))
         self.miss(neuron.block, left.empty)
 
     def enter(self, quantifier: int, node: Bounds) -> None:

@@ -226,7 +226,7 @@ def _constants(
         written = {place_of(node.span): node for node in nodes(rule.after.formula)}
         for literal in learned_literals(rule.before.formula):
             now = written.get(place_of(literal.span))
-            if now is None:
+            if now is None or any(isinstance(node, ast.Aggregate) for node in nodes(now)):  # known by default
                 continue
             text = format_expression(transform(now, lambda node: settled_node(node, {})), as_written=True)
             bounds = _asked(session, text, instances)

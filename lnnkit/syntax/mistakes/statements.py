@@ -165,7 +165,7 @@ STATEMENTS: Table = (
     (r".*⟦decimal\s*=?\s*[\"']?,[\"']?⟧", '`decimal ","`'),
     "load load-words: all rows are read",
     (r".*⟦(?:limit|first|top|nrows\s*=?)\s*\d+⟧", "remove it"),
-    "formula aggregate: the language has no aggregates yet",
+    "formula aggregate: an aggregate names the variables that it runs over before a colon",
     (r".*?⟦#?(?:count|sum|min|max)\s*\{[^}]*\}⟧.*", AGGREGATE_HINT),
     (r"START⟦(<name>(?i:len|sumif|sumifs|countif|countifs))\(ATOM[^()]*\)⟧.*", AGGREGATE_HINT),
     "formula argument-list: there are no lists: a rule holds for each binding by itself",
