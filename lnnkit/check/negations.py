@@ -10,8 +10,8 @@ Strata: the order in which closed derived predicates are completed, and cycles t
 
 A rule or axiom whose root is an implication (after leading ``forall``s are stripped, where its upper truth is 1)
 defines the closed predicates that are direct positive conjuncts of its consequent. A defined predicate depends on every
-closed derived predicate of the antecedent, with the polarity that it has there; under ``<->`` and ``xor`` with both. What is
-aggregated counts as negated: it must be known before.
+closed derived predicate of the antecedent, with the polarity that it has there; under ``<->`` and ``xor`` with both.
+What is aggregated counts as negated: it must be known before.
 """
 
 from __future__ import annotations

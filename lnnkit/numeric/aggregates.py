@@ -54,7 +54,7 @@ def aggregate(kind: str, truths: Interval, values: Interval | None, rows: Rows) 
 
 
 def _possible(truths: Interval, values: Interval | None, rows: Rows) -> tuple[Interval, Interval | None, Rows]:
-    """Without the rows that are not in their groups: they add nothing. Where all are points, both ends are one array."""
+    """Without the rows that are not in their groups; where all are points, both ends are one array."""
     at = np.flatnonzero(truths.upper > 0)
     if len(at) < len(rows.group):
         truths = Interval(*(end.take(at) for end in truths))

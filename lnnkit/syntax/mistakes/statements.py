@@ -166,6 +166,7 @@ STATEMENTS: Table = (
     "load load-words: all rows are read",
     (r".*⟦(?:limit|first|top|nrows\s*=?)\s*\d+⟧", "remove it"),
     "formula aggregate: an aggregate names the variables that it runs over before a colon",
+    (r".*?⟦#?count\s*\{\s*(<names>NAMES)\s*:\s*(<condition>[^}]*[^}\s])\s*\}⟧.*", "`(count {names}: {condition})`"),
     (r".*?⟦#?(?:count|sum|min|max)\s*\{[^}]*\}⟧.*", AGGREGATE_HINT),
     (r"START⟦(<name>(?i:len|sumif|sumifs|countif|countifs))\(ATOM[^()]*\)⟧.*", AGGREGATE_HINT),
     "formula argument-list: there are no lists: a rule holds for each binding by itself",
