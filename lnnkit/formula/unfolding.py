@@ -24,6 +24,7 @@ from lnnkit.time_limit import check_time
 
 LEAF = "leaf"
 TERM = "term"
+_ANTECEDENT = "\0"  # stands for the quantifier of an antecedent while it is unfolded
 AUXILIARY = -1  # marks a formula's own shared neuron among its leaves
 
 
@@ -211,8 +212,8 @@ def unfold(
     opened = False  # The root is unfolded even if it is shared.
     while stack:
         node, arguments, block, inner, ready = stack.pop()
-        if not node:  # the quantifier of an antecedent
-            neurons.append(Neuron(GREATEST, (done.pop(),), block, node, arguments, inner=inner))
+        if node == _ANTECEDENT:
+            neurons.append(Neuron(GREATEST, (done.pop(),), block, "", arguments, inner=inner))
             done.append(len(neurons) - 1)
             continue
         first, opened = not opened, True
@@ -267,7 +268,7 @@ def unfold(
                 free = tuple(v for v in outer if v in passed)
                 bound = tuple(fresh.values())
                 blocks = [Block(-1, outer, ()), Block(0, free + bound, bound, len(free) < len(outer), unnamed=True)]
-                stack.append(("", (), 0, 1, True))
+                stack.append((_ANTECEDENT, (), 0, 1, True))
                 renamed = tuple(fresh.get(a, a) if isinstance(a, int) else a for a in passed)
                 stack.append((operand, renamed, 1, -1, False))
             continue
