@@ -2,8 +2,8 @@
 
 A row belongs to its group to the degree of its truth. ``count`` is the sum of truths, ``sum`` that of truth times
 value, ``mean`` the sum over the count; an element belongs to ``min`` and ``max`` if its truth is above 0. An empty
-``mean``, ``min`` or ``max`` has no value. Results are the closed hulls of the images, if each atom occurs once; they
-do not depend on the order of the rows.
+``mean``, ``min`` or ``max`` has no value. Results are the closed hulls of the images, if each atom occurs once, and of
+the preimages, but for what a mean tells elements that may be absent; they do not depend on the order of the rows.
 
 Truths and values are arrays ``[n]``; ``group`` ``[n]`` is the group of each row. ``copies`` are how many elements a row
 stands for at least and at most.
@@ -248,7 +248,17 @@ def _narrowed_mean(goal: Interval, truths: Interval, values: Interval, rows: Row
         back = excess if sign > 0 else Interval(-excess.upper, -excess.lower)
         left = Interval(*(np.where(known, value + np.where(known, end, 0.0), value) for value in back))
         missed = missed | empty
-    return hull, left, missed
+    alone = _only(truths.upper > 0, rows)  # the mean is its value
+    return (
+        hull,
+        Interval(*(np.where(alone, *ends) for ends in zip(_meet(left, goal, ~alone), left, strict=True))),
+        missed,
+    )
+
+
+def _only(flagged: Array, rows: Rows) -> Array:
+    """The rows that are the only flagged ones of their groups."""
+    return flagged & (np.bincount(rows.group, flagged, minlength=rows.groups).take(rows.group) == 1)
 
 
 def _narrowed_least(goal: Interval, truths: Interval, values: Interval, rows: Rows) -> tuple[Interval, Interval, Array]:
@@ -259,7 +269,7 @@ def _narrowed_least(goal: Interval, truths: Interval, values: Interval, rows: Ro
     hull = Interval(truths.lower, np.where(below, 0.0, truths.upper))
     sure = (truths.lower > 0) & (rows.copies.lower > 0)
     can = possible & ((values.lower <= goal.upper) | same(values.lower, goal.upper)) & ~below
-    last = can & (np.bincount(rows.group, can, minlength=rows.groups).take(rows.group) == 1)
+    last = _only(can, rows)
     left = Interval(np.where(sure, goal.lower, -math.inf), np.where(last, goal.upper, math.inf))
     left = Interval(np.where(last, goal.lower, left.lower), left.upper)
     return hull, left, sure & below
