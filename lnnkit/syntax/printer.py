@@ -151,7 +151,8 @@ class _Printer:
             case ast.Arithmetic():
                 return self._arithmetic(node, scope)
             case ast.Function(name=name, operand=operand):
-                return f"{name}({self.expression(operand, _SUM, True, scope)})"
+                level = _IFF if isinstance(operand, ast.Aggregate) else _SUM
+                return f"{name}({self.expression(operand, level, True, scope)})"
             case ast.Unit(name=name, operands=operands, attributes=attributes):
                 return f"{name}({self._terms(operands, scope)}){_attributes(attributes)}"
             case ast.UnknownFunction(name=name, operands=operands):
