@@ -506,7 +506,7 @@ class AstBuilder:
             raise self._fault("capital-operator", message, branch, hint)
         if text in AGGREGATES:
             hint = f'quote a predicate of that name: "{text}"; {AGGREGATE_HINT}'
-            raise self._fault("reserved-name", f"`{text}` is a word of aggregates", branch, hint)
+            raise self._fault("reserved-name", f"`{text}` is reserved for aggregates", branch, hint)
         if text in FUNCTIONS or text in UNITS:
             hint = f'choose another name, or quote it: "{text}"'
             raise self._fault("reserved-name", f"`{text}` is a function of the language", branch, hint)

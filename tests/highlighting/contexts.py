@@ -43,7 +43,7 @@ _STYLES = {
     "NAME": "name",
     "ENTITY": "argument",
     "TRUTH": "constant",
-    "QUANTIFIER": "keyword",
+    "QUANTIFIER": "keyword", "AGGREGATE": "keyword",
     "FUNCTION": "function",
     "UNIT": "function",
 }
