@@ -42,7 +42,7 @@ class World:
             case ("not", below):
                 return 1 - self.truth(below, env)
             case ("and", *parts):
-                return max(Fraction(0), 1 - sum(1 - self.truth(part, env) for part in parts))
+                return max(Fraction(0), 1 - sum((1 - self.truth(part, env) for part in parts), Fraction(0)))
             case ("or", *parts):
                 return min(Fraction(1), sum((self.truth(part, env) for part in parts), Fraction(0)))
             case ("implies", one, other):
@@ -79,7 +79,8 @@ class World:
                 if not pairs:
                     raise NoValue
                 if kind == "mean":
-                    return sum(t * v for t, v in pairs) / sum(t for t, _ in pairs)
+                    total = sum((t * v for t, v in pairs), Fraction(0))
+                    return total / sum((t for t, _ in pairs), Fraction(0))
                 return (min if kind == "min" else max)(v for _, v in pairs)
         raise ValueError(term)
 

@@ -138,7 +138,9 @@ def test_the_ends_that_are_left_are_met(seed: int) -> None:
     if left.empty[0]:
         return
     for place, got in ((0, left.truths), (1, left.values)):
-        for row in range(len(case.truths)) if got is not None else ():
+        if got is None:
+            continue
+        for row in range(len(case.truths)):
             for end in (float(got.lower[row]), float(got.upper[row])):
                 assert attained(case, place, row, end), (case.kind, case.truths, case.values, case.node, end)
 
