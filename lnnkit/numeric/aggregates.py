@@ -110,7 +110,7 @@ def _sum(terms: Array, rows: Rows) -> Array:
     if not _in_any_order(terms):
         order = np.lexsort((terms, group))
         terms, group = terms.take(order), group.take(order)
-    return np.bincount(group, terms, minlength=rows.groups)
+    return np.bincount(group, terms, minlength=rows.groups).astype(np.float64, copy=False)  # of no rows: integers
 
 
 def _in_any_order(terms: Array) -> bool:

@@ -78,6 +78,11 @@ def test_a_total_over_a_limit() -> None:
     assert "(sum Y: amount(Y) where Transfer(bob, Y) & ~Reversed(Y)) is 9000" in str(kb.why_not("Watch(bob)"))
 
 
+def test_the_sum_of_no_rows_compares_as_a_number() -> None:
+    kb = lnnkit.loads("predicate Has(item) closed\nfact Has(a) in [0, 1]\nnumber size(item)\nfact size(a) = 5\n")
+    assert bounds(kb, "(sum Y: size(Y) where Has(Y) & size(Y) = 3) = 0.25") == {(): (0, 0)}
+
+
 def test_of_three_that_must_be_the_last_is() -> None:
     kb = lnnkit.loads(
         "predicate Has(person, item)\nfact Has(ann, a)\nfact ~Has(ann, b)\nfact Has(bob, c)\n"
