@@ -196,6 +196,8 @@ class _Planter:
                     continue
                 self.world.values[name, row] = value
                 lines += self._facts(name, row, value, name in closed)
+        for who in people:
+            self.world.values["Person", (who,)] = Fraction(1) if who != "unnamed" else self._truth()
         for _ in range(rng.choice([1, 1, 2, 3])):
             lines += self._statement()
         if rng.random() < 0.5:
@@ -244,7 +246,6 @@ class _Planter:
         """A closed predicate that a rule completes: it is as true as the body, and of all others false."""
         body = ("and", self._comparison("X"), ("atom", "Person", ("X",)))
         for who in self.world.people:
-            self.world.values["Person", (who,)] = Fraction(1) if who != "unnamed" else self._truth()
             self.world.values["Done", (who,)] = self.world.truth(body, {"X": who})
         self.asked.append((("atom", "Done", ("X",)), ("X",)))
         return ["predicate Done(person) closed", f"rule {text(body)} -> Done(X)"]
@@ -262,7 +263,9 @@ class _Planter:
         body = self._comparison("X")
         if rng.random() < 0.4:
             body = (rng.choice(["and", "or"]), body, ("atom", rng.choice(["P", "Q"]), ("X",)))
-        return (rng.choice(["implies", "and", "or"]), body, other)
+        formula = (rng.choice(["implies", "and", "or"]), body, other)
+        guard = ("atom", "Person", ("X",))  # facts name all of them, so only their groups are wanted
+        return ("implies", ("and", guard, body), other) if rng.random() < 0.4 else formula
 
     def _comparison(self, variable: str) -> Formula:
         rng = self.rng

@@ -9,6 +9,7 @@ import numpy as np
 
 from lnnkit.analysis.needs import EQUAL, Need, Needs
 from lnnkit.analysis.relevance import ALL
+from lnnkit.analysis.shared_demand import restricted
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.moves import Delta, Round, changes, note
@@ -176,6 +177,8 @@ def _initialise(run: Run, formula: Formula) -> None:
     """Give a shared neuron the bounds that its operands give it before the first round."""
     assert formula.auxiliary is not None
     grounding, state, needs = run.grounding, run.state, run.plan.finder(formula).initial()
+    if formula.auxiliary in run.plan.groups:
+        needs = restricted(needs, formula, run.plan.groups[formula.auxiliary])
     atoms = grounding.atoms
     if any(literal.table == EQUAL for literal in needs.literals):
         add_equality(atoms, grounding.domain)
