@@ -191,7 +191,8 @@ def wanted(shared: Formula, readers: Iterable[tuple[Formula, Needs]], tables: Se
                 return None
             parameters = {argument: place for place, argument in enumerate(neuron.arguments)}
             for literals in _row_literals(formula, needs, neuron.block):
-                seen = [literal for literal in literals if literal.table in tables or literal.table == auxiliary]
+                known = {*tables, auxiliary}
+                seen = [x for x in literals if x.table in known or (x.column == "listed" and formula.measures)]
                 chosen = _over(seen, parameters)
                 if not _connected(chosen, parameters) and _connected(seen, parameters):
                     chosen = _reached(seen, parameters)
@@ -215,11 +216,13 @@ def restricted(needs: Needs, formula: Formula, demanded: Wanted) -> Needs:
 
 
 def _row_literals(formula: Formula, needs: Needs, block: int) -> Iterator[LiteralSet]:
-    """The sets of literals that find the rows of a block."""
+    """The sets of literals that find the rows of a block; those of an aggregate only in groups that are found."""
     for need in needs.rows:
         if block in formula.path(need.block):
             yield need.literals
-    yield from needs.fills.get(block, ())
+    around = [need.literals for need in needs.rows if not need.block] if formula.measures else [frozenset[Literal]()]
+    for fill in needs.fills.get(block, ()):
+        yield from (fill | literals for literals in around)
 
 
 def _over(literals: Iterable[Literal], parameters: Mapping[int | str, int]) -> list[Literal]:

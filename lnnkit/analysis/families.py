@@ -104,7 +104,7 @@ class Polarity:
             for position, operand in enumerate(neuron.operands):
                 if neuron.logic is not None and neuron.weights[position] == 0.0:
                     continue
-                if neuron.kind in ("iff", "xor") or neuron.arithmetic is not None:
+                if neuron.kind in ("iff", "xor") or neuron.arithmetic is not None or neuron.aggregates:
                     signs[operand] = 0
                 elif neuron.kind == "not" or (neuron.kind == "implies" and position == 0):
                     signs[operand] = -sign

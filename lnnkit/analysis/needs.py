@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal as OneOf
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from lnnkit.analysis.families import Element, Support
 from lnnkit.analysis.relevance import ALL, Reading, Relevance
 from lnnkit.analysis.supports import Analysis, Send
 from lnnkit.analysis.upward_supports import Upward
-from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.formula.unfolding import AUXILIARY, Formula, Neuron
 from lnnkit.time_limit import check_time
 
 EQUAL = "="  # the table of the literal that two entities are equal
@@ -131,7 +132,7 @@ class NeedFinder:
     def deviation(self) -> Needs:
         """The instances whose root differs from its value with all leaves at their defaults."""
         upward = self.analysis.upward if self._equalities_alone() else self.analysis.unequal
-        rows = [Need(0, literals) for literals in self._deviations(self.formula.top, upward)]
+        rows = [Need(0, literals) for literals in self._deviations([self.formula.top], upward)]
         return Needs(minimal_needs(rows), self._fills())
 
     def initial(self) -> Needs:
@@ -204,21 +205,37 @@ class NeedFinder:
         read = [self.analysis.unequal]  # and where variables are unnamed individuals
         for upward in read:
             read += [variant for index in upward.doubtful for variant in upward.others(index) if variant not in read]
-        return {
-            neuron.inner: self._deviations(neuron.operands[0], *read)
-            for neuron in self.formula.neurons
-            if neuron.inner >= 0
-        }
+        fills: dict[int, tuple[frozenset[Literal], ...]] = {}
+        for neuron in self.formula.neurons:
+            if neuron.inner >= 0:
+                condition = neuron.operands[0]
+                absent = all(upward.bases[condition] == (0.0, 0.0) for upward in read)  # its term does not matter
+                nodes = [condition] if absent else neuron.operands
+                fills[neuron.inner] = self._deviations(nodes, *read)
+        return fills
 
-    def _deviations(self, node: int, *read: Upward) -> tuple[frozenset[Literal], ...]:
+    def _deviations(self, nodes: Sequence[int], *read: Upward) -> tuple[frozenset[Literal], ...]:
         sets = {
             self._literals(elements)
+            for node in nodes
             for upward in read
             for end in ("lower", "upper")
             for elements in (*upward.improvements(node, end), *upward.loosenings(node, end))
             if self.relevance.available(self.reading, elements)
         }
-        return tuple(sorted((s for s in sets if not any(other < s for other in sets)), key=_ordered))
+        least = (s for s in sets if not any(other < s for other in sets) and not self._covered(s, sets))
+        return tuple(sorted(least, key=_ordered))
+
+    def _covered(self, literals: frozenset[Literal], among: Collection[frozenset[Literal]]) -> bool:
+        """Whether another set has the upper end of an atom that is false by default where this one has the lower:
+        raising the lower end raises both."""
+        false = {neuron.source for leaf, neuron in self._leaves if self.analysis.defaults[leaf] == (0.0, 0.0)}
+        raised = [x for x in literals if x.column == "lower" and x.table in false]
+        return any((literals - {x}) | {x._replace(column="upper")} in among for x in raised)
+
+    @cached_property
+    def _leaves(self) -> list[tuple[int, Neuron]]:
+        return [(leaf, self.formula.neurons[leaf]) for leaf in self.formula.leaves if leaf not in self.formula.heads]
 
     def _literals(self, elements: Iterable[Element]) -> frozenset[Literal]:
         return frozenset(self._literal(e.leaf, "given" if e.leaf in self.formula.heads else e.end) for e in elements)

@@ -32,7 +32,7 @@ from lnnkit.formula.passes import least_heads
 from lnnkit.formula.quantified_rows import of_their_sorts, too_many_unnamed
 from lnnkit.formula.unfolding import AUXILIARY, Formula, shape_key
 from lnnkit.logic.bounds import tolerance
-from lnnkit.numeric import Comparison, Interval, unknown
+from lnnkit.numeric import Comparison, Interval
 from lnnkit.time_limit import check_time
 
 _EPS = tolerance(DOUBLE)
@@ -94,8 +94,10 @@ class Analysis:
         """For each neuron, the bounds that may reach it from above."""
         demands: list[list[_Demand]] = [[] for _ in self.formula.neurons]
         top = demands[self.formula.top]
-        # A default that operands alone imply tells them nothing; but a comparison, that its terms have a value.
-        compares = self.formula.compares
+        # A default that operands alone imply tells them nothing; but a comparison, that its terms have a value, if it
+        # is known whatever these are.
+        unknown = all(self.defaults[leaf] == (-math.inf, math.inf) for leaf in self.formula.leaves)
+        compares = self.formula.compares and unknown
         lower, upper = self.defaults[AUXILIARY] if compares else (self.formula.lower, self.formula.upper)
         if self.formula.auxiliary is not None:
             reads = zip(self.formula.reads_own, ("lower", "upper"), (1.0, 0.0), strict=True)
@@ -117,6 +119,8 @@ class Analysis:
                     demands[neuron.operands[0]] += demands[index]
             elif isinstance(neuron.arithmetic, Comparison):
                 self._pass_to_numbers(index, demands)
+            elif neuron.aggregates or neuron.arithmetic is not None:
+                self._pass_to_operands(index, demands)
             elif convex(neuron) or neuron.kind in ("and", "or"):
                 self._pass_on(index, demands)
             else:
@@ -149,6 +153,15 @@ class Analysis:
                 if family:
                     demands[operand].append(_Demand(side, float(side == "lower"), family))
 
+    def _pass_to_operands(self, index: int, demands: list[list[_Demand]]) -> None:
+        """Propagate what may reach an aggregate or a term to both ends of all its operands. An aggregate tells a
+        candidate nothing that is not in it."""
+        family = union(demand.supports for demand in demands[index])
+        if self.formula.neurons[index].aggregates:
+            family = product([family, self.upward.movers(index)])
+        for operand in self.formula.neurons[index].operands if family else ():
+            demands[operand] += [_Demand("lower", 1.0, family), _Demand("upper", 0.0, family)]
+
     def _pass_to_numbers(self, index: int, demands: list[list[_Demand]]) -> None:
         """Propagate what may reach a comparison to both ends of all its numbers, together with what reaches it anyway,
         and its own truth where that implies that its terms are defined."""
@@ -158,11 +171,15 @@ class Analysis:
         families = [d.supports for d in demands[index] if not d.exact]
         if any(d.exact for d in demands[index]):
             families.append(minimal(frozenset({Element(operand, "either")}) for operand in neuron.operands))
-            unknown_numbers = [unknown(1)] * len(neuron.operands)
             lower = max((d.level for d in demands[index] if d.exact and d.end == "lower"), default=0.0)
             upper = min((d.level for d in demands[index] if d.exact and d.end == "upper"), default=1.0)
-            left = comparison.respond(unknown_numbers, Interval(*point((lower, upper))))
-            if any(any_set(np.isfinite(end)) for box in left.inputs for end in box):
+            numbers = [Interval(*point(self.upward.bases[operand])) for operand in neuron.operands]
+            left = comparison.respond(numbers, Interval(*point((lower, upper))))
+            if any(
+                any_set(old != new)
+                for pair in zip(numbers, left.inputs, strict=True)
+                for old, new in zip(*pair, strict=True)
+            ):
                 families.append(ALWAYS)
         if comparison.partial:
             families.append(self.upward.informing(index))
@@ -320,6 +337,8 @@ class Analyses:
             sorts = {formula.sorts[variable] for variable in formula.blocks[neuron.inner].bound}
             if sorts & self._empty:
                 vacant[index] = (1.0, 1.0) if neuron.least else (0.0, 0.0)
+                if neuron.kind in ("mean", "min", "max"):
+                    vacant[index] = (-math.inf, math.inf)
         return vacant
 
     def _doubtful(self, formula: Formula, *, stated: bool) -> tuple[dict[int, frozenset[int]], dict[int, Bounds]]:
@@ -332,7 +351,7 @@ class Analyses:
             neuron = formula.neurons[leaf]
             bounds, sorts = self.unnamed[neuron.source]
             separate = stated and of_their_sorts(formula, neuron.arguments, sorts, self.open_sorts)
-            unnamed = bounds if separate else (0.0, 1.0)
+            unnamed = bounds if separate else (-math.inf, math.inf) if neuron.numeric else (0.0, 1.0)
             if unnamed != self.defaults[neuron.source]:
                 differ[leaf] = unnamed
         about = {argument for leaf in differ for argument in formula.neurons[leaf].arguments}

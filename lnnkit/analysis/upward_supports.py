@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
 from lnnkit.analysis.causes import NODE, Box, Cause, Moves, bare, gap_upward_causes, upward_causes
-from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, minimal, product, union
+from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, product, union
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.graph.lifted import COMPARISON
@@ -20,6 +22,8 @@ _FALLS = (
     6  # equalities tried in all ways, 2 ** 6; 1 and 9 change no time: 7 to 8 ms (benchmarks/inference_constants.py)
 )
 _FREE: Box = (0.0, 1.0)
+_FALSE: Box = (0.0, 0.0)
+_ANY: Box = (-math.inf, math.inf)  # a number of which nothing is known
 
 Ends = tuple[Family, Family]  # the families of the lower and of the upper end
 
@@ -56,8 +60,18 @@ class Upward:
         self._individuals = individuals
         self._unnamed = unnamed
         self._others = {} if others is None else others
-        known = formula, defaults, unnamed, vacant, doubtful, polarity
-        self._of = partial(Upward, *known, unequal=unequal, others=self._others)
+        self._movers: dict[int, Family] = {}
+        self._of = partial(
+            Upward,
+            formula=formula,
+            defaults=defaults,
+            unnamed=unnamed,
+            vacant=vacant,
+            doubtful=doubtful,
+            polarity=polarity,
+            unequal=unequal,
+            others=self._others,
+        )
 
     def others(self, quantifier: int) -> list[Upward]:
         """The analyses in which some variables of a quantifier are unnamed individuals too. Where nothing is known of
@@ -108,6 +122,8 @@ class Upward:
                     other = variant.bases[neuron.operands[0]]
                     low, high = (min(low, other[0]), high) if neuron.least else (low, max(high, other[1]))
                 values.append((low, high))
+            elif neuron.aggregates:
+                values.append(self.vacant.get(index) or self._aggregated(index, values))
             else:
                 values.append(_single(neuron, [values[operand] for operand in neuron.operands]))
         return values
@@ -145,6 +161,8 @@ class Upward:
                     far = others[neuron.operands[0]]
                     best = max(best[0], far[0]), min(best[1], far[1])
                     move = _with_unnamed(neuron, move, moved[neuron.operands[0]])
+            elif neuron.aggregates:
+                best, move = _ANY, (self.movers(index), self.movers(index))
             elif neuron.arithmetic is not None:
                 family = self.informing(index)
                 best, move = ((1.0, 0.0), (family, family)) if family else (base, (NEVER, NEVER))
@@ -153,6 +171,35 @@ class Upward:
             bests.append(best)
             moves.append(move)
         return bests, moves
+
+    def _aggregated(self, index: int, values: Sequence[Box]) -> Box:
+        """The value of an aggregate with every leaf at its default; how many candidates there are is not known."""
+        neuron = self.formula.neurons[index]
+        condition = neuron.operands[0]
+        truths = [values[condition], *(variant.bases[condition] for variant in self.others(index))]
+        if neuron.kind in ("count", "sum") and all(truth == _FALSE for truth in truths):
+            return 0.0, 0.0
+        return (0.0, math.inf) if neuron.kind == "count" else _ANY
+
+    def movers(self, index: int) -> Family:
+        """The sets of elements that can move a number: either end of a leaf, or what moves an aggregate's condition
+        from falsity. One that counts candidates at their default is worked out for each group."""
+        neuron = self.formula.neurons[index]
+        if not neuron.aggregates:
+            return (frozenset({Element(index, "either")}),)
+        if index in self.vacant:
+            return NEVER
+        condition = neuron.operands[0]
+        if self.bases[condition] != _FALSE:
+            return ALWAYS
+        if index not in self._movers:
+            part = self._of(
+                formula=replace(self.formula, neurons=self.formula.neurons[:index]),
+                individuals=self._individuals,
+                others={},
+            )
+            self._movers[index] = union((*part.reach[1][condition], *part.loosened[1][condition]))
+        return self._movers[index]
 
     def _connective(self, neuron: Neuron, base: Box, bests: Sequence[Box], moves: Sequence[Ends]) -> tuple[Box, Ends]:
         bases = [self.bases[operand] for operand in neuron.operands]
@@ -180,8 +227,13 @@ class Upward:
         if neuron.kind == COMPARISON and self.bases[index] != _FREE:  # Any of them may leave it undefined.
             sets: Sequence[frozenset[int]] = [frozenset({place}) for place in range(len(neuron.operands))]
         else:
-            sets = informing(neuron.arithmetic, len(neuron.operands))
-        return minimal(frozenset(Element(neuron.operands[place], "either") for place in places) for places in sets)
+            known = {place for place, operand in enumerate(neuron.operands) if self.bases[operand] != _ANY}
+            sets = [
+                needed
+                for places in informing(neuron.arithmetic, len(neuron.operands))
+                for needed in ([places - known] if places - known else [frozenset({place}) for place in places])
+            ]
+        return union(product([self.movers(neuron.operands[place]) for place in sorted(places)]) for places in sets)
 
     def changes(self, operands: Sequence[int], moves: Sequence[Ends]) -> list[tuple[Moves, Ends]]:
         """How the ends of operands can move either way, with the families that move them."""
@@ -238,7 +290,8 @@ class Upward:
             base = self.bases[index]
             out, move = base, (NEVER, NEVER)
             if neuron.kind == LEAF and neuron.numeric:
-                pass
+                if base != _ANY:
+                    out, move = _ANY, ((frozenset({Element(index, "lower")}),), (frozenset({Element(index, "upper")}),))
             elif index in self._same and self._unequal:
                 out, move = _FREE, (NEVER, (frozenset({Element(index, "lower")}),))
             elif neuron.kind == LEAF:

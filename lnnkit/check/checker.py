@@ -277,7 +277,7 @@ def query(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> Qu
 def _resolved(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> ast.Expression:
     """The formula with comparisons of entities separated from those of numbers, and chains as conjunctions."""
     scopes = {
-        id(visit.node): None if compares_numbers(visit, symbols) else visit.scope
+        visit.node.span: None if compares_numbers(visit, symbols) else visit.scope
         for visit in formula.visits
         if isinstance(visit.node, ast.Comparison)
     }
@@ -287,7 +287,7 @@ def _resolved(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -
     def change(node: ast.Expression) -> ast.Expression:
         if not isinstance(node, ast.Comparison):
             return node
-        scope = scopes[id(node)]
+        scope = scopes[node.span]
         if scope is None:
             return _links(node, starts)
         parts: list[ast.Expression] = []

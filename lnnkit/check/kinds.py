@@ -30,6 +30,7 @@ from lnnkit.syntax.identifiers import (
     is_text_function,
 )
 from lnnkit.syntax.printer import format_expression, format_predicate
+from lnnkit.syntax.rewrite import aggregate_message
 from lnnkit.syntax.span import Span
 
 ExpressionKind = Literal["number", "truth", "entity", "unknown"]
@@ -97,10 +98,14 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
             turnstile = Span(span.source, span.start - 1, span.start + 1)
             return error("broken-arrow", turnstile, "`|-` is not an operator", "write `->`")
         case ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit() | ast.UnknownFunction():
-            atoms = (leaf for leaf in nodes(node) if isinstance(leaf, ast.Atom))
+            outside = nodes(node, lambda part: not isinstance(part, ast.Aggregate))
+            atoms = (leaf for leaf in outside if isinstance(leaf, ast.Atom))
             if truth := next((atom for atom in atoms if _is_truth(atom, visit, symbols)), None):
                 return _arithmetic_on_truth(node, truth)
             return None if visit.role == "query" else _not_a_formula(span, _short(node), _comparing(node, visit))
+        case ast.Aggregate():
+            hint = f"compare it: `({_short(node)}) > 0`"
+            return None if visit.role == "query" else _not_a_formula(span, _short(node), hint)
         case ast.Atom() if node.name in symbols.numbers and visit.role == "formula" and node.name not in visit.scope:
             return _not_a_formula(name_span(node), node.name, _comparing(node, visit))
         case _:
@@ -181,8 +186,7 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
         return None
     message = f"no number `{atom.name}` is declared"
     if atom.name.lower() in AGGREGATING and len(atom.arguments) == 1:
-        message = f"`{atom.name}` would aggregate rows, and the language has no aggregates yet"
-        return error("aggregate", name_span(atom), message, AGGREGATE_HINT)
+        return error("aggregate", name_span(atom), aggregate_message(atom.name), AGGREGATE_HINT)
     if is_text_function(atom.name) and atom.arguments and nearest(atom.name, symbols.numbers) is None:
         message = f"`{atom.name}` is not a function of the language"
         hint = f"{TEXTS_UNSEARCHED}; else declare it: `number {_signature(atom)}`"

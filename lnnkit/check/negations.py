@@ -11,6 +11,7 @@ Strata: the order in which closed derived predicates are completed, and cycles t
 A rule or axiom whose root is an implication (after leading ``forall``s are stripped, where its upper truth is 1)
 defines the closed predicates that are direct positive conjuncts of its consequent. A defined predicate depends on every
 closed derived predicate of the antecedent, with the polarity that it has there; under ``<->`` and ``xor`` with both.
+What is aggregated counts as negated: it must be known before.
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ from lnnkit.check.findings import error, name_span, warning
 from lnnkit.check.predicates import supplied
 from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import Formula, Symbols, ends, fact, stated_fact
-from lnnkit.check.walk import children, nodes, signed, unweighted
+from lnnkit.check.walk import aggregated, children, nodes, signed, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression, format_predicate, format_statement
 
-Edges = Mapping[tuple[str, str], tuple[ast.Atom, bool]]
-"""Of a predicate and one that it depends on: an atom of that, and whether it is negative."""
+Edges = Mapping[tuple[str, str], tuple[ast.Atom, str]]
+"""Of a predicate and one that it depends on: an atom of that, and what stands before it where it must be known."""
+
+_NEGATED, _AGGREGATED = "~", "an aggregate of "
 
 
 def strata(symbols: Symbols) -> list[Diagnostic]:
@@ -78,12 +81,14 @@ def stratify(symbols: Symbols) -> tuple[tuple[frozenset[str], ...], list[Diagnos
         if formula.kind != "query" and (root := _implication(formula)) is not None:
             defining += [(atom.name, root.antecedent) for atom in defined(root.consequent) if atom.name in closed]
     derived = {name: index for index, name in enumerate(dict.fromkeys(head for head, _ in defining))}
-    edges: dict[tuple[str, str], tuple[ast.Atom, bool]] = {}
-    for head, atom, sign in ((head, *literal) for head, antecedent in defining for literal in signed(antecedent)):
+    edges: dict[tuple[str, str], tuple[ast.Atom, str]] = {}
+    literals = [(h, atom, _NEGATED * (sign < 0)) for h, antecedent in defining for atom, sign in signed(antecedent)]
+    literals += [(head, atom, _AGGREGATED) for head, antecedent in defining for atom in aggregated(antecedent)]
+    for head, atom, mark in literals:
         if atom.name in derived:
-            _, negative = edges.setdefault((head, atom.name), (atom, sign < 0))
-            if sign < 0 and not negative:
-                edges[head, atom.name] = atom, True
+            _, before = edges.setdefault((head, atom.name), (atom, mark))
+            if mark and not before:
+                edges[head, atom.name] = atom, mark
     if all(head == below and not negative for (head, below), (_, negative) in edges.items()):
         return tuple(frozenset([name]) for name in derived), []
     return _ordered(derived, edges)
@@ -121,9 +126,10 @@ def _cycle(path: list[str], edges: Edges) -> Diagnostic:
     predicate that the edge negates."""
     steps = [edges[path[0], path[-1]]]
     steps += [edges[path[i], path[i - 1]] for i in range(len(path) - 1, 0, -1)]
-    chain = path[0] + "".join(f" -> {'~' if negative else ''}{atom.name}" for atom, negative in steps)
+    chain = path[0] + "".join(f" -> {mark}{atom.name}" for atom, mark in steps)
     elsewhere = ", ".join(f"{atom.name} on line {atom.span.line}" for atom, _ in steps[1:])
-    message = f"closed `{path[0]}` depends on its own negation: {chain}" + (f" ({elsewhere})" if elsewhere else "")
+    itself = "its own negation" if steps[0][1] == _NEGATED else "an aggregate of itself"
+    message = f"closed `{path[0]}` depends on {itself}: {chain}" + (f" ({elsewhere})" if elsewhere else "")
     hint = "break the cycle, or leave one of these predicates open (without `closed`)"
     return error("negative-cycle", name_span(steps[0][0]), message, hint)
 

@@ -147,15 +147,15 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
         node, known = visit.node, dict(visit.scope)
         if isinstance(node, ast.Atom) and not node.arguments and node.name in known:
             used.add(id(known[node.name]))
-        for variable in node.variables if isinstance(node, ast.Quantifier) else ():
+        for variable in node.variables if isinstance(node, ast.Binder) else ():
             if variable.name in known:  # bound again: a finding of its own
                 used.add(id(known[variable.name]))
             known[variable.name] = variable
     for visit in formula.visits:
         node, known = visit.node, dict(visit.scope)
-        if not isinstance(node, ast.Quantifier):
+        if not isinstance(node, ast.Binder):
             continue
-        word = "forall" if isinstance(node, ast.Forall) else "exists"
+        word = node.name if isinstance(node, ast.Aggregate) else type(node).__name__.lower()
         for variable in node.variables:
             name, outer = variable.name, known.get(variable.name)
             known[name] = variable
@@ -188,7 +188,7 @@ def _as_formulas(formula: Formula) -> Iterator[Diagnostic]:
 
 
 def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
-    quantifiers = reversed(list(formula.nodes(ast.Forall, ast.Exists)))
+    quantifiers = reversed(list(formula.nodes(ast.Forall, ast.Exists, ast.Aggregate)))
     bound = {variable.name: variable for quantifier in quantifiers for variable in quantifier.variables}
     seen: set[str] = set()
     for mention in formula.mentions:

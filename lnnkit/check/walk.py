@@ -36,6 +36,7 @@ _OPERANDS: dict[type, tuple[Role, tuple[str, ...]]] = {
     ast.Function: ("term", ("operand",)),
     ast.Unit: ("term", ("operands",)),
     ast.UnknownFunction: ("term", ("operands",)),
+    ast.Aggregate: ("term", ("operands",)),  # but for its condition, the last one
 }
 _CHILDREN: dict[type, attrgetter[Any]] = {kind: attrgetter(*names) for kind, (_, names) in _OPERANDS.items()}
 
@@ -69,9 +70,13 @@ def visits(root: ast.Expression, role: Role = "formula") -> Iterator[Visit]:
             continue
         below = _OPERANDS[type(node)][0]
         scope = visit.scope
-        if isinstance(node, ast.Quantifier):
+        if isinstance(node, ast.Binder):
             scope = {**scope, **{variable.name: variable for variable in node.variables}}
-        stack.extend(Visit(child, below, node, scope) for child in reversed(children(node)))
+        operands = children(node)
+        if isinstance(node, ast.Aggregate):
+            stack.append(Visit(operands[-1], "formula", node, scope))
+            operands = operands[:-1]
+        stack.extend(Visit(child, below, node, scope) for child in reversed(operands))
 
 
 def nodes(root: ast.Expression, into: Callable[[ast.Expression], bool] = lambda node: True) -> Iterator[ast.Expression]:
@@ -171,6 +176,13 @@ def measured(formula: ast.Expression) -> Iterator[ast.Atom]:
     for node in nodes(formula):
         if isinstance(node, ast.Comparison):
             yield from (below for below in nodes(node) if isinstance(below, ast.Atom))
+
+
+def aggregated(formula: ast.Expression) -> Iterator[ast.Atom]:
+    """The atoms of the conditions of aggregates."""
+    for node in nodes(formula):
+        if isinstance(node, ast.Aggregate):
+            yield from (below for below in nodes(node.operands[-1]) if isinstance(below, ast.Atom))
 
 
 def signed(formula: ast.Expression) -> Iterator[tuple[ast.Atom, int]]:

@@ -24,7 +24,7 @@ from lnnkit.engine.response.respond import Read, Response, completing, on_device
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.rounds import Moves, Rising, to_fixpoint
-from lnnkit.engine.start.first_bounds import catch_up
+from lnnkit.engine.start.first_bounds import begin_aggregates, catch_up
 from lnnkit.engine.termination import Pace, Watch, goes_on, on_cycles
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.join.instances.grounding import sources
@@ -167,6 +167,8 @@ def complete(run: Run, *, first: bool, watch: Watch | None = None, pace: Pace | 
             run.encoded.renew(atoms.numbered)
             raise Unfinished(stopped)
         state.trail.completed(predicates, start)
+        if first:
+            begin_aggregates(run, {name for names, _ in run.strata[position + 1 :] for name in names})
         if not first:
             most, raised, lowered = 0.0, dict[Relation, Array](), dict[Relation, Array]()
             for table, rows in before.items():

@@ -25,7 +25,9 @@ from lnnkit.engine.planning.inference_plan import Outline, Plan
 from lnnkit.engine.rounds import infer_rounds
 from lnnkit.engine.start.demanded import work_out_demand
 from lnnkit.engine.start.first_bounds import (
+    around_aggregates,
     arrest_impossible,
+    begin_aggregates,
     catch_up,
     enter_facts,
     initialise_comparisons,
@@ -128,8 +130,10 @@ def _infer(run: Run, round_limit: int, watch: Watch | None) -> None:
 
 def _settle(run: Run, round_limit: int, watch: Watch | None) -> None:
     """Alternate completion and rounds until neither changes anything."""
+    run.waiting |= around_aggregates(run.plan)
     _renew(run, loosen_comparisons(run))
     initialise_comparisons(run)
+    begin_aggregates(run, run.plan.lifted.closed_derived)
     catch_up(run, changes(complete(run, first=True, watch=watch)))
     catch_up(run, changes(_renew(run, initialise_shared(run))))
     changed: Rows = {}

@@ -65,6 +65,7 @@ class Run:
     progress: Progress = field(default_factory=Progress)
     drift: Drift = field(default_factory=Drift)
     unfinished: frozenset[str] = frozenset()
+    waiting: set[str] = field(default_factory=set)  # shared neurons that wait for the first bounds of aggregates
 
     def arrested(self, number: int) -> Array:
         """Which rows of a shape belong to an arrested instance, including the rows that it was given before, when it

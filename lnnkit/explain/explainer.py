@@ -41,6 +41,7 @@ from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.grounding import unlimited
 from lnnkit.logic.bounds import Bounds
 from lnnkit.syntax import ast
+from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.syntax.printer import format_expression
 from lnnkit.trail.events import Kind
 
@@ -67,7 +68,7 @@ class Explainer:
         """The proof of the bounds of a formula without free variables, which the fixpoint covers."""
         reference = root.reference
         kind = lifted.graph.nodes[reference.node]["kind"]
-        numeric, beside = kind in TERMS, None
+        numeric, beside = kind in TERMS or kind in AGGREGATES, None
         if kind in ("predicate", "number"):
             about = reference.node, [*map(str, reference.arguments)]
             proof = self.prover.prove(*about)

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import Literal
+from typing import Literal, cast
 
 from lnnkit.formula.unfolding import Formula
 from lnnkit.numeric import Apply, Comparator, Comparison, Constant, Fixed, FixedUnit, Number, Operation, Term
@@ -51,6 +51,10 @@ def as_expression(
             case _ if neuron.quantifies:
                 bound = tuple(ast.Variable(names[v], span=_NOWHERE) for v in formula.blocks[neuron.inner].bound)
                 node = (ast.Forall if neuron.least else ast.Exists)(bound, operands[0], span=_NOWHERE)
+            case _ if neuron.aggregates:
+                bound = tuple(ast.Variable(names[v], span=_NOWHERE) for v in formula.blocks[neuron.inner].bound)
+                condition, *term = operands
+                node = ast.Aggregate(cast("ast.AggregateName", neuron.kind), bound, (*term, condition), span=_NOWHERE)
             case "compare" | "term":
                 assert neuron.arithmetic is not None
                 node = arithmetic_expression(neuron.arithmetic, operands)

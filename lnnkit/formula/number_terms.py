@@ -20,8 +20,9 @@ from lnnkit.numeric import (
     relation,
     undetermined,
 )
+from lnnkit.syntax.identifiers import AGGREGATES
 
-NumberAtom = tuple[str, Arguments]  # a number's name and its arguments
+NumberAtom = tuple[str, Arguments]  # a number's name, or an aggregate's node, and its arguments
 
 
 @dataclass(slots=True)
@@ -72,10 +73,11 @@ def _term(graph: NeuronGraph, node: str, arguments: Arguments, numbers: Numbers)
     while stack:
         node, arguments, ready = stack.pop()
         data = graph.nodes[node]
-        operands = operands_about(graph, node, arguments)
-        if data["kind"] == NUMBER:
+        if data["kind"] == NUMBER or data["kind"] in AGGREGATES:
             done.append(number(numbers.index((node, arguments))))
-        elif not ready and operands:
+            continue
+        operands = operands_about(graph, node, arguments)
+        if not ready and operands:
             stack.append((node, arguments, True))
             stack.extend((operand, passed, False) for operand, passed in reversed(operands))
         else:

@@ -82,6 +82,10 @@ def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[
             assert rows is not None
             fold = forall if neuron.least else exists
             values.append(rows.around(fold(rows.optional(operands[0], least=neuron.least), rows.group, rows.groups)))
+        elif neuron.aggregates:
+            rows = groupings[neuron.inner]
+            assert rows is not None
+            values.append(rows.around(rows.together(neuron.kind, operands)))
         elif operands:
             values.append(neuron_upward(neuron, operands))
         else:
@@ -117,6 +121,10 @@ def downward(
         neuron, node = formula.neurons[index], boxes[index]
         if not neuron.operands or neuron.block not in passed:
             continue
+        if neuron.aggregates:
+            if neuron.inner in passed:
+                descent.enter_aggregate(index, node, values[index])
+            continue
         if neuron.inner >= 0:
             if neuron.inner in passed:
                 descent.enter(index, informative(node, values[index]))
@@ -127,6 +135,9 @@ def downward(
             continue
         if isinstance(neuron.arithmetic, Comparison):
             inverse = _narrowed(neuron.arithmetic, node, values[index], operands)
+        elif neuron.arithmetic is not None:
+            contracted = neuron.arithmetic.contract(_intervals(operands), Interval(*node))
+            inverse = Inverse(tuple(Bounds(*box) for box in contracted.inputs), contracted.empty)
         else:
             need = None if wanted is None else [o in wanted or formula.neurons[o].kind != LEAF for o in neuron.operands]
             inverse = neuron_downward(neuron, informative(node, values[index]), operands, need)
@@ -178,7 +189,7 @@ def _reach(formula: Formula, index: int, values: Sequence[Bounds], unknown: Boun
     neuron = formula.neurons[index]
     if neuron.kind in ("true", "false"):
         return values[index]
-    if not neuron.operands or neuron.arithmetic is not None or neuron.quantifies:
+    if not neuron.operands or neuron.arithmetic is not None or neuron.inner >= 0 or neuron.quantifies:
         return unknown
     return neuron_upward(neuron, [_reach(formula, operand, values, unknown) for operand in neuron.operands])
 

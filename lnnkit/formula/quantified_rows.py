@@ -10,6 +10,7 @@ it would make for all of them together.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import NamedTuple
@@ -17,10 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit import arrays
-from lnnkit.arrays import Array, as_numpy, matching, take
+from lnnkit.arrays import Array, any_set, as_numpy, matching, take
 from lnnkit.formula.unfolding import Block, Formula
 from lnnkit.logic.bounds import Bounds
 from lnnkit.logic.quantifier import exists_inverse, forall_inverse
+from lnnkit.numeric import Interval, rises
+from lnnkit.numeric.aggregates import Rows, aggregate, narrowed
 
 # Each set of a quantifier's variables may be unnamed individuals, with what is known of them: 6 variables take 23 ms,
 # 14 took 9 s. Where more may differ from the default, nothing is known of them.
@@ -52,7 +55,8 @@ class Grouping(NamedTuple):
     ``group`` (n,) is the group of each row, ``groups`` the number of groups, ``of`` (m,) the group of each row of
     the enclosing block (None: these rows are the groups themselves). ``virtual`` (n,) marks rows for entities at
     default bounds, which take part only upward. A ``stranger`` (n,) among them is an unnamed individual that may
-    not exist: it can keep a ``forall`` from being true and an ``exists`` from being false, and nothing else.
+    not exist: it can keep a ``forall`` from being true and an ``exists`` from being false, and nothing else; an
+    aggregate has any number of them. ``copies`` (n,) are the entities that a virtual row stands for.
     """
 
     group: Array
@@ -60,6 +64,20 @@ class Grouping(NamedTuple):
     of: Array | None
     virtual: Array
     stranger: Array
+    copies: Array
+
+    @property
+    def elements(self) -> Rows:
+        """The rows as an aggregate has them."""
+        most = np.where(self.stranger, math.inf, self.copies)
+        return Rows(self.group, self.groups, Interval(np.where(self.stranger, 0.0, self.copies), most))
+
+    def together(self, kind: str, operands: Sequence[Bounds]) -> Bounds:
+        """The value of an aggregate of a kind for each group, over the rows of its condition and its term. No gradient
+        passes through it."""
+        truths, *values = (Interval(*map(as_numpy, operand)) for operand in operands)
+        made = aggregate(kind, truths, values[0] if values else None, self.elements)
+        return Bounds(*(matching(end, operands[0].lower) for end in made))
 
     def optional(self, rows: Bounds, *, least: bool) -> Bounds:
         """The bounds of the rows that a quantifier may rely on, given that unnamed individuals may not exist."""
@@ -86,6 +104,21 @@ class Descent:
         """Record that some rows of a block have no values left."""
         known, flags = self._missed[block], as_numpy(flags)
         self._missed[block] = flags if known is None else known | flags
+
+    def enter_aggregate(self, index: int, node: Bounds, made: Bounds) -> None:
+        """Narrow the operands of an aggregate by its own bounds, where these are tighter than those ``made``."""
+        if not (any_set(rises(made.lower, node.lower)) or any_set(rises(-made.upper, -node.upper))):
+            return
+        neuron = self._formula.neurons[index]
+        grouping = self._groupings[neuron.inner]
+        assert grouping is not None and grouping.of is None
+        truths, *values = (Interval(*map(as_numpy, self.boxes[operand])) for operand in neuron.operands)
+        goal = Interval(*map(as_numpy, node))
+        left = narrowed(neuron.kind, goal, truths, values[0] if values else None, grouping.elements)
+        for operand, box in zip(neuron.operands, (left.truths, left.values), strict=False):
+            if box is not None:
+                self.boxes[operand] = Bounds(*(matching(end, self.boxes[operand].lower) for end in box))
+        self.miss(neuron.block, left.empty)
 
     def enter(self, quantifier: int, node: Bounds) -> None:
         """Narrow the operand of a quantifier by the quantifier's bounds, for each row of its block."""
@@ -128,7 +161,7 @@ def prenexed(formula: Formula, signs: Mapping[int, int]) -> Formula | None:
     shared quantifier is raised by each row (a ``forall`` lowered), and gives its upper end (its lower end) to each.
     """
     chain = all(block.parent == number for number, block in enumerate(formula.blocks[1:]))
-    if len(formula.blocks) == 1 or not chain:
+    if len(formula.blocks) == 1 or not chain or any(neuron.aggregates for neuron in formula.neurons):
         return None
     least, most = _read(formula)
     quantifiers = [(neuron, signs.get(place, 0)) for place, neuron in enumerate(formula.neurons) if neuron.inner >= 0]

@@ -19,10 +19,12 @@ from lnnkit.graph.lifted import COMPARISON, GREATEST, LEAST, NUMBER, QUANTIFIERS
 from lnnkit.logic import logic_named
 from lnnkit.logic.logic import Logic
 from lnnkit.numeric import Comparison, Term
+from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.time_limit import check_time
 
 LEAF = "leaf"
 TERM = "term"
+_ANTECEDENT = "\0"  # stands for the quantifier of an antecedent while it is unfolded
 AUXILIARY = -1  # marks a formula's own shared neuron among its leaves
 
 
@@ -38,7 +40,7 @@ class Neuron(NamedTuple):
     weights: tuple[float, ...] = ()
     bias: float = 1.0
     logic: Logic | None = None
-    inner: int = -1  # for a quantifier: the block of its operand
+    inner: int = -1  # for a quantifier or an aggregate: the block of its operands
     # Names of the parameters: of the weights, then of the bias; for arithmetic, of all numbers
     learned: tuple[str | None, ...] = ()
     numeric: bool = False  # whether it is a leaf that holds a number, or a term
@@ -53,6 +55,11 @@ class Neuron(NamedTuple):
     def least(self) -> bool:
         """Whether it is the least of the rows of its body, a ``forall``; an ``exists`` is the greatest."""
         return self.kind == LEAST
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether it takes the rows of its operands together to a number."""
+        return self.kind in AGGREGATES
 
     @property
     def fixed(self) -> bool:
@@ -144,6 +151,11 @@ class Formula:
         return any(neuron.numeric for neuron in self.neurons)
 
     @property
+    def measures(self) -> bool:
+        """Whether it defines an aggregate, a number."""
+        return self.auxiliary is not None and self.neurons[self.top].aggregates
+
+    @property
     def compares(self) -> bool:
         """Whether it defines a comparison."""
         return self.auxiliary is not None and self.neurons[self.top].kind == COMPARISON
@@ -200,8 +212,8 @@ def unfold(
     opened = False  # The root is unfolded even if it is shared.
     while stack:
         node, arguments, block, inner, ready = stack.pop()
-        if not node:  # the quantifier of an antecedent
-            neurons.append(Neuron(GREATEST, (done.pop(),), block, node, arguments, inner=inner))
+        if node == _ANTECEDENT:
+            neurons.append(Neuron(GREATEST, (done.pop(),), block, "", arguments, inner=inner))
             done.append(len(neurons) - 1)
             continue
         first, opened = not opened, True
@@ -210,12 +222,17 @@ def unfold(
         leaf = data["shared"] and (node in kept or not through[kind == COMPARISON]) and not ready and not first
         if kind in ("predicate", NUMBER) or (leaf and not (world and world.lacks(data["sorts"], arguments))):
             done.append(len(neurons))
-            neurons.append(Neuron(LEAF, (), block, node, arguments, numeric=kind == NUMBER))
+            numeric = kind == NUMBER or kind in AGGREGATES
+            neurons.append(Neuron(LEAF, (), block, node, arguments, numeric=numeric))
             continue
         if kind == COMPARISON or kind in TERMS:
             arithmetic, numbers = (comparison if kind == COMPARISON else term)(graph, node, arguments)
-            operands = tuple(range(len(neurons), len(neurons) + len(numbers)))
-            neurons += [Neuron(LEAF, (), block, name, passed, numeric=True) for name, passed in numbers]
+            if not ready:
+                stack.append((node, arguments, block, -1, True))
+                stack += ((name, passed, block, -1, False) for name, passed in reversed(numbers))
+                continue
+            operands = tuple(done[len(done) - len(numbers) :])
+            del done[len(done) - len(numbers) :]
             done.append(len(neurons))
             label = COMPARISON if kind == COMPARISON else TERM
             numeric = kind != COMPARISON
@@ -228,7 +245,7 @@ def unfold(
         if not ready:
             inner = -1
             visible = arguments
-            if kind in QUANTIFIERS:
+            if kind in QUANTIFIERS or kind in AGGREGATES:
                 bound = tuple(range(len(sorts), len(sorts) + len(data["bound_sorts"])))
                 sorts.extend(data["bound_sorts"])
                 written.update(zip(bound, data["bound_names"], strict=True))
@@ -251,7 +268,7 @@ def unfold(
                 free = tuple(v for v in outer if v in passed)
                 bound = tuple(fresh.values())
                 blocks = [Block(-1, outer, ()), Block(0, free + bound, bound, len(free) < len(outer), unnamed=True)]
-                stack.append(("", (), 0, 1, True))
+                stack.append((_ANTECEDENT, (), 0, 1, True))
                 renamed = tuple(fresh.get(a, a) if isinstance(a, int) else a for a in passed)
                 stack.append((operand, renamed, 1, -1, False))
             continue
@@ -273,6 +290,7 @@ def unfold(
                 logic_named(data["logic"]) if "logic" in data else None,
                 inner,
                 (*(edge.get("parameter") for _, edge in edges), data.get("learned", {}).get("bias")),
+                kind in AGGREGATES,
             )
         )
     if graph.mixed or len({neuron.logic.name for neuron in neurons if neuron.logic is not None}) > 1:

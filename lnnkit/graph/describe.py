@@ -108,6 +108,8 @@ def describe(formula: ast.Expression | SameEntity, logic: str, parameters: Param
             return Description(_ARITHMETIC[formula.operator])
         case ast.Function() | ast.Unit():
             return _described(formula.name, _attributes(formula, parameters))
+        case ast.Aggregate():
+            return Description(formula.name)
         case ast.Comparison():
             given = _attributes(formula, parameters)
             fixed = {"operator": formula.operators[0], "scale": None, "weight": None}

@@ -4,7 +4,7 @@ A node is a predicate or a number (its name), a neuron (``"and#3"``), or a
 term (``"divide#7"``), with the attributes
 
 - ``kind``: predicate, same, true, false, not, and, or, implies, iff, xor, forall, exists, compare; number (a numeric
-  attribute) and the other ``TERMS``
+  attribute), the other ``TERMS``, and the ``AGGREGATES``
 - ``sorts``: the sort of each parameter (the arguments of a predicate, the free variables of a neuron or term in order
   of first occurrence)
 - ``bound_sorts``: the sorts of the variables that a quantifier binds, which come after the parameters in the arguments
@@ -26,6 +26,9 @@ are always shared; one that occurs only in a query keeps no bounds. Its attribut
 - ``operator``: ``>``, ``<``, ``>=``, ``<=``, ``=``, ``!=``, or ``<?>`` (a Neural Status Register)
 - ``scale``: None for a crisp comparison, otherwise the divisor of the margin
 - ``weight``: for ``<?>`` the weights of the sign bit and of the zero bit, and the bias; None before training
+
+An aggregate binds variables, as a quantifier does. Its operands are its condition and, but for a count, the term whose
+values it takes together. Those of statements are always shared: a table keeps their bounds.
 
 Terms have numbers instead of truth values, and neither ``lower`` nor ``upper``. Their kinds are ``constant`` (with
 ``value``; its ``learned`` is the name of the parameter), add, subtract, multiply, divide, power (two operands), negate,

@@ -16,6 +16,7 @@ from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, NeuronGraph, Reference, Root
 from lnnkit.graph.match import arguments_within, below_negations, instances
 from lnnkit.syntax import ast
+from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.syntax.span import Span
 from lnnkit.time_limit import check_time
 
@@ -158,7 +159,7 @@ class _Builder:
         """The edge of a query, redirected to a neuron of the program of which its operand is an instance, if there is
         one and the operand is not what is ``asked`` for."""
         operand, weight, arguments = edge
-        if asked or self.graph.nodes[operand]["kind"] not in NEURONS or self._is_kept(operand):
+        if asked or self.graph.nodes[operand]["kind"] not in NEURONS | AGGREGATES or self._is_kept(operand):
             return edge
         met = instances(self.graph, Reference(operand, arguments))
         kept = [reference for reference in met if self._is_kept(reference.node)]
@@ -171,7 +172,8 @@ class _Builder:
     def _is_kept(self, node: str) -> bool:
         """Whether a neuron keeps its own bounds regardless of queries: other queries must not change an answer."""
         data = self.graph.nodes[node]
-        return data["shared"] and (data["kind"] == COMPARISON or data["uses"] >= 2 or data["repeated"])
+        always = data["kind"] == COMPARISON or data["kind"] in AGGREGATES
+        return data["shared"] and (always or data["uses"] >= 2 or data["repeated"])
 
     def _is_opened(self, node: str) -> bool:
         """Whether a query evaluates the operands of a node that no statement uses."""
@@ -216,6 +218,7 @@ class _Builder:
             if data["kind"] in NEURONS:
                 several = data["uses"] >= 2 or data["repeated"]
                 data["shared"] = data["kind"] == COMPARISON or (node in fixed and several)
+            data["shared"] |= data["kind"] in AGGREGATES
         for root in map(self._beneath_negations, statements):
             data = self.graph.nodes[root.reference.node]
             if data["kind"] in NEURONS:
@@ -349,7 +352,7 @@ class _Builder:
             weights = ((1.0, None),)
         else:
             parts = tuple(built[id(operand)] for operand in _operands(formula))
-        bound = tuple(v.name for v in formula.variables) if isinstance(formula, ast.Quantifier) else ()
+        bound = tuple(v.name for v in formula.variables) if isinstance(formula, ast.Binder) else ()
         names = tuple(dict.fromkeys(a for p in parts for a in p.arguments if isinstance(a, str) and a not in bound))
         index = {name: position for position, name in enumerate(names + bound)}
         edges = tuple((p.node, weight, _arguments(p, index)) for p, weight in zip(parts, weights, strict=True))
@@ -383,7 +386,9 @@ class _Builder:
             **_UNSTATED,
             **described.attributes,
         }
-        if kind not in TERMS:
+        if kind in AGGREGATES:
+            data |= {"lower": -math.inf, "upper": math.inf}
+        elif kind not in TERMS:
             data |= {"lower": 0.0, "upper": 1.0}
         if kind == "same":
             self.graph.add_node(name, **data, arguments=edges[0][2])
@@ -430,4 +435,7 @@ def _arguments(part: _Part, index: Mapping[str, int]) -> tuple[int | str, ...]:
 
 
 def _operands(formula: Formula) -> tuple[ast.Expression, ...]:
-    return () if isinstance(formula, SameEntity) else children(formula)
+    if isinstance(formula, SameEntity):
+        return ()
+    operands = children(formula)
+    return operands[::-1] if isinstance(formula, ast.Aggregate) else operands  # its condition first

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from lnnkit.graph.laws import EVERY, SIGNS, mirrored
 from lnnkit.graph.lifted import COMPARISON, NEURONS, NUMBER, Arguments, NeuronGraph, Reference, operands_about
+from lnnkit.syntax.identifiers import AGGREGATES
 
 _Bound = tuple[int, int]  # a quantified variable: the depth of its quantifier, and its position there
 _Argument = int | str | _Bound
@@ -27,7 +28,7 @@ def instances(graph: NeuronGraph, query: Reference, among: Iterable[str] | None 
     """The program's neurons, or those ``among`` them, of which ``query`` is an instance, each with its substitution: a
     variable of the query, or an entity, for each parameter."""
     kind = graph.nodes[query.node]["kind"]
-    if kind not in NEURONS:
+    if kind not in NEURONS and kind not in AGGREGATES:
         return []
     matches = []
     for node in graph.nodes if among is None else among:

@@ -199,8 +199,9 @@ def _stated(
 
 
 def _pinned(before: Rested, formula: ast.Expression) -> Iterator[Fact]:
-    """A value for each number of a comparison except the first."""
-    numbers = dict.fromkeys(node for node in nodes(formula) if isinstance(node, ast.Atom))
+    """A value for each number of a comparison except the first; what is aggregated is left as it is."""
+    outside = nodes(formula, lambda node: not isinstance(node, ast.Aggregate))
+    numbers = dict.fromkeys(node for node in outside if isinstance(node, ast.Atom))
     for atom in list(numbers)[1:]:
         low, high = before.explainer.bounds(atom) or (-math.inf, math.inf)
         value = min(max(1.0, low), high)

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lnnkit.answer_table import Answers
 from lnnkit.check.program import Query
+from lnnkit.check.walk import nodes
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
 from lnnkit.explain.conflict.program_variants import ConflictMember, StatedRule, alone, names_in
@@ -61,9 +62,9 @@ def proved(
 ) -> Iterator[Proved]:
     """The answers to questions, in order: one each, or one for each binding of its free variables. Raises `Error` if
     the solver is not installed, `ProgramError` for a number, and for too many bindings."""
-    numbers = [no_formula(query) for query in queries if query.numeric]
-    if numbers:
-        raise ProgramError(numbers)
+    problems = [no_formula(query) for query in queries if query.numeric] or _aggregates(session, queries)
+    if problems:
+        raise ProgramError(problems)
     reading = asked_reading or ("classical" if is_crisp(session.theory.settled()) else "exact")
     asked = [_program_query(session, query) for query in queries]
     if reading == "classical":
@@ -119,6 +120,18 @@ def smtlib(session: Session, queries: Sequence[Query], alpha: float) -> tuple[st
     with _solver_needed():
         text = "(reset)\n".join(classical_smtlib(ground, question) for question in questions)
     return text, [Diagnostic("left-out", note, severity="warning") for note in notes]
+
+
+def _aggregates(session: Session, queries: Sequence[Query]) -> list[Diagnostic]:
+    """An error for an aggregate, which the encodings do not know."""
+    formulas = (*queries, *session.theory.checked.assertions)
+    every = (node for origin in formulas for node in nodes(cast("ast.Expression", origin.formula)))
+    aggregate = next((node for node in every if isinstance(node, ast.Aggregate)), None)
+    if aggregate is None:
+        return []
+    message = f"`{aggregate.name}` is an aggregate, and proving knows none yet"
+    hint = "`run` and `explain` do; to prove something else, take its rules out of the program"
+    return [Diagnostic("aggregate", message, hint, aggregate.span)]
 
 
 def _deadline(timeout: float | None) -> Deadline:

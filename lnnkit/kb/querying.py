@@ -12,6 +12,7 @@ from lnnkit.check.learnables import UNEVALUATED
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.errors import ProgramError
 from lnnkit.kb.theory import Theory
+from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
 from lnnkit.syntax.printer import format_string
 
@@ -107,4 +108,5 @@ def free_variables(query: Query) -> Diagnostic:
 def no_formula(query: Query) -> Diagnostic:
     """The error for a number where a formula is needed."""
     message = f"`{query.text}` is a number, which is neither true nor false"
-    return Diagnostic("no-formula", message, f"ask a comparison, as in `{query.text} > 0`", query.span)
+    text = f"({query.text})" if isinstance(query.formula, ast.Aggregate) else query.text
+    return Diagnostic("no-formula", message, f"ask a comparison, as in `{text} > 0`", query.span)

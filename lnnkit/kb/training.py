@@ -29,13 +29,13 @@ from lnnkit.learn.parameters.trained_text import Dropped, learned_literals, plac
 from lnnkit.learn.replay.neural_predicates import NotFinite
 from lnnkit.output import require_writable
 from lnnkit.scores import FoundFormula, Scores
+from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 
 if TYPE_CHECKING:
     from lnnkit.answer_table import Answers
     from lnnkit.learn.parameters.trained_text import TrainedRule
-    from lnnkit.syntax import ast
 import numpy as np
 
 _TEACHES_NOTHING = "axioms and imported rules learn nothing, nor does a `?` that shares its name with one of theirs"
@@ -226,7 +226,7 @@ def _constants(
         written = {place_of(node.span): node for node in nodes(rule.after.formula)}
         for literal in learned_literals(rule.before.formula):
             now = written.get(place_of(literal.span))
-            if now is None:
+            if now is None or any(isinstance(node, ast.Aggregate) for node in nodes(now)):  # known by default
                 continue
             text = format_expression(transform(now, lambda node: settled_node(node, {})), as_written=True)
             bounds = _asked(session, text, instances)

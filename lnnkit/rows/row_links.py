@@ -304,7 +304,7 @@ class _Links:
                 lower, upper = (end.item() for end in operands[0])
                 sure = (lower, upper) == ((1.0, 1.0) if neuron.least else (0.0, 0.0))
                 values.append(operands[0] if sure else _bounds(0.0, 1.0))
-            elif operands and neuron.arithmetic is None:
+            elif operands and neuron.arithmetic is None and not neuron.aggregates:
                 values.append(neuron_upward(neuron, operands))
             else:
                 values.append(_bounds(0.0, 1.0))
@@ -356,10 +356,10 @@ def _shown(mention: _Occurrence, beside: Span) -> str:
 
 def _quantifier(statement: RowStatement, name: str) -> tuple[Span, str]:
     for node in _expressions(statement):
-        if isinstance(node, ast.Quantifier):
+        if isinstance(node, ast.Binder):
             for variable in node.variables:
                 if variable.name == name:
-                    return variable.span, "forall" if isinstance(node, ast.Forall) else "exists"
+                    return variable.span, node.name if isinstance(node, ast.Aggregate) else type(node).__name__.lower()
     return statement.span, "forall"
 
 

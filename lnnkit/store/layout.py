@@ -161,7 +161,7 @@ def predicate_schemas(lifted: LiftedGraph) -> dict[str, Schema]:
             unnamed = (0.0, 1.0) if node in lifted.closed_derived else None if data["closed"] else stated.get(node)
             schemas[node] = Schema(node, data["sorts"], (0.0, 0.0) if data["closed"] else (0.0, 1.0), unnamed)
         elif data["kind"] == NUMBER:
-            schemas[node] = Schema(node, data["sorts"], (-math.inf, math.inf))
+            schemas[node] = Schema(node, data["sorts"], (-math.inf, math.inf), numeric=True)
     return schemas
 
 

@@ -27,18 +27,14 @@ LISTS = ("lower", "upper", "either", "listed", "given")
 
 
 class Schema(NamedTuple):
-    """What a relation is: its sorts, its default bounds, and the bounds of atoms about unnamed individuals where those
-    are not the default's."""
+    """What a relation is: its sorts, its default bounds, the bounds of atoms about unnamed individuals where those are
+    not the default's, and whether it holds numbers."""
 
     name: str
     sorts: tuple[str, ...]
     default: Pair
     unnamed: Pair | None = None
-
-    @property
-    def numeric(self) -> bool:
-        """Whether it holds numbers."""
-        return self.default[0] == -math.inf
+    numeric: bool = False
 
 
 class Relation:
@@ -47,17 +43,13 @@ class Relation:
     the rows whose lower, upper or either end differs from ``default``, in order of insertion; those listed by facts or
     questions, and those given by facts."""
 
-    def __init__(
-        self, name: str, number: int, sorts: tuple[str, ...], default: Pair, radix: int, dtype: np.dtype
-    ) -> None:
-        self.name = name
+    def __init__(self, schema: Schema, number: int, radix: int, dtype: np.dtype) -> None:
+        self.name, self.sorts, default, unnamed, self.numeric = schema
         self.number = number
-        self.sorts = sorts
         self.default = default
         self.unnamed = default  # the bounds of an atom about an unnamed individual,
         self.unnamed_row = DEFAULT  # and the row that stands for it
-        self.numeric = default[0] == -math.inf
-        self.tuples = TupleSet(len(sorts), radix)
+        self.tuples = TupleSet(len(self.sorts), radix)
         self.unknown: Pair = (-math.inf, math.inf) if self.numeric else (0.0, 1.0)
         ends = zip(self.unknown, default, default, strict=True)
         self._ends = tuple(Growing(dtype, end) for end in ends)  # reserved: unknown, unnamed, default
@@ -68,6 +60,8 @@ class Relation:
         self._lists = {name: Chunks() for name in LISTS}
         self._flags = {name: Growing(np.bool_, (False,) * RESERVED) for name in LISTS}
         self._unlisted: list[tuple[str, int, int]] = []  # parts of lists not yet entered in "either"
+        if unnamed is not None:
+            self.reserve(UNNAMED, unnamed)
 
     def __len__(self) -> int:
         return len(self.tuples)
@@ -230,7 +224,7 @@ class Relations:
         self.tables: dict[str, Relation] = {}
         self.numbered: list[Relation] = []
         self.length = 0  # the number of rows of all relations, without reserved ones
-        self.truths = Relation("", 0, ("",), (0.0, 1.0), 2, dtype)
+        self.truths = Relation(Schema("", ("",), (0.0, 1.0)), 0, 2, dtype)
         self.numbered.append(self.truths)
         self.truths.load([np.arange(2, dtype=np.int32)], Bounds(np.array([0.0, 1.0]), np.array([0.0, 1.0])))
 
@@ -239,12 +233,8 @@ class Relations:
 
     def add(self, schema: Schema) -> Relation:
         """A new relation."""
-        name, sorts, default, unnamed = schema
-        table = Relation(name, len(self.numbered), sorts, default, self.radix, self.dtype)
-        self.tables[name] = table
+        table = self.tables[schema.name] = Relation(schema, len(self.numbered), self.radix, self.dtype)
         self.numbered.append(table)
-        if unnamed is not None:
-            table.reserve(UNNAMED, unnamed)
         return table
 
     def materialise(self, table: Relation, columns: Sequence[Array], length: int) -> Array:

@@ -226,9 +226,23 @@ class UnknownFunction(Node):
     operands: tuple[Expression, ...]
 
 
+AggregateName = Literal["count", "sum", "mean", "min", "max"]
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Node):
+    """``count Y: condition``, or of the others ``sum Y: term where condition``; ``operands`` are the term, but of a
+    count, and the condition."""
+
+    name: AggregateName
+    variables: tuple[Variable, ...]
+    operands: tuple[Expression, ...]
+
+
 Connective = And | Or | Implies | Iff | Xor
 Quantifier = Forall | Exists
-NumericNode = Number | Learnable | Negate | Arithmetic | Function | Unit | UnknownFunction
+Binder = Quantifier | Aggregate
+NumericNode = Number | Learnable | Negate | Arithmetic | Function | Unit | UnknownFunction | Aggregate
 Expression = Atom | Entity | Truth | Not | Weighted | Connective | Quantifier | Comparison | NumericNode
 
 

@@ -273,6 +273,8 @@ class AstBuilder:
                 return self._atom(tree, scope)
             case "quantified":
                 return self._quantified(tree, scope, depth)
+            case "aggregate":
+                return self._aggregate(tree, scope, depth)
             case "group":
                 return self._attributed(tree, self.expression(children[1], scope, depth - 1))
             case "unknown_function":
@@ -364,12 +366,27 @@ class AstBuilder:
 
     def _quantified(self, tree: ParseNode, scope: BoundNames, depth: int) -> ast.Expression:
         quantifier, names, *_, body = tree.children
-        names = names.children[::2]
-        variables = tuple([ast.Variable(normalise(self.text(name)), span=self.span(name)) for name in names])
-        self._check_glued(self.text(quantifier), names[-1], body)
-        inner = scope | {variable.name for variable in variables}
+        variables, inner = self._bound(names, scope)
+        self._check_glued(self.text(quantifier), names.children[-1], body)
         made = ast.Forall if self.text(quantifier) in _UNIVERSAL else ast.Exists
         return made(variables, self.expression(body, inner, depth), span=self.span(tree))
+
+    def _bound(self, names: ParseNode, scope: BoundNames) -> tuple[tuple[ast.Variable, ...], BoundNames]:
+        """The variables that a quantifier or an aggregate binds, and the names bound within it."""
+        variables = [ast.Variable(normalise(self.text(name)), span=self.span(name)) for name in names.children[::2]]
+        return tuple(variables), scope | {variable.name for variable in variables}
+
+    def _aggregate(self, tree: ParseNode, scope: BoundNames, depth: int) -> ast.Aggregate:
+        word, names, _, *operands = tree.children
+        variables, inner = self._bound(names, scope)
+        made = tuple([self.expression(operand, inner, depth) for operand in operands[::2]])
+        name = self.text(word)
+        if (name == "count") != (len(made) == 1):
+            bound, first = self.text(names), self.text(operands[0])
+            message = f"a `{name}` is of {'rows' if name == 'count' else 'a number'}"
+            hint = f"write `count {bound}: ...`" if name == "count" else f"write `{name} {bound}: {first} where ...`"
+            raise self._fault("aggregate", message, word, hint)
+        return ast.Aggregate(cast(Any, name), variables, made, span=self.span(tree))
 
     def _check_glued(self, quantifier: str, name: Token, scope: ParseNode) -> None:
         """Rejects `∀xP(x)`, which would otherwise be `∀xP (x)`: a variable `xP` and the formula `x`."""
@@ -489,7 +506,7 @@ class AstBuilder:
             raise self._fault("capital-operator", message, branch, hint)
         if text in AGGREGATES:
             hint = f'quote a predicate of that name: "{text}"; {AGGREGATE_HINT}'
-            raise self._fault("reserved-name", f"`{text}` is reserved for later", branch, hint)
+            raise self._fault("reserved-name", f"`{text}` is reserved for aggregates", branch, hint)
         if text in FUNCTIONS or text in UNITS:
             hint = f'choose another name, or quote it: "{text}"'
             raise self._fault("reserved-name", f"`{text}` is a function of the language", branch, hint)

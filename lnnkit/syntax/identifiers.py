@@ -46,9 +46,8 @@ AGGREGATES = frozenset(["count", "sum", "mean", "min", "max"])
 NULLS = ("nan", "null", "none", "na")  # names of the unknown value in other languages
 AGGREGATING = AGGREGATES | {"avg", "average", "median", "group", "groupby"}
 AGGREGATE_HINT = (
-    'aggregate before loading, in pandas `df.groupby("account")["amount"].sum().to_csv("total.csv")`, or in DuckDB '
-    "`COPY (SELECT account, sum(amount) FROM 'amounts.csv' GROUP BY account) TO 'total.csv' (HEADER)`; then declare "
-    '`number total(account)` and write `load total from "total.csv"`'
+    "write `(count Y: Owns(X, Y)) > 3` or `(sum Y: amount(Y) where Owns(X, Y)) > 100`, likewise `mean`, `min` and "
+    "`max`: all Y are taken together, for each X, and beside an operator an aggregate is in parentheses"
 )
 SHOUTED = frozenset(["AND", "OR", "NOT", "XOR", "IF", "THEN", "IMPLIES", "IFF", "FORALL", "EXISTS", "TRUE", "FALSE"])
 

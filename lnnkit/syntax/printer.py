@@ -119,6 +119,8 @@ class _Printer:
         """
         quantified = isinstance(node, ast.Quantifier)
         grouped = (level > _NOT or not last) if quantified else _level(node) < level
+        if isinstance(node, ast.Aggregate):
+            grouped = not (last and level == _IFF)
         text = self._bare(node, last or grouped, scope)
         return f"({text})" if grouped else text
 
@@ -140,12 +142,17 @@ class _Printer:
                 names = [variable.name for variable in variables]
                 word = "forall" if isinstance(node, ast.Forall) else "exists"
                 return f"{word} {', '.join(names)}: {self.expression(body, _IFF, True, scope.union(names))}"
+            case ast.Aggregate(name, variables, operands):
+                names = [variable.name for variable in variables]
+                texts = [self.expression(operand, _IFF, True, scope.union(names)) for operand in operands]
+                return f"{name} {', '.join(names)}: {' where '.join(texts)}"
             case ast.Negate(operand=operand):
                 return "-" + self._term(operand, _NEGATE, scope)
             case ast.Arithmetic():
                 return self._arithmetic(node, scope)
             case ast.Function(name=name, operand=operand):
-                return f"{name}({self.expression(operand, _SUM, True, scope)})"
+                level = _IFF if isinstance(operand, ast.Aggregate) else _SUM
+                return f"{name}({self.expression(operand, level, True, scope)})"
             case ast.Unit(name=name, operands=operands, attributes=attributes):
                 return f"{name}({self._terms(operands, scope)}){_attributes(attributes)}"
             case ast.UnknownFunction(name=name, operands=operands):

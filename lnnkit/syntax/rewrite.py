@@ -80,7 +80,7 @@ def by_cases(call: str) -> str | None:
 
 
 def aggregate_message(name: str) -> str:
-    return f"`{name}` would aggregate rows, and the language has no aggregates yet"
+    return f"`{name}` is no function: an aggregate names the variables that it runs over before a colon"
 
 
 def between(fault: Fault, place: int) -> str | None:

@@ -44,6 +44,7 @@ _STYLES = {
     "ENTITY": "argument",
     "TRUTH": "constant",
     "QUANTIFIER": "keyword",
+    "AGGREGATE": "keyword",
     "FUNCTION": "function",
     "UNIT": "function",
 }

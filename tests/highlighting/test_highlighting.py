@@ -48,6 +48,9 @@ load ~Old from "d.csv" (1, _) where 1 is not null and 2 in ("a", 3) header missi
 label not AtRisk from "o.csv" (a, b)
 label AtRisk(anna) = 0.7
 rule spread: (Infected(X)@0.7 & Contact(X, Y)){bias: 1.2, logic: product} -> Infected(Y) in [0.8, inf]
+rule (count X, Y: A(X) & B(Y)) > 2 & (sum X: b(X) where A(X)) > (mean X: b(X) where A(X)) -> Rain
+query min X: b(X) where A(X)
+query (max X: b(X) where A(X)) + 1
 axiom forall X, y: ¬A(X) ∨ not B(y) xor abs(age(X) - 3) >= ?cut=5 <-> Rain or Rain and Rain
 rule npu(age(X), b(X)){power: [1, -1]} > 2 / 3 * -1 ^ 2 + 1 | (sqrt (age(X)) <?> 3){weight: [1, 1, 1]}
   implies exists Z: Contact(X, Z) iff true

@@ -83,10 +83,9 @@ MISTAKES = [
     _("rule Person(X) & ⟦NOT⟧ Cough(X) -> Well(X)", "not", "rule Person(X) & not Cough(X) -> Well(X)"),
     _("rule Parent(X, Y) & Y ⟦in (ann, bob)⟧ -> Named(X)", "(Y = ann | Y = bob)",
       "rule Parent(X, Y) & (Y = ann | Y = bob) -> Named(X)"),
-    _("rule ⟦count⟧(X) > 3 -> Many(X)", 'load total from "total.csv"',
-      'number total(account)\nload total from "total.csv"'),
-    _("rule ⟦sum⟧(income(X)) > 3 -> Rich(X)", 'load total from "total.csv"',
-      'number total(account)\nload total from "total.csv"'),
+    _("rule ⟦count⟧(X) > 3 -> Many(X)", "(count Y: ", "rule (count Y: Parent(X, Y)) > 3 -> Many(X)"),
+    _("rule ⟦sum⟧(income(X)) > 3 -> Rich(X)", "(sum Y: ",
+      "rule (sum Y: income(Y) where Parent(X, Y)) > 3 -> Rich(X)"),
     # Python, pandas, C
     _("rule Person(X) ⟦&&⟧ Cough(X) -> Ill(X)", "&", "rule Person(X) & Cough(X) -> Ill(X)"),
     _("rule Person(X) ⟦||⟧ Cough(X) -> Ill(X)", "|", "rule Person(X) | Cough(X) -> Ill(X)"),

@@ -21,7 +21,7 @@ FORTY_MORE = [
     _("query Parent(ann, ⟦?⟧)", "X", "query Parent(ann, X)"),
     _("query Parent(X, ⟦*⟧)", "Y", "query Parent(X, Y)"),
     _("query age(X) = ⟦?⟧", "query age(X)", "query age(X)"),
-    _("query ⟦count⟧ Person(X)", 'load total from "total.csv"', 'number total(account)\nload total from "total.csv"'),
+    _("query ⟦count⟧ Person(X)", "(count Y: ", "query (count Y: Parent(X, Y)) > 1"),
     advice("query Person(X) ⟦order by⟧ age(X)", "--sort lower", "query Person(X)"),
     advice("query Person(X) ⟦limit⟧ 10", "--limit 10", "query Person(X)"),
     # declarations and statements of other languages

@@ -66,7 +66,7 @@ def test_a_number_that_names_rows_of_another_table(tmp_path: Path) -> None:
         ("number age(p)\nfact age(a) = 1\nfact age(b) in [3..5]", "write `in [3, 5]`"),
         ('load P(X, Y) from "t.csv" (id, name)', 'write `load P from "t.csv" (id, name)`'),
         ('number n(e)\nload n from "t.csv" (id, n) decimal comma', 'write ","'),
-        ("fact P(a)\nrule count{X: P(X)} > 2 -> Q", "aggregate before loading"),
+        ("fact P(a)\nrule count{X: P(X)} > 2 -> Q", "write `(count X: P(X))`"),
     ],
 )
 def test_what_is_said_of_statements(wrong: str, told: str, tmp_path: Path) -> None:

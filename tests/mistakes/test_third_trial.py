@@ -48,10 +48,8 @@ def test_a_blank_in_a_fact(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["rule count(T) > 3 -> Many(T)", "rule sum(amount(T)) > 3 -> Many(T)"])
 def test_all_aggregates_have_one_message(line: str, tmp_path: Path) -> None:
     (found,) = findings(f"number amount(t)\nfact amount(a) = 3\n{line}\n", tmp_path)
-    assert found.code == "aggregate" and found.message.endswith(
-        "would aggregate rows, and the language has no aggregates yet"
-    )
-    (tmp_path / "total.csv").write_text("account,amount\na,5\n")
-    number, load = re.findall(r"`((?:number|load) [^`]*)`", found.hint)
-    text = f"{number}\n{load}\nrule total(T) > 3 -> Many(T)\nquery Many(T)\n"
+    assert found.code == "aggregate" and found.message.endswith("the variables that it runs over before a colon")
+    facts = "number amount(t)\nfact amount(b) = 300\nfact Owns(a, b)\nfact ~Owns(b, a)\nfact ~Owns(b, b)\n"
+    _, total = re.findall(r"`(\((?:count|sum) [^`]*)`", found.hint)
+    text = f"{facts}predicate Owns(t, t) closed\nrule {total} -> Many(X)\nquery Many(T)\n"
     assert answers(text, tmp_path) == [[(("a",), 1.0, 1.0)]]

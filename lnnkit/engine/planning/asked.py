@@ -3,6 +3,7 @@ must look at. A query is an instance of some of the program's neurons, and compa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from lnnkit.graph.match import Related, below_negations, instances, related_comp
 from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import Schema
+from lnnkit.syntax.identifiers import AGGREGATES
 
 
 def subsuming_neurons(lifted: LiftedGraph, world: Domain, query: Reference) -> list[Reference]:
@@ -104,14 +106,18 @@ def informed_sides(outline: Outline) -> tuple[set[Side], set[Side]]:
     and those that have a default which listed atoms may loosen."""
 
     def informative(name: str, ends: tuple[float, float]) -> set[Side]:
-        return {(name, side) for side, end, free in zip(SIDES, ends, (0.0, 1.0), strict=True) if end != free}
+        unknown = (-math.inf, math.inf) if outline.schemas[name].numeric else (0.0, 1.0)
+        return {(name, side) for side, end, free in zip(SIDES, ends, unknown, strict=True) if end != free}
 
     stated, given = set[Side](), set[Side]()
-    for name, data in outline.lifted.graph.nodes.items():
+    graph = outline.lifted.graph
+    aggregates = {name for name, data in graph.nodes.items() if data["kind"] in AGGREGATES}
+    for name, data in graph.nodes.items():
         if data["shared"]:
             default = outline.schemas[name].default
             given |= informative(name, default)
-            stated |= informative(name, default if data["kind"] == COMPARISON else (data["lower"], data["upper"]))
+            by_terms = data["kind"] == COMPARISON and not (aggregates and aggregates & graph.below(name))
+            stated |= informative(name, default if by_terms else (data["lower"], data["upper"]))
     return stated, given
 
 

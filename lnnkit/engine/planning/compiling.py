@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import math
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from lnnkit.analysis.demand import ENTERED, Bound, Demand, bound_atom, demand, restricted, wanted
+from lnnkit.analysis.demand import ENTERED, Bound, Demand, Wanted, bound_atom, demand, restricted, wanted
 from lnnkit.analysis.needs import Literal, Need, Needs, minimal_needs
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide, sides
 from lnnkit.analysis.supports import Analyses, Known
@@ -35,6 +36,7 @@ from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import Comparison
 from lnnkit.store.layout import Domain, asked_constants, predicate_schemas
 from lnnkit.store.relations import Schema
+from lnnkit.syntax.identifiers import AGGREGATES
 
 Completing = tuple[Formula, Needs]
 
@@ -86,7 +88,7 @@ def _shared_neurons(lifted: LiftedGraph, analyses: Analyses, schemas: dict[str, 
         root = neuron_root(lifted, node)
         whole = whole_neuron(lifted, node)
         unstated[node] = unstated_bounds(analyses, whole)
-        analyses.defaults[node] = (0.0, 1.0)
+        analyses.defaults[node] = (-math.inf, math.inf) if data["kind"] in AGGREGATES else (0.0, 1.0)
         if root.lower > root.upper + tolerance(DOUBLE):
             impossible.append(node)
         else:
@@ -100,7 +102,8 @@ def _shared_neurons(lifted: LiftedGraph, analyses: Analyses, schemas: dict[str, 
             formulas.append(formula)
         unnamed = (0.0, 1.0) if node in impossible else (root.lower, root.upper)
         analyses.unnamed[node] = unnamed, tuple(data["sorts"])
-        schemas[node] = Schema(node, data["sorts"], analyses.defaults[node], unnamed)
+        numeric = data["kind"] in AGGREGATES
+        schemas[node] = Schema(node, data["sorts"], analyses.defaults[node], unnamed, numeric)
     return SharedNeurons(tuple(formulas), tuple(impossible), unstated)
 
 
@@ -175,7 +178,7 @@ def compiled(outline: Outline, world: Domain, profile: FactProfile, *, narrow: b
     readings = [_by_rows(plan, seen, moving) for seen in outline.readings]
     strata = [[_completing(plan, formula) for formula in formulas] for formulas in of_strata(lifted, outline.analyses)]
     completing = [rule for stratum in strata for rule in stratum]
-    needs, partly = _needs(plan, world, readings, completing)
+    needs, partly, groups = _needs(plan, world, readings, completing, {name for name, _ in moving})
     rules = tuple(_rule(plan, seen, needed) for seen, needed in zip(readings, needs, strict=True))
     demanded = _demand(plan, world, profile, readings, completing) if narrow else None
     demands = {} if demanded is None else _demands(demanded.bound, outline.schemas)
@@ -187,7 +190,8 @@ def compiled(outline: Outline, world: Domain, profile: FactProfile, *, narrow: b
         for names, stratum in zip(lifted.program.strata, strata, strict=True)
     ]
     partly |= {predicate for predicate, _ in demands.values()}
-    return replace(plan, rules=rules, strata=tuple(completions), partly_known=partly, demand=demanded, demands=demands)
+    known = replace(plan, partly_known=partly, groups=groups)
+    return replace(known, rules=rules, strata=tuple(completions), demand=demanded, demands=demands)
 
 
 def _by_rows(plan: Plan, seen: Reading, moving: Collection[Side]) -> Reading:
@@ -232,17 +236,22 @@ def _binds(needs: Needs, formula: Formula) -> bool:
 
 
 def _needs(
-    plan: Plan, world: Domain, readings: Sequence[Reading], completing: Iterable[Completing]
-) -> tuple[list[Needs], frozenset[str]]:
-    """The needs of each formula, and the shared neurons that these restrict. One that is not queried, and that no
-    statement asserts, is evaluated only where another formula or a query may use it; laws of order pass on what is
-    known anyway."""
+    plan: Plan,
+    world: Domain,
+    readings: Sequence[Reading],
+    completing: Iterable[Completing],
+    moving: Set[str],
+) -> tuple[list[Needs], frozenset[str], dict[str, Wanted]]:
+    """The needs of each formula, the shared neurons that these restrict, and what the readers of aggregates want. A
+    neuron that is not queried, and that no statement asserts, is evaluated only where another formula or a query may
+    use it; laws of order pass on what is known anyway. ``moving`` are the tables that inference changes."""
     graph, partly = plan.lifted.graph, set[str]()
     needs = [plan.finder(seen.formula, seen).inference() for seen in readings]
     places = {seen.formula.auxiliary: place for place, seen in enumerate(readings)}
-    shared = [places[formula.auxiliary] for formula in reversed(plan.shared.formulas) if len(formula.blocks) == 1]
+    plain = (f for f in reversed(plan.shared.formulas) if len(f.blocks) == 1 or f.measures)
+    shared, groups = [places[formula.auxiliary] for formula in plain], dict[str, Wanted]()
     if not shared:
-        return needs, frozenset()
+        return needs, frozenset(), groups
     readers = [*completing]
     for root in positive_queries(plan.lifted):
         formula = unfold(plan.lifted, root, world=world)
@@ -257,31 +266,37 @@ def _needs(
             by_source.setdefault(source, []).append(reader)
 
     for place, seen in enumerate(readings):
-        if (seen.formula.auxiliary is None or len(seen.formula.original.blocks) > 1) and not seen.formula.is_law:
+        if place not in shared and not seen.formula.is_law:
             read((seen.formula, needs[place]))
     for reader in readers:
         read(reader)
     tables = {*plan.observers.values()}
-    tables |= {node for node, data in graph.nodes.items() if data["kind"] not in {*TERMS, COMPARISON}}
+    tables |= {node for node, data in graph.nodes.items() if data["kind"] not in {*TERMS, *AGGREGATES, COMPARISON}}
     tables -= {str(readings[place].formula.auxiliary) for place in shared}
-    alone = asked_alone(plan.lifted, world)
+    alone, fixed = asked_alone(plan.lifted, world), tables - moving
     for place in shared:  # what a neuron is a part of comes before it
-        formula = readings[place].formula
+        formula, name = readings[place].formula, str(readings[place].formula.auxiliary)
         if not _matters_anyway(plan, formula, alone):
-            needed = wanted(formula, by_source.get(str(formula.auxiliary), ()), tables)
-            if needed is not None:
+            needed = wanted(formula, by_source.get(name, ()), fixed if formula.measures else tables)
+            if needed is not None and not (formula.measures and needed.sorts):
                 needs[place] = restricted(needs[place], formula, needed)
-                partly.add(str(formula.auxiliary))
+                partly.add(name)
+                if formula.measures:
+                    groups[name] = needed
         read((formula, needs[place]))
-    return needs, frozenset(partly)
+    return needs, frozenset(partly), groups
 
 
 def _matters_anyway(plan: Plan, formula: Formula, alone: set[str]) -> bool:
-    """Whether a shared neuron is queried, or may bound its operands further than they bound it."""
-    name = str(formula.auxiliary)
+    """Whether a shared neuron is queried, or may bound its operands further than they bound it. A comparison of
+    aggregates that is known by default is so by what these are, and tells them nothing."""
+    name, graph = str(formula.auxiliary), plan.lifted.graph
     comparison = formula.neurons[formula.top].arithmetic
     partial = isinstance(comparison, Comparison) and comparison.partial
-    return partial or name in alone or plan.schemas[name].default != (0.0, 1.0)
+    known = plan.schemas[name].default != (0.0, 1.0) and not formula.measures
+    if formula.compares and (formula.lower, formula.upper) == (0.0, 1.0):
+        known &= all(graph.nodes[node]["kind"] not in AGGREGATES for node in graph.below(name))
+    return partial or name in alone or known
 
 
 def _rule(plan: Plan, seen: Reading, needs: Needs) -> PlannedRule:

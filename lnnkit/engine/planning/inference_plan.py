@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lnnkit.analysis.demand import Demand
+from lnnkit.analysis.demand import Demand, Wanted
 from lnnkit.analysis.needs import NeedFinder, Needs
 from lnnkit.analysis.relevance import Reading, Relevance
 from lnnkit.analysis.supports import Analyses, Analysis
@@ -58,7 +58,8 @@ class Plan(Outline):
     """``rules`` respond in rounds, ``strata`` complete closed derived predicates, dependencies first. ``sizes`` are the
     numbers of entities of each sort, up to 2. Queries list the ``asked`` atoms. Relations are ``partly_known`` that are
     worked out only as far as others, or bound queries, need them: their ``demand`` has relations of its own,
-    ``demands``, each with the predicate whose tuples it holds and the places that these fill."""
+    ``demands``, each with the predicate whose tuples it holds and the places that these fill. Of aggregates only some
+    ``groups`` are wanted, which no inference adds to."""
 
     relevance: Relevance
     sizes: Mapping[str, int]
@@ -66,6 +67,7 @@ class Plan(Outline):
     rules: tuple[PlannedRule, ...] = ()
     strata: tuple[tuple[frozenset[str], tuple[PlannedRule, ...]], ...] = ()
     partly_known: frozenset[str] = frozenset()
+    groups: Mapping[str, Wanted] = field(default_factory=dict)
     demand: Demand | None = None
     demands: Demands = field(default_factory=dict)
 

@@ -20,7 +20,7 @@ from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, enter, noise, ordered, tolerance
-from lnnkit.numeric import rises
+from lnnkit.numeric import rises, same
 from lnnkit.store.relations import Relation
 
 Read = Callable[[int], Bounds]  # returns the bounds of a leaf, of a constant, or of AUXILIARY
@@ -49,9 +49,14 @@ def entering(read: Read, formula: Formula) -> Read:
 
     def entered(index: int) -> Bounds:
         bounds = read(index)
-        return bounds if index != AUXILIARY and formula.neurons[index].numeric else enter(bounds)
+        return bounds if is_number(formula, index) else enter(bounds)
 
     return entered
+
+
+def is_number(formula: Formula, leaf: int) -> bool:
+    """Whether a leaf, or the formula's own neuron, holds a number."""
+    return formula.measures if leaf == AUXILIARY else formula.neurons[leaf].numeric
 
 
 def once(read: Read) -> Read:
@@ -85,13 +90,15 @@ def ascend(formula: Formula, read: Read, groupings: Sequence[Grouping | None], e
     if formula.auxiliary is None:
         given = Bounds(*(_expanded(end, up.lower) for end in (formula.lower, formula.upper)))
     else:
-        given = enter(read(AUXILIARY))
+        given = entering(read, formula)(AUXILIARY)
         least, most = formula.reads_own
         given = Bounds(given.lower if least else given.lower * 0.0, given.upper if most else given.upper * 0.0 + 1.0)
     # where both are equal, use the stated end: a maximum would halve its gradient
     lower = arrays.where(up.lower > given.lower, up.lower, given.lower)
     upper = arrays.where(up.upper < given.upper, up.upper, given.upper)
     crossed = lower > upper + tolerance(lower.dtype)
+    if formula.measures:
+        crossed &= ~same(lower, upper)
     low, high = ordered(lower, upper)
     kept = Bounds(arrays.where(crossed, up.lower, low), arrays.where(crossed, up.upper, high))
     return Met(values, Bounds(lower, upper), crossed, kept)
@@ -141,7 +148,7 @@ def respond(
     proposed: dict[Target, tuple[Array, Array]] = {}
     for leaf in shape.targets:
         box, bounds = kept if leaf == AUXILIARY else boxes[leaf], read(leaf)
-        numeric = leaf != AUXILIARY and formula.neurons[leaf].numeric
+        numeric = is_number(formula, leaf)
         if numeric and box.lower is bounds.lower and (box.upper is bounds.upper or box.upper is bounds.lower):
             continue
         if shape.modes[leaf][0]:

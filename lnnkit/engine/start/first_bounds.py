@@ -3,15 +3,16 @@ or, where only some are needed, as soon as they are. Queried neurons get tables 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
+from lnnkit.analysis.demand import restricted
 from lnnkit.analysis.needs import EQUAL, Need, Needs
 from lnnkit.analysis.relevance import ALL
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.moves import Delta, Round, note
+from lnnkit.engine.moves import Delta, Round, changes, note
 from lnnkit.engine.planning.compiling import neuron_root
 from lnnkit.engine.planning.inference_plan import Plan
 from lnnkit.engine.response.group_response import reader
@@ -109,24 +110,62 @@ def list_asked(plan: Plan, grounding: Grounding) -> None:
 def loosen_comparisons(run: Run) -> set[str | None]:
     """Loosen comparisons whose terms are undefined for the given numbers: they imply less than for unknown numbers, so
     such rows start from their own numbers. Returns the names of the tables."""
-    tables = run.grounding.atoms.tables
-    partial = [formula for formula in run.plan.shared.formulas if _partial(formula)]
-    chosen = [formula for formula in partial if tables[str(formula.auxiliary)].default != (0.0, 1.0)]
+    chosen = [formula for formula in run.plan.shared.formulas if _partial(formula) and _differs(run, formula)]
+    chosen = [formula for formula in chosen if formula.auxiliary not in run.waiting]
     for formula in chosen:
         _initialise(run, formula)
     return {formula.auxiliary for formula in chosen}
 
 
+def begin_aggregates(run: Run, pending: Collection[str]) -> None:
+    """Give aggregates, and what is beneath or above them, their first bounds, operands first: all that do not read
+    ``pending`` predicates, which are still to be completed."""
+    graph = run.plan.lifted.graph
+    for formula in run.plan.shared.formulas if run.waiting else ():
+        name = str(formula.auxiliary)
+        if name not in run.waiting or not graph.below(name).isdisjoint(pending):
+            continue
+        run.waiting.discard(name)
+        if formula.compares and not _differs(run, formula):
+            _begin_neurons(run, [response for response in run.demanded if response.rule.formula is formula])
+            continue
+        _initialise(run, formula)
+        for response in run.responses.values() if formula.measures else ():
+            if response.rule.formula.auxiliary == name:
+                response.rule.started = True  # all that its operands say is known
+        table = run.grounding.atoms.tables[name]
+        run.encoded.renew([table])
+        catch_up(run, changes({table: np.arange(len(table), dtype=np.int32)}))
+
+
 def initialise_shared(run: Run) -> set[str | None]:
     """Give shared neurons, operands first, the bounds that their operands imply before the first round; comparisons
-    have theirs already. Returns the names of the tables."""
-    chosen = [formula for formula in run.plan.shared.formulas if not formula.compares]
+    have theirs already, and so has what aggregates read. Returns the names of the tables."""
+    begun = around_aggregates(run.plan)
+    chosen = [f for f in run.plan.shared.formulas if not f.compares and f.auxiliary not in begun]
     for formula in chosen:
         if str(formula.auxiliary) in run.plan.partly_known:
             initialise_neuron(run, str(formula.auxiliary))
         else:
             _initialise(run, formula)
     return {formula.auxiliary for formula in chosen}
+
+
+def around_aggregates(plan: Plan) -> set[str]:
+    """The shared neurons that are aggregates, or beneath one, and the comparisons above them."""
+    graph = plan.lifted.graph
+    aggregates = [str(formula.auxiliary) for formula in plan.shared.formulas if formula.measures]
+    if not aggregates:
+        return set()
+    beneath = graph.below(*aggregates)
+    names = {str(formula.auxiliary): formula for formula in plan.shared.formulas}
+    above = {n for n, f in names.items() if f.compares and not graph.below(n).isdisjoint(aggregates)}
+    return above | (names.keys() & beneath)
+
+
+def _differs(run: Run, formula: Formula) -> bool:
+    """Whether a comparison that is not worked out is known."""
+    return run.grounding.atoms.tables[str(formula.auxiliary)].default != (0.0, 1.0)
 
 
 def _partial(formula: Formula) -> bool:
@@ -138,6 +177,8 @@ def _initialise(run: Run, formula: Formula) -> None:
     """Give a shared neuron the bounds that its operands give it before the first round."""
     assert formula.auxiliary is not None
     grounding, state, needs = run.grounding, run.state, run.plan.finder(formula).initial()
+    if formula.auxiliary in run.plan.groups:
+        needs = restricted(needs, formula, run.plan.groups[formula.auxiliary])
     atoms = grounding.atoms
     if any(literal.table == EQUAL for literal in needs.literals):
         add_equality(atoms, grounding.domain)
@@ -174,22 +215,26 @@ def _initialise(run: Run, formula: Formula) -> None:
 def initialise_comparisons(run: Run) -> None:
     """Give comparisons their truth; bounds for their numbers, and contradictions with a given truth, wait for a
     round."""
-    compared = [response for response in run.demanded if response.rule.formula.compares]
-    _begin(run, [(response, response.rule.assignments(Delta())) for response in compared])
+    _begin_neurons(run, [response for response in run.demanded if response.rule.formula.compares])
 
 
 def initialise_neuron(run: Run, name: str) -> None:
     """The same for another shared neuron."""
-    for response in run.demanded:
-        if response.rule.formula.auxiliary == name:
-            _begin(run, [(response, response.rule.assignments(Delta()))])
+    _begin_neurons(run, [response for response in run.demanded if response.rule.formula.auxiliary == name])
+
+
+def _begin_neurons(run: Run, responses: Sequence[RuleResponse]) -> None:
+    """Work out shared neurons together, but for those that wait for aggregates."""
+    due = [response for response in responses if response.rule.formula.auxiliary not in run.waiting]
+    _begin(run, [(response, response.rule.assignments(Delta())) for response in due])
 
 
 def catch_up(run: Run, delta: Delta) -> None:
     """The same for shared neurons that became needed by what has moved."""
-    compared = [response for response in run.demanded if response.rule.formula.compares]
+    due = [response for response in run.demanded if response.rule.formula.auxiliary not in run.waiting]
+    compared = [response for response in due if response.rule.formula.compares]
     _begin(run, [(response, response.rule.demanded(delta)) for response in compared])
-    for response in run.demanded[len(compared) :]:
+    for response in due[len(compared) :]:
         _begin(run, [(response, response.rule.demanded(delta))])
 
 

@@ -65,13 +65,14 @@ def _parts(formulas: Sequence[Formula]) -> list[list[Formula]]:
 
 
 def _meets_unknown_numbers(run: Run, formulas: Sequence[Formula]) -> bool:
-    """Whether a statement about unknown numbers holds for any entity. Known numbers may leave a term undefined, and
-    then its comparison implies nothing."""
+    """Whether a statement about numbers at their defaults holds for any entity. Known numbers may leave a term
+    undefined, and then its comparison implies nothing; aggregates are known by default."""
     comparisons = [formula.neurons[formula.top].arithmetic for formula in formulas]
-    if all(isinstance(comparison, Comparison) and comparison.total for comparison in comparisons):
-        return True
     atoms, sizes = run.grounding.atoms, run.grounding.domain.sorts
     tables = [atoms.tables[name] for name in _numbers(formulas)]
+    total = all(isinstance(comparison, Comparison) and comparison.total for comparison in comparisons)
+    if total and all(table.default == table.unknown for table in tables):
+        return True
     every = (math.prod(len(sizes[sort]) for sort in table.sorts) for table in tables)
     return all(len(table.listing("either")) < count for table, count in zip(tables, every, strict=True))
 

@@ -36,6 +36,7 @@ class Free:
 
 
 Formula = ast.Expression | SameEntity
+_Place = Callable[[ast.Atom | ast.Aggregate], int]
 GroundTerm = str | Slot | Free
 Scope = Mapping[str, Slot]
 
@@ -43,7 +44,8 @@ Scope = Mapping[str, Slot]
 @dataclass(frozen=True, slots=True)
 class Form:
     """A normalised formula. ``kind`` is atom, same, true, false, term, or that of a neuron of the graph. ``name`` is
-    a predicate, a number, a logic, or the text of the ``arithmetic``; a quantifier binds ``count`` variables."""
+    a predicate, a number, a logic, or the text of the ``arithmetic``; a quantifier or an aggregate binds ``count``
+    variables. An aggregate has its condition first, then its term."""
 
     kind: str
     name: str = ""
@@ -65,7 +67,7 @@ class Form:
         while stack:
             form, around = stack.pop()
             yield form, around
-            inside = around + (form.kind in ("forall", "exists"))
+            inside = around + bool(form.count)
             stack.extend((operand, inside) for operand in reversed(form.operands))
 
     @property
@@ -106,18 +108,19 @@ def form_of(
             return Form(kind, formula.name, tuple(map(term, formula.arguments)))
         case ast.Comparison() | ast.Number() | ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit():
             read: list[Form] = []
-            return _calculated(_arithmetic(formula, lambda atom: read.append(below(atom)) or len(read) - 1), read)
+            return _calculated(_arithmetic(formula, lambda number: read.append(below(number)) or len(read) - 1), read)
         case ast.Truth():
             return Form("true" if formula.value else "false")
         case ast.Not():
             return Form(kind, operands=(below(formula.operand),))
         case ast.Weighted():
             return below(formula.operand)
-        case ast.Forall() | ast.Exists():
+        case ast.Forall() | ast.Exists() | ast.Aggregate():
             outer = {name: Slot(slot.between + 1, slot.place) for name, slot in scope.items()}
-            inner = {v.name: Slot(0, place) for place, v in enumerate(formula.variables)}
-            body = form_of(formula.body, bindings, logic, numbers, {**outer, **inner})
-            return Form(kind, operands=(body,), count=len(formula.variables))
+            inner = {**outer, **{v.name: Slot(0, place) for place, v in enumerate(formula.variables)}}
+            parts = tuple(form_of(part, bindings, logic, numbers, inner) for part in reversed(children(formula)))
+            kind = formula.name if isinstance(formula, ast.Aggregate) else kind
+            return Form(kind, operands=parts, count=len(formula.variables))
         case ast.And() | ast.Or() | ast.Implies() | ast.Iff() | ast.Xor():
             operands = children(formula)
             given = {attribute.key: attribute.value for attribute in formula.attributes}
@@ -144,8 +147,8 @@ def _number(value: object, default: float | None = None) -> float:
     return float(plain)
 
 
-def _arithmetic(formula: ast.Expression, place: Callable[[ast.Atom], int]) -> Comparison | Arithmetic:
-    """A comparison of two terms, or a term; ``place`` numbers the atoms that it reads."""
+def _arithmetic(formula: ast.Expression, place: _Place) -> Comparison | Arithmetic:
+    """A comparison of two terms, or a term; ``place`` numbers the atoms and aggregates that it reads."""
     if not isinstance(formula, ast.Comparison):
         return _term(formula, place)
     first, second = (_term(side, place) for side in formula.operands)
@@ -153,15 +156,15 @@ def _arithmetic(formula: ast.Expression, place: Callable[[ast.Atom], int]) -> Co
     return Comparison(first, second, relation(operator, given.get("weight"), given.get("scale", [0.0])[0]))
 
 
-def _term(formula: ast.Expression, place: Callable[[ast.Atom], int]) -> Arithmetic:
+def _term(formula: ast.Expression, place: _Place) -> Arithmetic:
+    if isinstance(formula, ast.Atom | ast.Aggregate):
+        return number(place(formula))
     operands = [_term(operand, place) for operand in children(formula)]
     match formula:
         case ast.Number():
             return constant(float(formula.value))
         case ast.Learnable():
             return undetermined()
-        case ast.Atom():
-            return number(place(formula))
         case ast.Negate():
             return apply("negate", *operands)
         case ast.Function():
@@ -243,7 +246,7 @@ def about(form: Form, entities: Mapping[Free, str]) -> Form:
 def _replaced(form: Form, put: Callable[[GroundTerm, int], GroundTerm], around: int) -> Form:
     """A form with each term replaced, ``around`` being the number of enclosing quantifiers."""
     if form.operands:
-        inside = around + (form.kind in ("forall", "exists"))
+        inside = around + bool(form.count)
         operands = tuple(_replaced(operand, put, inside) for operand in form.operands)
         if form.arithmetic is not None:
             return _calculated(form.arithmetic, operands)
@@ -265,7 +268,7 @@ def free_sorts(form: Form, predicates: Mapping[str, Predicate]) -> dict[str, str
 def bound_sorts(quantifier: Form, predicates: Mapping[str, Predicate]) -> list[str]:
     """The sorts of the variables that a quantifier binds."""
     sorts = [ENTITY] * quantifier.count
-    for leaf, between in quantifier.operands[0].walk():
+    for leaf, between in itertools.chain(*(operand.walk() for operand in quantifier.operands)):
         if leaf.kind == "atom":
             for one, sort in zip(leaf.terms, predicates[leaf.name].sorts, strict=True):
                 if isinstance(one, Slot) and one.between == between and sort != ENTITY:

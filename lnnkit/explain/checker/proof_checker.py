@@ -13,6 +13,7 @@ from lnnkit.explain.checker.exact_step import CompletedAtom, check_exact
 from lnnkit.explain.checker.ground_form import Form, Free, bound_sorts, covers, filled, free_sorts, truth_of
 from lnnkit.explain.checker.proof_world import OTHER, Box, InstanceNode, InvalidStep, ProofWorld, Tree, demand
 from lnnkit.explain.proof.proof import SIDES, Proof, Step
+from lnnkit.syntax.identifiers import AGGREGATES
 
 _Others = tuple[tuple[str, str], ...] | None  # sorts, and a name for any of the entities that are not named
 
@@ -66,7 +67,11 @@ def _within(step: Step, world: ProofWorld, box: Box) -> bool:
 
 def _unknown(form: Form, world: ProofWorld) -> Box:
     """The bounds of a formula, or a number, about which nothing is stated."""
-    number = form.kind == "term" or (form.kind == "atom" and world.program.predicates[form.name].numeric)
+    number = (
+        form.kind == "term"
+        or form.kind in AGGREGATES
+        or (form.kind == "atom" and world.program.predicates[form.name].numeric)
+    )
     return (-math.inf, math.inf) if number else (0.0, 1.0)
 
 
@@ -141,19 +146,19 @@ class _Premises:
 
         def add(part: Form, depth: int, others: _Others) -> int:
             operands: list[int] = []
-            optional: list[bool] = []
+            copies: list[tuple[float, float]] = []
             # A comparison, or a node with a premise, has bounds of its own: its operands may contradict these.
             kept = part.kind == "compare" and bool(part.operands) and not asked
             read = part is not form and (kept or self.read(part) != _unknown(part, world))
-            if not read and part.kind in ("forall", "exists"):
+            if not read and part.count:
                 choices, met = _choices(part, depth, named, others, world)
                 for row in itertools.product(*choices):
-                    entities = tuple(entity for entity, _ in row)
-                    operands.append(add(filled(part.operands[0], entities), depth + 1, met))
-                    optional.append(any(may for _, may in row))
+                    entities = tuple(entity for entity, *_ in row)
+                    operands += [add(filled(operand, entities), depth + 1, met) for operand in part.operands]
+                    copies.append((math.prod(least for _, least, _ in row), math.prod(most for *_, most in row)))
             elif not read:
                 operands = [add(operand, depth, others) for operand in part.operands]
-            nodes.append(InstanceNode(part, tuple(operands), tuple(optional), read))
+            nodes.append(InstanceNode(part, tuple(operands), tuple(copies), read))
             return len(nodes) - 1
 
         add(form, 0, () if compares else None)
@@ -179,20 +184,22 @@ def _of_unnamed(number: int, proof: Proof, world: ProofWorld, assumed: frozenset
 
 def _choices(
     quantifier: Form, depth: int, named: set[str], others: _Others, world: ProofWorld
-) -> tuple[list[list[tuple[str, bool]]], _Others]:
-    """The entities for each variable of a quantifier, and whether each may be missing; and the ``others`` that those
-    of its body may equal, with its own. Those of one sort differ from each other."""
-    choices: list[list[tuple[str, bool]]] = []
+) -> tuple[list[list[tuple[str, float, float]]], _Others]:
+    """The entities for each variable of a quantifier or an aggregate, and how many each stands for at least and at
+    most; and the ``others`` that those of its body may equal, with its own. Those of one sort differ from each
+    other."""
+    choices: list[list[tuple[str, float, float]]] = []
     for place, sort_name in enumerate(bound_sorts(quantifier, world.program.predicates)):
         members = world.sorts[sort_name]
         name = ENTITY if len(members) == len(world.sorts[ENTITY]) else sort_name  # a sort may have all entities
         met = [other for sort, other in others or () if name in (sort, ENTITY)]
-        candidates = [(entity, False) for entity in members if entity in named]
+        candidates = [(entity, 1.0, 1.0) for entity in members if entity in named]
+        rest = float(len(members) - len(candidates))
         if len(candidates) + sum(other.endswith(f" {name}") for other in met) < len(members):
             met.append(f"{OTHER}{depth} {place} {name}")
             others = None if others is None else (*others, (name, met[-1]))
-        candidates += [(other, False) for other in met]
-        candidates += [(entity, True) for entity in world.unnamed(sort_name, f"{depth} {place}")]
+        candidates += [(other, rest if len(met) == 1 else 1.0, rest) for other in met]
+        candidates += [(entity, 0.0, math.inf) for entity in world.unnamed(sort_name, f"{depth} {place}")]
         choices.append(candidates)
     return choices, others
 

@@ -4,6 +4,7 @@ one pass upward and downward over an instance, which shares nothing with the eng
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,9 @@ from lnnkit.explain.proof.proof import FactSources
 from lnnkit.logic import Bounds, Inverse, complement, enter, exists, exists_inverse, forall, forall_inverse, logic_named
 from lnnkit.logic.bounds import informative, ordered, tolerance
 from lnnkit.numeric import Comparison, Interval
+from lnnkit.numeric.aggregates import Rows, aggregate, narrowed
 from lnnkit.syntax import ast
+from lnnkit.syntax.identifiers import AGGREGATES
 
 Box = tuple[float, float]
 OTHER = "\0"  # prefix of the reserved names for all other entities; those of a sort end with it
@@ -127,13 +130,19 @@ class ProofWorld:
 
 @dataclass(frozen=True, slots=True)
 class InstanceNode:
-    """A node of an instance, with quantifiers expanded into rows. ``form`` is its formula; rows for all other entities,
-    which may be ``optional``, use reserved names. A node that is ``read`` has bounds beside those of its operands."""
+    """A node of an instance, with quantifiers and aggregates expanded into rows. ``form`` is its formula; rows for all
+    other entities use reserved names. ``copies`` are how many entities each row stands for at least and at most. A node
+    that is ``read`` has bounds beside those of its operands."""
 
     form: Form
     operands: tuple[int, ...]
-    optional: tuple[bool, ...] = ()
+    copies: tuple[tuple[float, float], ...] = ()
     read: bool = False
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether it takes the rows of its operands together to a number."""
+        return self.form.kind in AGGREGATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +161,10 @@ class Tree:
     @property
     def numbers(self) -> set[int]:
         """The places of numbers and terms."""
-        terms = {place for place, node in enumerate(self.nodes) if node.form.kind == "term"}
+        terms = {place for place, node in enumerate(self.nodes) if node.form.kind == "term" or node.aggregates}
+        terms = terms.union(
+            *(node.operands[1::2] for node in self.nodes if node.aggregates and node.form.kind != "count")
+        )
         return terms.union(*(node.operands for node in self.nodes if node.form.arithmetic is not None))
 
     def upward(self, read: Callable[[Form], Box]) -> list[Bounds]:
@@ -166,7 +178,7 @@ class Tree:
             known = self._box(*read(node.form))
             known = known if place in numbers else enter(known)
             calculated = node.form.arithmetic is not None and (place == self.top or not node.form.operands)
-            made_of = node.operands or node.form.kind in ("true", "false", "same", "forall", "exists")
+            made_of = node.operands or node.form.count or node.form.kind in ("true", "false", "same")
             if calculated or (made_of and not node.read):
                 made = self._made(node, values)
                 known = ordered(np.maximum(known.lower, made.lower), np.minimum(known.upper, made.upper))
@@ -176,9 +188,11 @@ class Tree:
     def downward(self, values: Sequence[Bounds], truth: Box) -> tuple[list[Bounds], bool]:
         """The bounds of all nodes by the root's ``truth``, not by their upward bounds, and whether they are empty."""
         boxes = list(values)
-        if self.top in self.numbers:
+        if self.top in self.numbers and not self.nodes[self.top].aggregates:
             return boxes, False
-        root, given = values[self.top], enter(self._box(*truth))
+        root, given, numbers = values[self.top], enter(self._box(*truth)), self.numbers
+        if self.top in numbers:
+            given = self._box(-math.inf, math.inf)
         lower, upper = np.maximum(root.lower, given.lower), np.minimum(root.upper, given.upper)
         boxes[self.top] = ordered(lower, upper)
         empty = bool(lower > upper + tolerance(self.dtype))
@@ -187,7 +201,7 @@ class Tree:
             if not node.operands or index in self.unknown:
                 continue
             box = boxes[index]
-            if node.form.kind not in ("not", "compare"):
+            if index not in numbers and node.form.kind not in ("not", "compare"):
                 box = informative(box, self._made(node, values))
             inverse = self._left(node, box, boxes)
             empty = empty or bool(inverse.empty)
@@ -253,7 +267,7 @@ class Tree:
         """The bounds of a part of a consequent with its atoms, equalities and quantifiers unknown."""
         node = self.nodes[index]
         constant = node.form.kind in ("true", "false")
-        if not constant and (not node.operands or node.form.kind in ("compare", "forall", "exists")):
+        if not constant and (not node.operands or node.form.count or node.form.kind == "compare"):
             return self._box(0.0, 1.0)
         return self._made(node, {operand: self._reach(operand) for operand in node.operands})
 
@@ -279,6 +293,8 @@ class Tree:
                 return complement(operands[0])
             case "forall" | "exists":
                 return (forall if form.kind == "forall" else exists)(*self._rows(node, operands), 1)
+            case _ if node.aggregates:
+                return Bounds(*aggregate(form.kind, *self._elements(node, operands)))
             case "xor":
                 return complement(logic_named(form.name).up("iff", operands, form.weights, form.bias))
         return logic_named(form.name).up(form.kind, operands, form.weights, form.bias)
@@ -289,10 +305,13 @@ class Tree:
         match form.kind:
             case "not":
                 return Inverse((complement(box),), np.array(False))
-            case "compare":
-                assert isinstance(form.arithmetic, Comparison)
+            case "compare" | "term":
+                assert form.arithmetic is not None
                 inputs = [Interval(*operand) for operand in operands]
-                left = form.arithmetic.narrow(inputs, form.arithmetic.truth(inputs), Interval(*box))
+                if isinstance(form.arithmetic, Comparison):
+                    left = form.arithmetic.narrow(inputs, form.arithmetic.truth(inputs), Interval(*box))
+                else:
+                    left = form.arithmetic.contract(inputs, Interval(*box))
                 return Inverse(tuple(Bounds(*interval) for interval in left.inputs), left.empty)
             case "forall" | "exists":
                 inverse = forall_inverse if form.kind == "forall" else exists_inverse
@@ -300,15 +319,33 @@ class Tree:
                 lower, upper = left.operands[0]
                 boxes = (Bounds(lower[place, None], upper[place, None]) for place in range(len(operands)))
                 return Inverse(tuple(boxes), left.empty)
+            case _ if node.aggregates:
+                narrow = narrowed(form.kind, Interval(*box), *self._elements(node, operands))
+                parts = [narrow.truths] if narrow.values is None else [narrow.truths, narrow.values]
+                boxes = (
+                    Bounds(*(end[place, None] for end in part)) for place in range(len(node.copies)) for part in parts
+                )
+                return Inverse(tuple(boxes), narrow.empty)
             case "xor":
                 return logic_named(form.name).down("iff", complement(box), operands, form.weights, form.bias)
         return logic_named(form.name).down(form.kind, box, operands, form.weights, form.bias)
+
+    def _elements(self, node: InstanceNode, operands: Sequence[Bounds]) -> tuple[Interval, Interval | None, Rows]:
+        """The truths and the values of an aggregate's rows."""
+        step = 1 if node.form.kind == "count" else 2
+        ends = [
+            [np.concatenate([np.empty(0), *(o[end] for o in operands[k::step])]) for end in (0, 1)] for k in range(step)
+        ]
+        truths, *values = (Interval(*pair) for pair in ends)
+        least, most = np.array(node.copies, np.float64).reshape(-1, 2).T
+        rows = Rows(np.zeros(len(node.copies), np.int64), 1, Interval(least, most))
+        return truths, values[0] if values else None, rows
 
     def _rows(self, node: InstanceNode, operands: Sequence[Bounds]) -> tuple[Bounds, np.ndarray]:
         """The rows of a quantifier; an optional row may be missing."""
         none = np.empty(0, self.dtype)
         lower, upper = (np.concatenate([none, *(operand[end] for operand in operands)]) for end in (0, 1))
-        may = np.array(node.optional, dtype=bool)
+        may = np.array([least == 0 for least, _ in node.copies], dtype=bool)
         if node.form.kind == "forall":
             upper[may] = 1.0
         else:

@@ -11,8 +11,7 @@ from itertools import chain
 import numpy as np
 
 from lnnkit.answer_table import format_bounds
-from lnnkit.explain.proof.explanation import format_bound
-from lnnkit.explain.proof.proof import ground_atom
+from lnnkit.explain.proof.explanation import format_bound, set_apart
 from lnnkit.explain.proof.quickxplain import minimal
 from lnnkit.explain.provenance.bound_sources import END, Argument, BoundSources, Named, Reading
 from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, InstanceViews
@@ -340,5 +339,6 @@ def known_numbers(sources: BoundSources, node: str, arguments: Sequence[Argument
         low, high = (float(end[0]) for end in table.read(np.array([sources.find(name, texts)])))
         known = format_bound(low) if low == high else f"in {format_bounds(low, high)}"
         known = "unknown" if (low, high) == (-np.inf, np.inf) else known
-        shown[f"{format_expression(ground_atom(name, texts))} is {known}"] = None
+        number = sources.wording.conclusion(name, texts)
+        shown[f"{set_apart(number, format_expression(number))} is {known}"] = None
     return tuple(shown)

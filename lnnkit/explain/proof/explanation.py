@@ -186,8 +186,10 @@ def left_out(step: Step) -> str:
 
 
 def set_apart(formula: ast.Expression, text: str) -> str:
-    """The text of a formula; comparisons in parentheses, so that their operator is not taken for that of the bound."""
-    return f"({text})" if any(isinstance(node, ast.Comparison) for node in nodes(formula)) else text
+    """The text of a formula; comparisons and aggregates in parentheses, so that their operators are not taken for that
+    of the bound."""
+    compares = any(isinstance(node, ast.Comparison | ast.Aggregate) for node in nodes(formula))
+    return f"({text})" if compares else text
 
 
 def because(step: Step) -> str:

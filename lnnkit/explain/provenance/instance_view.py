@@ -78,8 +78,9 @@ class InstanceView:
             assert grouping is not None
             stays = above[grouping.group] & stay(number, grouping.group)
             kept.append(stays)
-            parent, virtual = (np.cumsum(above) - 1)[grouping.group[stays]], grouping.virtual[stays]
-            groupings.append(Grouping(parent, int(above.sum()), None, virtual, grouping.stranger[stays]))
+            parent = (np.cumsum(above) - 1)[grouping.group[stays]]
+            marks = (mark[stays] for mark in (grouping.virtual, grouping.stranger, grouping.copies))
+            groupings.append(Grouping(parent, int(above.sum()), None, *marks))
         pairs = zip(instances.ids, kept, strict=True)
         ids = tuple({variable: column[stays] for variable, column in columns.items()} for columns, stays in pairs)
         rows = {leaf: rows[kept[self.formula.block_of(leaf)]] for leaf, rows in self.rows.items()}
@@ -147,8 +148,8 @@ class InstanceView:
         for grouping in instances.groupings:
             if grouping is not None:
                 group = (np.arange(count)[:, None] * grouping.groups + grouping.group).reshape(-1)
-                flags = (np.tile(flag, count) for flag in (grouping.virtual, grouping.stranger))
-                grouping = Grouping(group, count * grouping.groups, None, *flags)
+                marks = (np.tile(mark, count) for mark in (grouping.virtual, grouping.stranger, grouping.copies))
+                grouping = Grouping(group, count * grouping.groups, None, *marks)
             groupings.append(grouping)
         return reader, tuple(groupings)
 
@@ -175,7 +176,7 @@ class InstanceViews:
             entities = self._grounding.variables(number, member, np.array([top]))
             ids = dict(zip(member.formula.blocks[0].variables, entities, strict=True))
             formula = member.formula.original  # its inner blocks have one row each
-            one = Grouping(np.zeros(1, np.int64), 1, None, np.zeros(1, bool), np.zeros(1, bool))
+            one = Grouping(np.zeros(1, np.int64), 1, None, np.zeros(1, bool), np.zeros(1, bool), np.ones(1))
             columns = tuple({variable: ids[variable] for variable in block.variables} for block in formula.blocks)
             rows = {index: column.values[top : top + 1] for index, column in outer.columns.items()}
             tables = {index: member.table_of(index) for index in rows}
@@ -190,9 +191,12 @@ class InstanceViews:
 
     def whole(self, formula: Formula, bindings: Substitution) -> InstanceView:
         """The instance for these entities of the formula's free variables (a reserved id: of any), with a row for every
-        entity of its quantifiers' sorts. Other variables may be anything: their equalities are unknown."""
+        entity of its quantifiers' sorts, but of an aggregate for those that differ from the default. Other variables
+        may be anything: their equalities are unknown."""
         domain, variables = self._grounding.domain, formula.blocks[0].variables
         every = Needs((), {block: (frozenset(),) for block in range(1, len(formula.blocks))})
+        if formula.measures:
+            every = Needs((), self.sources.run.plan.finder(formula).initial().fills)
         assembler = Assembler(formula, every, self._grounding.atoms, domain, lambda _formula, _count: None, {})
         ids = [np.array([bindings.get(variable, domain.generic)], np.int32) for variable in variables]
         instances = assembler.of(ids, 1, apart=True)

@@ -191,7 +191,8 @@ class Assembler:
             if variable in block.bound:
                 stranger |= column == self.domain.stranger
         self._guard(self.formula, len(group))
-        return ids, len(group), Grouping(group, length, of, virtual, stranger), counts
+        copies = np.where(virtual, (self._total(block.bound) - counts).take(group), 1)
+        return ids, len(group), Grouping(group, length, of, virtual, stranger, copies), counts
 
     def _unnamed(self, number: int) -> Iterable[frozenset[int]]:
         """The sets of variables that a quantifier has unnamed individuals for, beside named ones for the others: for
@@ -342,11 +343,9 @@ def together(
         group = [places.take(grouping.group) for places, grouping in zip(at[block.parent], known, strict=True)]
         ends = np.cumsum([len(part) for part in group]).tolist()
         at.append([np.arange(stop - len(part), stop) for part, stop in zip(group, ends, strict=True)])
-        virtual, stranger = (
-            np.concatenate(parts) for parts in zip(*((e.virtual, e.stranger) for e in known), strict=True)
-        )
+        marks = map(np.concatenate, zip(*((e.virtual, e.stranger, e.copies) for e in known), strict=True))
         count = length if block.parent == 0 else sum(map(len, at[block.parent]))
-        groupings.append(Grouping(np.concatenate(group), count, None, virtual, stranger))
+        groupings.append(Grouping(np.concatenate(group), count, None, *marks))
     lengths = (length, *(sum(map(len, places)) for places in at[1:]))
 
     def column(block: int, parts: Sequence[Array]) -> Array:

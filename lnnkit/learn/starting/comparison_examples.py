@@ -14,14 +14,18 @@ from torch import Tensor
 
 from lnnkit.arrays import any_set
 from lnnkit.check.program import CheckedProgram
+from lnnkit.engine.inference import infer
+from lnnkit.engine.planning.compiling import Plans
 from lnnkit.formula.number_terms import comparison
 from lnnkit.graph.lifted import TERMS, LiftedGraph
 from lnnkit.graph.lifting import build
+from lnnkit.join.instances.grounding import unlimited
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at
 from lnnkit.numeric import Interval, same
 from lnnkit.store.stated_facts import given_facts
+from lnnkit.syntax.identifiers import AGGREGATES
 
 _MOST = 2000  # greatest number of rows used
 
@@ -55,12 +59,19 @@ class ComparisonData:
 
     @cached_property
     def _facts(self) -> tuple[Mapping[str, int], dict[str, NumberFacts]]:
-        """The entities, and what facts tell of each predicate and number."""
+        """The entities, and what facts tell of each predicate, number and aggregate."""
         index, given, _ = given_facts(self._program, self._mentioned)
         facts: dict[str, NumberFacts] = {}
         for table in given:
             columns, ends = tuple(map(torch.tensor, table.columns)), map(torch.tensor, (table.lower, table.upper))
             facts[table.predicate] = NumberFacts(columns, *ends)
+        aggregates = [name for name, data in self.lifted.graph.nodes.items() if data["kind"] in AGGREGATES]
+        if aggregates:
+            run = infer(Plans(self.lifted), index, given, guard=unlimited, round_limit=0, record=False)
+            tables = (run.grounding.atoms.tables[name] for name in aggregates)
+            for table in tables:
+                columns, bounds = map(torch.tensor, table.tuples.columns), map(torch.tensor, table.bounds)
+                facts[table.name] = NumberFacts(tuple(columns), *bounds)
         for name, mine, ids in self.labels.by_name() if self._with_labels else ():
             if any_set(self.labels.numeric[mine]):
                 lower, upper = self.labels.lower[mine], self.labels.upper[mine]

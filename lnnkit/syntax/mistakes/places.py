@@ -213,6 +213,11 @@ PLACES: Table = (
     (r"@\s*-?\??[\w.]*\s*‸@", "keep one of them"),
     "rule rule-name: there is no name before the colon",
     (r"\A\w+\s*‸:", "`{keyword} name: ...`, or leave the colon out"),
+    "rule aggregate: `{at}` begins a name here: beside an operator an aggregate is in parentheses",
+    (
+        r"\A\w+ ⟦count|sum|mean|min|max⟧ ‸(<names>NAMES)\s*:\s*(<rest>[^<>=]*[^<>=\s])\s*(<more>[<>=].*)",
+        "`{keyword} ({at} {names}: {rest}) {more}`",
+    ),
     "rule rule-name: a name must be one word, not `{name}`",
     (r"\A\w+ (<first>\w+(?:GAP+\w+)*)\s*‸(<more>(?:\w+GAP+)*\w+)\s*:(?!-)", _dashed),
     "any [path] unquoted-path: the path `{at}` needs quotes",

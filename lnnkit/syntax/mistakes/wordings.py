@@ -79,7 +79,7 @@ WORDS: Table = (
     ),
     "query query-words: a query names no variables: it asks for those that are free",
     (r"\A\w+ ⟦\?NAME|[A-Z][\w-]*⟧\s*‸:(<rest>.*\S.*)", _free),
-    "query aggregate: `{at}` would aggregate rows, and the language has no aggregates yet",
+    "query aggregate: `{at}` is no function: an aggregate names the variables that it runs over before a colon",
     (rf"\A\w+ ⟦(?i:{'|'.join(sorted(AGGREGATING))})⟧\s*‸[~¬]?NAME\s*\(", AGGREGATE_HINT),
     "query query-words: `{at}` is not part of a query",
     (

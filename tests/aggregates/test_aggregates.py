@@ -1,0 +1,158 @@
+"""Aggregates in programs: closed data as DuckDB aggregates them, strata, proofs, what is missing, thresholds."""
+
+from __future__ import annotations
+
+import random
+
+import duckdb
+import pytest
+
+import lnnkit
+from lnnkit.syntax.parse import parse_expression
+from lnnkit.syntax.printer import format_expression
+from tests.blocks import at_length
+
+TRANSFERS = """\
+predicate Transfer(account, transfer) closed
+predicate Reversed(transfer) closed
+number amount(transfer)
+fact Transfer(ann, t1)
+fact Transfer(ann, t2)
+fact Transfer(ann, t3)
+fact Transfer(bob, t4)
+fact Reversed(t3)
+fact amount(t1) = 6000
+fact amount(t2) = 7000
+fact amount(t3) = 9000
+fact amount(t4) = 9000
+"""
+TOTAL = "(sum Y: amount(Y) where Transfer(X, Y) & ~Reversed(Y))"
+
+
+def bounds(kb: lnnkit.KnowledgeBase, query: str) -> dict[tuple[str, ...], tuple[float, float]]:
+    return {tuple(answer.bindings.values()): (answer.lower, answer.upper) for answer in kb.ask(query)}
+
+
+@pytest.mark.parametrize("seed", at_length(range(200), plain=20))
+def test_closed_data_are_aggregated_as_by_duckdb(seed: int) -> None:
+    rng = random.Random(seed)
+    groups, items = (
+        [f"g{n}" for n in range(rng.choice([1, 3, 8]))],
+        [f"i{n}" for n in range(rng.choice([2, 6, 20]))],
+    )
+    pairs = sorted({(rng.choice(groups), rng.choice(items)) for _ in range(rng.choice([1, 5, 30]))})
+    values = {item: rng.choice([rng.randint(-9, 9), rng.randint(-90, 90) / 8]) for item in items}
+    limit = rng.choice([-100, 0, 1, 4])
+    kb = lnnkit.loads(
+        "predicate In(group, item) closed\nnumber size(item)\n"
+        + "".join(f"fact In({group}, {item})\n" for group, item in pairs)
+        + "".join(f"fact size({item}) = {value}\n" for item, value in values.items())
+    )
+    con = duckdb.connect()
+    con.execute("create table pairs (g varchar, i varchar, size double)")
+    con.executemany("insert into pairs values (?, ?, ?)", [(g, i, values[i]) for g, i in pairs])
+    for kind, sql in (
+        ("count", "count(*)"),
+        ("sum", "sum(size)"),
+        ("mean", "avg(size)"),
+        ("min", "min(size)"),
+        ("max", "max(size)"),
+    ):
+        term = "" if kind == "count" else "size(Y) where "
+        filtered = f"{kind} Y: {term}In(X, Y) & size(Y) > {limit}"
+        rows = con.execute(f"select g, {sql} from pairs where size > {limit} group by g").fetchall()
+        found = {group: ends for (group,), ends in bounds(kb, filtered).items()}
+        nothing = {group for group, ends in found.items() if group not in dict(rows)}
+        assert all(found[group] == (0, 0) for group in nothing)
+        for group, value in rows:
+            if value or kind not in ("count", "sum"):  # an empty sum is the default, and left out
+                assert found[group] == pytest.approx((value, value), rel=1e-12), (kind, group)
+
+
+def test_a_total_over_a_limit() -> None:
+    kb = lnnkit.loads(f"{TRANSFERS}predicate Watch(account) closed\nrule {TOTAL} > 10000 -> Watch(X)\n")
+    assert bounds(kb, "Watch(X)") == {("ann",): (1, 1)}
+    assert bounds(kb, f"{TOTAL} + 1") == {("ann",): (13001, 13001), ("bob",): (9001, 9001)}
+    explanation = kb.explain("Watch(ann)")
+    assert explanation.verify() == [] and "Transfer(ann, t1) >= 1" in str(explanation)
+    assert "(sum Y: amount(Y) where Transfer(bob, Y) & ~Reversed(Y)) is 9000" in str(kb.why_not("Watch(bob)"))
+
+
+def test_the_sum_of_no_rows_compares_as_a_number() -> None:
+    kb = lnnkit.loads("predicate Has(item) closed\nfact Has(a) in [0, 1]\nnumber size(item)\nfact size(a) = 5\n")
+    assert bounds(kb, "(sum Y: size(Y) where Has(Y) & size(Y) = 3) = 0.25") == {(): (0, 0)}
+
+
+def test_of_three_that_must_be_the_last_is() -> None:
+    kb = lnnkit.loads(
+        "predicate Has(person, item)\nfact Has(ann, a)\nfact ~Has(ann, b)\nfact Has(bob, c)\n"
+        "fact Item(a)\nfact Item(b)\nfact Item(c)\naxiom (count Y: Has(X, Y)) = 2\n"
+    )
+    assert bounds(kb, "Has(ann, Y)")["c",] == (1, 1)
+    assert bounds(kb, "Has(bob, Y)") == {("c",): (1, 1)}
+    assert bounds(kb, "count Y: Has(X, Y)") == {("ann",): (2, 2), ("bob",): (2, 2)}
+
+
+def test_a_sum_that_is_known_bounds_the_amount_that_is_not() -> None:
+    kb = lnnkit.loads(
+        TRANSFERS.replace("fact amount(t2) = 7000\n", "")
+        + 'axiom (sum Y: amount(Y) where Transfer("ann", Y)) <= 20000\n'
+    )
+    assert bounds(kb, "amount(t2)")[()] == (float("-inf"), 5000)
+
+
+def test_counts_that_cannot_be_are_contradictions() -> None:
+    kb = lnnkit.loads("predicate P(p) closed\nfact P(a)\naxiom (count X: P(X)) >= 2\n")
+    (contradiction,) = kb.infer().contradictions
+    assert "(count X0: P(X0)) >= 2" in str(contradiction) or "(count X: P(X)) >= 2" in str(contradiction)
+
+
+def test_a_completed_predicate_is_counted_when_it_is_complete() -> None:
+    text = (
+        "predicate Edge(n, n) closed\npredicate Reach(n, n) closed\n"
+        "predicate Hub(n) closed\npredicate Quiet(n) closed\n"
+        "fact Edge(a, b)\nfact Edge(b, c)\nfact Edge(c, d)\n"
+        "rule Edge(X, Y) -> Reach(X, Y)\nrule Reach(X, Y) & Edge(Y, Z) -> Reach(X, Z)\n"
+        "rule (count Y: Reach(X, Y)) >= 2 -> Hub(X)\nrule (count Z: Hub(Z)) > 1 & Edge(X, Y) & ~Hub(X) -> Quiet(X)\n"
+    )
+    kb = lnnkit.loads(text)
+    assert bounds(kb, "Hub(X)") == {("a",): (1, 1), ("b",): (1, 1)}
+    assert bounds(kb, "Quiet(X)") == {("c",): (1, 1)}
+    assert all(kb.explain(f"Hub({name})").verify() == [] for name in "abc")
+
+
+def test_a_cycle_through_an_aggregate_is_an_error() -> None:
+    text = "predicate A(p) closed\npredicate B(p) closed\nfact B(b)\nrule (count X: A(X)) > 0 & B(Y) -> A(Y)\n"
+    with pytest.raises(lnnkit.ProgramError, match="depends on an aggregate of itself: A -> an aggregate of A"):
+        lnnkit.loads(text)
+
+
+def test_an_unknown_count_over_an_open_sort_has_no_upper_end() -> None:
+    kb = lnnkit.loads("sort item open\npredicate Has(person, item)\nfact Has(ann, a)\n")
+    assert bounds(kb, "count Y: Has(X, Y)") == {("ann",): (1, float("inf"))}
+    kb = lnnkit.loads("sort item open\npredicate Has(person, item) closed\nfact Has(ann, a)\n")
+    assert bounds(kb, "count Y: Has(X, Y)") == {("ann",): (1, 1)}
+
+
+def test_a_threshold_of_a_sum_is_learned() -> None:
+    labels = "label Watch(ann)\nlabel ~Watch(bob)\n"
+    kb = lnnkit.loads(f"{TRANSFERS}predicate Watch(account)\nrule watch: {TOTAL} > ?limit -> Watch(X)\n{labels}")
+    kb.fit()
+    assert "?limit=11000" in kb.text
+
+
+def test_program_text_with_aggregates_is_printed_as_it_is_read() -> None:
+    for text in (
+        "(count X, Y: P(X, Y)) > 3 -> Q",
+        "P(X) & 2 * (sum Y: size(Y) + 1 where In(X, Y) | ~P(Y)) = abs(min Y: size(Y) where In(X, Y))",
+        "(count Y: In(X, Y) & (count Z: In(Z, Y)) > 1) > 2",
+    ):
+        node, problems = parse_expression(text)
+        assert node is not None and not problems and format_expression(node) == text
+
+
+def test_proving_says_that_it_knows_no_aggregates() -> None:
+    pytest.importorskip("z3")
+    kb = lnnkit.loads(f"{TRANSFERS}rule {TOTAL} > 10000 -> Watch(X)\n")
+    with pytest.raises(lnnkit.ProgramError, match="`sum` is an aggregate, and proving knows none yet"):
+        kb.prove("Watch(ann)")
