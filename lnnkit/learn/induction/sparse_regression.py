@@ -1,9 +1,9 @@
 """Logistic regression on truths between 0 and 1, and the few columns that it needs.
 
-Each column has a penalty of its own. Newton's method takes the curvature of some rows only (Roosta-Khorasani and
-Mahoney, "Sub-sampled Newton methods", 2019). Forward selection takes next the column with the greatest score statistic:
-the one whose best weight would lower the loss most if the others were fixed (Rao 1948); the loss is taken as a
-quadratic about the target, so that products of columns, not rows, decide."""
+Each column has a penalty of its own. Forward selection takes next the column with the greatest score statistic: the one
+whose best weight would lower the loss most if the others were fixed (Rao 1948); backward elimination drops the one that
+is missed least (Wald 1943). For both the loss is taken as a quadratic about the target, so that products of columns,
+not rows, decide."""
 
 from __future__ import annotations
 
@@ -11,73 +11,37 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
 from lnnkit.learn.induction.table_literals import LabelledTable
 
 # Measured as in weighted_rules.py.
 PENALTIES = (100.0, 30.0, 10.0, 3.0)  # in rows
 _WIDE = 400  # number of terms
-_CURVED = 4096  # rows whose curvature is used: ten to a term
-_STEPS = 30
-_NEAR = 1e-3  # log loss that another step would save
-_CHUNK = 2048  # rows converted at a time
+_NEAR = 1e-4  # the slope at which a regression stops
 
 
-# OpenBLAS multiplies single precision beyond the rows of a matrix, and reports what it meets there.
-@np.errstate(invalid="ignore")
-def regression(
-    rows: np.ndarray, target: np.ndarray, weight: np.ndarray, costs: np.ndarray, start: np.ndarray, steps: int = _STEPS
-) -> np.ndarray:
-    """(m + 1,) the intercept and the weights of the columns of ``rows`` (n, m) that minimise ``sum weight * log loss +
-    sum costs * w^2 / 2``, starting at ``start`` (m + 1,). ``costs`` (m,) are positive, ``target`` (n,) is within [0,
-    1]. Without columns, or if all targets are 0 or all are 1, only the intercept is fitted."""
-    if not rows.shape[1] or not (target > 0).any() or not (target < 1).any():
+def regressions(
+    rows: np.ndarray, target: np.ndarray, weight: np.ndarray, penalties: Sequence[float]
+) -> list[np.ndarray]:
+    """(m + 1,) for each penalty the intercept and the weights w of the columns of ``rows`` (n, m) that minimise ``sum
+    weight * log loss + penalty * sum w^2 / 2``. ``target`` (n,) is within [0, 1]: the share in which a row is true.
+    Without columns, or if all targets are 0 or all are 1, only the intercept is fitted."""
+    shares = np.concatenate([weight * target, weight * (1 - target)])
+    places = np.flatnonzero(shares)
+    true = places < len(target)
+    if not rows.shape[1] or true.all() or not true.any():
         rate = np.clip(weight @ target / weight.sum(), 1e-6, 1 - 1e-6)
-        return np.concatenate([[np.log(rate / (1 - rate))], np.zeros(rows.shape[1])])
-    some = np.arange(0, len(rows), -(-len(rows) // _CURVED))
-    sample = np.concatenate([np.ones((len(some), 1)), rows[some]], axis=1, dtype=np.float32)
-    share = weight[some] * (weight.sum() / weight[some].sum())
-    every = np.concatenate([[0.0], costs])
-    coefs, curvature = start.astype(np.float64), np.zeros(0)
-    loss, slope = _loss(rows, target, weight, every, coefs)
-    for number in range(steps):
-        if number < 3 or len(some) == len(rows):
-            true = sigmoid(sample @ coefs.astype(np.float32))
-            curve = np.maximum(share * true * (1 - true), 1e-6 * share).astype(np.float32)
-            curvature = (sample.T @ (sample * curve[:, None])).astype(np.float64) + np.diag(every)
-            curvature[np.diag_indices_from(curvature)] *= 1 + 1e-6  # single precision
-        step = np.linalg.solve(curvature, slope)
-        if slope @ step < 2 * _NEAR:
-            break
-        for _ in range(8):
-            after, steeper = _loss(rows, target, weight, every, coefs - step)
-            if after < loss:
-                break
-            step /= 2
-        else:
-            break
-        coefs, loss, slope = coefs - step, after, steeper
-    return coefs
-
-
-def _loss(
-    rows: np.ndarray, target: np.ndarray, weight: np.ndarray, costs: np.ndarray, coefs: np.ndarray
-) -> tuple[float, np.ndarray]:
-    loss, slope = float(costs @ coefs**2) / 2, costs * coefs
-    for part, block in blocks(rows):
-        score = coefs[0] + block @ coefs[1:].astype(block.dtype)
-        loss += float(weight[part] @ (np.logaddexp(0.0, score) - target[part] * score))
-        wrong = weight[part] * (sigmoid(score) - target[part])
-        slope[0] += wrong.sum()
-        slope[1:] += wrong.astype(block.dtype) @ block
-    return loss, slope
-
-
-def blocks(rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Parts of ``rows`` in floating point; whole numbers in single precision."""
-    for start in range(0, len(rows), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        yield part, rows[part] if rows.dtype.kind == "f" else rows[part].astype(np.float32)
+        return [np.concatenate([[np.log(rate / (1 - rate))], np.zeros(rows.shape[1])])] * len(penalties)
+    model, fitted = (
+        LogisticRegression(solver="newton-cholesky", tol=_NEAR, max_iter=1000, warm_start=True),
+        list[np.ndarray](),
+    )
+    rows, shares = rows[places % len(target)], shares[places]
+    for penalty in penalties:
+        model.set_params(C=1 / penalty).fit(rows, true, shares)
+        fitted.append(np.concatenate([model.intercept_, model.coef_[0]]).astype(np.float64))
+    return fitted
 
 
 def sigmoid(score: np.ndarray) -> np.ndarray:
@@ -91,13 +55,9 @@ def log_losses(score: np.ndarray, positive: np.ndarray) -> np.ndarray:
 
 def moments(rows: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(m,) the means of columns and their spreads, which are positive."""
-    share = weight / weight.sum()
-    mean, square = np.zeros((2, rows.shape[1]))
-    for part, block in blocks(rows):
-        mean += share[part] @ block
-    for part, block in blocks(rows):
-        square += share[part] @ (block - mean.astype(block.dtype)) ** 2
-    return mean, np.sqrt(np.maximum(square, 1e-4))
+    share = (weight / weight.sum()).astype(np.float32)
+    mean = share @ rows
+    return mean, np.sqrt(np.maximum(share @ (rows - mean) ** 2, 1e-4))
 
 
 class ReferenceModel:
@@ -109,27 +69,19 @@ class ReferenceModel:
     ) -> None:
         self._rows = rows
         target, counts = table.positive[inside].astype(np.float64), table.weight[inside]
-        design = rows[np.ix_(inside, columns)]
+        design = rows[np.ix_(inside, columns)].astype(np.float32)
         mean, spread = moments(design, counts)
-        away = counts * (target - counts @ target / counts.sum())
-        slope = np.zeros(len(columns))
-        for part, block in blocks(design):
-            slope += away[part] @ (block - mean.astype(block.dtype))
+        slope = (counts * (target - counts @ target / counts.sum())).astype(np.float32) @ (design - mean)
         some = np.sort(np.argsort(-np.abs(slope) / spread, kind="stable")[:_WIDE])
-        self._chosen = columns[some]
-        design = design[:, some] if len(some) < len(columns) else design
-        coefs = np.zeros(len(some) + 1)
-        self._weights: list[np.ndarray] = []
-        for penalty in PENALTIES:
-            coefs = regression(design, target, counts, penalty * costs[self._chosen] * spread[some] ** 2, coefs)
-            self._weights.append(coefs)
+        self._chosen, self._mean = columns[some], mean[some]
+        self._scale = spread[some] * np.sqrt(costs[self._chosen]).astype(np.float32)
+        design = (design[:, some] - self._mean) / self._scale
+        self._weights = regressions(design, target, counts, PENALTIES)
 
     def score(self, penalty: int, rows: np.ndarray) -> np.ndarray:
         """(n,) the log-odds that the regression with that penalty gives rows."""
-        coefs, score = self._weights[penalty], np.empty(len(rows))
-        for part, block in blocks(self._rows[np.ix_(rows, self._chosen)]):
-            score[part] = coefs[0] + block @ coefs[1:].astype(block.dtype)
-        return score
+        intercept, *weights = self._weights[penalty]
+        return intercept + (self._rows[np.ix_(rows, self._chosen)] - self._mean) @ (weights / self._scale)
 
 
 # Measured as in weighted_rules.py, from 0.775 with 11.8 terms.
@@ -159,78 +111,64 @@ class WeightedSum:
         return self.start + rows[:, list(self.columns)] @ self.weights
 
 
+class _QuadraticLoss:
+    """The loss of weights of ``columns`` (m,), of ``rows`` (n, m), as a quadratic about truths ``target`` (n,): the
+    ``products`` of ones and the standardised columns, penalty included, and their products with the log-odds."""
+
+    def __init__(self, rows: np.ndarray, columns: np.ndarray, target: np.ndarray, weight: np.ndarray) -> None:
+        self._columns = columns
+        self._mean, self._spread = moments(rows, weight)
+        self.design = np.ones((len(rows), 1 + len(columns)), np.float32)
+        self.design[:, 1:] = (rows - self._mean) / self._spread
+        curved = self.design * (weight * np.maximum(target * (1 - target), 1e-4)).astype(np.float32)[:, None]
+        odds = np.log(np.clip(target, 1e-9, 1) / np.clip(1 - target, 1e-9, 1)).astype(np.float32)
+        self.products = (self.design.T @ curved).astype(np.float64)
+        self.products[np.diag_indices_from(self.products)] += np.array([1e-3] + [_COST] * len(columns))
+        self.wanted = (odds @ curved).astype(np.float64)
+
+    def fitted(self, inside: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        """The best weights of the columns ``inside``, the ones included, and their covariance."""
+        covariance = np.linalg.inv(self.products[np.ix_(inside, inside)])
+        return covariance @ self.wanted[inside], covariance
+
+    def plain(self, inside: list[int], coefs: np.ndarray) -> WeightedSum:
+        """The sum with these weights of the columns ``inside``, the ones included."""
+        places = np.array(inside[1:], np.int64) - 1
+        weights = coefs[1:] / self._spread[places]
+        return WeightedSum(
+            tuple(self._columns[places].tolist()), weights, float(coefs[0] - weights @ self._mean[places])
+        )
+
+
 def forward(
     rows: np.ndarray, columns: np.ndarray, target: np.ndarray, weight: np.ndarray, most: int
 ) -> Iterator[WeightedSum]:
     """Sums of 0 to ``most`` columns of ``rows`` (n, m), numbered ``columns`` (m,), fitted to truths ``target`` (n,),
     while that helps."""
-    mean, spread = moments(rows, weight)
-
-    def design(part: slice, places: Sequence[int]) -> np.ndarray:
-        """Ones and standardised columns, in single precision: made as needed, for they are four times the rows."""
-        made = np.ones((len(rows[part]), 1 + len(places)), np.float32)
-        for at, place in enumerate(places, 1):
-            made[:, at] = (rows[part, place] - mean[place]) / spread[place]
-        return made
-
-    curve = weight * np.maximum(target * (1 - target), 1e-4)
-    odds = np.log(np.clip(target, 1e-9, 1) / np.clip(1 - target, 1e-9, 1))
-    products, wanted = np.zeros((len(columns) + 1,) * 2), np.zeros(len(columns) + 1)
-    for start in range(0, len(rows), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        block = design(part, range(len(columns)))
-        products += block.T @ (block * curve[part, None].astype(np.float32))
-        wanted += (curve[part] * odds[part]) @ block
-    chosen: list[int] = []
-    coefs = np.zeros(1)
+    loss, inside = _QuadraticLoss(rows, columns, target, weight), [0]
+    left, along = loss.products.copy(), loss.wanted.copy()  # of what the columns inside leave unexplained
     while True:
-        costs = np.full(len(chosen), _COST)
-        coefs = regression(design(slice(None), chosen)[:, 1:], target, weight, costs, coefs, steps=2)
-        places = columns[chosen]
-        plain = coefs[1:] / spread[chosen]
-        yield WeightedSum(tuple(places.tolist()), plain, float(coefs[0] - plain @ mean[chosen]))
-        if len(chosen) == most:
+        yield loss.plain(inside, loss.fitted(inside)[0])
+        share = left[inside[-1]] / left[inside[-1], inside[-1]]
+        along -= share * along[inside[-1]]
+        left -= np.outer(left[:, inside[-1]], share)
+        apart = left.diagonal()
+        novel = apart - _COST > _NOVEL * (loss.products.diagonal() - _COST)
+        novel[inside] = False
+        gain = np.where(novel, along**2 / np.maximum(apart, _COST), -1.0)
+        if len(inside) > most or gain.max() < 2 * _WORTH:
             return
-        gain = _gains(products, wanted, [0, *(1 + place for place in chosen)])
-        best = int(gain.argmax()) if len(gain) else -1
-        if best < 0 or gain[best] < 2 * _WORTH:
-            return
-        chosen.append(best)
-        coefs = np.append(coefs, 0.0)
-
-
-def _gains(products: np.ndarray, wanted: np.ndarray, inside: list[int]) -> np.ndarray:
-    """(m,) the score statistic of each column, given those ``inside``, by the ``products`` of columns."""
-    within = products[np.ix_(inside, inside)] + np.diag([0.0] + [_COST] * (len(inside) - 1))
-    across = products[inside]
-    solved = np.linalg.solve(within + 1e-3 * np.eye(len(inside)), np.column_stack([wanted[inside], across]))
-    slope = wanted - solved[:, 0] @ across
-    whole = products.diagonal()
-    left = whole - (across * solved[:, 1:]).sum(axis=0)
-    gain = np.where(left > _NOVEL * whole, slope**2 / (np.maximum(left, 0.0) + _COST), -1.0)
-    gain[inside] = -1.0
-    return gain[1:]
+        inside.append(int(gain.argmax()))
 
 
 def without_idle(chosen: WeightedSum, rows: np.ndarray, target: np.ndarray, weight: np.ndarray) -> WeightedSum:
-    """The sum without redundant columns: those whose removal does not worsen the fit by more than chance."""
-    mean, spread = moments(rows[:, list(chosen.columns)], weight)
-    design = (rows[:, list(chosen.columns)] - mean) / spread
-    kept = list(range(len(chosen.columns)))
-    coefs = np.concatenate([[chosen.start + chosen.weights @ mean], chosen.weights * spread])
-    while True:
-        coefs = regression(design[:, kept], target, weight, np.full(len(kept), _COST), coefs)
-        if not kept:
+    """The sum without redundant columns, those whose removal does not worsen the fit by more than chance; fitted."""
+    loss = _QuadraticLoss(rows[:, list(chosen.columns)], np.array(chosen.columns, np.int64), target, weight)
+    inside = list(range(1 + len(chosen.columns)))
+    while len(inside) > 1:
+        coefs, covariance = loss.fitted(inside)
+        lost = coefs[1:] ** 2 / covariance.diagonal()[1:] / 2
+        if lost.min() > _WORTH:
             break
-        inside = np.concatenate([np.ones((len(design), 1)), design[:, kept]], axis=1)
-        true = sigmoid(inside @ coefs)
-        curvature = inside.T @ (inside * (weight * true * (1 - true))[:, None])
-        curvature += np.diag([1e-9] + [_COST] * len(kept))
-        lost = coefs[1:] ** 2 / np.linalg.inv(curvature).diagonal()[1:] / 2  # Wald 1943
-        least = int(lost.argmin())
-        if lost[least] > _WORTH:
-            break
-        del kept[least]
-        coefs = np.delete(coefs, 1 + least)
-    plain = coefs[1:] / spread[kept]
-    return WeightedSum(tuple(chosen.columns[place] for place in kept), plain, float(coefs[0] - plain @ mean[kept]))
+        del inside[1 + int(lost.argmin())]
+    return loss.plain(inside, *regressions(loss.design[:, inside[1:]], target, weight, [_COST]))
