@@ -8,7 +8,6 @@ import pytest
 import lnnkit
 from lnnkit.learn.induction.induced_rule import GRID, Induced, donors, statements
 from lnnkit.learn.induction.rule_induction import induce
-from lnnkit.learn.induction.sparse_regression import WeightedSum, forward, regressions, without_idle
 from lnnkit.learn.induction.table_literals import (
     UNIT,
     LabelledTable,
@@ -18,6 +17,7 @@ from lnnkit.learn.induction.table_literals import (
     soft_literals,
     truths,
 )
+from lnnkit.learn.induction.weighted_rules import WeightedSum, forward, regressions, without_idle
 
 
 def table(rows: int, seed: int) -> list[TableColumn]:
