@@ -68,23 +68,28 @@ class ReplayStep:
 @dataclass(frozen=True)
 class Replay:
     """``initial`` are the bounds that no event set; the values of the ``steps`` follow in order. ``places`` (n,)
-    has the position of each requested bound, ``sources`` (m,) the keys of the first of the initial ones."""
+    has the position of each requested bound, ``sources`` (m,) the keys of the first of the initial ones. ``outputs`` of
+    modules, each with its places, replace some of these."""
 
     initial: Tensor
     sources: Tensor
     steps: tuple[ReplayStep, ...]
     places: Tensor
+    outputs: Sequence[tuple[Tensor, Callable[[], Tensor]]] = ()
 
     @property
     def length(self) -> int:
         return max((step.start + step.count for step in self.steps), default=len(self.initial))
 
-    def bounds(self, parameters: Tensor, given: Tensor | None = None) -> Tensor:
+    def bounds(self, parameters: Tensor) -> Tensor:
         """(n,) the requested bounds at these parameters, which are in the order for which the replay was made.
-        Differentiable in the parameters and in ``given``, which replaces the initial bounds."""
-        if given is None and len(self.steps) == 1 and self._all:  # no step reads another
+        Differentiable in the parameters and in the weights of the modules."""
+        if not self.outputs and len(self.steps) == 1 and self._all:  # no step reads another
             return self.steps[0].evaluate(parameters, StepReads(self.initial, len(self.initial)))
-        bounds = _EvaluatedReplay.apply(parameters, self.initial if given is None else given, self, given is None)
+        initial = self.initial
+        for places, values in self.outputs:
+            initial = initial.index_copy(0, places, values())
+        bounds = _EvaluatedReplay.apply(parameters, initial, self, not self.outputs)
         assert isinstance(bounds, Tensor)
         return bounds
 
