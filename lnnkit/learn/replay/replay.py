@@ -22,7 +22,6 @@ from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
-from lnnkit.learn.replay.lukasiewicz_rules import ClampedSum, LukasiewiczRule, RuleEnd, matrix
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Interval
 from lnnkit.trail.events import ROOT
@@ -244,35 +243,3 @@ def comparison_values(
         return comparison.narrowed(given, named, reads.interval(truth), number)[side]
 
     return evaluate
-
-
-class RuleValues:
-    """Events of a rule with an atomic head; ``place`` is its shape and the head's leaf. ``through``: gradients pass."""
-
-    def __init__(
-        self, rule: LukasiewiczRule, place: tuple[int, int], ends: Mapping[RuleEnd, Tensor], *, through: bool
-    ) -> None:
-        self._rule, self._place, self._ends, self._through = rule, place, ends, through
-        self._matrices: dict[ClampedSum, Tensor] | None = None
-
-    def __call__(self, parameters: Tensor, reads: StepReads) -> Tensor:
-        if reads.constant and self._matrices is None:
-            self._matrices = {
-                clamped: matrix(clamped, lambda end: reads.values.index_select(0, self._ends[end]))
-                for clamped in self._rule.sums
-                if clamped.ends and all(int(self._ends[end].max()) < reads.constant for end, _ in clamped.ends)
-            }
-        known = self._matrices if reads.constant and self._matrices else {}
-        return self._rule.proposals(parameters, lambda end: reads.read(self._ends[end]), known, through=self._through)
-
-    def alike(self, other: StepFunction, initial: Tensor) -> bool:
-        """Whether ``other`` is the same rule about the other end of the same atoms, from equal initial bounds."""
-        if not isinstance(other, RuleValues) or self._place != other._place or self._rule.falls == other._rule.falls:
-            return False
-        pairs = zip(self._ends.values(), other._ends.values(), strict=False)
-        return len(self._ends) == len(other._ends) and all(
-            len(one) == len(two)
-            and (not len(one) or int(torch.maximum(one.max(), two.max())) < len(initial))
-            and torch.equal(initial.index_select(0, one), initial.index_select(0, two))
-            for one, two in pairs
-        )

@@ -210,10 +210,8 @@ def _sides(
     shown: Examples, names: Sequence[str], fixed: Mapping[str, float], columns: Tensor | Sequence[Tensor]
 ) -> tuple[Tensor, Tensor]:
     """Both terms, ``[problems, rows]``, for values ``[parameters, problems, 1 or rows]`` of ``names``."""
-    shape = len(columns[0]) if len(columns) else 1, len(shown.labels)
     values = {name: torch.tensor(value, dtype=torch.float64) for name, value in fixed.items()}
-    values |= dict(zip(names, columns, strict=True))
-    return shown.sides({name: value.expand(shape) for name, value in values.items()}, shape[0])
+    return shown.sides(values | dict(zip(names, columns, strict=True)), len(columns[0]) if len(columns) else 1)
 
 
 def fitted_to_labels(

@@ -172,18 +172,17 @@ class Examples:
 
     def difference(self, candidates: Mapping[str, Tensor]) -> Tensor:
         """``left - right``, ``[candidates, rows]``: 0 where the sides count as equal, NaN where one is undefined."""
-        count, rows = len(next(iter(candidates.values()), torch.zeros(1))), len(self.labels)
-        spread = {name: candidates[name][:, None].expand(count, rows) for name in self.comparison.names}
-        left, right = self.sides(spread, count)
+        count = len(next(iter(candidates.values()), torch.zeros(1)))
+        left, right = self.sides({name: values[:, None] for name, values in candidates.items()}, count)
         return torch.where(same(left, right), 0.0, left - right)
 
     def sides(self, values: Mapping[str, Tensor], count: int) -> tuple[Tensor, Tensor]:
-        """Both terms, ``[count, rows]``, for parameters of shape ``[count]``; nan where one is undefined."""
-        parameters = {name: values[name].reshape(-1) for name in self.comparison.names}
+        """Both terms, ``[count, rows]``, for parameters that expand to that shape; nan where one is undefined."""
+        shape = count, len(self.labels)
+        parameters = {name: values[name].expand(shape).reshape(-1) for name in self.comparison.names}
         numbers = [Interval(column, column) for column in (number.repeat(count) for number in self.numbers)]
         left, right = (side.lower for side in self.comparison.sides(numbers, parameters))
         known = left.isfinite() & right.isfinite()
-        shape = count, len(self.labels)
         return torch.where(known, left, torch.nan).reshape(shape), torch.where(known, right, torch.nan).reshape(shape)
 
     @property
