@@ -288,25 +288,21 @@ class _Tried(NamedTuple):
 def _tried(
     known: np.ndarray, sets: Sequence[np.ndarray], costs: np.ndarray, table: LabelledTable, parts: Sequence[RowSplit]
 ) -> _Tried:
-    positive, weight = table.positive, table.weight
+    positive, weight, outside = table.positive, table.weight, np.concatenate([out for _, out in parts])
     references = [
         ReferenceModel(known, columns, costs, table, inside) for columns, (inside, _) in zip(sets, parts, strict=True)
     ]
-    lost = np.zeros(len(_PENALTIES))
-    for reference, (_, out) in zip(references, parts, strict=True):
-        for penalty in range(len(_PENALTIES)):
-            lost[penalty] += log_losses(reference.score(penalty, out), positive[out]) @ weight[out]
-    penalty = int(lost.argmin())
-    wrong: list[np.ndarray] = []
+    pairs = [(reference, out) for reference, (_, out) in zip(references, parts, strict=True)]
+    scores = [np.concatenate([model.score(at, out) for model, out in pairs]) for at in range(len(_PENALTIES))]
+    penalty = int(np.argmin([log_losses(score, positive[outside]) @ weight[outside] for score in scores]))
     curves: list[np.ndarray] = []
     for columns, reference, (inside, out) in zip(sets, references, parts, strict=True):
-        wrong.append((reference.score(penalty, out) > 0) != positive[out])
         some, share = sampled(inside, weight)
         truth = sigmoid(reference.score(penalty, some))
         sums = list(forward(known[np.ix_(some, columns)], columns, truth, share, _TERMS))
         losses = [log_losses(weighted.score(known[out]), positive[out]) for weighted in sums]
         curves.append(np.stack(losses + losses[-1:] * (_TERMS + 1 - len(sums))))
-    return _Tried(penalty, np.concatenate(wrong), np.concatenate(curves, axis=1))
+    return _Tried(penalty, (scores[penalty] > 0) != positive[outside], np.concatenate(curves, axis=1))
 
 
 def _simplest(tried: Sequence[_Tried], weight: np.ndarray) -> tuple[int, int]:
