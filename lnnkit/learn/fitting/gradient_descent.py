@@ -99,9 +99,9 @@ class _GradientDescent:
     def fitted(self, start: Tensor) -> FittedValues:
         saved, stopped = None if self._checkpoint is None else self._checkpoint.read(), "epochs"
         if saved is not None:
-            self._best = saved.best
+            self._best = saved[1]
             self._before = self._fitting.standing(self._fitting.infer(start, self._constraints))
-        for restart in range(0 if saved is None else saved.place.restart, self._fitting.settings.restarts):
+        for restart in range(0 if saved is None else saved[0].restart, self._fitting.settings.restarts):
             stopped, saved = self._restart(restart, start, saved), None
             if stopped in ("interrupted", "solved"):
                 break
@@ -121,10 +121,9 @@ class _GradientDescent:
             optimizer.add_param_group({"params": weights, "lr": settings.module_rate})
         epoch, gap, since = 0, 1, 0
         if saved is not None:
-            point.data.copy_(saved.tensors["values"])
-            known = _STATE.keys() & saved.tensors.keys()
-            optimizer.state[point] = {_STATE[mine]: saved.tensors[mine] for mine in known}
-            _, epoch, gap, since = saved.place
+            (_, epoch, gap, since), _, tensors = saved
+            point.data.copy_(tensors["values"])
+            optimizer.state[point] = {_STATE[mine]: tensors[mine] for mine in _STATE.keys() & tensors.keys()}
         expected: float | None = None
         while True:
             softness = _SOFTEST ** (epoch / max(1, settings.epochs))
@@ -257,12 +256,7 @@ class Place(NamedTuple):
     since: int
 
 
-class Saved(NamedTuple):
-    """The state of a run, with its values and those of its optimiser."""
-
-    place: Place
-    best: Best
-    tensors: Mapping[str, Tensor]
+Saved = tuple[Place, Best, Mapping[str, Tensor]]  # with the values, and the state of the optimiser
 
 
 class Checkpoint(NamedTuple):
@@ -285,7 +279,7 @@ class Checkpoint(NamedTuple):
             raise OtherRun(str(self.path))
         place = json.loads(meta["place"])
         measure, total = map(float.fromhex, place.pop("least"))
-        return Saved(Place(**place), Best(measure, total, tensors["best"]), tensors)
+        return Place(**place), Best(measure, total, tensors["best"]), tensors
 
     def write(self, place: Place, theta: Tensor, optimizer: torch.optim.Adam, best: Best) -> None:
         """Save the state of a run."""

@@ -38,8 +38,9 @@ from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding, leaf_modes
 from lnnkit.learn.labels import LabelledBounds, Labels, last_events
-from lnnkit.learn.replay.neural_predicates import Binding, BoundReplay, bound_atoms, bound_replay
+from lnnkit.learn.replay.neural_predicates import Binding, bound_atoms, bound_replay
 from lnnkit.learn.replay.recorded_inference import RecordedInference
+from lnnkit.learn.replay.replay import Replay
 from lnnkit.store.relations import Relation
 
 Distance = OneOf["squared", "log"]
@@ -156,7 +157,7 @@ class LabelBatch:
     ``crossed`` atoms, then the amounts by which arrested instances cross."""
 
     targets: Targets
-    replay: BoundReplay
+    replay: Replay
     crossed: int
     soft: SoftEnds | None = None
 
@@ -238,7 +239,7 @@ class SoftEnds(NamedTuple):
     """Lower ends at ``places`` of the labels' bounds: noisy-ors of the replayed values that ``owner`` assigns to
     each."""
 
-    replay: BoundReplay
+    replay: Replay
     places: Tensor
     owner: Tensor
 

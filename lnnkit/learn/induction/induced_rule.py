@@ -15,7 +15,6 @@ import numpy as np
 
 from lnnkit.check.findings import nearest
 from lnnkit.check.walk import nodes
-from lnnkit.learn.induction.sparse_regression import sigmoid
 from lnnkit.learn.induction.table_literals import Conjunction, TableColumn, TableLiteral, certain, holds, missing
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import in_digits
@@ -24,6 +23,10 @@ from lnnkit.syntax.printer import format_number, format_predicate, format_statem
 
 SPAN = 8.0  # the span of the score over which the truth goes from 0 to 1
 GRID = SPAN / 100  # weights are multiples of this
+
+
+def sigmoid(score: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-np.clip(score, -30, 30)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,42 +42,50 @@ _CHANCE = 3.0  # standard errors by which a conjunction must be better than noth
 _IDLE = 2.0  # those by which a literal must help
 _AGAIN = 2  # times that each conjunction is grown again
 _DECIDED = 0.25  # share of rows that a rule must cover
-_LEVELS = 255  # weights are told apart to one part in this of the greatest
 
 
 @dataclass(frozen=True, slots=True)
-class PackedLiterals:
-    """Packed masks of the rows where each of ``count`` literals holds, then of those where each fails."""
+class LiteralRows:
+    """Of ``count`` crisp literals where each holds, then where each fails: ``held`` (2 count, n), 0 or 1. What each row
+    counts: ``true`` (n,) a positive one, ``false`` (n,) another. Numbers in single precision, for products."""
 
     held: np.ndarray
-    count: int
-    true: WeighedRows
-    false: WeighedRows
+    true: np.ndarray
+    false: np.ndarray
+
+    @property
+    def count(self) -> int:
+        return len(self.held) // 2
 
     def covered(self, chosen: Sequence[int]) -> np.ndarray:
-        """The rows where all of these literals hold, packed."""
-        return np.bitwise_and.reduce(self.held[list(chosen)], axis=0)
+        """(n,) the rows where all of these literals hold."""
+        return self.held[list(chosen)].min(axis=0)
 
     def possible(self, chosen: Sequence[int]) -> np.ndarray:
-        """The rows where none of these literals fails, packed."""
-        opposite = [(place + self.count) % (2 * self.count) for place in chosen]
-        return ~np.bitwise_or.reduce(self.held[opposite], axis=0)
+        """(n,) the rows where none of these literals fails."""
+        opposite = [(place + self.count) % len(self.held) for place in chosen]
+        return 1 - self.held[opposite].max(axis=0)
+
+    def worth(self, mask: np.ndarray, price: float) -> float:
+        """The true rows of a mask, less ``price`` times the false ones."""
+        return float(self.true @ mask) - price * float(self.false @ mask)
 
 
-def literals_of(literals: Sequence[TableLiteral], table: LabelledTable) -> PackedLiterals:
-    """The masks of crisp literals over the rows of a table."""
-    held = [packed(certain(literal, wanted, table.columns)) for wanted in (True, False) for literal in literals]
-    masks = np.array(held, np.uint64).reshape(2 * len(literals), len(packed(table.positive)))
-    return PackedLiterals(
-        masks, len(literals), *(weighed_rows(of, table.weight) for of in (table.positive, ~table.positive))
-    )
+def literals_of(literals: Sequence[TableLiteral], table: LabelledTable) -> LiteralRows:
+    """The rows of a table where literals hold and fail."""
+    held = np.empty((2 * len(literals), len(table.positive)), np.float32)
+    for place, literal in enumerate(literals):
+        for row, wanted in ((place, True), (place + len(literals), False)):
+            held[row] = certain(literal, wanted, table.columns)
+    weight = table.weight.astype(np.float32)
+    return LiteralRows(held, weight * table.positive, weight * ~table.positive)
 
 
-def cover(rows: PackedLiterals, price: float, most: int | None = None, longest: int | None = None) -> list[list[int]]:
+def cover(rows: LiteralRows, price: float, most: int | None = None, longest: int | None = None) -> list[list[int]]:
     """Conjunctions, as rows of ``held``, that together cover the true rows: at most ``most``, each at most so long."""
     most = _MOST if most is None else min(most, _MOST)
     longest = LONGEST if longest is None else min(longest, LONGEST)
-    nothing = np.zeros(rows.held.shape[1], np.uint64)
+    nothing = np.zeros_like(rows.true)
     conjunctions: list[list[int]] = []
     done = nothing
     while rows.count and len(conjunctions) < most:
@@ -85,15 +93,15 @@ def cover(rows: PackedLiterals, price: float, most: int | None = None, longest: 
         if not grown or worth <= 0 or not _significant(rows, grown, done, worth, price):
             break
         conjunctions.append(grown)
-        done = done | rows.possible(grown)
+        done = np.maximum(done, rows.possible(grown))
     for _ in range(_AGAIN if price < PURE else 0):
         before = [list(chosen) for chosen in conjunctions]
         for place in range(len(conjunctions)):
             others = [rows.covered(chosen) for at, chosen in enumerate(conjunctions) if at != place and chosen]
-            rest = np.bitwise_or.reduce(others, axis=0) if others else nothing
+            rest = np.max([nothing, *others], axis=0)
             grown, worth = grow(rows, rest, longest, price)
-            mask = rows.covered(conjunctions[place]) & ~rest if conjunctions[place] else nothing
-            old = float(rows.true.of(mask) - price * rows.false.of(mask))
+            mask = rows.covered(conjunctions[place]) * (1 - rest) if conjunctions[place] else nothing
+            old = rows.worth(mask, price)
             if worth > old and _significant(rows, grown, rest, worth, price):
                 conjunctions[place] = grown
             elif old <= 0:
@@ -103,29 +111,27 @@ def cover(rows: PackedLiterals, price: float, most: int | None = None, longest: 
     return [sorted(chosen) for chosen in conjunctions if chosen]
 
 
-def _significant(rows: PackedLiterals, chosen: Sequence[int], done: np.ndarray, worth: float, price: float) -> bool:
+def _significant(rows: LiteralRows, chosen: Sequence[int], done: np.ndarray, worth: float, price: float) -> bool:
     """Whether a conjunction is worth more than chance gives the best of many."""
-    mask = rows.covered(chosen) & ~done
-    return price >= PURE or worth > _CHANCE * float(rows.true.of(mask) + rows.false.of(mask)) ** 0.5
+    return price >= PURE or worth > _CHANCE * rows.worth(rows.covered(chosen) * (1 - done), -1.0) ** 0.5
 
 
-def grow(rows: PackedLiterals, done: np.ndarray, longest: int, price: float) -> tuple[list[int], float]:
+def grow(rows: LiteralRows, done: np.ndarray, longest: int, price: float) -> tuple[list[int], float]:
     """The conjunction that is worth most beside the rows that are ``done``, and its worth: the true rows that it adds,
     less ``price`` times the false ones. The most informative prefixes are extended."""
-    true, false = rows.true.within(~done), rows.false.within(~done) if price < PURE else rows.false
-    beam: list[tuple[list[int], np.ndarray]] = [([], ~np.zeros(rows.held.shape[1], np.uint64))]
+    rows = replace(rows, true=rows.true * (1 - done), false=rows.false * (1 - done) if price < PURE else rows.false)
+    beam: list[tuple[int, ...]] = [()]
     best: tuple[float, list[int]] = (0.0, [])
     for _ in range(longest):
         longer: dict[tuple[int, ...], float] = {}
-        for chosen, inside in beam:
-            p, n = float(true.of(inside)), float(false.of(inside))
+        inside = np.stack([rows.covered(chosen) if chosen else np.ones_like(done) for chosen in beam], axis=1)
+        narrowed = [(rows.held @ (inside * of[:, None])).T.astype(np.float64) for of in (rows.true, rows.false)]
+        for chosen, p, n, ps, ns in zip(beam, rows.true @ inside, rows.false @ inside, *narrowed, strict=True):
             if p <= 0 or n <= 0:
                 continue
-            narrowed = rows.held & inside
-            ps, ns = true.of(narrowed), false.of(narrowed)
-            ps[chosen] = 0.0
+            ps[list(chosen)] = 0.0
             with np.errstate(divide="ignore", invalid="ignore"):
-                gain = np.where(ps > 0, ps * (np.log2(ps / (ps + ns)) - np.log2(p / (p + n))), -np.inf)
+                gain = np.where(ps > 0, ps * (np.log2(ps / (ps + ns)) - np.log2(float(p) / float(p + n))), -np.inf)
             worth = ps - price * ns
             for place in np.argsort(-gain, kind="stable")[:_BEAM].tolist():
                 if gain[place] > 1e-9:
@@ -135,14 +141,11 @@ def grow(rows: PackedLiterals, done: np.ndarray, longest: int, price: float) -> 
                 best = float(worth[place]), [*chosen, place]
         if not longer or (price >= PURE and best[1]):
             break
-        ordered = sorted(longer, key=lambda chosen: (-longer[chosen], chosen))[:_BEAM]
-        beam = [(list(chosen), rows.covered(chosen)) for chosen in ordered]
-    return _spared(best, rows, true, false, price)
+        beam = sorted(longer, key=lambda chosen: (-longer[chosen], chosen))[:_BEAM]
+    return _spared(best, rows, price)
 
 
-def _spared(
-    best: tuple[float, list[int]], rows: PackedLiterals, true: WeighedRows, false: WeighedRows, price: float
-) -> tuple[list[int], float]:
+def _spared(best: tuple[float, list[int]], rows: LiteralRows, price: float) -> tuple[list[int], float]:
     """The conjunction without the literals that can be dropped at no loss, or at one that may be chance."""
     worth, chosen = best
     chance = 0.0 if price >= PURE else _IDLE
@@ -150,63 +153,21 @@ def _spared(
         fewer = [other for other in chosen if other != place]
         if fewer:
             mask = rows.covered(fewer)
-            less = float(true.of(mask) - price * false.of(mask))
-            more = mask & ~rows.covered(chosen)
-            if less >= worth - chance * float(true.of(more) + false.of(more)) ** 0.5:
+            less, more = rows.worth(mask, price), rows.worth(mask * (1 - rows.covered(chosen)), -1.0)
+            if less >= worth - chance * more**0.5:
                 chosen, worth = fewer, less
     return chosen, worth
 
 
-def accuracy(conjunctions: Sequence[Sequence[int]], rows: PackedLiterals) -> tuple[float, float]:
+def accuracy(conjunctions: Sequence[Sequence[int]], rows: LiteralRows) -> tuple[float, float]:
     """The accuracy of the disjunction on the rows where it is known, and their weight; 0 if they are too few."""
-    covered = possible = np.zeros(rows.held.shape[1], np.uint64)
-    for chosen in conjunctions:
-        covered = covered | rows.covered(chosen)
-        possible = possible | rows.possible(chosen)
-    true, false = rows.true.within(covered | ~possible), rows.false.within(covered | ~possible)
-    whole = ~np.zeros_like(covered)
-    decided, every = (float(a.of(whole) + b.of(whole)) for a, b in ((true, false), (rows.true, rows.false)))
+    nothing = np.zeros_like(rows.true)
+    covered = np.max([nothing, *map(rows.covered, conjunctions)], axis=0)
+    possible = np.max([nothing, *map(rows.possible, conjunctions)], axis=0)
+    decided, every = rows.worth(np.maximum(covered, 1 - possible), -1.0), rows.worth(nothing + 1, -1.0)
     if decided < _DECIDED * every or decided <= 0:
         return 0.0, decided
-    return float(true.of(covered) + false.of(~covered)) / decided, decided
-
-
-def packed(masks: np.ndarray) -> np.ndarray:
-    """(..., words) masks (..., n) as words of 64 bits; bits past the last row are 0."""
-    short = np.packbits(masks, axis=-1)
-    whole = np.zeros((*short.shape[:-1], -(-short.shape[-1] // 8) * 8), np.uint8)
-    whole[..., : short.shape[-1]] = short
-    return whole.view(np.uint64)
-
-
-@dataclass(frozen=True, slots=True)
-class WeighedRows:
-    """Rows with weights, as the bits of the weights in binary: the weight of a set is a sum of counts."""
-
-    planes: np.ndarray
-    amounts: tuple[float, ...]
-
-    def within(self, mask: np.ndarray) -> WeighedRows:
-        """Those rows that are in a packed ``mask`` too."""
-        return WeighedRows(self.planes & mask, self.amounts)
-
-    def of(self, masks: np.ndarray) -> np.ndarray:
-        """(...) the weight of the rows of packed masks (..., words)."""
-        total = np.zeros(masks.shape[:-1])
-        for plane, amount in zip(self.planes, self.amounts, strict=True):
-            total += amount * np.bitwise_count(masks & plane).sum(axis=-1, dtype=np.int64)
-        return total
-
-
-def weighed_rows(mask: np.ndarray, weight: np.ndarray) -> WeighedRows:
-    """The rows of ``mask`` (n,) with weights (n,). Equal weights are exact, others to 1 / 255 of the greatest."""
-    greatest = float(weight.max(initial=1e-300))
-    if (weight == greatest).all():
-        return WeighedRows(packed(mask)[None], (greatest,))
-    levels = np.round(weight / greatest * _LEVELS).astype(np.uint8) * mask
-    bits = np.flatnonzero([(levels >> place & 1).any() for place in range(8)]).tolist()
-    planes = packed(np.array([levels >> place & 1 for place in bits], bool).reshape(len(bits), len(mask)))
-    return WeighedRows(planes, tuple(2.0**place * greatest / _LEVELS for place in bits))
+    return float(rows.true @ covered + rows.false @ ((1 - covered) * (1 - possible))) / decided, decided
 
 
 _CELLS = 12_000_000  # greatest number of truths of literals in rows; fewer rows are used where there would be more

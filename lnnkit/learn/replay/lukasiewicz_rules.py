@@ -8,7 +8,7 @@ it passes one that draws the sum back between 0 and 1."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -18,10 +18,10 @@ from torch import Tensor
 
 from lnnkit.arrays import all_set, any_set, as_numpy, chosen
 from lnnkit.formula.unfolding import LEAF, Formula
+from lnnkit.learn.replay.replay import StepReads
 from lnnkit.logic.bounds import tolerance
 
 RuleEnd = tuple[int, int]  # a leaf, and its lower (0) or upper (1) end
-ReadEnd = Callable[[RuleEnd], Tensor]
 _Number = tuple[float, str | None]  # a number of a rule, and its parameter
 
 _ATOMS = (LEAF, "same")
@@ -67,63 +67,80 @@ class LukasiewiczRule:
     falls: bool
 
     @cached_property
-    def sums(self) -> tuple[ClampedSum, ...]:
-        """All sums of the antecedent."""
+    def ends(self) -> frozenset[RuleEnd]:
+        """All ends that it reads."""
         sums = [self.top]
         for clamped in sums:  # grows as it is read
             sums += (inner for inner, _ in clamped.sums)
-        return tuple(sums)
-
-    @cached_property
-    def ends(self) -> tuple[RuleEnd, ...]:
-        """All ends that it reads."""
-        return tuple(dict.fromkeys(end for clamped in self.sums for end, _ in clamped.ends))
+        return frozenset(end for clamped in sums for end, _ in clamped.ends)
 
     @cached_property
     def plain(self) -> bool:
         """Whether the head is as true as the antecedent: the rule and its implication have no number but 1."""
         return self.numbers.places is None and all_set(self.numbers.start == 1)
 
-    def proposals(
-        self, parameters: Tensor, read: ReadEnd, matrices: Mapping[ClampedSum, Tensor], *, through: bool
-    ) -> Tensor:
-        """(n,) the bounds that instances propose for the head. ``matrices`` has the `matrix` of some of the sums."""
-        clamp = clamp_through if through else _clamp
 
-        def value_of(clamped: ClampedSum) -> Tensor:
-            coefficients = clamped.coefficients.at(parameters)
-            count = len(clamped.ends) + 1
-            total = coefficients[:count] if clamped.sums else coefficients
-            if clamped.ends:
-                total = total @ (matrices[clamped] if clamped in matrices else matrix(clamped, read))
-            for place, (inner, flipped) in enumerate(clamped.sums, count):
-                value = value_of(inner)
-                total = torch.addcmul(total, coefficients[place], 1 - value if flipped else value)
-            return clamp(total)
+class RuleValues:
+    """Events of a rule, evaluated: the bounds that instances propose for its head. ``place`` is its shape and the
+    head's leaf; ``ends`` has the positions that it reads. ``through``: gradients pass clamps."""
 
-        antecedent = value_of(self.top)
-        if self.plain:  # an epoch of 100,000 labels takes 1.5 ms instead of 1.8
-            return 1 - antecedent if self.flipped else antecedent
-        truth, weight, head, bias = self.numbers.at(parameters).unbind()
+    def __init__(
+        self, rule: LukasiewiczRule, place: tuple[int, int], ends: Mapping[RuleEnd, Tensor], *, through: bool
+    ) -> None:
+        self._rule, self._place, self._ends = rule, place, ends
+        self._clamp = clamp_through if through else _clamp
+        self._matrices: dict[ClampedSum, Tensor] = {}  # those without gradients
+
+    def __call__(self, parameters: Tensor, reads: StepReads) -> Tensor:
+        rule, antecedent = self._rule, self._value(self._rule.top, parameters, reads)
+        if rule.plain:  # an epoch of 100,000 labels takes 1.5 ms instead of 1.8
+            return 1 - antecedent if rule.flipped else antecedent
+        truth, weight, head, bias = rule.numbers.at(parameters).unbind()
         most = truth + bias - 1  # where the antecedent is true
         head = head.clamp(min=_LEAST)
         slope, start = weight / head, (most - weight) / head
         share = torch.addcmul(start, slope, antecedent)
-        value = clamp(share)
-        if self.falls and float(most.detach()) > float(head.detach()) + _TOLERANCE:
+        value = self._clamp(share)
+        if rule.falls and float(most.detach()) > float(head.detach()) + _TOLERANCE:
             value = torch.where(share > 1 + _TOLERANCE / head, 0.0, value)
-        return 1 - value if self.flipped else value
+        return 1 - value if rule.flipped else value
 
+    def _value(self, clamped: ClampedSum, parameters: Tensor, reads: StepReads) -> Tensor:
+        coefficients, count = clamped.coefficients.at(parameters), len(clamped.ends) + 1
+        total = coefficients[:count] if clamped.sums else coefficients
+        if clamped.ends:
+            total = total @ self._matrix(clamped, reads)
+        for place, (inner, flipped) in enumerate(clamped.sums, count):
+            value = self._value(inner, parameters, reads)
+            total = torch.addcmul(total, coefficients[place], 1 - value if flipped else value)
+        return self._clamp(total)
 
-def matrix(clamped: ClampedSum, read: ReadEnd) -> Tensor:
-    """(k + 1, n) the terms of a sum that are ends of atoms, then ones."""
-    rows: list[Tensor] = []
-    for end, flipped in clamped.ends:
-        value = read(end)
-        far = value >= 1 - _TOLERANCE if end[1] else value <= _TOLERANCE
-        value = torch.where(far, float(end[1]), value)
-        rows.append(1 - value if flipped else value)
-    return torch.stack([*rows, torch.ones_like(rows[0])])
+    def _matrix(self, clamped: ClampedSum, reads: StepReads) -> Tensor:
+        """(k + 1, n) the terms of a sum that are ends of atoms, then ones."""
+        if reads.constant and clamped in self._matrices:
+            return self._matrices[clamped]
+        rows: list[Tensor] = []
+        for end, flipped in clamped.ends:
+            value = reads.read(self._ends[end])
+            far = value >= 1 - _TOLERANCE if end[1] else value <= _TOLERANCE
+            value = torch.where(far, float(end[1]), value)
+            rows.append(1 - value if flipped else value)
+        matrix = torch.stack([*rows, torch.ones_like(rows[0])])
+        if reads.constant and all(int(self._ends[end].max()) < reads.constant for end, _ in clamped.ends):
+            self._matrices[clamped] = matrix
+        return matrix
+
+    def alike(self, other: object, initial: Tensor) -> bool:
+        """Whether ``other`` is the same rule about the other end of the same atoms, from equal initial bounds."""
+        if not isinstance(other, RuleValues) or self._place != other._place or self._rule.falls == other._rule.falls:
+            return False
+        pairs = zip(self._ends.values(), other._ends.values(), strict=False)
+        return len(self._ends) == len(other._ends) and all(
+            len(one) == len(two)
+            and (not len(one) or int(torch.maximum(one.max(), two.max())) < len(initial))
+            and torch.equal(initial.index_select(0, one), initial.index_select(0, two))
+            for one, two in pairs
+        )
 
 
 def rule_of(formula: Formula, leaf: int, side: int, names: Sequence[str], *, completes: bool) -> LukasiewiczRule | None:

@@ -5,9 +5,10 @@ is requested like a query, and its effect is replayed by all supports (`lnnkit.l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, cast
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import torch
@@ -102,43 +103,20 @@ def bound_atoms(binding: Binding, inference: RecordedInference) -> Tensor:
     return which
 
 
-class BoundPlaces(NamedTuple):
-    """The initial bounds of a replay that take a binding's output for the ``inputs`` ``rows`` and class ``columns``."""
-
-    binding: Binding
-    inputs: Tensor
-    places: Tensor
-    rows: Tensor
-    columns: Tensor
-
-
-@dataclass(frozen=True, slots=True)
-class BoundReplay:
-    """A replay that takes some of its initial bounds from the ``outputs`` of modules."""
-
-    replay: Replay
-    outputs: Sequence[BoundPlaces]
-
-    def bounds(self, parameters: Tensor) -> Tensor:
-        """(n,) the requested bounds at these parameters; differentiable, in the weights of the modules too."""
-        if not self.outputs:
-            return self.replay.bounds(parameters)
-        initial = self.replay.initial
-        for binding, inputs, places, rows, columns in self.outputs:
-            initial = initial.index_copy(0, places, binding.values(inputs)[rows, columns])
-        return self.replay.bounds(parameters, initial)
-
-
-def bound_replay(replay: Replay, bindings: Sequence[tuple[Binding, Tensor]]) -> BoundReplay:
+def bound_replay(replay: Replay, bindings: Sequence[tuple[Binding, Tensor]]) -> Replay:
     """The replay with the outputs of the ``bindings`` that it reads, each with its `bound_atoms`."""
-    outputs: list[BoundPlaces] = []
+    outputs: list[tuple[Tensor, Callable[[], Tensor]]] = []
     for binding, which in bindings:
         index = which[replay.sources // 2]
         places = where_set(index >= 0)
         if len(places):
             inputs, rows = torch.unique(index[places] // binding.width, return_inverse=True)
-            outputs.append(BoundPlaces(binding, inputs, places, rows, index[places] % binding.width))
-    return BoundReplay(replay, outputs)
+            outputs.append((places, partial(_output, binding, inputs, rows, index[places] % binding.width)))
+    return replace(replay, outputs=tuple(outputs))
+
+
+def _output(binding: Binding, inputs: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    return binding.values(inputs)[rows, columns]
 
 
 def comparison_queries(program: CheckedProgram, bindings: Sequence[Binding]) -> tuple[Query, ...]:

@@ -22,7 +22,6 @@ from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
-from lnnkit.learn.replay.lukasiewicz_rules import ClampedSum, LukasiewiczRule, RuleEnd, matrix
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Interval
 from lnnkit.trail.events import ROOT
@@ -68,23 +67,28 @@ class ReplayStep:
 @dataclass(frozen=True)
 class Replay:
     """``initial`` are the bounds that no event set; the values of the ``steps`` follow in order. ``places`` (n,)
-    has the position of each requested bound, ``sources`` (m,) the keys of the first of the initial ones."""
+    has the position of each requested bound, ``sources`` (m,) the keys of the first of the initial ones. ``outputs`` of
+    modules, each with its places, replace some of these."""
 
     initial: Tensor
     sources: Tensor
     steps: tuple[ReplayStep, ...]
     places: Tensor
+    outputs: Sequence[tuple[Tensor, Callable[[], Tensor]]] = ()
 
     @property
     def length(self) -> int:
         return max((step.start + step.count for step in self.steps), default=len(self.initial))
 
-    def bounds(self, parameters: Tensor, given: Tensor | None = None) -> Tensor:
+    def bounds(self, parameters: Tensor) -> Tensor:
         """(n,) the requested bounds at these parameters, which are in the order for which the replay was made.
-        Differentiable in the parameters and in ``given``, which replaces the initial bounds."""
-        if given is None and len(self.steps) == 1 and self._all:  # no step reads another
+        Differentiable in the parameters and in the weights of the modules."""
+        if not self.outputs and len(self.steps) == 1 and self._all:  # no step reads another
             return self.steps[0].evaluate(parameters, StepReads(self.initial, len(self.initial)))
-        bounds = _EvaluatedReplay.apply(parameters, self.initial if given is None else given, self, given is None)
+        initial = self.initial
+        for places, values in self.outputs:
+            initial = initial.index_copy(0, places, values())
+        bounds = _EvaluatedReplay.apply(parameters, initial, self, not self.outputs)
         assert isinstance(bounds, Tensor)
         return bounds
 
@@ -239,35 +243,3 @@ def comparison_values(
         return comparison.narrowed(given, named, reads.interval(truth), number)[side]
 
     return evaluate
-
-
-class RuleValues:
-    """Events of a rule with an atomic head; ``place`` is its shape and the head's leaf. ``through``: gradients pass."""
-
-    def __init__(
-        self, rule: LukasiewiczRule, place: tuple[int, int], ends: Mapping[RuleEnd, Tensor], *, through: bool
-    ) -> None:
-        self._rule, self._place, self._ends, self._through = rule, place, ends, through
-        self._matrices: dict[ClampedSum, Tensor] | None = None
-
-    def __call__(self, parameters: Tensor, reads: StepReads) -> Tensor:
-        if reads.constant and self._matrices is None:
-            self._matrices = {
-                clamped: matrix(clamped, lambda end: reads.values.index_select(0, self._ends[end]))
-                for clamped in self._rule.sums
-                if clamped.ends and all(int(self._ends[end].max()) < reads.constant for end, _ in clamped.ends)
-            }
-        known = self._matrices if reads.constant and self._matrices else {}
-        return self._rule.proposals(parameters, lambda end: reads.read(self._ends[end]), known, through=self._through)
-
-    def alike(self, other: StepFunction, initial: Tensor) -> bool:
-        """Whether ``other`` is the same rule about the other end of the same atoms, from equal initial bounds."""
-        if not isinstance(other, RuleValues) or self._place != other._place or self._rule.falls == other._rule.falls:
-            return False
-        pairs = zip(self._ends.values(), other._ends.values(), strict=False)
-        return len(self._ends) == len(other._ends) and all(
-            len(one) == len(two)
-            and (not len(one) or int(torch.maximum(one.max(), two.max())) < len(initial))
-            and torch.equal(initial.index_select(0, one), initial.index_select(0, two))
-            for one, two in pairs
-        )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -21,22 +20,8 @@ _NONE = torch.full((1,), -1)
 EventGroup = tuple[int, int, int]  # a shape, a leaf, and the side of the leaf that instances of the shape set
 
 
-class _EventColumns(NamedTuple):
-    """(n,) what is known of events."""
-
-    key: Tensor
-    tick: Tensor
-    group: Tensor
-    instance: Tensor
-    value: Tensor
-
-    @staticmethod
-    def of(
-        key: Tensor | int, tick: Tensor | int, group: Tensor | int, instance: Tensor, value: Tensor | float
-    ) -> _EventColumns:
-        """One number for all events may stand for a column."""
-        parts = (key, tick, group, instance, torch.as_tensor(value, dtype=torch.float64))
-        return _EventColumns(*(torch.as_tensor(column).expand(len(instance)) for column in parts))
+_Part = tuple[Tensor | int, Tensor | int, Tensor | int, Tensor, Tensor | float]
+"""Some events: their keys, ticks, groups, instances and values; one number may stand for all."""
 
 
 class EventIndex:
@@ -58,15 +43,16 @@ class EventIndex:
         ]
         chunks = events.side, events.tick, torch.tensor(groups, dtype=torch.int64), events.kind
         side, tick, group, kinds = (column.repeat_interleave(lengths) for column in chunks)
-        main = _EventColumns(events.row.long() * 2 + side, tick, group, events.instance.long(), events.value.double())
-        parts = [main, *_twins(main, known, twinned)]
-        count = sum(len(part.key) for part in parts)
+        key, value = events.row.long() * 2 + side, events.value.double()
+        self.key, self.tick, self.group, self.instance, self.value = key, tick, group, events.instance.long(), value
+        self._append(*self._twins(known, twinned))
+        count, crossed = len(self), list[_Part]()
         for arrested_at, arrested in history.trace.arrested:
             crossing = known.setdefault((arrested.shape, CROSSING, 0), len(known))
             rows, roots = torch.from_numpy(arrested.rows).long(), arrested.roots
-            parts.append(_EventColumns.of(-1, arrested_at, crossing, rows, torch.from_numpy(roots.lower - roots.upper)))
+            crossed.append((-1, arrested_at, crossing, rows, torch.from_numpy(roots.lower - roots.upper)))
+        self._append(*crossed)
         self.groups = list(known)
-        self._set(parts)
         self.crossings = torch.arange(count, len(self))
         self.entered = len(self)
         self._span = history.tick + 2
@@ -79,18 +65,21 @@ class EventIndex:
     def __len__(self) -> int:
         return len(self.key)
 
-    def _set(self, parts: Sequence[_EventColumns]) -> None:
-        columns = (pieces[0] if len(pieces) == 1 else torch.cat(pieces) for pieces in zip(*parts, strict=True))
-        self.key, self.tick, self.group, self.instance, self.value = columns
+    def _append(self, *parts: _Part) -> None:
+        if not parts:
+            return
+        columns = [[column] for column in (self.key, self.tick, self.group, self.instance, self.value)]
+        for part in parts:
+            for pieces, column in zip(columns, part, strict=True):
+                pieces.append(torch.as_tensor(column, dtype=pieces[0].dtype).expand(len(part[3])))
+        self.key, self.tick, self.group, self.instance, self.value = map(torch.cat, columns)
 
     def enter(self, group: EventGroup, count: int) -> Tensor:
         """Append events that set no bound: what ``count`` instances propose about an unknown target; their numbers."""
         start = len(self)
         if group not in self.groups:
             self.groups.append(group)
-        old = _EventColumns(self.key, self.tick, self.group, self.instance, self.value)
-        new = _EventColumns.of(-1, self._span - 1, self.groups.index(group), torch.arange(count), 0.0)
-        self._set([old, new])
+        self._append((-1, self._span - 1, self.groups.index(group), torch.arange(count), 0.0))
         self.__dict__.pop("by_tick", None)
         return torch.arange(start, start + count)
 
@@ -156,12 +145,11 @@ class EventIndex:
                 source[event] = source[earlier] if known else -1
         return source
 
-
-def _twins(part: _EventColumns, numbers: dict[EventGroup, int], shapes: Collection[int]) -> Iterator[_EventColumns]:
-    """An event for the other end of each bound of which only one end was set."""
-    for (shape, leaf, side), group in list(numbers.items()):
-        if shape in shapes and leaf == AUXILIARY:
-            mine = where_set(part.group == group)
-            lone = mine[~torch.isin(part.key[mine] ^ 1, part.key)]
-            twin = numbers.setdefault((shape, leaf, 1 - side), len(numbers))
-            yield _EventColumns.of(part.key[lone] ^ 1, part.tick[lone], twin, part.instance[lone], float(1 - side))
+    def _twins(self, numbers: dict[EventGroup, int], shapes: Collection[int]) -> Iterator[_Part]:
+        """An event for the other end of each bound of which only one end was set."""
+        for (shape, leaf, side), group in list(numbers.items()):
+            if shape in shapes and leaf == AUXILIARY:
+                mine = where_set(self.group == group)
+                lone = mine[~torch.isin(self.key[mine] ^ 1, self.key)]
+                twin = numbers.setdefault((shape, leaf, 1 - side), len(numbers))
+                yield self.key[lone] ^ 1, self.tick[lone], twin, self.instance[lone], float(1 - side)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Self
 
 import torch
@@ -173,40 +173,29 @@ _LABEL_STEPS = 30
 
 
 @dataclass(frozen=True)
-class EquationProblem:
-    """``(left - right) / spread`` in each row, as a function of the parameters ``names``. The first ``held`` of them
-    are kept constant; parameters outside ``names`` are ``fixed``."""
+class ComparisonProblem:
+    """Residuals of a comparison in each row, as a function of the parameters ``names``: its ``left - right`` as
+    ``measured``. The first ``held`` parameters are kept constant; parameters outside ``names`` are ``fixed``."""
 
     shown: Examples
     names: tuple[str, ...]
     fixed: Mapping[str, float]
-    spread: Tensor | float = 1.0
+    measured: Callable[[Tensor], Tensor]
     held: int = 0
 
-    @property
-    def known(self) -> Tensor | None:
-        """``[1, rows]``: the side without unknowns, if there is one that has a value in each row."""
-        comparison = self.shown.comparison
-        for side, term in enumerate((comparison.left, comparison.right)):
-            inputs = [comparison.order[index] for _, index in term.numbers]
-            if inputs and max(inputs) < len(self.shown.numbers):
-                values = self._sides(torch.ones(len(self.names), 1, 1, dtype=torch.float64))[side]
-                return values if all_set(values.isfinite()) else None
-        return None
-
     def gaps(self, columns: Tensor | Sequence[Tensor]) -> Tensor:
-        """``(left - right) / spread``, ``[problems, rows]``, for parameters ``[parameters, problems, 1 or rows]``."""
-        left, right = self._sides(columns)
-        return (left - right) / self.spread
+        """``left - right``, ``[problems, rows]``, for parameters ``[parameters, problems, 1 or rows]``."""
+        left, right = _sides(self.shown, self.names, self.fixed, columns)
+        return left - right
 
     def residuals(self, parameters: Tensor) -> Tensor:
-        return self._measured(self.gaps(parameters.T[..., None]))
+        return self.measured(self.gaps(parameters.T[..., None]))
 
     def jacobian(self, parameters: Tensor) -> Tensor:
         shape = len(parameters), len(self.shown.labels)
         leaves = [column[:, None].expand(shape).clone().requires_grad_() for column in parameters.unbind(1)]
         with torch.enable_grad():
-            residuals = self._measured(self.gaps(leaves))
+            residuals = self.measured(self.gaps(leaves))
         if not residuals.requires_grad:
             return residuals.new_zeros(*shape, len(leaves))
         slopes = torch.autograd.grad(residuals.sum(), leaves, allow_unused=True, materialize_grads=True)
@@ -216,52 +205,39 @@ class EquationProblem:
     def select(self, problems: Tensor) -> Self:
         return self
 
-    def _measured(self, gaps: Tensor) -> Tensor:
-        return gaps
 
-    def _sides(self, columns: Tensor | Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-        """Both terms, ``[problems, rows]``."""
-        shape = len(columns[0]) if len(columns) else 1, len(self.shown.labels)
-        values = {name: torch.tensor(value, dtype=torch.float64) for name, value in self.fixed.items()}
-        values |= dict(zip(self.names, columns, strict=True))
-        return self.shown.sides({name: value.expand(shape) for name, value in values.items()}, shape[0])
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelProblem(EquationProblem):
-    """``sigmoid(s (left - right) / scale) - truth``: a comparison softened by ``scale``. ``s`` is 1 for a comparison
-    that rises with the difference and -1 for one that falls. Rows without a difference have no weight."""
-
-    truth: Tensor
-    rising: float
-    scale: float = 1.0
-
-    def _measured(self, gaps: Tensor) -> Tensor:
-        return (torch.sigmoid(self.rising * gaps / self.scale) - self.truth).nan_to_num()
-
-    def jacobian(self, parameters: Tensor) -> Tensor:
-        return super().jacobian(parameters).nan_to_num()
+def _sides(
+    shown: Examples, names: Sequence[str], fixed: Mapping[str, float], columns: Tensor | Sequence[Tensor]
+) -> tuple[Tensor, Tensor]:
+    """Both terms, ``[problems, rows]``, for values ``[parameters, problems, 1 or rows]`` of ``names``."""
+    values = {name: torch.tensor(value, dtype=torch.float64) for name, value in fixed.items()}
+    return shown.sides(values | dict(zip(names, columns, strict=True)), len(columns[0]) if len(columns) else 1)
 
 
 def fitted_to_labels(
     shown: Examples, truth: Tensor, names: Sequence[str], start: Mapping[str, float], *, rising: bool
 ) -> dict[str, float]:
-    """The parameters ``names`` fitted to the truth (rows,) of labels from ``start`` on, while softening decreases."""
+    """The parameters ``names`` fitted to the truth (rows,) of labels from ``start`` on, while softening decreases.
+    ``rising``: the comparison rises with the difference. Rows without a difference have no weight."""
     fixed = {name: value for name, value in start.items() if name not in names}
     values = torch.tensor([[start[name] for name in names]], dtype=torch.float64)
-    problem = LabelProblem(shown, tuple(names), fixed, truth=truth, rising=1.0 if rising else -1.0)
+    scale = 1.0
+
+    def wrong(gaps: Tensor) -> Tensor:
+        return (torch.sigmoid((gaps if rising else -gaps) / scale) - truth).nan_to_num()
+
+    problem = ComparisonProblem(shown, tuple(names), fixed, wrong)
     for share in _SHARPER:
         gaps = problem.gaps(values.T[..., None])
         gaps = gaps[gaps.isfinite()]
         scale = share * float(gaps.std()) if len(gaps) > 1 else 0.0
         if scale <= 0:
             break
-        minimum = minimise(replace(problem, scale=scale), values, steps=_LABEL_STEPS)
-        values = _in_reach(problem, minimum.parameters)
+        values = _in_reach(problem, minimise(problem, values, steps=_LABEL_STEPS).parameters)
     return dict(zip(names, values[0].tolist(), strict=True))
 
 
-def _in_reach(problem: EquationProblem, values: Tensor) -> Tensor:
+def _in_reach(problem: ComparisonProblem, values: Tensor) -> Tensor:
     """``values`` (1, names) divided so that weights of sums are at most 1, if every row then stays on its side of the
     comparison. Labels determine weights and threshold only up to a common factor."""
     sums = {name for unit in problem.shown.comparison.units if unit.kind in ("nau", "nac") for name in unit.names}
@@ -269,13 +245,6 @@ def _in_reach(problem: EquationProblem, values: Tensor) -> Tensor:
     smaller = values / max(1.0, float(values[0, weights].abs().max()) if weights else 0.0)
     before, after = (problem.gaps(point.T[..., None]).sign().nan_to_num() for point in (values, smaller))
     return smaller if torch.equal(before, after) else values
-
-
-def equation(shown: Examples, names: Sequence[str], fixed: Mapping[str, float], *, held: int = 0) -> EquationProblem:
-    """Makes both terms equal; residuals are relative to the side without unknowns, if there is one."""
-    blank = EquationProblem(shown, tuple(names), fixed, held=held)
-    known = blank.known
-    return blank if known is None else replace(blank, spread=spread_of(known))
 
 
 _SCANNED = 64  # rows on which all integer weights are tried
@@ -303,11 +272,16 @@ def equation_proposals(
     fixed = {name: value for name, value in started.items() if name not in names}
     some = shown.at(torch.randperm(rows, generator=generator)[:_SCANNED])
 
+    def problem(shown: Examples, held: int = 0) -> ComparisonProblem:
+        """Makes both terms equal; residuals are relative to the side without unknowns, if there is one."""
+        known = _known_side(shown, names, fixed)
+        spread = torch.ones(1, dtype=torch.float64) if known is None else spread_of(known)
+        return ComparisonProblem(shown, names, fixed, lambda gaps: gaps / spread, held)
+
     def with_constants(shown: Examples, candidates: Tensor, steps: int) -> Minimum:
         """Integral weights with the constants that fit them."""
         start = torch.cat([candidates, torch.ones(len(candidates), len(constants), dtype=torch.float64)], 1)
-        problem = equation(shown, names, fixed, held=len(weights.names))
-        return minimise(problem, start, steps=steps if constants else 0)
+        return minimise(problem(shown, len(weights.names)), start, steps=steps if constants else 0)
 
     def score(candidates: Tensor) -> Tensor:
         parts = candidates.split(max(1, _CHUNK // len(some.labels)))
@@ -317,12 +291,12 @@ def equation_proposals(
     best = best[scores > -torch.inf]
     if not len(best):
         return []
-    whole, problem = with_constants(shown, best, 10 * _STEPS), equation(shown, names, fixed)
+    whole = with_constants(shown, best, 10 * _STEPS)
     starts = whole.parameters
     if weights.names:
         starts = torch.cat([starts, 2 * torch.rand(_STARTS, len(names), generator=generator, dtype=torch.float64) - 1])
-    free = minimise(problem, starts)
-    constant = _constant_loss(problem)
+    free = minimise(problem(shown), starts)
+    constant = _constant_loss(_known_side(shown, names, fixed))
     made: list[Candidate] = []
     for minimum in (whole, free):
         least = int(minimum.loss.argmin())
@@ -333,12 +307,23 @@ def equation_proposals(
     return made[:1] if float(whole.loss.min()) <= limit else made[::-1]
 
 
-def _constant_loss(problem: EquationProblem) -> float:
-    """The mean square of the relative residuals of the best constant for the learned side; 1 if both are learned."""
-    known = problem.known
+def _known_side(shown: Examples, names: Sequence[str], fixed: Mapping[str, float]) -> Tensor | None:
+    """``[1, rows]``: the side without unknowns, if there is one that has a value in each row."""
+    comparison = shown.comparison
+    for side, term in enumerate((comparison.left, comparison.right)):
+        inputs = [comparison.order[index] for _, index in term.numbers]
+        if inputs and max(inputs) < len(shown.numbers):
+            values = _sides(shown, names, fixed, torch.ones(len(names), 1, 1, dtype=torch.float64))[side]
+            return values if all_set(values.isfinite()) else None
+    return None
+
+
+def _constant_loss(known: Tensor | None) -> float:
+    """The mean square of the relative residuals of the best constant for the learned side, against the ``known`` one;
+    1 if both are learned."""
     if known is None:
         return 1.0
-    assert isinstance(problem.spread, Tensor)
-    weight = problem.spread.square().reciprocal()
+    spread = spread_of(known)
+    weight = spread.square().reciprocal()
     best = (weight * known).sum() / weight.sum()
-    return float(((known - best) / problem.spread).square().mean())
+    return float(((known - best) / spread).square().mean())

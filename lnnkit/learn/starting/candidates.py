@@ -231,14 +231,11 @@ _CHUNK = 500_000  # differences evaluated at a time
 CutKind = Literal["order", "value", "none"]
 
 
-def proposals(
-    comparison: LearnedComparison,
-    shown: Sequence[Examples],
-    truth: Tensor,
-    started: Mapping[str, float],
-    generator: torch.Generator,
+def _proposals(
+    offer: ComparisonCandidates, truth: Tensor, started: Mapping[str, float], generator: torch.Generator
 ) -> list[Candidate]:
-    """Candidates for the parameters not in ``started``, the most informative first, by the ``truth`` of each label."""
+    """Candidates for the parameters of a comparison not in ``started``, by the ``truth`` of each label."""
+    comparison = offer.comparison
     unstarted = [name for name in (*comparison.names, *comparison.relation) if name not in started]
     weights = grid(comparison.units, unstarted)
     constants = [name for name in comparison.constants if name in unstarted]
@@ -246,7 +243,7 @@ def proposals(
     several: Sequence[CutKind] = ("order", "value") if relations != (None,) else ()
     cuts = several or (("value",) if comparison.sign in ("=", "!=") else ("order",)) if constants else ("none",)
     proposed: list[Candidate] = []
-    for examples in shown:
+    for examples in offer.shown:
         if comparison.sign == "=" and (weights.names or constants):
             proposed += equation_proposals(examples, truth, started, weights, constants, generator)
         for cut in cuts if examples.labelled else ():
@@ -256,7 +253,7 @@ def proposals(
         best, _ = weights.best(lambda candidates: torch.zeros(len(candidates)), _UNTOLD // len(relations), generator)
         rows = [dict(zip(weights.names, row, strict=True)) for row in best.tolist()]
         proposed = [Candidate(row | _readout(comparison, name), 0.0) for row in rows for name in relations]
-    return sorted(proposed, key=lambda candidate: -round(candidate.gain, 9))
+    return proposed
 
 
 def _readout(comparison: LearnedComparison, name: RelationName | None) -> dict[str, float]:
@@ -357,14 +354,14 @@ def offers(data: ComparisonData, started: Mapping[str, float], seed: int) -> lis
 def _proposed(
     offer: ComparisonCandidates, truth: Tensor, started: Mapping[str, float], generator: torch.Generator
 ) -> list[Candidate]:
-    """The candidates for one comparison. For an unknown relation, or an equation, given starts are tried and others."""
+    """The candidates for one comparison, the most informative first. For an unknown relation, or an equation, given
+    starts are tried and others."""
     comparison = offer.comparison
-    candidates = proposals(comparison, offer.shown, truth, started, generator)
+    candidates = _proposals(offer, truth, started, generator)
     elsewhere = {name: value for name, value in started.items() if name not in comparison.constants}
     settled = set(comparison.relation) <= started.keys() and comparison.sign != "="
-    if settled or len(elsewhere) == len(started):
-        return candidates
-    candidates += proposals(comparison, offer.shown, truth, elsewhere, generator)
+    if not settled and len(elsewhere) < len(started):
+        candidates += _proposals(offer, truth, elsewhere, generator)
     return sorted(candidates, key=lambda candidate: -round(candidate.gain, 9))
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -25,6 +24,7 @@ from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at
 from lnnkit.numeric import Interval, same
 from lnnkit.store.stated_facts import given_facts
+from lnnkit.store.tuple_set import TupleSet
 from lnnkit.syntax.identifiers import AGGREGATES
 
 _MOST = 2000  # greatest number of rows used
@@ -96,14 +96,13 @@ class ComparisonData:
         if len(shapes) != 1 or any(name not in facts for name, _ in atoms):
             return None
         ((shape, name),) = shapes.items()
-        if len(set(shape)) != len(shape) or max(len(index), 1) ** len(shape) >= 2**62:
+        if len(set(shape)) != len(shape):
             return None
-        first = np.unique(_keys(facts[name].columns, len(index)).numpy(), return_index=True)[1]
-        columns = tuple(column[torch.from_numpy(first)] for column in facts[name].columns)
+        columns = tuple(torch.unique(torch.stack(facts[name].columns), dim=1).unbind())
         places: list[Tensor] = []
         for name, arguments in atoms:
             ids = columns if arguments == shape else tuple(torch.tensor([index[str(term)]]) for term in arguments)
-            places.append(joined(facts[name].columns, ids).expand(len(first)))
+            places.append(joined(facts[name].columns, ids).expand(len(columns[0])))
         known = torch.stack(places).min(0).values >= 0
         pairs = [(facts[name], place[known]) for (name, _), place in zip(atoms, places, strict=True)]
         numbers = [Interval(bounds.lower[place].double(), bounds.upper[place].double()) for bounds, place in pairs]
@@ -139,23 +138,13 @@ class ComparisonData:
         return [*made, _some(comparison, values, torch.full_like(columns[0], -1, dtype=torch.int64))]
 
 
-def _keys(columns: Sequence[Tensor], radix: int) -> Tensor:
-    """One number for each tuple, in their order."""
-    keys = torch.zeros(len(columns[0]) if columns else 1, dtype=torch.int64)
-    for column in columns:
-        keys = keys * radix + column.long()
-    return keys
-
-
 def joined(columns: tuple[Tensor, ...], ids: tuple[Tensor, ...]) -> Tensor:
-    """For each tuple of ``ids`` its row among the tuples ``columns``; -1 if it is absent."""
+    """For each tuple of ``ids`` its row among the tuples ``columns``, the first one; -1 if it is absent."""
     radix = 1 + max((int(column.max()) for column in (*columns, *ids) if len(column)), default=0)
-    keys, wanted = _keys(columns, radix), _keys(ids, radix)
-    if not len(keys):
-        return torch.full_like(wanted, -1)
-    order = keys.argsort()
-    place = torch.searchsorted(keys[order], wanted).clamp(max=len(keys) - 1)
-    return torch.where(keys[order][place] == wanted, order[place], -1)
+    known, (rows, wanted) = TupleSet(len(columns), radix), (len(of[0]) if of else 1 for of in (columns, ids))
+    _, first = known.add([column.numpy() for column in columns], rows)
+    numbers = torch.from_numpy(known.find([column.numpy() for column in ids], wanted)).long()
+    return torch.where(numbers >= 0, torch.from_numpy(first)[numbers], -1).long()
 
 
 def nearest(lifted: LiftedGraph, nodes: Iterable[str], labelled: Collection[str]) -> frozenset[str]:
@@ -194,18 +183,17 @@ class Examples:
 
     def difference(self, candidates: Mapping[str, Tensor]) -> Tensor:
         """``left - right``, ``[candidates, rows]``: 0 where the sides count as equal, NaN where one is undefined."""
-        count, rows = len(next(iter(candidates.values()), torch.zeros(1))), len(self.labels)
-        spread = {name: candidates[name][:, None].expand(count, rows) for name in self.comparison.names}
-        left, right = self.sides(spread, count)
+        count = len(next(iter(candidates.values()), torch.zeros(1)))
+        left, right = self.sides({name: values[:, None] for name, values in candidates.items()}, count)
         return torch.where(same(left, right), 0.0, left - right)
 
     def sides(self, values: Mapping[str, Tensor], count: int) -> tuple[Tensor, Tensor]:
-        """Both terms, ``[count, rows]``, for parameters of shape ``[count]``; nan where one is undefined."""
-        parameters = {name: values[name].reshape(-1) for name in self.comparison.names}
+        """Both terms, ``[count, rows]``, for parameters that expand to that shape; nan where one is undefined."""
+        shape = count, len(self.labels)
+        parameters = {name: values[name].expand(shape).reshape(-1) for name in self.comparison.names}
         numbers = [Interval(column, column) for column in (number.repeat(count) for number in self.numbers)]
         left, right = (side.lower for side in self.comparison.sides(numbers, parameters))
         known = left.isfinite() & right.isfinite()
-        shape = count, len(self.labels)
         return torch.where(known, left, torch.nan).reshape(shape), torch.where(known, right, torch.nan).reshape(shape)
 
     @property

@@ -8,7 +8,6 @@ import pytest
 import lnnkit
 from lnnkit.learn.induction.induced_rule import GRID, Induced, donors, statements
 from lnnkit.learn.induction.rule_induction import induce
-from lnnkit.learn.induction.sparse_regression import WeightedSum, forward, regression, without_idle
 from lnnkit.learn.induction.table_literals import (
     UNIT,
     LabelledTable,
@@ -18,6 +17,7 @@ from lnnkit.learn.induction.table_literals import (
     soft_literals,
     truths,
 )
+from lnnkit.learn.induction.weighted_rules import WeightedSum, forward, regressions, without_idle
 
 
 def table(rows: int, seed: int) -> list[TableColumn]:
@@ -165,11 +165,10 @@ def test_forward_selection_finds_the_columns_that_matter() -> None:
 def test_the_regression_is_where_its_gradient_is_nought() -> None:
     rng = np.random.default_rng(0)
     rows, target, weight = rng.normal(size=(200, 4)), rng.random(200), rng.uniform(0.5, 2, 200)
-    costs = np.array([0.1, 1.0, 10.0, 0.5])
-    own = regression(rows, target, weight, costs, np.zeros(5))
-    true = 1 / (1 + np.exp(-(own[0] + rows @ own[1:])))
-    assert rows.T @ (weight * (target - true)) == pytest.approx(costs * own[1:], abs=0.05)
-    assert weight @ (target - true) == pytest.approx(0, abs=0.05)
+    for penalty, own in zip((10.0, 0.5), regressions(rows, target, weight, (10.0, 0.5)), strict=True):
+        true = 1 / (1 + np.exp(-(own[0] + rows @ own[1:])))
+        assert rows.T @ (weight * (target - true)) == pytest.approx(penalty * own[1:], abs=0.05)
+        assert weight @ (target - true) == pytest.approx(0, abs=0.05)
 
 
 def test_a_plain_rule_is_found_though_cells_are_missing() -> None:
