@@ -108,16 +108,12 @@ class Explainer:
         sorts = self._fixpoint.grounding.domain.sorts
         named = {sort: [self._names[entity] for entity in ids.tolist()] for sort, ids in sorts.items()}
         values = starts(self._fixpoint.plan.lifted.program.assertions)
-        return ProofWorld(self._program, named, self._origins, values, self._fixpoint.state.dtype)
-
-    @cached_property
-    def _origins(self) -> FactSources:
-        return FactSources(self._program)
+        return ProofWorld(self._program, named, self.prover.sources.origins, values, self._fixpoint.state.dtype)
 
     @cached_property
     def prover(self) -> Prover:
         """What proves bounds."""
-        return Prover(self._fixpoint, self._origins, self._names)
+        return Prover(self._fixpoint, FactSources(self._program), self._names)
 
     @cached_property
     def _lacking(self) -> MissingPremises:

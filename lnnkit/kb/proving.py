@@ -15,7 +15,7 @@ from lnnkit.check.program import Query
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
 from lnnkit.explain.conflict.program_variants import ConflictMember, StatedRule, alone, names_in
-from lnnkit.explain.proof.quickxplain import minimal
+from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.garbage import collection_paused
 from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.asking import answers, covering, covering_widely

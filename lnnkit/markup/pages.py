@@ -7,6 +7,7 @@ fill and every line on the page keep the contrast that WCAG 2.1 asks for (4.5 an
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -151,8 +152,31 @@ class TreeLine:
     to: str = ""
 
 
-def tree(
-    title: str, note: str, lines: Iterable[TreeLine], above: Sequence[str] = (), below: Sequence[str] = ()
-) -> Markup:
-    """A fragment of HTML: a title and a ``note`` on it, then paragraphs, the tree, and paragraphs."""
-    return rendered("tree.html", title=title, note=note, lines=list(lines), above=above, below=below)
+class FoldingTree(NamedTuple):
+    """A ``title`` and a ``note`` on it, then paragraphs, ``lines`` that fold, and paragraphs."""
+
+    title: str
+    note: str
+    lines: Iterable[TreeLine]
+    above: Sequence[str] = ()
+    below: Sequence[str] = ()
+
+    def fragment(self) -> Markup:
+        """The tree as HTML."""
+        return rendered("tree.html", **self._replace(lines=list(self.lines))._asdict())
+
+
+class TreePage(ABC):
+    """What shows itself as a tree: as a page, and as a fragment in notebooks."""
+
+    @abstractmethod
+    def _tree(self, depth: int | None = None) -> FoldingTree:
+        """The tree; of a proof, steps deeper than ``depth`` are left out."""
+
+    def to_html(self, depth: int | None = None) -> str:
+        """A self-contained HTML page."""
+        tree = self._tree(depth)
+        return document(tree.title, tree.fragment())
+
+    def _repr_html_(self) -> str:
+        return str(self._tree().fragment())

@@ -13,7 +13,7 @@ import numpy as np
 from lnnkit.answer_table import format_bounds
 from lnnkit.explain.proof.explanation import format_bound
 from lnnkit.explain.proof.proof import ground_atom
-from lnnkit.explain.proof.quickxplain import minimal
+from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.explain.provenance.bound_sources import END, Argument, BoundSources, Named, Reading
 from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, InstanceViews
 from lnnkit.formula.number_terms import comparison

@@ -8,8 +8,8 @@ from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion
 from lnnkit.check.symbols import negated_ends
 from lnnkit.engine.inference_run import Run
-from lnnkit.explain.proof.completion_proof import CompletionProof, sufficient
 from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step
+from lnnkit.explain.proof.sufficient_premises import CompletionProof, sufficient
 from lnnkit.explain.provenance.bound_sources import BoundSource, BoundSources, Completed, Event, Listed, Unlisted
 from lnnkit.explain.provenance.instance_view import EndRead, EndReads, InstanceView, InstanceViews
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula

@@ -228,14 +228,9 @@ class InstanceViews:
 
     def upward_reads(self, view: InstanceView, outer: Sequence[Argument], side: int, tick: int) -> list[EndRead]:
         """The reads of leaves on which one upward end of a formula's bounds may rest."""
-        signs = Polarity(view.formula).signs
-        ends = {1: (side,), -1: (1 - side,), 0: (0, 1)}
-        return [
-            read
-            for leaf in view.formula.leaves
-            for end in (ends[signs[leaf]] if leaf in signs else ())
-            for read in self.reads(view, leaf, end, tick, dict(enumerate(outer)))
-        ]
+        polarity, known = Polarity(view.formula), dict(enumerate(outer))
+        ends = ((read.leaf, int(read.end == "upper")) for read in polarity.ends(polarity.signs, upper=side == 1))
+        return [read for leaf, end in ends for read in self.reads(view, leaf, end, tick, known)]
 
     def unified(self, formula: Formula, leaf: int, entities: Sequence[int | None]) -> dict[int, int] | None:
         """The bindings under which a leaf is about these entities, where they are known; None if there are none."""
