@@ -14,16 +14,15 @@ from lnnkit.answer_table import STATES, Answers
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.arrow import booleans, numbers, one, strings
 from lnnkit.data.facts import SHOWN
+from lnnkit.data.files import Unreadable
 from lnnkit.data.grid import ColumnChoice, Sheet
 from lnnkit.data.readers.frames import arrow_sheet
-from lnnkit.data.source import Unreadable
 from lnnkit.data.table import FactTable
 from lnnkit.errors import DataError, Error, ProgramError
 from lnnkit.rows.needed_statements import Needed, needed
-from lnnkit.rows.row_keys import repeated
 from lnnkit.rows.row_links import RowSort, row_links
 from lnnkit.rows.strip_engine import RowBounds, StripEngine
-from lnnkit.rows.strip_facts import RowLoad, Strip, key_of
+from lnnkit.rows.strip_facts import RowLoad, Strip, key_of, repeated
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span

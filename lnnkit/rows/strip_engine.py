@@ -25,8 +25,7 @@ from lnnkit.engine.planning.compiling import Plans
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.graph.match import below_negations
-from lnnkit.rows.needed_statements import Needed, holder
-from lnnkit.rows.settled_references import ROUNDS, Beside, settled
+from lnnkit.rows.needed_statements import ROUNDS, Beside, Needed, holder, settled
 from lnnkit.rows.strip_facts import Strip
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given, asked_constants, constants

@@ -11,8 +11,7 @@ import shutil
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from lnnkit.data.files import is_special
-from lnnkit.data.source import Unreadable
+from lnnkit.data.files import Unreadable, is_special
 from lnnkit.rows.scorer import without_codes
 from lnnkit.syntax.diagnostic import Diagnostic
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from lnnkit.answer_table import STATES
 from lnnkit.data.arrow import view
 from lnnkit.data.table import FactTable
-from lnnkit.rows.row_keys import KeyRange
+from lnnkit.rows.strip_facts import KeyRange
 from lnnkit.scoring.output_files import BadRow
 from lnnkit.scoring.workers import OutputLock
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.check.program import ENTITY, CheckedProgram, Fact
-from lnnkit.data.table import Entities, intern
+from lnnkit.data.names import Entities
+from lnnkit.data.table import intern
 from lnnkit.store.columns.row_arrays import Array, alike
 from lnnkit.store.columns.sorting import BITS, in_order, packed
 from lnnkit.store.layout import Given
