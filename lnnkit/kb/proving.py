@@ -20,8 +20,8 @@ from lnnkit.garbage import collection_paused
 from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.asking import answers, covering, covering_widely
 from lnnkit.kb.explaining import conflicts
-from lnnkit.kb.querying import check_bound, free_variables, no_formula
 from lnnkit.kb.session import Session
+from lnnkit.kb.theory import check_bound, free_variables, no_formula
 from lnnkit.prove.decision.classical_decision import prove_classically
 from lnnkit.prove.decision.graded_decision import exact_ends, prove_exactly
 from lnnkit.prove.decision.minimal_core import NoRecord, declarations, member_of, recorded
@@ -215,7 +215,7 @@ def exact_answers(session: Session, query: Query, alpha: float, timeout: float |
 
 def exact_explanation(session: Session, query: Query, alpha: float, timeout: float | None) -> Explanation:
     """The proof of each exact bound of a query: bounds tighter than those of inference have an exact step. Raises as
-    `lnnkit.kb.explaining.placed` and `proved` do."""
+    `lnnkit.kb.asking.placed` and `proved` do."""
     if query.numeric:
         raise ProgramError([no_formula(query)])
     rested = covering_widely(session, query)

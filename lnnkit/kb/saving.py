@@ -7,8 +7,7 @@ from pathlib import Path
 
 from lnnkit.data.files import is_model, model_bytes
 from lnnkit.errors import Error
-from lnnkit.kb.querying import asked
-from lnnkit.kb.theory import Theory
+from lnnkit.kb.theory import Theory, asked
 from lnnkit.output import write_text
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
