@@ -186,10 +186,8 @@ class _ProgramBounds:
         for some in (*itertools.combinations(said, 1), *itertools.combinations(plain, 2)):
             if not excluded <= frozenset[int]().union(*(signs for signs, *_ in some)):
                 continue
-            wording = self._prover.wording
-            others = [
-                (wording.conclusion(other.node, [*map(str, other.arguments)]), end == 1) for _, other, end, _ in some
-            ]
+            conclusion = self._prover.wording.conclusion
+            others = [(conclusion(other.node, [*map(str, other.arguments)]), end == 1) for _, other, end, _ in some]
             premises = [Premise(steps.number(source), 1.0) for *_, source in some if source is not None]
             law = among([*others, (self._conclusion, side == 0)])
             formula = cast("ast.Expression", law.formula)

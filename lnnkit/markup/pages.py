@@ -7,7 +7,6 @@ fill and every line on the page keep the contrast that WCAG 2.1 asks for (4.5 an
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -166,12 +165,12 @@ class FoldingTree(NamedTuple):
         return rendered("tree.html", **self._replace(lines=list(self.lines))._asdict())
 
 
-class TreePage(ABC):
+class TreePage:
     """What shows itself as a tree: as a page, and as a fragment in notebooks."""
 
-    @abstractmethod
     def _tree(self, depth: int | None = None) -> FoldingTree:
         """The tree; of a proof, steps deeper than ``depth`` are left out."""
+        raise NotImplementedError
 
     def to_html(self, depth: int | None = None) -> str:
         """A self-contained HTML page."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,9 +95,7 @@ def _antecedents(defining: Iterable[Formula]) -> Iterator[str]:
 
 def _is_needed(seen: Reading, relevance: Relevance) -> bool:
     """Whether an instance may move something that matters, or bounds a query."""
-    if seen.observed:
-        return True
-    return any(sends(seen, relevance, leaf) for leaf in (*seen.formula.leaves, AUXILIARY))
+    return bool(seen.observed) or any(sends(seen, relevance, leaf) for leaf in (*seen.formula.leaves, AUXILIARY))
 
 
 def sends(seen: Reading, relevance: Relevance, leaf: int) -> bool:
@@ -125,7 +123,7 @@ def holder(lifted: LiftedGraph, formula: Formula) -> Assertion | Query:
     return formula.root.origin
 
 
-ROUNDS = 100_000
+_ROUNDS = 100_000
 
 
 class Beside(NamedTuple):
@@ -159,16 +157,7 @@ def settled(
         return None
     base = replace(program, assertions=tuple(root.origin for root in rest), queries=())
     queries = [_every(program, name) for name in names]
-    run = infer(
-        Plans(add_queries(build(base), queries)),
-        others.entities,
-        others.given,
-        guard=allowed(None),
-        round_limit=ROUNDS,
-        record=False,
-        labelled=others.labelled,
-        unnamed=unnamed,
-    )
+    run = inferred(Plans(add_queries(build(base), queries)), *others, unnamed)
     if not run.consistent:
         return None
     lean = replace(program, assertions=tuple(root.origin for root in statements), queries=())
@@ -177,6 +166,18 @@ def settled(
     world = run.grounding.domain
     labelled = {name: [ids] for name, ids in world.sorts.items() if name != ENTITY and len(ids)}
     return Beside(plans, [facts for facts in given if len(facts)], labelled)
+
+
+def inferred(
+    plans: Plans,
+    entities: Mapping[str, int],
+    given: Sequence[Given],
+    labelled: Mapping[str, Sequence[Array]],
+    unnamed: Collection[str],
+) -> Run:
+    """The fixpoint, without a record. Raises `TooLarge`."""
+    kept: dict[str, Any] = {"labelled": labelled, "unnamed": unnamed, "record": False}
+    return infer(plans, entities, given, guard=allowed(None), round_limit=_ROUNDS, **kept)
 
 
 def _is_about_rows(lifted: LiftedGraph, root: Root, sort: str) -> bool:

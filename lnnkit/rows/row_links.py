@@ -142,9 +142,8 @@ class _Links:
                         yield self._growing(self._holder(formula), formula, variable)
 
     def _may_be_empty(self, sort: str) -> bool:
-        return (
-            sort in self.rows.brings and sort not in self.rows.named and not len(self.needs.world.sorts.get(sort, ()))
-        )
+        entities = self.needs.world.sorts.get(sort, ())
+        return sort in self.rows.brings and sort not in self.rows.named and not len(entities)
 
     def _of_any_entity(self) -> Iterator[Diagnostic]:
         """Predicates of any entity, with facts: these are not among those that a stream supplies."""
@@ -281,22 +280,16 @@ class _Links:
 
     def _neutral(self, formula: Formula, variable: int) -> bool:
         """Whether an entity without any known atom makes no difference to the quantifier."""
-        quantifier = next(
-            neuron for neuron in formula.neurons if neuron.inner >= 0 and variable in formula.blocks[neuron.inner].bound
-        )
+        block = next(number for number, block in enumerate(formula.blocks) if variable in block.bound)
+        quantifier = next(neuron for neuron in formula.neurons if neuron.inner == block)
         derived = self.needs.lifted.closed_derived
         values: list[Bounds] = []
         for index, neuron in enumerate(formula.neurons):
             operands = [values[operand] for operand in neuron.operands]
             if neuron.kind == LEAF:
                 known = self.rows.predicates.get(neuron.source)
-                absent = (
-                    known is not None
-                    and known.closed
-                    and neuron.source not in derived
-                    and variable in neuron.arguments
-                    and self._is_row_atom(formula, index)
-                )
+                closed = known is not None and known.closed and neuron.source not in derived
+                absent = closed and variable in neuron.arguments and self._is_row_atom(formula, index)
                 values.append(_bounds(0.0, 0.0 if absent else 1.0))
             elif neuron.kind in ("true", "false"):
                 values.append(_bounds(*[float(neuron.kind == "true")] * 2))

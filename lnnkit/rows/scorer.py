@@ -77,9 +77,8 @@ class RowModel:
         derived = {name for stratum in self.program.strata for name in stratum}
         exact = {name for name, predicate in self.program.predicates.items() if predicate.closed} - derived
         exact -= {fact.predicate for fact in self.program.facts if fact.lower != fact.upper}
-        return exact - {
-            table.predicate for table in self.program.tables if not bool((table.lower == table.upper).all())
-        }
+        tables = self.program.tables
+        return exact - {table.predicate for table in tables if not bool((table.lower == table.upper).all())}
 
     @cached_property
     def needs(self) -> Needed:
@@ -209,7 +208,7 @@ class RowScorer:
 
         if bounds.lower_by is None or bounds.upper_by is None:
             return [pa.nulls(len(bounds.lower), pa.string())] * 2
-        words = strings(self.model.engine.setters.words)
+        words = strings([*self.model.engine.setters.words])
         return [words.take(pa.array(numbers, mask=numbers < 0)) for numbers in (bounds.lower_by, bounds.upper_by)]
 
     # --- in other processes -------------------------------------------------------------------------------------------
@@ -225,10 +224,8 @@ class RowScorer:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         if state.get("format") != FORMAT:
-            message = (
-                f"this scorer was written by lnnkit {state.get('lnnkit')} in format {state.get('format')}; "
-                f"lnnkit {version('lnnkit')} reads format {FORMAT}"
-            )
+            message = f"this scorer was written by lnnkit {state.get('lnnkit')} in format {state.get('format')}; "
+            message += f"lnnkit {version('lnnkit')} reads format {FORMAT}"
             raise Error([Diagnostic("no-model", message, "run one version of lnnkit in all processes")])
         model, alpha = state["model"], state["alpha"]
         assert isinstance(model, RowModel) and isinstance(alpha, float)

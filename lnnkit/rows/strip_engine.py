@@ -19,14 +19,13 @@ from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
-from lnnkit.engine.inference import infer
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.compiling import Plans
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.graph.match import below_negations
-from lnnkit.rows.needed_statements import ROUNDS, Beside, Needed, holder, settled
-from lnnkit.rows.strip_facts import Strip
+from lnnkit.rows.needed_statements import Beside, Needed, holder, inferred, settled
+from lnnkit.rows.strip_facts import Strip, StripPart
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Given, asked_constants, constants
 from lnnkit.store.relations import RowNumbers
@@ -121,11 +120,8 @@ class StripEngine:
             numbers = (index[text] if text in index else new.setdefault(text, start + len(new)) for text in names)
             return np.fromiter(numbers, np.int32, len(names))
 
-        facts = []
-        for table, places, _ in strip.parts:
-            columns = [ids(column.names).take(column.codes) for column in table.columns]
-            facts.append(_Facts(table.predicate, places, columns, table.lower, table.upper))
-        return _Numbered(rows, facts, start + len(new))
+        columns = [[ids(column.names).take(column.codes) for column in part.table.columns] for part in strip.parts]
+        return _Numbered(rows, list(zip(strip.parts, columns, strict=True)), start + len(new))
 
     def _answered(self, numbered: _Numbered, rows: Array, *, why: bool) -> list[RowBounds]:
         """The answers for some of the rows, no two of which are one entity."""
@@ -149,15 +145,15 @@ class StripEngine:
         inside = np.zeros(len(numbered.rows), bool)
         inside[rows] = True
         parts: dict[str, list[Part]] = {}
-        for predicate, places, others, lower, upper in numbered.facts:
-            columns = [numbered.rows.take(places), *others, lower, upper]
+        for (table, places, _), others in numbered.facts:
+            columns = [numbered.rows.take(places), *others, table.lower, table.upper]
             if len(rows) < len(numbered.rows):
                 at = np.flatnonzero(inside.take(places))
                 columns = [column.take(at) for column in columns]
             elif len(places) == len(ids):
                 columns[0] = ids  # one array for all predicates
-            columns.insert(self._places[predicate], columns.pop(0))
-            parts.setdefault(predicate, []).append(tuple(columns))
+            columns.insert(self._places[table.predicate], columns.pop(0))
+            parts.setdefault(table.predicate, []).append(tuple(columns))
         named = np.zeros(numbered.entities, bool)
         named[ids] = True
         for facts in self._about_rows:
@@ -171,16 +167,9 @@ class StripEngine:
             *columns, lower, upper = merged(several, numbered.entities, order)
             given.append(Given(predicate, tuple(columns), lower, upper))
         labelled = {**beside.labelled, self._sort: [*beside.labelled.get(self._sort, ()), ids]}
-        return infer(
-            beside.plans,
-            EntityNumbers(self._entities, numbered.entities),
-            sorted(given, key=lambda facts: facts.predicate),
-            guard=allowed(None),
-            round_limit=ROUNDS,
-            record=False,
-            labelled=labelled,
-            unnamed=[text for text in self._unnamed if not named[self._entities[text]]],
-        )
+        entities = EntityNumbers(self._entities, numbered.entities)
+        unseen = [text for text in self._unnamed if not named[self._entities[text]]]
+        return inferred(beside.plans, entities, sorted(given, key=lambda facts: facts.predicate), labelled, unseen)
 
     def _contradicted(self, run: Run, ids: Array, count: int) -> Array:
         """The rows of whose atoms contradictions speak, as far as queries read the predicate."""
@@ -202,38 +191,27 @@ class StripEngine:
         return slice(None) if column is None else column
 
 
-class _Facts(NamedTuple):
-    """Facts about rows, by their places in a strip, and ``others`` (n,) each, by their ids."""
-
-    predicate: str
-    rows: Array
-    others: Sequence[Array]
-    lower: Array
-    upper: Array
-
-
 class _Numbered(NamedTuple):
-    """The ids of the ``rows`` of a strip, and the facts about them. Ids are below ``entities``."""
+    """The ids of the ``rows`` of a strip, and the facts about them, each part with the ids (n,) of its other entities.
+    Ids are below ``entities``."""
 
     rows: Array
-    facts: Sequence[_Facts]
+    facts: Sequence[tuple[StripPart, Sequence[Array]]]
     entities: int
 
 
 class StatementNames:
-    """``words`` has a statement's name, or its line, by its number."""
+    """``words`` maps a statement's name, or its line, to its number: they are in the order of these."""
 
     def __init__(self) -> None:
-        self.words: list[str] = []
+        self.words: dict[str, int] = {}
 
     def number(self, lifted: LiftedGraph, formula: Formula) -> int:
         """The number of the statement that a formula is, or that contains the shared neuron of a graph that it
         defines."""
         origin = holder(lifted, formula)
         word = origin.called if isinstance(origin, Assertion) else "the order of numbers"
-        if word not in self.words:
-            self.words.append(word)
-        return self.words.index(word)
+        return self.words.setdefault(word, len(self.words))
 
 
 class EntityNumbers(Mapping[str, int]):

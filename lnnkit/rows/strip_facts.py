@@ -74,19 +74,8 @@ def row_loads(
         if len(places) > 1:
             pairs.setdefault(predicate.name, statement.span)
         if len(places) == 1:
-            loads.append(
-                RowLoad(
-                    predicate.name,
-                    predicate.arity,
-                    predicate.numeric,
-                    "refused" if predicate.closed else "unknown",
-                    places[0],
-                    statement.table,
-                    statement.negated,
-                    statement.span,
-                    entry.base,
-                )
-            )
+            about = predicate.name, predicate.arity, predicate.numeric, "refused" if predicate.closed else "unknown"
+            loads.append(RowLoad(*about, places[0], statement.table, statement.negated, statement.span, entry.base))
     return loads, pairs
 
 
@@ -103,10 +92,8 @@ def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) ->
         message = f"the program loads facts about `{sort}` from {len(paths)} tables: {listed}"
         hint = "put these columns into one table, or give the stream the file name of the table that it replaces"
         raise Unreadable("several-row-tables", message, hint)
-    return (
-        [load for load in loads if load.path.resolve() == chosen[0]],
-        [load for load in loads if load.path.resolve() != chosen[0]],
-    )
+    replaced = [load for load in loads if load.path.resolve() == chosen[0]]
+    return replaced, [load for load in loads if load not in replaced]
 
 
 def key_of(

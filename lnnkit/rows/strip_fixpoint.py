@@ -61,13 +61,13 @@ def strip_fixpoint(
                 return None
             rounds, instances = max(rounds, run.progress.rounds), instances + run.progress.instances
             if watch is not None:
-                interrupted = not watch.after_round(
-                    RoundReport("inference", rounds, len(run.grounding.atoms), instances)
-                )
+                report = RoundReport("inference", rounds, len(run.grounding.atoms), instances)
+                interrupted = not watch.after_round(report)
                 if interrupted and run.strata:  # before completion a closed atom is unknown, not false
                     return None
-        roots = plans.lifted.queries
-        answers.append([_shifted(answer(run, None, plans.lifted, root, guard=guard), start) for root in roots])
+        strip = [answer(run, None, plans.lifted, root, guard=guard) for root in plans.lifted.queries]
+        shifted = (tuple(column + np.int32(start) for column in rows.columns) for rows in strip)
+        answers.append([replace(rows, columns=columns) for rows, columns in zip(strip, shifted, strict=True)])
     return StripFixpoint([_joined(parts) for parts in zip(*answers, strict=True)], rounds, interrupted)
 
 
@@ -98,10 +98,6 @@ def _strip(given: Sequence[Given], start: int, stop: int) -> list[Given]:
             columns[place] = ids[rows] - np.int32(start)
         parts.append(Given(facts.predicate, (columns[place],), facts.lower[rows], facts.upper[rows]))
     return parts
-
-
-def _shifted(rows: Rows, start: int) -> Rows:
-    return replace(rows, columns=tuple(column + np.int32(start) for column in rows.columns))
 
 
 def _joined(parts: Sequence[Rows]) -> Rows:

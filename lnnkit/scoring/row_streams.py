@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lnnkit.data.files import DataFault, RawTable, Unreadable, format_of, is_table, nearest_name, read_source
+from lnnkit.data.files import RawTable, Unreadable, format_of, is_table, nearest_name, read_source
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.load import opened
 from lnnkit.data.readers.delimited import Text, TextLayout, breaks, doubtful, layout_of, numbered, record
@@ -38,7 +38,8 @@ def blocks(
     top, rest, line = b"", b"", 1
     begun = False
     try:
-        with _unpacked(path, compression) as stream:
+        raw: Any = pa.OSFile(str(path), "rb")
+        with pa.CompressedInputStream(raw, compression) if compression else raw as stream:
             while more := stream.read(max(size, len(rest))):  # twice as much where a record is longer
                 rest += more
                 if line == 1 and not top:
@@ -77,13 +78,6 @@ def missing(path: Path) -> Unreadable:
     near = nearest_name(path) if path.parent.is_dir() else None
     hint = f'did you mean "{path.parent / near}"?' if near else "the path of a stream starts from the working folder"
     return Unreadable("missing-file", f'no file "{path}"', hint)
-
-
-def _unpacked(path: Path, compression: str | None) -> Any:
-    import pyarrow as pa
-
-    raw: pa.NativeFile = pa.OSFile(str(path), "rb")
-    return pa.CompressedInputStream(raw, compression) if compression else raw
 
 
 def _end(text: bytes, layout: TextLayout) -> int:
@@ -383,10 +377,11 @@ def _widened(sheet: Sheet, names: Sequence[str]) -> Sheet:
 
 
 def _numbered(sheet: Sheet, before: int) -> Sheet:
-    return replace(sheet, read=lambda positions: _moved(sheet.read(positions), before))
+    """The sheet with ``before`` added to its row numbers."""
 
+    def read(positions: Sequence[int]) -> Grid:
+        grid = sheet.read(positions)
+        lost = tuple((number + before, fault) for number, fault in grid.lost)
+        return replace(grid, rows=grid.rows + before, lost=lost)
 
-def _moved(grid: Grid, by: int) -> Grid:
-    """The grid with ``by`` added to its row numbers."""
-    lost: list[tuple[int, DataFault]] = [(number + by, fault) for number, fault in grid.lost]
-    return replace(grid, rows=grid.rows + by, lost=tuple(lost)) if by else grid
+    return replace(sheet, read=read) if before else sheet

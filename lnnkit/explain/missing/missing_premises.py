@@ -349,7 +349,7 @@ def _unsettled(instance: ExaminedInstance) -> ExaminedInstance:
         return instance
     ends = _ends(formula, instance.target, instance.side, completes=view.completes)
     settling = _settling(formula, ends)
-    known = {leaf: view.instances.tables[leaf].read(rows) for leaf, rows in view.rows.items()}
+    known = {leaf: view.tables[leaf].read(rows) for leaf, rows in view.rows.items()}
     values = view.upward({leaf: Bounds(*(end[None] for end in bounds)) for leaf, bounds in known.items()})
 
     def stay(block: int, group: np.ndarray) -> np.ndarray:

@@ -59,11 +59,10 @@ class Missing:
         return self.formula.name if isinstance(self.formula, ast.Atom) else None
 
     def as_dict(self) -> dict[str, object]:
-        fields: dict[str, object] = {"atom": self.atom, "side": self.side, "now": self.now, "needed": self.needed}
-        fields |= {"lack": self.lack, "against": self.against, "contradictory": self.contradictory}
-        fields |= {"unlisted": self.unlisted, "never_false": self.never_false, "numbers": list(self.numbers)}
+        plain = ("atom", "side", "now", "needed", "lack", "against", "contradictory", "unlisted", "never_false")
         through = None if self.through is None else self.through.proposal()
-        return fields | {"because": list(self.because), "through": through}
+        lists = {"numbers": list(self.numbers), "because": list(self.because)}
+        return {**{name: getattr(self, name) for name in plain}, **lists, "through": through}
 
     def tree(self, free: Sequence[str], relation: Mapping[str, str], shown: set[object]) -> Iterator[TreeLine]:
         """The premise, and beneath it what a rule that would derive it lacks, unless that is ``shown`` already."""
