@@ -7,7 +7,7 @@ batches of 1,000 rows takes 200 ms a batch otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ from lnnkit.graph.lifting import add_queries, build
 from lnnkit.store.columns.row_arrays import Array
 from lnnkit.store.layout import Domain, Given, asked_constants, constants, domain
 from lnnkit.store.relations import Relation
-from lnnkit.store.stated_facts import Gathered, Order, merged
+from lnnkit.store.stated_facts import Order, merged
 from lnnkit.syntax import ast
 
 
@@ -116,11 +116,15 @@ def _read(readings: Sequence[Reading]) -> set[str]:
 def holder(lifted: LiftedGraph, formula: Formula) -> Assertion | Query:
     """The statement or query that a formula is, or the first that contains the shared neuron that it defines."""
     assert formula.root is not None
-    if formula.auxiliary is not None:
-        for root in (*lifted.statements, *lifted.queries):
-            if formula.auxiliary in lifted.graph.below(root.reference.node) and not isinstance(root.origin, Law):
-                return root.origin
-    return formula.root.origin
+    if formula.auxiliary is None:
+        return formula.root.origin
+    return containing(lifted, (*lifted.statements, *lifted.queries), {formula.auxiliary}) or formula.root.origin
+
+
+def containing(lifted: LiftedGraph, roots: Iterable[Root], nodes: Set[str]) -> Assertion | Query | None:
+    """The first of some statements and queries, but for laws, that has one of these nodes in it."""
+    plain = (root for root in roots if not isinstance(root.origin, Law))
+    return next((root.origin for root in plain if nodes & lifted.graph.below(root.reference.node)), None)
 
 
 _ROUNDS = 100_000
@@ -136,11 +140,12 @@ class Beside(NamedTuple):
 
 
 def settled(
-    program: CheckedProgram, sort: str, lifted: LiftedGraph, others: Gathered, unnamed: Collection[str]
+    program: CheckedProgram, sort: str, beside: Beside, entities: Mapping[str, int], unnamed: Collection[str]
 ) -> Beside | None:
-    """The statements about rows of a ``sort``, beside what the rest derives from the facts about ``others``. None where
-    the rest derives nothing, contradicts itself, or shares more with them than predicates and numbers. Raises
-    `TooLarge`."""
+    """The statements about rows of a ``sort``, beside what the rest derives from the facts that are there ``beside``
+    them, about these ``entities``. None where the rest derives nothing, contradicts itself, or shares more with them
+    than predicates and numbers. Raises `TooLarge`."""
+    lifted = beside.plans.lifted
     roots = [root for root in lifted.statements if not isinstance(root.origin, Law)]
     rest = [root for root in roots if not _is_about_rows(lifted, root, sort)]
     if not rest or any(declared.open for declared in program.sorts.values()):  # of unnamed individuals less is known
@@ -157,7 +162,7 @@ def settled(
         return None
     base = replace(program, assertions=tuple(root.origin for root in rest), queries=())
     queries = [_every(program, name) for name in names]
-    run = inferred(Plans(add_queries(build(base), queries)), *others, unnamed)
+    run = inferred(Plans(add_queries(build(base), queries)), entities, beside.given, beside.labelled, unnamed)
     if not run.consistent:
         return None
     lean = replace(program, assertions=tuple(root.origin for root in statements), queries=())
@@ -173,11 +178,12 @@ def inferred(
     entities: Mapping[str, int],
     given: Sequence[Given],
     labelled: Mapping[str, Sequence[Array]],
-    unnamed: Collection[str],
+    unnamed: Collection[str] = (),
+    **limits: Any,
 ) -> Run:
-    """The fixpoint, without a record. Raises `TooLarge`."""
-    kept: dict[str, Any] = {"labelled": labelled, "unnamed": unnamed, "record": False}
-    return infer(plans, entities, given, guard=allowed(None), round_limit=_ROUNDS, **kept)
+    """The fixpoint, without a record, within the usual limits or others. Raises `TooLarge`."""
+    limits = {"guard": allowed(None), "round_limit": _ROUNDS} | limits
+    return infer(plans, entities, given, record=False, labelled=labelled, unnamed=unnamed, **limits)
 
 
 def _is_about_rows(lifted: LiftedGraph, root: Root, sort: str) -> bool:

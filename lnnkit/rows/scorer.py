@@ -208,19 +208,14 @@ class RowScorer:
 
         if bounds.lower_by is None or bounds.upper_by is None:
             return [pa.nulls(len(bounds.lower), pa.string())] * 2
-        words = strings([*self.model.engine.setters.words])
+        words = strings([*self.model.engine.setters])
         return [words.take(pa.array(numbers, mask=numbers < 0)) for numbers in (bounds.lower_by, bounds.upper_by)]
 
     # --- in other processes -------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, object]:
-        return {
-            "format": FORMAT,
-            "lnnkit": version("lnnkit"),
-            "model": self.model,
-            "alpha": self.alpha,
-            "why": self.why,
-        }
+        arguments = {"model": self.model, "alpha": self.alpha, "why": self.why}
+        return {"format": FORMAT, "lnnkit": version("lnnkit"), **arguments}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         if state.get("format") != FORMAT:

@@ -188,9 +188,8 @@ class Strip:
     def _facts(self, load: RowLoad, choice: ColumnChoice, shown: int = SHOWN) -> tuple[FactTable, list[Diagnostic]]:
         read = replace(self.grid, columns={position: self.grid.columns[position] for position in choice.wanted})
         grid = meant_cells(read, load.table, choice)
-        table, findings = facts(
-            load.predicate, load.numeric, self.sheet, choice, grid, self.name, load.span, shown, gaps=load.gaps
-        )
+        about = load.predicate, load.numeric, self.sheet, choice, grid, self.name, load.span
+        table, findings = facts(*about, shown, gaps=load.gaps)
         return (denied(table) if load.negated and not load.numeric else table), findings
 
 

@@ -210,9 +210,8 @@ class RowStream:
         if self.standard_input is not None:
             return None
         states = [(str(path.resolve()), *_state(path)) for path in self.files]
-        return hashlib.sha256(
-            json.dumps([states, self.header, self.delimiter, self.encoding, self.batch, self.block]).encode()
-        ).hexdigest()
+        read = [states, self.header, self.delimiter, self.encoding, self.batch, self.block]
+        return hashlib.sha256(json.dumps(read).encode()).hexdigest()
 
     @property
     def rows(self) -> int | None:

@@ -18,9 +18,8 @@ from lnnkit.data.files import Unreadable
 from lnnkit.errors import DataError, Error
 from lnnkit.rows.scorer import RowScorer
 from lnnkit.rows.strip_facts import KeyRange
-from lnnkit.scoring.output_files import BadRow, bad_rows_file, output_file, require_known
+from lnnkit.scoring.output_files import BadRow, OutputParts, Summary, bad_rows_file, output_file, plan_of, require_known
 from lnnkit.scoring.row_streams import RowStream, Unit, sheets
-from lnnkit.scoring.unit_parts import OutputParts, Summary, plan_of
 from lnnkit.scoring.workers import OutputLock, begin, prepared
 from lnnkit.syntax.diagnostic import Diagnostic
 
