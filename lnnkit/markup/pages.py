@@ -162,7 +162,7 @@ class FoldingTree(NamedTuple):
 
     def fragment(self) -> Markup:
         """The tree as HTML."""
-        return rendered("tree.html", **self._replace(lines=list(self.lines))._asdict())
+        return rendered("tree.html", **self._asdict())
 
 
 class TreePage:
