@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from lnnkit.analysis.causes import convex, other
+from lnnkit.analysis.causes import convex
 from lnnkit.arrays import DOUBLE
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.logic.bounds import tolerance
@@ -119,7 +119,7 @@ class Polarity:
         for direction in self.directions:
             elements = self.elements(direction)
             ends = [e for e in elements if e.leaf == leaf]
-            if any(other(e.end) == side for e in ends):
+            if any(e.end != side for e in ends):
                 others = leaf != AUXILIARY and self.formula.neurons[leaf].block > 0
                 reads += [e for e in elements if e.leaf != leaf or others or (len(ends) > 1 and e.end == side)]
         return list(dict.fromkeys(reads))

@@ -15,13 +15,22 @@ from typing import TYPE_CHECKING, cast
 from lnnkit.check.entity_names import asked, clashes, entities, suspects
 from lnnkit.check.findings import nearest
 from lnnkit.check.kinds import compares_numbers, is_numeric, kinds
-from lnnkit.check.learnables import UNEVALUATED, in_assertion, in_formula, learnables, starting_values, untrained
+from lnnkit.check.learnables import (
+    UNEVALUATED,
+    in_assertion,
+    in_formula,
+    learnables,
+    starting_values,
+    stated,
+    substituted,
+    unknown_functions,
+    untrained,
+)
 from lnnkit.check.named_files import READING, logic_of, merge, read_tables, unjoined, unread
 from lnnkit.check.negations import negations, strata, stratify
 from lnnkit.check.predicates import declarations, predicates
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, Predicate, Query, SameEntity, Sort
 from lnnkit.check.symbols import Entry, Formula, Symbols, ends, fact, gather, stated_fact
-from lnnkit.check.unknown_functions import stated, substituted, unknown_functions
 from lnnkit.check.values import terms, truth_of, values
 from lnnkit.check.variables import resolve_predicates, rules, sorts, variable_sorts, variables
 from lnnkit.check.walk import Scope, conjunction, free_variables, transform, visits

@@ -200,7 +200,7 @@ def _matches(tables: Sequence[Names], names: Collection[str], lower: bool = Fals
     from pyarrow import compute
 
     from lnnkit.data.arrow import strings
-    from lnnkit.data.numerals import whole
+    from lnnkit.data.names import whole
 
     numbers = [name for name in names if whole(name) is not None]  # they have no case
     wanted = strings(sorted(set(names) - set(numbers)))

@@ -1,21 +1,28 @@
-"""Learnable values: ``?`` is allowed in rules only, and all occurrences of one name have the same initial value.
-Without one, the program can be trained, but not evaluated before that."""
+"""What training finds. Learnable values: ``?`` is allowed in rules only, and all occurrences of one name have the same
+initial value. Without one, the program can be trained, but not evaluated before that.
+
+Unknown functions, ``rule rate(X) = ?f(susceptible(X), infected(X))``: where they stand, and what is stated of them.
+Training finds their formulas by regression, so a statement must say what their values are: it is an equation of numbers
+on conditions, ``A -> B -> left = right``, with one unknown function, which `+ - * /` and `sqrt` can be undone around.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from lnnkit.check.findings import error, place, repeated, warning
 from lnnkit.check.named_files import merge
-from lnnkit.check.program import Assertion
+from lnnkit.check.program import Assertion, Unknown
 from lnnkit.check.symbols import Formula, Symbols, gather
-from lnnkit.check.walk import nodes, transform
+from lnnkit.check.values import mentions_numbers
+from lnnkit.check.walk import children, conjunction, nodes, strip_foralls, transform
 from lnnkit.check.weights import shapes_of
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_expression as shown
 
 UNEVALUATED = frozenset({"untrained"})
 """Findings that a program or query is checked with as warnings, and not evaluated with."""
@@ -185,3 +192,145 @@ def settled_value(value: Any, starts: Mapping[str, float]) -> Any:
         return value
     start = value.initial if value.initial is not None else starts.get(value.name or "")
     return value if start is None else ast.Number(int(start) if start == int(start) else start, span=value.span)
+
+
+_CODE = "unknown-function"
+_UNDOING: Mapping[str, Literal["+", "-", "*", "/"]] = {"+": "-", "-": "+", "*": "/", "/": "*"}
+
+
+def unknown_functions(symbols: Symbols) -> Iterator[Diagnostic]:
+    named: list[ast.UnknownFunction] = []
+    for formula in symbols.formulas:
+        if functions := list(formula.nodes(ast.UnknownFunction)):
+            named += [function for function in functions if function.name is not None]
+            text = shown(functions[0])
+            message = f"`{text}` is unknown before it is trained, so that this {formula.kind} says nothing yet"
+            hint = "`lnnkit train` finds its formula where the other side is stated or labelled"
+            untrained = warning("untrained-function", functions[0].span, message, hint)
+            yield next(_wrong(formula, functions), untrained)
+    for before, node in repeated(named, lambda function: function.name):
+        if len(before.operands) != len(node.operands):
+            counts = [f"{len(other.operands)} term{'s' * (len(other.operands) > 1)}" for other in (node, before)]
+            message = f"`?{node.name}` has {counts[0]} here, and {counts[1]} on {place(before.span, node.span)}"
+            hint = "the same name is the same function: give it as many terms, or use two names"
+            yield error(_CODE, node.span, message, hint)
+    first = {function.name: function for function in reversed(named)}
+    items = (item for formula in symbols.formulas for item in in_formula(formula))
+    for name, item in {item.name: item for item in items if item.name in first}.items():
+        message = f"`?{name}` is a number here, and an unknown function on {place(first[name].span, item.span)}"
+        yield error(_CODE, item.span, message, "give one of them another name")
+
+
+def stated(root: ast.Expression, node: ast.UnknownFunction, atom: ast.Atom, key: str) -> Unknown:
+    """What the formula ``root`` of a statement without errors states about its unknown function ``node``, which
+    ``atom`` replaces during inference."""
+    conditions, equation = _equation(root)
+    target = None if equation is None else _solved(equation, node)
+    assert target is not None
+    condition = conjunction(conditions, node.span) if conditions else None
+    return Unknown(key, atom, node.operands, target, condition, node.span)
+
+
+def substituted(root: ast.Expression, old: ast.Expression, new: ast.Expression) -> ast.Expression:
+    """``root`` with ``new`` in the place of the node ``old``."""
+    return transform(root, lambda node: new if node is old or node == old else node)
+
+
+def _wrong(formula: Formula, functions: list[ast.UnknownFunction]) -> Iterator[Diagnostic]:
+    """The errors of a statement, the most specific first."""
+    node, text = functions[0], shown(functions[0])
+    if formula.kind == "axiom":
+        message = f"`{text}` is an unknown function, but an axiom is never trained"
+        yield error("misplaced-learnable", node.span, message, "write `rule` for `axiom`")
+    if formula.kind == "query":
+        message = f"`{text}` is an unknown function, but a query learns nothing"
+        hint = f"write it in a rule, `rule rate(X) = {text}`, and ask for the number on the other side"
+        yield error("misplaced-learnable", node.span, message, hint)
+    inner = [part for operand in node.operands for part in nodes(operand) if isinstance(part, ast.UnknownFunction)]
+    if inner:
+        message = f"`{shown(inner[0])}` stands within `?{node.name or ''}(...)`, so the data determine neither"
+        hint = "give one unknown function the numbers that both depend on"
+        yield error(_CODE, inner[0].span, message, hint)
+    if len(functions) > 1:
+        message = f"`{shown(functions[1])}` is the second unknown function of this {formula.kind}"
+        hint = "one equation determines one function: give it the terms of both"
+        yield error(_CODE, functions[1].span, message, hint)
+    yield from _within(formula, node)
+    _, equation = _equation(formula.root)
+    if equation is None or not any(part is node for part in nodes(equation)):
+        message = f"`{text}` stands in no equation, so no data say what its values are"
+        hint = f"state a number that it gives, `rule rate(X) = {text}`; compare that number in another rule"
+        yield error(_CODE, node.span, message, hint)
+        return
+    if formula.bounds is not None:
+        message = f"`{text}` is found from equations that hold, and this one holds to a degree"
+        yield error(_CODE, formula.bounds.span, message, "leave out the bounds")
+    target = _solved(equation, node)
+    if target is None:
+        message = f"what stands around `{text}` cannot be undone: only `+ - * /` and sqrt can"
+        hint = "let the function give the whole term, or name the term by a number of its own"
+        yield error(_CODE, node.span, message, hint)
+        return
+    if not mentions_numbers(target):
+        message = f"`{shown(equation)}` equates an unknown function with a constant"
+        yield error(_CODE, equation.span, message, "name the number that it gives: `rule rate(X) = " + text + "`")
+    read = [atom for operand in node.operands for atom in nodes(operand) if isinstance(atom, ast.Atom)]
+    if all(atom in read for atom in nodes(target) if isinstance(atom, ast.Atom)):
+        both = next(atom for atom in read if atom in set(nodes(target)))
+        message = f"the other side contains only terms of the function, as `{shown(both)}`: any table fulfils that"
+        yield error(_CODE, both.span, message, "leave it out of the function's terms")
+
+
+def _within(formula: Formula, node: ast.UnknownFunction) -> Iterator[Diagnostic]:
+    """The errors within a function: constants among its terms, and other learnable values of the statement."""
+    for operand in node.operands:
+        if not mentions_numbers(operand):
+            message = f"`{shown(operand)}` is a constant, and an unknown function finds its own"
+            yield error(_CODE, operand.span, message, "leave it out")
+    learned = [*in_formula(formula), *filter(lacking, formula.nodes(ast.Unit, ast.Comparison))]
+    for span in (item.span for item in learned):
+        message = f"`{span.on_one_line}` is learned too, and one equation determines one of them"
+        yield error(_CODE, span, message, "write a number, or leave it out: the function has constants of its own")
+
+
+def _equation(root: ast.Expression) -> tuple[list[ast.Expression], ast.Comparison | None]:
+    """The conditions of a formula and the equation that follows from them; None where it is no plain equation."""
+    conditions: list[ast.Expression] = []
+    conclusion = strip_foralls(root)
+    while isinstance(conclusion, ast.Implies) and not conclusion.attributes:
+        if isinstance(conclusion.antecedent, ast.Weighted):
+            return conditions, None
+        conditions.append(conclusion.antecedent)
+        conclusion = conclusion.consequent
+    plain = isinstance(conclusion, ast.Comparison) and conclusion.operators == ("=",) and not conclusion.attributes
+    return conditions, cast(ast.Comparison, conclusion) if plain else None
+
+
+def _solved(equation: ast.Comparison, node: ast.UnknownFunction) -> ast.Expression | None:
+    """The term that ``node`` equals by an equation."""
+    left, right = equation.operands
+    return _undone(left, right, node) or _undone(right, left, node)
+
+
+def _undone(side: ast.Expression, other: ast.Expression, node: ast.UnknownFunction) -> ast.Expression | None:
+    """The term that ``node`` equals where ``side = other``; None if it is not in ``side``, or only through what has no
+    inverse."""
+    while side is not node and side != node:
+        inside = [any(part == node for part in nodes(child)) for child in children(side)]
+        match side:
+            case ast.Negate(operand=operand):
+                side, other = operand, ast.Negate(other, span=other.span)
+            case ast.Arithmetic(operator="+" | "-" | "*" | "/" as operator, left=left, right=right) if any(inside):
+                side, rest = (left, right) if inside[0] else (right, left)
+                if inside[0] or operator in ("+", "*"):
+                    other = ast.Arithmetic(_UNDOING[operator], other, rest, span=other.span)
+                else:
+                    other = ast.Arithmetic(operator, rest, other, span=other.span)
+            case ast.Function(name="sqrt", operand=operand):
+                # defined where the root is: y * sqrt(y)^2 is y^2, but only for y >= 0
+                two = ast.Number(2, span=other.span)
+                root = ast.Arithmetic("^", ast.Function("sqrt", other, span=other.span), two, span=other.span)
+                side, other = operand, ast.Arithmetic("*", other, root, span=other.span)
+            case _:
+                return None
+    return other

@@ -16,13 +16,13 @@ from lnnkit.check.predicates import arity_of
 from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import Entry, Symbols
 from lnnkit.check.variables import grouped
-from lnnkit.data.source import is_table, nearest_file
+from lnnkit.data.files import is_table, nearest_file
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate, format_string
 
 if TYPE_CHECKING:
-    from lnnkit.data.readers.sheets import Sheets
+    from lnnkit.data.load import Sheets
     from lnnkit.data.table import FactTable
 
 _COMMENT = re.compile(r"#[^\n]*")
@@ -124,8 +124,11 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
         symbols = unread(symbols)
     if not wanted:
         return symbols, []
-    from lnnkit.data.load import read_table  # numpy and Arrow are loaded only by programs with data
-    from lnnkit.data.readers.sheets import Sheets, key_of
+    from lnnkit.data.load import (
+        Sheets,
+        key_of,
+        read_table,  # numpy and Arrow are loaded only by programs with data
+    )
 
     tables: list[FactTable] = []
     labels: list[FactTable] = []
@@ -155,7 +158,7 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
 
 def _width(table: ast.Table, base: Path, sheets: Sheets) -> int:
     """The arity of a predicate that only a table mentions: all columns are arguments."""
-    from lnnkit.data.source import Unreadable
+    from lnnkit.data.files import Unreadable
 
     if table.read is not None:
         return len(table.read)

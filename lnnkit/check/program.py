@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast
 
 from lnnkit.check.walk import nodes
-from lnnkit.data.numerals import whole
+from lnnkit.data.names import whole
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span

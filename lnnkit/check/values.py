@@ -12,7 +12,7 @@ from lnnkit.check.findings import error, find, signature, warning
 from lnnkit.check.program import Predicate
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import children, nodes
-from lnnkit.data.numerals import whole
+from lnnkit.data.names import whole
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate

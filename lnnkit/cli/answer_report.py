@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import STATES, finite, formatter, state_in_words
 from lnnkit.cli.streams import Paint, UsageError, plain, printable
-from lnnkit.data.numerals import whole
+from lnnkit.data.names import whole
 from lnnkit.markup.pages import visible
 from lnnkit.markup.plain_text import aligned, counted, padded, width
 

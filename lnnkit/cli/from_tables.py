@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser, positive, require_output, seed
-from lnnkit.data.source import Unreadable
+from lnnkit.data.files import Unreadable
 from lnnkit.errors import Error
 from lnnkit.markup.plain_text import aligned, counted, listed
 from lnnkit.output import write_text

@@ -14,7 +14,7 @@ from lnnkit.cli.command_parser import CommandParser, threads
 from lnnkit.cli.program_file import STANDARD_INPUT, load
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.computing import use_threads
-from lnnkit.data.source import Unreadable, is_table
+from lnnkit.data.files import Unreadable, is_table
 from lnnkit.errors import Error
 from lnnkit.markup.plain_text import counted
 from lnnkit.output import require_apart, require_writable

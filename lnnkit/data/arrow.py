@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.source import Unreadable
+from lnnkit.data.files import Unreadable
 
 Column = pa.Array | pa.ChunkedArray | list[object]
 

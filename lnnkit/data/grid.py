@@ -11,7 +11,7 @@ import numpy as np
 
 from lnnkit.data.arrow import Column as CellColumn
 from lnnkit.data.cells.texts import Texts
-from lnnkit.data.source import DataFault, Unreadable
+from lnnkit.data.files import DataFault, Unreadable
 from lnnkit.syntax.ast import Column, Where
 from lnnkit.syntax.printer import format_cell, format_column, format_predicate, format_string
 

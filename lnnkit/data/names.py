@@ -1,13 +1,12 @@
-"""The names of entities: whole numbers, which stay numbers, and texts, which stay in Arrow until they are needed."""
+"""The names of entities, and their ids. Whole numbers stay numbers; texts stay in Arrow until they are needed."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, cast, overload
-
-from lnnkit.data.numerals import whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,12 +14,23 @@ if TYPE_CHECKING:
 
 _FEW = 20  # materialising a text alone costs this many times its share in bulk
 
+WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 SMALL = 20_000  # up to this many values plain Python beats the import of Arrow's kernels
 
 
 def is_many(count: int) -> bool:
     """Whether this many values are worth the import of Arrow's kernels."""
     return count > SMALL
+
+
+def whole(text: str) -> int | None:
+    """The number that ``text`` spells if it is a *whole number*: exactly what Python prints for an ``int`` of 64 bits:
+    ``42`` and ``-7``, not ``007``, ``-0``, ``+5`` or ``1e3``. With one spelling each they can be stored as numbers,
+    and nothing is lost."""
+    if not WHOLE.fullmatch(text):
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None
 
 
 class Names(Sequence[str]):
@@ -166,3 +176,38 @@ class Names(Sequence[str]):
     def __repr__(self) -> str:
         shown = ", ".join(repr(self[place]) for place in range(min(5, len(self))))
         return f"Names({len(self):,}: {shown}{', ...' if len(self) > 5 else ''})"
+
+
+class Entities(Mapping[str, int]):
+    """Maps distinct NFC texts to ids. The id of an entity is its rank among the names: whole numbers by value, then
+    texts by code point (see `Names`). So ids do not depend on the order of rows or files. Texts are materialised only
+    on demand."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = names if isinstance(names, Names) else Names.of(names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __getitem__(self, text: str) -> int:
+        place = self.index(text)
+        if place is None:
+            raise KeyError(text)
+        return place
+
+    def index(self, text: str) -> int | None:
+        """The id of ``text`` (in NFC), or None if no fact or program names it."""
+        return self.names.find(text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Entities) and self.names == other.names
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        return f"Entities({self.names!r})"

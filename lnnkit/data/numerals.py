@@ -23,17 +23,6 @@ NUMERAL = re.compile(
 )
 TRUTHS = {word: float(word in ("true", "yes", "t", "y")) for word in ["true", "yes", "t", "y", "false", "no", "f", "n"]}
 """The words that are truth values, in any case, beside numbers from 0 to 1."""
-WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
-
-
-def whole(text: str) -> int | None:
-    """The number that ``text`` spells if it is a *whole number*: exactly what Python prints for an ``int`` of 64 bits:
-    ``42`` and ``-7``, not ``007``, ``-0``, ``+5`` or ``1e3``. With one spelling each they can be stored as numbers,
-    and nothing is lost."""
-    if not WHOLE.fullmatch(text):
-        return None
-    number = int(text)
-    return number if -(2**63) <= number < 2**63 else None
 
 
 def decimal_comma(text: str) -> str | None:

@@ -3,11 +3,11 @@ which maps every entity of a program, of whatever sort, to a dense id."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
-from lnnkit.data.names import Names
+from lnnkit.data.names import Entities, Names
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,41 +104,6 @@ class FactTable:
     def names(self) -> Names:
         """The entities that occur in its rows."""
         return self.columns[0].names if self.columns else Names()
-
-
-class Entities(Mapping[str, int]):
-    """Maps distinct NFC texts to ids. The id of an entity is its rank among the names: whole numbers by value, then
-    texts by code point (see `Names`). So ids do not depend on the order of rows or files. Texts are materialised only
-    on demand."""
-
-    __slots__ = ("names",)
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self.names = names if isinstance(names, Names) else Names.of(names)
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __getitem__(self, text: str) -> int:
-        place = self.index(text)
-        if place is None:
-            raise KeyError(text)
-        return place
-
-    def index(self, text: str) -> int | None:
-        """The id of ``text`` (in NFC), or None if no fact or program names it."""
-        return self.names.find(text)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Entities) and self.names == other.names
-
-    __hash__ = None  # pyright: ignore[reportAssignmentType]
-
-    def __repr__(self) -> str:
-        return f"Entities({self.names!r})"
 
 
 def intern(tables: Sequence[FactTable], texts: Iterable[str]) -> tuple[Entities, list[tuple[np.ndarray, ...]]]:

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.source import Unreadable, read_source
+from lnnkit.data.files import Unreadable, read_source
 from lnnkit.draft.survey import Survey, SurveyedColumn, SurveyedColumns, dialect, text_rows
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, KEYWORDS, SHOUTED, UNITS, is_name, normalise

@@ -19,14 +19,13 @@ import pyarrow as pa
 from lnnkit.data.arrow import Column as Cells
 from lnnkit.data.cells.marks import with_points, without_marks
 from lnnkit.data.cells.numbers import reals_of
-from lnnkit.data.cells.texts import texts_of, without_fractions
-from lnnkit.data.cells.whole import whole_floats
+from lnnkit.data.cells.texts import texts_of, whole_floats, without_fractions
+from lnnkit.data.files import RawTable, Unreadable, read_source
 from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
+from lnnkit.data.load import opened
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, decimal_comma
 from lnnkit.data.readers.delimited import layout_of
-from lnnkit.data.readers.sheets import opened
-from lnnkit.data.source import RawTable, Unreadable, read_source
 from lnnkit.syntax.ast import Column
 
 # No draft of 36 tables changes with a sample from 1 KB to 1 MB, nor from 2 to 400 rows (benchmarks/draft_constants.py).

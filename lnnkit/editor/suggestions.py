@@ -12,7 +12,7 @@ from lark.exceptions import UnexpectedInput
 from lark.lexer import TerminalDef
 
 from lnnkit.check.program import CheckedProgram
-from lnnkit.data.source import is_table
+from lnnkit.data.files import is_table
 from lnnkit.editor.name_places import places
 from lnnkit.editor.program_files import Linked
 from lnnkit.syntax import ast

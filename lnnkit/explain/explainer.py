@@ -109,16 +109,12 @@ class Explainer:
         sorts = self._fixpoint.grounding.domain.sorts
         named = {sort: [self._names[entity] for entity in ids.tolist()] for sort, ids in sorts.items()}
         values = starts(self._fixpoint.plan.lifted.program.assertions)
-        return ProofWorld(self._program, named, self._origins, values, self._fixpoint.state.dtype)
-
-    @cached_property
-    def _origins(self) -> FactSources:
-        return FactSources(self._program)
+        return ProofWorld(self._program, named, self.prover.sources.origins, values, self._fixpoint.state.dtype)
 
     @cached_property
     def prover(self) -> Prover:
         """What proves bounds."""
-        return Prover(self._fixpoint, self._origins, self._names)
+        return Prover(self._fixpoint, FactSources(self._program), self._names)
 
     @cached_property
     def _lacking(self) -> MissingPremises:
@@ -191,10 +187,8 @@ class _ProgramBounds:
         for some in (*itertools.combinations(said, 1), *itertools.combinations(plain, 2)):
             if not excluded <= frozenset[int]().union(*(signs for signs, *_ in some)):
                 continue
-            wording = self._prover.wording
-            others = [
-                (wording.conclusion(other.node, [*map(str, other.arguments)]), end == 1) for _, other, end, _ in some
-            ]
+            conclusion = self._prover.wording.conclusion
+            others = [(conclusion(other.node, [*map(str, other.arguments)]), end == 1) for _, other, end, _ in some]
             premises = [Premise(steps.number(source), 1.0) for *_, source in some if source is not None]
             law = among([*others, (self._conclusion, side == 0)])
             formula = cast("ast.Expression", law.formula)

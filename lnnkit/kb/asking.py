@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from lnnkit.answer_table import Answers
@@ -12,12 +14,16 @@ from lnnkit.check.program import Query
 from lnnkit.data.table import EntityColumn
 from lnnkit.errors import ProgramError
 from lnnkit.graph.lifting import add_queries
-from lnnkit.kb.querying import free_variables, no_formula
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Session
+from lnnkit.kb.theory import check_bound, free_variables, no_formula
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
+
+if TYPE_CHECKING:
+    from lnnkit.explain.explainer import Explainer
+    from lnnkit.graph.lifted import LiftedGraph, Root
 
 # This many questions are answered from fixpoints of their own; then the whole is inferred. On the closure of 900 links
 # one question takes 25 ms by itself and 70 ms by the whole, eight take 127 ms and 76 ms. Forty in a row on 300 links
@@ -121,3 +127,12 @@ def _engine_rows(session: Session, rested: Rested, query: Query) -> Rows:
         return answer(rested.fixpoint, rested.marks, lifted, root, guard=allowed(session.most))
     except TooLarge as problem:
         raise too_large(problem, lifted) from None
+
+
+def placed(session: Session, query: Query) -> tuple[Explainer, LiftedGraph, Root]:
+    """The explainer for a query, and the query's place in the graph. Raises `ProgramError` for a query with free
+    variables, and `Error` if inference was told not to record."""
+    explainer = covering_widely(session, query).explainer
+    lifted, root = explainer.root(query)
+    check_bound(root, session.theory.checked)
+    return explainer, lifted, root

@@ -20,10 +20,9 @@ from lnnkit.explain.missing.why_not import Missing, Way
 from lnnkit.explain.proof.proof import FactSources
 from lnnkit.join.instances.grounding import unlimited
 from lnnkit.kb.asking import covering_widely
-from lnnkit.kb.querying import asked, no_atom
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Continuation, Session
-from lnnkit.kb.theory import Theory
+from lnnkit.kb.theory import Theory, asked, no_atom
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Source as Text
 from lnnkit.syntax.span import Span

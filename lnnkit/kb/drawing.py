@@ -7,8 +7,8 @@ from dataclasses import replace
 from lnnkit.check.findings import nearest
 from lnnkit.draw.drawings import neighbourhood, predicate_graph, syntax_graph
 from lnnkit.errors import Error, ProgramError
-from lnnkit.kb.querying import asked, check_alpha
 from lnnkit.kb.session import Session
+from lnnkit.kb.theory import asked, check_alpha
 from lnnkit.picture.picture import Picture
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import is_name
@@ -33,7 +33,7 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
         raise Error([Diagnostic("not-a-predicate", message, "name a predicate, or leave `formulas` out")])
     check_alpha(alpha)
     query, findings = asked(theory, atom)
-    from lnnkit.kb.explaining import placed  # this infers, which drawing formulas does not
+    from lnnkit.kb.asking import placed  # this infers, which drawing formulas does not
 
     explainer, lifted, root = placed(session, query)
     numbers = {name for name, predicate in predicates.items() if predicate.numeric}

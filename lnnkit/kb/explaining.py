@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.explain.conflict.conflict import Conflict, ContradictionKind, RepairSet, fitting, kind_of, repair_set
 from lnnkit.explain.conflict.program_variants import ConflictMember, alone
-from lnnkit.explain.explainer import Explainer
 from lnnkit.explain.missing.why_not import WhyNot
-from lnnkit.graph.lifted import LiftedGraph, Root
-from lnnkit.kb.asking import covering_widely
+from lnnkit.kb.asking import covering_widely, placed
 from lnnkit.kb.assuming import adding
-from lnnkit.kb.querying import check_bound, neither_true_nor_false, no_atom
 from lnnkit.kb.session import Session
+from lnnkit.kb.theory import neither_true_nor_false, no_atom
 from lnnkit.markup.pages import Listing
 
 _COUNTED = 100_000  # contradictions whose kinds are looked for
@@ -24,15 +22,6 @@ _AT_ONCE = 20  # conflicts of a kind that a set meets before inference shows wha
 if TYPE_CHECKING:
     from lnnkit.engine.termination import Watch
     from lnnkit.kb.rested import Rested
-
-
-def placed(session: Session, query: Query) -> tuple[Explainer, LiftedGraph, Root]:
-    """The explainer for a query, and the query's place in the graph. Raises `ProgramError` for a query with free
-    variables, and `Error` if inference was told not to record."""
-    explainer = covering_widely(session, query).explainer
-    lifted, root = explainer.root(query)
-    check_bound(root, session.theory.checked)
-    return explainer, lifted, root
 
 
 def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: float | None) -> WhyNot:

@@ -21,9 +21,8 @@ from lnnkit.check.program import Assertion, CheckedProgram, Fact, Predicate
 from lnnkit.computing import computing
 from lnnkit.errors import DataError, ProgramError
 from lnnkit.garbage import collection_paused
-from lnnkit.kb.querying import asked, check_alpha, check_limits, with_queries
 from lnnkit.kb.session import ROUND_LIMIT, Session
-from lnnkit.kb.theory import Theory
+from lnnkit.kb.theory import Theory, asked, check_alpha, check_limits, with_queries
 from lnnkit.outcome import Contradictions, Outcome
 from lnnkit.plan import Plan, Profile
 from lnnkit.scores import Classical, Epoch, Scores
@@ -295,7 +294,7 @@ class KnowledgeBase:
 
             exactly = exact_explanation(self._session, parsed, alpha, timeout)
             return replace(exactly, warnings=(*findings, *exactly.warnings))
-        from lnnkit.kb.explaining import placed
+        from lnnkit.kb.asking import placed
 
         explainer, lifted, root = placed(self._session, parsed)
         return replace(explainer.explain(lifted, root, alpha), warnings=tuple(findings))

@@ -17,13 +17,13 @@ from lnnkit.check.walk import nodes
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
 from lnnkit.explain.conflict.program_variants import ConflictMember, StatedRule, alone, names_in
-from lnnkit.explain.proof.quickxplain import minimal
+from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.garbage import collection_paused
 from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.asking import answers, covering, covering_widely
 from lnnkit.kb.explaining import conflicts
-from lnnkit.kb.querying import check_bound, free_variables, no_formula
 from lnnkit.kb.session import Session
+from lnnkit.kb.theory import check_bound, free_variables, no_formula
 from lnnkit.prove.decision.classical_decision import classical_smtlib, prove_classically
 from lnnkit.prove.decision.graded_decision import exact_ends, prove_exactly
 from lnnkit.prove.decision.minimal_core import NoRecord, declarations, member_of, recorded
@@ -242,7 +242,7 @@ def exact_answers(session: Session, query: Query, alpha: float, timeout: float |
 
 def exact_explanation(session: Session, query: Query, alpha: float, timeout: float | None) -> Explanation:
     """The proof of each exact bound of a query: bounds tighter than those of inference have an exact step. Raises as
-    `lnnkit.kb.explaining.placed` and `proved` do."""
+    `lnnkit.kb.asking.placed` and `proved` do."""
     if query.numeric:
         raise ProgramError([no_formula(query)])
     rested = covering_widely(session, query)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.explainer import Explainer
     from lnnkit.join.instances.grounding import Guard
     from lnnkit.join.join_plan import Recorder
-    from lnnkit.rows.strip_fixpoint import StripFixpoint
+    from lnnkit.rows.strip_engine import StripFixpoint
 
 
 _FEW = 2**20
@@ -144,7 +144,7 @@ def inferred(
 
     strips = None
     if by_strips and sum(map(len, given)) > _FEW:
-        from lnnkit.rows.strip_fixpoint import strip_fixpoint
+        from lnnkit.rows.strip_engine import strip_fixpoint
 
         strips = strip_fixpoint(plans, Gathered(index, given, labelled), guard, round_limit, watch)
     if strips is not None:

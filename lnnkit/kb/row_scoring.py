@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from lnnkit.check.checker import unknown_sort
+from lnnkit.data.files import Unreadable
 from lnnkit.data.load import TOLD, read_table
-from lnnkit.data.source import Unreadable
 from lnnkit.data.table import FactTable
 from lnnkit.errors import DataError, ProgramError
 from lnnkit.kb.theory import Theory

@@ -16,9 +16,8 @@ from lnnkit.check.walk import nodes, transform
 from lnnkit.errors import Error, ProgramError
 from lnnkit.fit import Fit
 from lnnkit.kb.asking import answers
-from lnnkit.kb.querying import asked
 from lnnkit.kb.session import ROUND_LIMIT, Session
-from lnnkit.kb.theory import Theory, not_finite
+from lnnkit.kb.theory import Theory, asked, not_finite
 from lnnkit.learn.fitting.fitting_problem import Settings, Unstarted
 from lnnkit.learn.fitting.gradient_descent import Listen, OtherRun
 from lnnkit.learn.labels import label_queries

@@ -151,8 +151,31 @@ class TreeLine:
     to: str = ""
 
 
-def tree(
-    title: str, note: str, lines: Iterable[TreeLine], above: Sequence[str] = (), below: Sequence[str] = ()
-) -> Markup:
-    """A fragment of HTML: a title and a ``note`` on it, then paragraphs, the tree, and paragraphs."""
-    return rendered("tree.html", title=title, note=note, lines=list(lines), above=above, below=below)
+class FoldingTree(NamedTuple):
+    """A ``title`` and a ``note`` on it, then paragraphs, ``lines`` that fold, and paragraphs."""
+
+    title: str
+    note: str
+    lines: Iterable[TreeLine]
+    above: Sequence[str] = ()
+    below: Sequence[str] = ()
+
+    def fragment(self) -> Markup:
+        """The tree as HTML."""
+        return rendered("tree.html", **self._asdict())
+
+
+class TreePage:
+    """What shows itself as a tree: as a page, and as a fragment in notebooks."""
+
+    def _tree(self, depth: int | None = None) -> FoldingTree:
+        """The tree; of a proof, steps deeper than ``depth`` are left out."""
+        raise NotImplementedError
+
+    def to_html(self, depth: int | None = None) -> str:
+        """A self-contained HTML page."""
+        tree = self._tree(depth)
+        return document(tree.title, tree.fragment())
+
+    def _repr_html_(self) -> str:
+        return str(self._tree().fragment())

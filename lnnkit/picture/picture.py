@@ -196,12 +196,8 @@ def _middle(points: Sequence[Point]) -> Point:
     return x + 5, y + 4
 
 
-Sample = tuple[str, Box | Arrow]
-"""An entry of a legend: what a box or an arrow of this look means."""
-
-
-def legend(picture: Picture) -> Iterator[Sample]:
-    """What the colours, shapes and arrows of this picture mean."""
+def legend(picture: Picture) -> Iterator[tuple[str, Box | Arrow]]:
+    """What the colours, shapes and arrows of this picture mean, each with a sample."""
     states = {box.state for box in picture.boxes}
     yield from ((state.replace("_", " "), Box("", "atom", (), state)) for state in STATES if state in states)
     kinds = {box.kind for box in picture.boxes}

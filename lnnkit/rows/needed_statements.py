@@ -1,21 +1,36 @@
-"""The statements that queries need, and the sides of tables that matter to them, decided without data."""
+"""What is decided of a program about rows without its rows: the statements that queries need, and the sides of tables
+that matter to them; and what statements about other entities derive, inferred once, since rows move nothing of it.
+
+Where a strip names no new entity, the bounds derived stand in for these statements. A closure of 400 links beside
+batches of 1,000 rows takes 200 ms a batch otherwise.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, decide
 from lnnkit.analysis.unnamed_individuals import of_strata
-from lnnkit.check.program import Assertion, CheckedProgram, Query
+from lnnkit.budget import allowed
+from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Query
+from lnnkit.engine.inference import infer
+from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.asked import bounding_neurons, informed_sides, positive_queries, query_atoms
-from lnnkit.engine.planning.compiling import outlined
+from lnnkit.engine.planning.compiling import Plans, outlined
 from lnnkit.engine.planning.inference_plan import Outline
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.graph.laws import Law
-from lnnkit.graph.lifted import LiftedGraph
+from lnnkit.graph.lifted import COMPARISON, NEURONS, LiftedGraph, Root
 from lnnkit.graph.lifting import add_queries, build
-from lnnkit.store.layout import Domain, asked_constants, constants, domain
+from lnnkit.store.layout import Domain, Given, asked_constants, constants, domain
+from lnnkit.store.relations import Relation
+from lnnkit.store.row_arrays import Array
+from lnnkit.store.stated_facts import Order, merged
+from lnnkit.syntax import ast
 
 
 @dataclass(frozen=True)
@@ -80,9 +95,7 @@ def _antecedents(defining: Iterable[Formula]) -> Iterator[str]:
 
 def _is_needed(seen: Reading, relevance: Relevance) -> bool:
     """Whether an instance may move something that matters, or bounds a query."""
-    if seen.observed:
-        return True
-    return any(sends(seen, relevance, leaf) for leaf in (*seen.formula.leaves, AUXILIARY))
+    return bool(seen.observed) or any(sends(seen, relevance, leaf) for leaf in (*seen.formula.leaves, AUXILIARY))
 
 
 def sends(seen: Reading, relevance: Relevance, leaf: int) -> bool:
@@ -103,8 +116,92 @@ def _read(readings: Sequence[Reading]) -> set[str]:
 def holder(lifted: LiftedGraph, formula: Formula) -> Assertion | Query:
     """The statement or query that a formula is, or the first that contains the shared neuron that it defines."""
     assert formula.root is not None
-    if formula.auxiliary is not None:
-        for root in (*lifted.statements, *lifted.queries):
-            if formula.auxiliary in lifted.graph.below(root.reference.node) and not isinstance(root.origin, Law):
-                return root.origin
-    return formula.root.origin
+    if formula.auxiliary is None:
+        return formula.root.origin
+    return containing(lifted, (*lifted.statements, *lifted.queries), {formula.auxiliary}) or formula.root.origin
+
+
+def containing(lifted: LiftedGraph, roots: Iterable[Root], nodes: Set[str]) -> Assertion | Query | None:
+    """The first of some statements and queries, but for laws, that has one of these nodes in it."""
+    plain = (root for root in roots if not isinstance(root.origin, Law))
+    return next((root.origin for root in plain if nodes & lifted.graph.below(root.reference.node)), None)
+
+
+_ROUNDS = 100_000
+
+
+class Beside(NamedTuple):
+    """What is there beside rows: the ``plans`` of statements and queries, the facts ``given`` about other entities, and
+    their ids by sort."""
+
+    plans: Plans
+    given: Sequence[Given]
+    labelled: Mapping[str, Sequence[Array]]
+
+
+def settled(
+    program: CheckedProgram, sort: str, beside: Beside, entities: Mapping[str, int], unnamed: Collection[str]
+) -> Beside | None:
+    """The statements about rows of a ``sort``, beside what the rest derives from the facts that are there ``beside``
+    them, about these ``entities``. None where the rest derives nothing, contradicts itself, or shares more with them
+    than predicates and numbers. Raises `TooLarge`."""
+    lifted = beside.plans.lifted
+    roots = [root for root in lifted.statements if not isinstance(root.origin, Law)]
+    rest = [root for root in roots if not _is_about_rows(lifted, root, sort)]
+    if not rest or any(declared.open for declared in program.sorts.values()):  # of unnamed individuals less is known
+        return None
+    statements = [root for root in roots if _is_about_rows(lifted, root, sort)]
+    kept = [*statements, *lifted.queries]
+    below, above = (lifted.graph.below(*(root.reference.node for root in part)) for part in (rest, kept))
+    sorts = {name: {*predicate.sorts} for name, predicate in program.predicates.items() if name in above}
+    names = [name for name, kinds in sorts.items() if not {sort, ENTITY} & kinds]
+    kinds = {node: lifted.graph.nodes[node]["kind"] for node in below}
+    # a neuron that stands in both passes bounds from one to the other, and comparisons imply each other
+    shared = any(kind == COMPARISON or (kind in NEURONS and node in above) for node, kind in kinds.items())
+    if shared or any({*root.defines} & {*names} for root in statements):
+        return None
+    base = replace(program, assertions=tuple(root.origin for root in rest), queries=())
+    queries = [_every(program, name) for name in names]
+    run = inferred(Plans(add_queries(build(base), queries)), entities, beside.given, beside.labelled, unnamed)
+    if not run.consistent:
+        return None
+    lean = replace(program, assertions=tuple(root.origin for root in statements), queries=())
+    plans = Plans(add_queries(build(lean), program.queries))
+    given = [_bounds(run, run.grounding.atoms.tables[name]) for name in names]
+    world = run.grounding.domain
+    labelled = {name: [ids] for name, ids in world.sorts.items() if name != ENTITY and len(ids)}
+    return Beside(plans, [facts for facts in given if len(facts)], labelled)
+
+
+def inferred(
+    plans: Plans,
+    entities: Mapping[str, int],
+    given: Sequence[Given],
+    labelled: Mapping[str, Sequence[Array]],
+    unnamed: Collection[str] = (),
+    **limits: Any,
+) -> Run:
+    """The fixpoint, without a record, within the usual limits or others. Raises `TooLarge`."""
+    limits = {"guard": allowed(None), "round_limit": _ROUNDS} | limits
+    return infer(plans, entities, given, record=False, labelled=labelled, unnamed=unnamed, **limits)
+
+
+def _is_about_rows(lifted: LiftedGraph, root: Root, sort: str) -> bool:
+    """Whether a statement reads anything of rows."""
+    below = lifted.graph.below(root.reference.node)
+    return any({sort, ENTITY} & {*lifted.graph.nodes[node]["sorts"]} for node in below)
+
+
+def _every(program: CheckedProgram, name: str) -> Query:
+    """A query for all atoms of a predicate, or all values of a number."""
+    predicate, span = program.predicates[name], program.assertions[0].span
+    variables = tuple(ast.Variable(f"X{place}", span=span) for place in range(predicate.arity))
+    return Query(ast.Atom(name, variables, span=span), name, program.logic, span, predicate.numeric)
+
+
+def _bounds(run: Run, table: Relation) -> Given:
+    """What is known of a predicate, as facts."""
+    rows = np.flatnonzero(table.flags("either").values | table.flags("given").values)
+    columns = [column.take(rows) for column in table.tuples.columns]
+    *columns, lower, upper = merged([(*columns, *table.read(rows))], run.grounding.domain.generic, Order())
+    return Given(table.name, tuple(columns), lower, upper)

@@ -23,8 +23,9 @@ from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import Root
+from lnnkit.join.instances.grounding import sources
 from lnnkit.logic.bounds import Bounds
-from lnnkit.rows.needed_statements import Needed, holder, sends
+from lnnkit.rows.needed_statements import Needed, containing, holder, sends
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
@@ -126,10 +127,7 @@ class _Links:
         needs = self.needs
         every = [unfold(needs.lifted, root) for root in needs.lifted.statements]
         every += [formula for formula in needs.shared.formulas if formula.root is not None]
-        tables = [
-            {*(formula.neurons[leaf].source for leaf in formula.leaves), *filter(None, [formula.auxiliary])}
-            for formula in every
-        ]
+        tables = list(map(sources, every))
         reached = {formula.neurons[leaf].source for formula in self.asked for leaf in formula.leaves}
         while more := [read for read in tables if read & reached and not read <= reached]:
             reached = reached.union(*more)
@@ -142,9 +140,8 @@ class _Links:
                         yield self._growing(self._holder(formula), formula, variable)
 
     def _may_be_empty(self, sort: str) -> bool:
-        return (
-            sort in self.rows.brings and sort not in self.rows.named and not len(self.needs.world.sorts.get(sort, ()))
-        )
+        entities = self.needs.world.sorts.get(sort, ())
+        return sort in self.rows.brings and sort not in self.rows.named and not len(entities)
 
     def _of_any_entity(self) -> Iterator[Diagnostic]:
         """Predicates of any entity, with facts: these are not among those that a stream supplies."""
@@ -203,19 +200,14 @@ class _Links:
         """The statement of a root, or one that contains the comparisons of a law."""
         if not isinstance(root.origin, Law):
             return root.origin
-        graph = self.needs.lifted.graph
+        lifted, graph = self.needs.lifted, self.needs.lifted.graph
         compared = {node for node in graph.below(root.reference.node) if graph.nodes[node]["kind"] == "compare"}
-        for other in self.needs.lifted.statements:
-            below = graph.below(other.reference.node)
-            if not isinstance(other.origin, Law) and below & (compared | {root.reference.node}):
-                return other.origin
-        return root.origin
+        return containing(lifted, lifted.statements, compared | {root.reference.node}) or root.origin
 
     def _two(self, statement: RowStatement, names: Sequence[str]) -> Diagnostic:
         first, second = (_mention(statement, name) for name in names[:2])
-        what = _words(statement)
         sort = self.rows.name
-        message = f"{what} relates two entities of the sort `{sort}`: "
+        message = f"{_words(statement)} relates two entities of the sort `{sort}`: "
         message += f"{_shown(first, second.span)}, and {_shown(second, second.span)}"
         hint = f"rows are decided one by one: write the statement about one {sort}, or run the program whole"
         return Diagnostic("linked-rows", message, hint, second.span)
@@ -281,22 +273,16 @@ class _Links:
 
     def _neutral(self, formula: Formula, variable: int) -> bool:
         """Whether an entity without any known atom makes no difference to the quantifier."""
-        quantifier = next(
-            neuron for neuron in formula.neurons if neuron.inner >= 0 and variable in formula.blocks[neuron.inner].bound
-        )
+        block = next(number for number, block in enumerate(formula.blocks) if variable in block.bound)
+        quantifier = next(neuron for neuron in formula.neurons if neuron.inner == block)
         derived = self.needs.lifted.closed_derived
         values: list[Bounds] = []
         for index, neuron in enumerate(formula.neurons):
             operands = [values[operand] for operand in neuron.operands]
             if neuron.kind == LEAF:
                 known = self.rows.predicates.get(neuron.source)
-                absent = (
-                    known is not None
-                    and known.closed
-                    and neuron.source not in derived
-                    and variable in neuron.arguments
-                    and self._is_row_atom(formula, index)
-                )
+                closed = known is not None and known.closed and neuron.source not in derived
+                absent = closed and variable in neuron.arguments and self._is_row_atom(formula, index)
                 values.append(_bounds(0.0, 0.0 if absent else 1.0))
             elif neuron.kind in ("true", "false"):
                 values.append(_bounds(*[float(neuron.kind == "true")] * 2))

@@ -14,16 +14,15 @@ from lnnkit.answer_table import STATES, Answers
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.arrow import booleans, numbers, one, strings
 from lnnkit.data.facts import SHOWN
+from lnnkit.data.files import Unreadable
 from lnnkit.data.grid import ColumnChoice, Sheet
 from lnnkit.data.readers.frames import arrow_sheet
-from lnnkit.data.source import Unreadable
 from lnnkit.data.table import FactTable
 from lnnkit.errors import DataError, Error, ProgramError
 from lnnkit.rows.needed_statements import Needed, needed
-from lnnkit.rows.row_keys import repeated
 from lnnkit.rows.row_links import RowSort, row_links
 from lnnkit.rows.strip_engine import RowBounds, StripEngine
-from lnnkit.rows.strip_facts import RowLoad, Strip, key_of
+from lnnkit.rows.strip_facts import RowLoad, Strip, key_of, repeated
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
@@ -78,9 +77,8 @@ class RowModel:
         derived = {name for stratum in self.program.strata for name in stratum}
         exact = {name for name, predicate in self.program.predicates.items() if predicate.closed} - derived
         exact -= {fact.predicate for fact in self.program.facts if fact.lower != fact.upper}
-        return exact - {
-            table.predicate for table in self.program.tables if not bool((table.lower == table.upper).all())
-        }
+        tables = self.program.tables
+        return exact - {table.predicate for table in tables if not bool((table.lower == table.upper).all())}
 
     @cached_property
     def needs(self) -> Needed:
@@ -210,26 +208,19 @@ class RowScorer:
 
         if bounds.lower_by is None or bounds.upper_by is None:
             return [pa.nulls(len(bounds.lower), pa.string())] * 2
-        words = strings(self.model.engine.setters.words)
+        words = strings([*self.model.engine.setters])
         return [words.take(pa.array(numbers, mask=numbers < 0)) for numbers in (bounds.lower_by, bounds.upper_by)]
 
     # --- in other processes -------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, object]:
-        return {
-            "format": FORMAT,
-            "lnnkit": version("lnnkit"),
-            "model": self.model,
-            "alpha": self.alpha,
-            "why": self.why,
-        }
+        arguments = {"model": self.model, "alpha": self.alpha, "why": self.why}
+        return {"format": FORMAT, "lnnkit": version("lnnkit"), **arguments}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         if state.get("format") != FORMAT:
-            message = (
-                f"this scorer was written by lnnkit {state.get('lnnkit')} in format {state.get('format')}; "
-                f"lnnkit {version('lnnkit')} reads format {FORMAT}"
-            )
+            message = f"this scorer was written by lnnkit {state.get('lnnkit')} in format {state.get('format')}; "
+            message += f"lnnkit {version('lnnkit')} reads format {FORMAT}"
             raise Error([Diagnostic("no-model", message, "run one version of lnnkit in all processes")])
         model, alpha = state["model"], state["alpha"]
         assert isinstance(model, RowModel) and isinstance(alpha, float)

@@ -1,34 +1,36 @@
 """Inference about rows, a strip at a time: runs of one plan.
 
 The facts of a strip stand beside all facts about other entities. Since rows are independent, each has the answer that
-it has among all rows.
+it has among all rows. If each statement of a program is about one entity, its queries about the entities of one sort
+are answered in the same way: only those of a strip are in memory. Contradictory programs, and those that do not
+converge, are inferred whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from lnnkit.answers.contested_marks import marked
-from lnnkit.answers.query_rows import answer
+from lnnkit.answers.query_rows import Rows, answer
 from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
-from lnnkit.engine.inference import infer
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.compiling import Plans
-from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.engine.termination import RoundReport, Watch
+from lnnkit.formula.unfolding import AUXILIARY, unfold
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.graph.match import below_negations
-from lnnkit.rows.needed_statements import Needed, holder
-from lnnkit.rows.settled_references import ROUNDS, Beside, settled
-from lnnkit.rows.strip_facts import Strip
-from lnnkit.store.layout import Given, asked_constants, constants
+from lnnkit.join.instances.grounding import Guard
+from lnnkit.rows.needed_statements import Beside, Needed, holder, inferred, settled
+from lnnkit.rows.strip_facts import Strip, StripPart
+from lnnkit.store.layout import Given, asked_constants, constants, domain
 from lnnkit.store.relations import RowNumbers
 from lnnkit.store.row_arrays import Array
 from lnnkit.store.stated_facts import Gathered, Order, Part, given_facts, merged, unnamed
@@ -64,7 +66,7 @@ class StripEngine:
 
     def __init__(self, program: CheckedProgram, sort: str, sides: Sequence[FactTable], needs: Needed) -> None:
         lifted = needs.lifted
-        self.setters = StatementNames()
+        self.setters: dict[str, int] = {}  # the number of each statement that has set an end, by its name or its line
         self._program = program
         self._sort = sort
         self._read = needs.read()
@@ -86,9 +88,7 @@ class StripEngine:
     @cached_property
     def _settled(self) -> Beside | None:
         """The same with statements that are not about rows worked out."""
-        plans, given, labelled = self._beside
-        others = Gathered(self._entities, [*given], {name: [*ids] for name, ids in labelled.items()})
-        return settled(self._program, self._sort, plans.lifted, others, self._unnamed)
+        return settled(self._program, self._sort, self._beside, self._entities, self._unnamed)
 
     @cached_property
     def _index(self) -> Mapping[str, int]:
@@ -122,11 +122,8 @@ class StripEngine:
             numbers = (index[text] if text in index else new.setdefault(text, start + len(new)) for text in names)
             return np.fromiter(numbers, np.int32, len(names))
 
-        facts = []
-        for table, places, _ in strip.parts:
-            columns = [ids(column.names).take(column.codes) for column in table.columns]
-            facts.append(_Facts(table.predicate, places, columns, table.lower, table.upper))
-        return _Numbered(rows, facts, start + len(new))
+        columns = [[ids(column.names).take(column.codes) for column in part.table.columns] for part in strip.parts]
+        return _Numbered(rows, list(zip(strip.parts, columns, strict=True)), start + len(new))
 
     def _answered(self, numbered: _Numbered, rows: Array, *, why: bool) -> list[RowBounds]:
         """The answers for some of the rows, no two of which are one entity."""
@@ -150,15 +147,15 @@ class StripEngine:
         inside = np.zeros(len(numbered.rows), bool)
         inside[rows] = True
         parts: dict[str, list[Part]] = {}
-        for predicate, places, others, lower, upper in numbered.facts:
-            columns = [numbered.rows.take(places), *others, lower, upper]
+        for (table, places, _), others in numbered.facts:
+            columns = [numbered.rows.take(places), *others, table.lower, table.upper]
             if len(rows) < len(numbered.rows):
                 at = np.flatnonzero(inside.take(places))
                 columns = [column.take(at) for column in columns]
             elif len(places) == len(ids):
                 columns[0] = ids  # one array for all predicates
-            columns.insert(self._places[predicate], columns.pop(0))
-            parts.setdefault(predicate, []).append(tuple(columns))
+            columns.insert(self._places[table.predicate], columns.pop(0))
+            parts.setdefault(table.predicate, []).append(tuple(columns))
         named = np.zeros(numbered.entities, bool)
         named[ids] = True
         for facts in self._about_rows:
@@ -172,16 +169,9 @@ class StripEngine:
             *columns, lower, upper = merged(several, numbered.entities, order)
             given.append(Given(predicate, tuple(columns), lower, upper))
         labelled = {**beside.labelled, self._sort: [*beside.labelled.get(self._sort, ()), ids]}
-        return infer(
-            beside.plans,
-            EntityNumbers(self._entities, numbered.entities),
-            sorted(given, key=lambda facts: facts.predicate),
-            guard=allowed(None),
-            round_limit=ROUNDS,
-            record=False,
-            labelled=labelled,
-            unnamed=[text for text in self._unnamed if not named[self._entities[text]]],
-        )
+        entities = EntityNumbers(self._entities, numbered.entities)
+        unseen = [text for text in self._unnamed if not named[self._entities[text]]]
+        return inferred(beside.plans, entities, sorted(given, key=lambda facts: facts.predicate), labelled, unseen)
 
     def _contradicted(self, run: Run, ids: Array, count: int) -> Array:
         """The rows of whose atoms contradictions speak, as far as queries read the predicate."""
@@ -203,38 +193,13 @@ class StripEngine:
         return slice(None) if column is None else column
 
 
-class _Facts(NamedTuple):
-    """Facts about rows, by their places in a strip, and ``others`` (n,) each, by their ids."""
-
-    predicate: str
-    rows: Array
-    others: Sequence[Array]
-    lower: Array
-    upper: Array
-
-
 class _Numbered(NamedTuple):
-    """The ids of the ``rows`` of a strip, and the facts about them. Ids are below ``entities``."""
+    """The ids of the ``rows`` of a strip, and the facts about them, each part with the ids (n,) of its other entities.
+    Ids are below ``entities``."""
 
     rows: Array
-    facts: Sequence[_Facts]
+    facts: Sequence[tuple[StripPart, Sequence[Array]]]
     entities: int
-
-
-class StatementNames:
-    """``words`` has a statement's name, or its line, by its number."""
-
-    def __init__(self) -> None:
-        self.words: list[str] = []
-
-    def number(self, lifted: LiftedGraph, formula: Formula) -> int:
-        """The number of the statement that a formula is, or that contains the shared neuron of a graph that it
-        defines."""
-        origin = holder(lifted, formula)
-        word = origin.called if isinstance(origin, Assertion) else "the order of numbers"
-        if word not in self.words:
-            self.words.append(word)
-        return self.words.index(word)
 
 
 class EntityNumbers(Mapping[str, int]):
@@ -255,7 +220,7 @@ class EntityNumbers(Mapping[str, int]):
 
 
 def _setters(
-    run: Run, ids: Array, lifted: LiftedGraph, root: Root, setters: StatementNames
+    run: Run, ids: Array, lifted: LiftedGraph, root: Root, setters: dict[str, int]
 ) -> tuple[Array, Array] | tuple[None, None]:
     """The numbers of the statements that set both ends of each row's atom; None for a query that is no atom."""
     reference, negated = below_negations(lifted.graph, root.reference)
@@ -277,8 +242,9 @@ def _setters(
             block = 0 if leaf == AUXILIARY else shape.formula.neurons[leaf].block
             members = shape.blocks[block].member.take(instances[at])
             for one in np.unique(members).tolist():
-                formula = grounding.members[shape.members[one]].formula
-                statements[at[members == one]] = setters.number(lifted, formula)
+                origin = holder(lifted, grounding.members[shape.members[one]].formula)
+                word = origin.called if isinstance(origin, Assertion) else "the order of numbers"
+                statements[at[members == one]] = setters.setdefault(word, len(setters))
         by_side.append(statements)
     return (by_side[1], by_side[0]) if negated else (by_side[0], by_side[1])
 
@@ -303,3 +269,81 @@ def _turns(codes: Array) -> Array:
     turns = np.empty(len(codes), np.int64)
     turns[order] = np.arange(len(codes)) - np.maximum.accumulate(np.where(new, np.arange(len(codes)), 0))
     return turns
+
+
+@dataclass(frozen=True, slots=True)
+class StripFixpoint:
+    """The ``answers`` to the program's queries, in order: one row for each entity, ascending. If the ``watch`` stopped
+    it, it is ``interrupted``: the remaining entities have the bounds of their facts."""
+
+    answers: Sequence[Rows]
+    rounds: int
+    interrupted: bool
+
+
+def strip_fixpoint(
+    plans: Plans, gathered: Gathered, guard: Guard, round_limit: int, watch: Watch | None
+) -> StripFixpoint | None:
+    """The fixpoint of a program whose facts are ``gathered``. None if it must be inferred whole: for statements that
+    link entities, contradictions, no convergence, or closed predicates whose completion the ``watch`` stopped. Raises
+    `TooLarge`."""
+    sort = _sort_of_all(plans, gathered)
+    if sort is None:
+        return None
+    entities, given, _ = gathered
+    answers: list[list[Rows]] = []
+    rounds, instances, interrupted = 0, 0, False
+    for start in range(0, len(entities), LENGTH):
+        stop = min(start + LENGTH, len(entities))
+        some, ids = EntityNumbers({}, stop - start), np.arange(stop - start, dtype=np.int32)
+        limit = 0 if interrupted else round_limit
+        run = inferred(plans, some, _strip(given, start, stop), {sort: [ids]}, guard=guard, round_limit=limit)
+        if not interrupted:
+            if not run.consistent:
+                return None
+            rounds, instances = max(rounds, run.progress.rounds), instances + run.progress.instances
+            if watch is not None:
+                report = RoundReport("inference", rounds, len(run.grounding.atoms), instances)
+                interrupted = not watch.after_round(report)
+                if interrupted and run.strata:  # before completion a closed atom is unknown, not false
+                    return None
+        strip = [answer(run, None, plans.lifted, root, guard=guard) for root in plans.lifted.queries]
+        shifted = (tuple(column + np.int32(start) for column in rows.columns) for rows in strip)
+        answers.append([replace(rows, columns=columns) for rows, columns in zip(strip, shifted, strict=True)])
+    return StripFixpoint([_joined(parts) for parts in zip(*answers, strict=True)], rounds, interrupted)
+
+
+def _sort_of_all(plans: Plans, gathered: Gathered) -> str | None:
+    """The sort of all entities, if each statement, query and fact is about one of them."""
+    lifted = plans.lifted
+    if any(constants(lifted).values()) or asked_constants(lifted, lifted.queries):
+        return None
+    outline = plans.outline(domain(lifted, *gathered))
+    formulas = [reading.formula for reading in outline.readings] + [unfold(lifted, root) for root in lifted.queries]
+    if any(len(formula.blocks) > 1 for formula in formulas):  # a quantifier is about all entities
+        return None
+    sorts = [formula.sorts for formula in formulas]
+    sorts += [outline.schemas[facts.predicate].sorts for facts in gathered.given]
+    return sorts[0][0] if sorts and all(len(one) == 1 and one == sorts[0] for one in sorts) else None
+
+
+def _strip(given: Sequence[Given], start: int, stop: int) -> list[Given]:
+    """The facts about the entities from ``start`` to ``stop``, numbered from 0 on. Tables that share a column of ids
+    still do."""
+    columns: dict[tuple[int, int, int], Array] = {}
+    parts: list[Given] = []
+    for facts in given:
+        (ids,) = facts.columns
+        first, last = ids.searchsorted(np.array([start, stop], ids.dtype)).tolist()  # others would convert all ids
+        place, rows = (ids.ctypes.data, first, last), slice(first, last)
+        if place not in columns:
+            columns[place] = ids[rows] - np.int32(start)
+        parts.append(Given(facts.predicate, (columns[place],), facts.lower[rows], facts.upper[rows]))
+    return parts
+
+
+def _joined(parts: Sequence[Rows]) -> Rows:
+    """The answers of consecutive strips."""
+    columns = tuple(np.concatenate(column) for column in zip(*(part.columns for part in parts), strict=True))
+    ends = (np.concatenate([getattr(part, name) for part in parts]) for name in ("lower", "upper", "contested"))
+    return Rows(parts[0].variables, columns, *ends)

@@ -1,10 +1,12 @@
 """The ``load`` statements whose table is replaced by a stream of rows, and what they read: a strip of the stream -> the
-facts of its rows."""
+facts of its rows; and the keys of rows. In a stream repeated keys are detected without storing the keys: if each key is
+greater than the one before it, none is repeated."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,13 +15,13 @@ import numpy as np
 
 from lnnkit.check.named_files import merge
 from lnnkit.check.program import Predicate
-from lnnkit.data.arrow import numbers, one, text_buffers
+from lnnkit.data.arrow import nulls, numbers, one, text_buffers, view
 from lnnkit.data.cells.marks import meant_cells, trimmed
 from lnnkit.data.cells.texts import Texts, texts_of, without_fractions
 from lnnkit.data.facts import SHOWN, Gaps, facts
+from lnnkit.data.files import Unreadable
 from lnnkit.data.grid import TEXT_FORMATS, ColumnChoice, Grid, Sheet, choose
 from lnnkit.data.load import denied
-from lnnkit.data.source import Unreadable
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -72,19 +74,8 @@ def row_loads(
         if len(places) > 1:
             pairs.setdefault(predicate.name, statement.span)
         if len(places) == 1:
-            loads.append(
-                RowLoad(
-                    predicate.name,
-                    predicate.arity,
-                    predicate.numeric,
-                    "refused" if predicate.closed else "unknown",
-                    places[0],
-                    statement.table,
-                    statement.negated,
-                    statement.span,
-                    entry.base,
-                )
-            )
+            about = predicate.name, predicate.arity, predicate.numeric, "refused" if predicate.closed else "unknown"
+            loads.append(RowLoad(*about, places[0], statement.table, statement.negated, statement.span, entry.base))
     return loads, pairs
 
 
@@ -101,10 +92,8 @@ def streamed(loads: Sequence[RowLoad], sort: str, stream: Path | None = None) ->
         message = f"the program loads facts about `{sort}` from {len(paths)} tables: {listed}"
         hint = "put these columns into one table, or give the stream the file name of the table that it replaces"
         raise Unreadable("several-row-tables", message, hint)
-    return (
-        [load for load in loads if load.path.resolve() == chosen[0]],
-        [load for load in loads if load.path.resolve() != chosen[0]],
-    )
+    replaced = [load for load in loads if load.path.resolve() == chosen[0]]
+    return replaced, [load for load in loads if load not in replaced]
 
 
 def key_of(
@@ -199,9 +188,8 @@ class Strip:
     def _facts(self, load: RowLoad, choice: ColumnChoice, shown: int = SHOWN) -> tuple[FactTable, list[Diagnostic]]:
         read = replace(self.grid, columns={position: self.grid.columns[position] for position in choice.wanted})
         grid = meant_cells(read, load.table, choice)
-        table, findings = facts(
-            load.predicate, load.numeric, self.sheet, choice, grid, self.name, load.span, shown, gaps=load.gaps
-        )
+        about = load.predicate, load.numeric, self.sheet, choice, grid, self.name, load.span
+        table, findings = facts(*about, shown, gaps=load.gaps)
         return (denied(table) if load.negated and not load.numeric else table), findings
 
 
@@ -234,3 +222,90 @@ def has_names(column: pa.Array | pa.ChunkedArray) -> bool:
         return False
     offsets, _ = text_buffers(array)
     return bool((np.diff(offsets) > 0).all())
+
+
+def repeated(keys: pa.Array | pa.ChunkedArray) -> list[tuple[int, int]]:
+    """The rows that repeat the key of an earlier row, each with the first such row."""
+    array = one(keys)
+    if len(array) < 2 or array.null_count == len(array) or any(_orders(array)):
+        return []
+    there = np.flatnonzero(~nulls(array))  # the code of a null is arbitrary
+    coded = array.dictionary_encode()
+    if len(coded.dictionary) == len(there):
+        return []
+    codes = view(coded.indices, np.int32)[there]
+    first = np.full(len(coded.dictionary), len(array), np.int64)
+    np.minimum.at(first, codes, there)
+    repeats = first.take(codes) < there
+    return list(zip(there[repeats].tolist(), first.take(codes[repeats]).tolist(), strict=True))
+
+
+Key = int | str | None
+
+
+class KeyRange(NamedTuple):
+    """The keys of consecutive rows: whether each is known to be greater than the one before, in two orders of texts, by
+    their bytes, and by their lengths first, which is the order of whole numbers (these are compared by value); and the
+    ``first`` and ``last`` key, None without rows."""
+
+    by_bytes: bool = True
+    by_length: bool = True
+    first: Key = None
+    last: Key = None
+
+    @staticmethod
+    def of(keys: pa.Array) -> KeyRange:
+        if not len(keys):
+            return KeyRange()
+        return KeyRange(*_orders(keys), _plain(keys[0].as_py()), _plain(keys[len(keys) - 1].as_py()))
+
+    @property
+    def rising(self) -> bool:
+        """Whether they rise in one of the orders: then none is repeated."""
+        return self.by_bytes or self.by_length
+
+    def then(self, other: KeyRange) -> KeyRange:
+        """The range of two consecutive runs of keys."""
+        if self.first is None or other.first is None:
+            return other if self.first is None else self
+        assert self.last is not None
+        by_bytes, by_length = map(all, zip(self[:2], other[:2], _before(self.last, other.first), strict=True))
+        return KeyRange(by_bytes, by_length, self.first, other.last)
+
+    def meets(self, other: KeyRange) -> bool:
+        """Whether the last key equals the first of the following rows."""
+        return self.last is not None and self.last == other.first
+
+
+def _orders(keys: pa.Array) -> tuple[bool, bool]:
+    """Whether keys rise, by bytes and by length."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if keys.null_count or len(keys) < 2:
+        return not keys.null_count, not keys.null_count
+    whole = pa.types.is_integer(keys.type) or (pa.types.is_decimal(keys.type) and keys.type.scale == 0)
+    if not (whole or pa.types.is_string(keys.type) or pa.types.is_large_string(keys.type)):
+        return False, False
+    less = pc.less(keys.slice(0, len(keys) - 1), keys.slice(1))  # pyright: ignore[reportAttributeAccessIssue]
+    if not whole:
+        length = view(pc.binary_length(keys).cast(pa.int64()), np.int64)  # pyright: ignore[reportAttributeAccessIssue]
+        after = less.to_numpy(zero_copy_only=False)
+        longer, as_long = length[1:] > length[:-1], length[1:] == length[:-1]
+        return bool(after.all()), bool((longer | (as_long & after)).all())
+    return not less.false_count, not less.false_count
+
+
+def _plain(key: object) -> Key:
+    if isinstance(key, Decimal) and key == key.to_integral_value():
+        return int(key)
+    return key if isinstance(key, int) else str(key)
+
+
+def _before(one: Key, other: Key) -> tuple[bool, bool]:
+    """Whether one key comes before another, in each order."""
+    if isinstance(one, str) and isinstance(other, str):
+        first, second = one.encode(), other.encode()
+        return first < second, (len(first), first) < (len(second), second)
+    less = isinstance(one, int) and isinstance(other, int) and one < other
+    return less, less

@@ -14,13 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lnnkit.data.source import Unreadable
+from lnnkit.data.files import Unreadable
 from lnnkit.errors import DataError, Error
-from lnnkit.rows.row_keys import KeyRange
 from lnnkit.rows.scorer import RowScorer
-from lnnkit.scoring.output_files import BadRow, bad_rows_file, output_file, require_known
+from lnnkit.rows.strip_facts import KeyRange
+from lnnkit.scoring.output_files import BadRow, OutputParts, Summary, bad_rows_file, output_file, plan_of, require_known
 from lnnkit.scoring.row_streams import RowStream, Unit, sheets
-from lnnkit.scoring.unit_parts import OutputParts, Summary, plan_of
 from lnnkit.scoring.workers import OutputLock, begin, prepared
 from lnnkit.syntax.diagnostic import Diagnostic
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.check.program import ENTITY, CheckedProgram, Fact
-from lnnkit.data.table import Entities, intern
+from lnnkit.data.names import Entities
+from lnnkit.data.table import intern
 from lnnkit.store.layout import Given
 from lnnkit.store.row_arrays import BITS, Array, alike, in_order, packed
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lnnkit.data.load import told_table
-from lnnkit.data.table import Entities, FactTable, intern
+from lnnkit.data.names import Entities
+from lnnkit.data.table import FactTable, intern
 from tests.data.in_bulk import reading
 from tests.data.reading import in_order
 
@@ -80,7 +81,7 @@ def test_the_layer_is_light() -> None:
     pandas nor Arrow's kernels."""
     script = """
 import sys, tempfile, pathlib
-import lnnkit.data.files, lnnkit.data.names, lnnkit.data.numerals, lnnkit.data.table
+import lnnkit.data.files, lnnkit.data.numerals, lnnkit.data.table
 assert not {"numpy", "pyarrow", "torch"} & set(sys.modules)
 from lnnkit.data.table import intern
 intern([], ["a"])

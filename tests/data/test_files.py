@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lnnkit.data.files import read_program, write_whole
-from lnnkit.data.source import nearest_file
+from lnnkit.data.files import nearest_file, read_program, write_whole
 from lnnkit.output import require_writable
 from tests.full_disk import full_disk
 

@@ -9,10 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from lnnkit.check import check
-from lnnkit.data.load import read_table
-from lnnkit.data.readers import sheets
-from lnnkit.data.readers.sheets import Sheets, key_of
-from lnnkit.data.source import RawTable, read_source
+from lnnkit.data import load
+from lnnkit.data.files import RawTable, read_source
+from lnnkit.data.load import Sheets, key_of, read_table
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from tests.data.reading import STATEMENT, Read, statement
@@ -29,7 +28,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(path.name)
         return read_source(path)
 
-    monkeypatch.setattr(sheets, "read_source", reading)  # how often a file is read shows in no result
+    monkeypatch.setattr(load, "read_source", reading)  # how often a file is read shows in no result
     return names
 
 

@@ -79,11 +79,11 @@ def test_columns_conditions_and_marks_follow_a_query(folder: Path) -> None:
 
 
 def test_a_query_that_several_statements_read_runs_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lnnkit.data.readers import sheets
+    from lnnkit.data import load
 
     ran: list[str] = []
-    opened = sheets.open_query
-    monkeypatch.setattr(sheets, "open_query", lambda sql, *rest: ran.append(sql) or opened(sql, *rest))
+    opened = load.open_query
+    monkeypatch.setattr(load, "open_query", lambda sql, *rest: ran.append(sql) or opened(sql, *rest))
     text = "load {} from query \"select source, target from 't.csv'\" {}\n"
     kb = lnnkit.loads(text.format("P", "(source)") + text.format("Q", "") + text.format("R", "(2) header"), base=folder)
     assert len(kb.ask("P(X)")) == len(kb.ask("Q(X, Y)")) == len(kb.ask("R(X)")) == 2

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lnnkit
-from lnnkit.data.cells import whole
-from lnnkit.data.cells.whole import all_whole, drawn, united
+from lnnkit.data.cells import texts
+from lnnkit.data.cells.texts import all_whole, drawn, united
 from lnnkit.data.load import told_table
-from lnnkit.data.names import Names
-from lnnkit.data.table import Entities, intern
+from lnnkit.data.names import Entities, Names
+from lnnkit.data.table import intern
 from tests.data.in_bulk import reading
 from tests.data.reading import Reader, in_order
 
@@ -48,7 +48,7 @@ def spells(text: str) -> int | None:
 def test_which_texts_are_whole_numbers() -> None:
     assert {text for text in EDGES if spells(text) is not None} >= {"0", "-7", "10", str(2**63 - 1), str(-(2**63))}
     for text in EDGES:
-        assert whole.whole(text) == spells(text), text
+        assert texts.whole(text) == spells(text), text
 
 
 @settings(max_examples=300, deadline=None)
@@ -73,7 +73,7 @@ def test_one_text_makes_a_column_of_texts(edge: str) -> None:
 def test_numbers_are_numbered_by_value(several: list[list[int]]) -> None:
     for factor in (0, 4, 1000):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(whole, "_SPREAD", factor)
+            patch.setattr(texts, "_SPREAD", factor)
             found, places = united([np.array(each, np.int64) for each in several])
             assert found.tolist() == sorted({number for each in several for number in each})
             assert [[int(found[place]) for place in each] for each in places] == several

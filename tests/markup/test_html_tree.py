@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 
 import lnnkit
-from lnnkit.markup.pages import TreeLine, tree
+from lnnkit.markup.pages import FoldingTree, TreeLine
 
 PROGRAM = """\
 predicate Contact(person, person) closed
@@ -102,11 +102,11 @@ def test_a_deep_proof_does_not_indent_without_end() -> None:
 def test_text_is_text() -> None:
     name = "<img src=x> & \x1b[2J"
     lines = [TreeLine("open", name, name, name), TreeLine("leaf", name), TreeLine("close")]
-    page = str(tree(name, name, lines, [name], [name]))
+    page = str(FoldingTree(name, name, lines, [name], [name]).fragment())
     assert page.count("&lt;img src=x&gt; &amp; \\x1b[2J") == 8 and "<img" not in page
 
 
 def test_notebooks_put_no_marks_before_lines() -> None:
     """JupyterLab's own rule for lists is `.jp-RenderedHTMLCommon ul:not(.list-inline) { list-style: disc; }`."""
-    page = str(tree("", "", []))
+    page = str(FoldingTree("", "", []).fragment())
     assert re.search(r"\.lnn-tree ul, \.lnn-tree li \{ list-style: none !important; \}", page)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from lnnkit.data.source import Unreadable, format_of
+from lnnkit.data.files import Unreadable, format_of
 from tests.mistakes.trying import answers, findings
 
 

@@ -11,7 +11,7 @@ import lnnkit
 from lnnkit.graph import lifting
 from lnnkit.kb import proving
 from lnnkit.kb.asking import answers
-from lnnkit.kb.querying import asked
+from lnnkit.kb.theory import asked
 from tests.blocks import in_blocks
 from tests.programs import formula_text, to_text
 from tests.prove import graded_worlds, truth_tables

@@ -12,7 +12,7 @@ import pytest
 
 import lnnkit
 from lnnkit.kb import rested
-from lnnkit.rows import strip_fixpoint
+from lnnkit.rows import strip_engine
 from tests.rows.row_programs import generate, write
 
 ROWS = 4_000  # of at least three tables: more facts than the engine takes by itself
@@ -22,7 +22,7 @@ LIMIT = 99_999
 @pytest.fixture(autouse=True)
 def _short_strips(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rested, "_FEW", 2**12)
-    monkeypatch.setattr(strip_fixpoint, "LENGTH", 1500)
+    monkeypatch.setattr(strip_engine, "LENGTH", 1500)
 
 
 def both(seed: int, folder: Path, size: int = 5) -> tuple[lnnkit.KnowledgeBase, lnnkit.KnowledgeBase, bool]:

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from lnnkit.rows.row_keys import KeyRange
+from lnnkit.rows.strip_facts import KeyRange
 
 
 def range_of(keys: list[object], parts: int) -> KeyRange:

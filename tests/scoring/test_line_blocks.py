@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lnnkit.data.files import RawTable, Unreadable, format_of
 from lnnkit.data.grid import Grid
 from lnnkit.data.readers.delimited import open_delimited
-from lnnkit.data.source import RawTable, Unreadable, format_of
 from lnnkit.scoring.row_streams import RowStream, sheets
 
 CELLS = ("", "a", "7", '"x"', '"a,b"', '"a;b"', '"l\nm"', '"l\r\nm"', '"say ""so"""', '5" pipe', 'a"', '""', '"l\n\nm"')

@@ -26,9 +26,9 @@ import pytest
 import lnnkit
 from lnnkit.rows.scorer import RowScorer
 from lnnkit.scoring import workers as worker_processes
+from lnnkit.scoring.output_files import OutputParts
 from lnnkit.scoring.row_streams import RowStream, sheets
 from lnnkit.scoring.scoring_run import Scored, score
-from lnnkit.scoring.unit_parts import OutputParts
 from tests.blocks import at_length
 from tests.full_disk import full_disk
 from tests.scoring.loans import LOANS

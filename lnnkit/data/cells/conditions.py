@@ -16,13 +16,23 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, called, concatenated, is_text, mask, nulls, one, strings, value_type, view
-from lnnkit.data.cells import date_cells
-from lnnkit.data.cells.numbers import Reals, reals_of
+from lnnkit.data.cells.numbers import (
+    COMPARISONS,
+    Dates,
+    Reals,
+    as_date,
+    has_dates,
+    is_other_date,
+    other_dates,
+    reals_of,
+    text_dates,
+    typed_dates,
+)
 from lnnkit.data.cells.text_values import TextValues, text_values
 from lnnkit.data.cells.texts import distinct_names
+from lnnkit.data.files import DataFault, Unreadable
 from lnnkit.data.names import is_many
 from lnnkit.data.numerals import NUMERAL, TRUTHS, UNSAID, meant
-from lnnkit.data.source import DataFault, Unreadable
 from lnnkit.syntax.ast import Cell, Where
 from lnnkit.syntax.dates import formats, instant
 from lnnkit.syntax.printer import format_cell, format_string
@@ -99,9 +109,9 @@ class Cells:
         return text_values(self.column if len(self.column) else [], self.title).cleaned()
 
     @cached_property
-    def dates(self) -> date_cells.Dates:
+    def dates(self) -> Dates:
         """The cells of a column of days, timestamps or texts as dates."""
-        return date_cells.typed_dates(self.array) if self.dated else date_cells.text_dates(self.texts)
+        return typed_dates(self.array) if self.dated else text_dates(self.texts)
 
     @cached_property
     def missing(self) -> np.ndarray:
@@ -148,7 +158,7 @@ class Cells:
             raise self._unfit(cell, "booleans", "write true or false")
         if pa.types.is_temporal(self.kind):
             raise self._unfit(cell, str(self.kind), 'write a text, such as "2024-01-15"')
-        compare = date_cells.COMPARISONS[relation]
+        compare = COMPARISONS[relation]
         if pa.types.is_integer(self.kind) and isinstance(cell, int):
             wide, dtype = (pa.uint64(), np.uint64) if self.kind == pa.uint64() else (pa.int64(), np.int64)
             if -(2**63) <= cell < (2**64 if dtype is np.uint64 else 2**63) and (cell >= 0 or dtype is np.int64):
@@ -187,21 +197,19 @@ class Cells:
             return self.known(_compared(self.array, relation, moment) & ~self.missing)
         moment = instant(cell)
         if moment is None and self.dated:
-            raise self._unfit(cell, str(self.kind), date_cells.as_date(cell))
+            raise self._unfit(cell, str(self.kind), as_date(cell))
         if moment is not None:
             return self._dates(relation, *divmod(moment.nanoseconds, 1000))
         values = self.texts.values
         if is_many(len(values)):
             holds = _compared(values, relation, strings([cell])[0])
         else:
-            holds = date_cells.COMPARISONS[relation](np.array(values.to_pylist(), object), cell)
+            holds = COMPARISONS[relation](np.array(values.to_pylist(), object), cell)
         holds[list(self.texts.faults)] = False
-        if date_cells.is_other_date(cell) and (
-            relation != "=" or (not holds.any() and date_cells.has_dates(self.texts))
-        ):
+        if is_other_date(cell) and (relation != "=" or (not holds.any() and has_dates(self.texts))):
             what = "a date in a form of its own" if formats([cell]) else "which is no day of the calendar"
             message = f"{self.title} is compared with {format_string(cell)}, {what}"
-            raise Unreadable("bad-condition", message, date_cells.as_date(cell))
+            raise Unreadable("bad-condition", message, as_date(cell))
         return self.known(self.texts.by_row(holds) & ~self.missing)
 
     def _dates(self, relation: str, micros: int, nanos: int) -> ConditionResult:
@@ -212,7 +220,7 @@ class Cells:
         if not wrong.any():
             return self.known(holds)
         texts = self.texts
-        fault_of = date_cells.other_dates(texts, self.title)
+        fault_of = other_dates(texts, self.title)
 
         def fault(row: int) -> DataFault:
             faulty = texts.faults.get(texts.at(row))
@@ -265,7 +273,7 @@ class _Side:
     numeric: np.ndarray
     numbers: np.ndarray
     inexact: np.ndarray
-    dates: date_cells.Dates
+    dates: Dates
 
     def shown(self, row: int) -> str:
         return repr(self.cells.texts.text(row)) if self.cells.textual else str(self.cells.array[row].as_py())
@@ -280,7 +288,7 @@ class _Side:
             return DataFault("bad-row", f"{title} {faulty}")
         text = texts.text(row)
         if foreign or formats([text]):
-            return date_cells.other_dates(texts, title)(text)
+            return other_dates(texts, title)(text)
         hint = meant(text).replace(UNSAID, "")
         return DataFault("bad-number", f"{title} is {text!r}, neither a number nor a date", hint)
 
@@ -293,7 +301,7 @@ def _pair_verdict(relation: str, one: Cells, other: Cells) -> ConditionResult:
     plain = "=" if relation == "!=" else relation
     known, same = ~left.missing & ~right.missing, _same(one, other)
     numeric, dated = left.numeric & right.numeric, left.dates.dated & right.dates.dated
-    equal = date_cells.COMPARISONS[plain](left.numbers, right.numbers)
+    equal = COMPARISONS[plain](left.numbers, right.numbers)
     whole = left.numbers.dtype == right.numbers.dtype == np.int64
     doubtful = numeric & (left.inexact | right.inexact) & (left.numbers == right.numbers) & ~same & (not whole)
     instants = left.dates.compared(plain, right.dates.micros, right.dates.nanos) & dated
@@ -348,6 +356,6 @@ def _side(cells: Cells) -> _Side:
     if pa.types.is_integer(cells.kind) and cells.kind != pa.uint64():
         numbers = view(cells.array.cast(pa.int64()), np.int64)
     missing = cells.missing if cells.textual else ~numeric
-    undated = date_cells.Dates(none, none, zeros, zeros)
+    undated = Dates(none, none, zeros, zeros)
     dates = cells.dates if cells.textual and not numeric[~missing].all() else undated
     return _Side(cells, missing, numeric, numbers, reals.inexact, dates)

@@ -11,9 +11,9 @@ from typing import cast
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, called, filled, is_text, mask, one, strings, value_type, without
+from lnnkit.data.files import Unreadable
 from lnnkit.data.grid import ColumnChoice, Grid
 from lnnkit.data.numerals import pointed
-from lnnkit.data.source import Unreadable
 from lnnkit.syntax import ast
 
 

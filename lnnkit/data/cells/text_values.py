@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, filled, nulls, numbers, one, strings, text_buffers, value_type, view
+from lnnkit.data.files import Unreadable
 from lnnkit.data.names import is_many
-from lnnkit.data.source import Unreadable
 
 
 @dataclass(frozen=True, slots=True)

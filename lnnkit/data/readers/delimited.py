@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column
+from lnnkit.data.files import UTF16_MARKS, DataFault, RawTable, Unreadable
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.source import UTF16_MARKS, DataFault, RawTable, Unreadable
 from lnnkit.syntax.printer import format_string
 
 # Bytes parsed, or counted, at a time. By `python -m benchmarks.load_constants` 300,000 rows take 85 to 98 CPU ms from

@@ -1,5 +1,6 @@
-"""Reads frames and columns of other libraries through the Arrow interfaces, without importing any of them; and
-``load P from query "select ..."`` and ``from database "crm.duckdb" table "transfers"`` with DuckDB.
+"""Reads typed columns: frames and columns of other libraries through the Arrow interfaces, without importing any of
+them; files of Parquet and JSON lines; and with DuckDB ``load P from query "select ..."`` and ``from database
+"crm.duckdb" table "transfers"``.
 
 A query may read files in the folder of the program and below it. DuckDB enforces that on the resolved paths: no other
 file, no network and no extension is reached, and its configuration is locked. It runs in one thread, so that rows come
@@ -20,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, without_views
+from lnnkit.data.files import RawTable, Unreadable, nearest_file
 from lnnkit.data.grid import Grid, Sheet
-from lnnkit.data.source import Unreadable, nearest_file
 
 if TYPE_CHECKING:
     import duckdb
@@ -126,6 +127,69 @@ def _from_array(values: Any) -> Column:
         return array.tolist()
     held = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     return pa.Array.from_buffers(pa.from_numpy_dtype(held.dtype), len(held), [None, pa.py_buffer(held)])
+
+
+# --- files of typed columns -------------------------------------------------------------------------------------------
+
+
+def parquet_file(path: Path, source: Any, **options: Any) -> tuple[Any, list[str]]:
+    """The Parquet file of a path, opened from a source, and the names of its columns. Raises ``Unreadable``, and
+    ``FileNotFoundError``."""
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(source, **options)
+        return file, list(file.schema_arrow.names)
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise Unreadable("unreadable-file", f'"{path}" is not a Parquet file: {error}') from None
+
+
+def open_parquet(raw: RawTable) -> Sheet:
+    """The sheet of a Parquet file; rows count from 1. An unnamed pandas index at its end is ignored."""
+    file, names = parquet_file(raw.path, pa.BufferReader(raw.data))
+    while names and UNNAMED_INDEX.fullmatch(names[-1]):
+        names.pop()
+
+    def read(wanted: Sequence[int]) -> Grid:
+        chosen = [names[position] for position in wanted]
+        plain = len(set(file.schema_arrow.names)) == len(file.schema_arrow.names) and not any("." in n for n in chosen)
+        try:
+            table = file.read(columns=chosen if plain else None)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise Unreadable("unreadable-file", f'"{raw.path}" cannot be read: {error}') from None
+        columns = {place: without_views(table.column(names[place] if plain else place)) for place in wanted}
+        return Grid(dict(columns), np.arange(1, file.metadata.num_rows + 1, dtype=np.int64))
+
+    return Sheet(f'"{raw.path}"', tuple(names), True, read, raw.format)
+
+
+def open_json_lines(raw: RawTable) -> Sheet:
+    """The sheet of a file of JSON lines; rows count as the lines do. The columns are the keys of all objects, a key
+    that an object lacks is a missing cell, and dates stay text."""
+    from pyarrow import json
+
+    def parsed(schema: pa.Schema | None) -> pa.Table:
+        reading = json.ReadOptions(use_threads=False, block_size=min(len(raw.data) + 1, 2**31 - 1))
+        parsing = json.ParseOptions(explicit_schema=schema)
+        return json.read_json(pa.BufferReader(raw.data.removeprefix(b"\xef\xbb\xbf")), reading, parsing)
+
+    try:
+        table = parsed(None)
+        dated = [field.name for field in table.schema if pa.types.is_temporal(field.type)]
+        if dated:
+            table = parsed(pa.schema([(name, pa.string()) for name in dated]))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        hint = "each line is one object, whose values under one key are of one type"
+        raise Unreadable("unreadable-file", f'"{raw.path}" cannot be read as JSON lines: {error}', hint) from None
+    lines = [number for number, line in enumerate(raw.data.split(b"\n"), start=1) if line.strip()]
+    rows = np.array(lines if len(lines) == table.num_rows else range(1, table.num_rows + 1), np.int64)
+
+    def read(wanted: Sequence[int]) -> Grid:
+        return Grid({position: table.column(position) for position in wanted}, rows)
+
+    return Sheet(f'"{raw.path}"', tuple(table.column_names), True, read, raw.format)
 
 
 # --- queries and databases -------------------------------------------------------------------------------------------

@@ -20,10 +20,8 @@ _Others = tuple[tuple[str, str], ...] | None  # sorts, and a name for any of the
 
 def faults(proof: Proof, world: ProofWorld) -> list[str]:
     """The faults of a proof; empty if it holds."""
-    checked = ((step, fault(step, proof, world)) for step in proof.steps)
-    problems = [
-        f"{step.atom} {step.side} {step.bound:g}: {problem}" for step, problem in checked if problem is not None
-    ]
+    wrong = [(step, problem) for step in proof.steps if (problem := fault(step, proof, world)) is not None]
+    problems = [f"{step.atom} {step.side} {step.bound:g}: {problem}" for step, problem in wrong]
     return [*problems, *(["steps rest on each other in a circle"] if _circular(proof) else [])]
 
 

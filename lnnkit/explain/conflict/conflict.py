@@ -17,7 +17,7 @@ from lnnkit.explain.conflict.program_variants import ConflictMember, Repair, Sta
 from lnnkit.explain.proof.explanation import Explanation, format_bound, statement_fields
 from lnnkit.explain.proof.proof import Proof, ground_key
 from lnnkit.explain.proof.prover import Prover
-from lnnkit.explain.proof.quickxplain import minimal
+from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.laws import Law
 from lnnkit.markup.pages import Listing, Table, tables

@@ -323,10 +323,9 @@ def _ends(formula: Formula, leaf: int, side: int, *, completes: bool = False) ->
     """The other leaves, each with its side, by which a formula moves one side of a leaf; if it ``completes`` the leaf,
     those by which its antecedent falls."""
     polarity = Polarity(formula)
-    if completes:
-        signs, ends = polarity.signs_beneath(formula.neurons[formula.top].operands[0]), {1: (1,), -1: (0,), 0: (0, 1)}
-        return [(other, end) for other in formula.leaves if other in signs for end in ends[signs[other]]]
-    return [(read.leaf, int(read.end == "upper")) for read in polarity.reads(leaf, SIDES[side])]
+    beneath = polarity.signs_beneath(formula.neurons[formula.top].operands[0]) if completes else {}
+    reads = polarity.ends(beneath, upper=True) if completes else polarity.reads(leaf, SIDES[side])
+    return [(read.leaf, int(read.end == "upper")) for read in reads]
 
 
 def _settling(formula: Formula, moved: Sequence[tuple[int, int]]) -> dict[int, Neuron]:
@@ -350,7 +349,7 @@ def _unsettled(instance: ExaminedInstance) -> ExaminedInstance:
         return instance
     ends = _ends(formula, instance.target, instance.side, completes=view.completes)
     settling = _settling(formula, ends)
-    known = {leaf: view.instances.tables[leaf].read(rows) for leaf, rows in view.rows.items()}
+    known = {leaf: view.tables[leaf].read(rows) for leaf, rows in view.rows.items()}
     values = view.upward({leaf: Bounds(*(end[None] for end in bounds)) for leaf, bounds in known.items()})
 
     def stay(block: int, group: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 
 from lnnkit.answer_table import format_bounds
 from lnnkit.explain.proof.explanation import format_bound, set_apart
-from lnnkit.explain.proof.quickxplain import minimal
+from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.explain.provenance.bound_sources import END, Argument, BoundSources, Named, Reading
 from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, InstanceViews
 from lnnkit.formula.number_terms import comparison
@@ -76,7 +76,7 @@ class ExaminedInstance:
 
     def of_target(self, leaf: int) -> np.ndarray:
         """Which rows of a leaf are the target's atom."""
-        tables, rows = self.view.instances.tables, self.view.rows[leaf]
+        tables, rows = self.view.tables, self.view.rows[leaf]
         return (rows == self.row) & (self.row >= 0 and tables[leaf] is tables[self.target])
 
     def tightness(self, bound: float) -> float:
@@ -100,7 +100,7 @@ class ExaminedInstance:
         known last. ``nearest``: only the nearest rows of each quantifier."""
         view, neurons = self.view, self.view.formula.neurons
         unmet = [self._unmet(*end) for end in ends if end[0] != self.target and not neurons[end[0]].numeric]
-        costs = [np.zeros(length) for length in view.instances.lengths]
+        costs = [np.zeros(length) for length in view.lengths]
         for leaf, _, places, _, gap, excluded in unmet:
             np.add.at(costs[neurons[leaf].block], places, 1.0 + _EXCLUDED * excluded + _APART * gap / (1 + gap))
         for number in {*range(1, len(costs))} - {block.parent for block in view.formula.blocks}:
@@ -125,7 +125,7 @@ class ExaminedInstance:
 
     def _premises(self, unmet: _Unmet, rank: np.ndarray, nearest: int | None) -> Iterator[ImprovablePremise]:
         leaf, side, improvable, ends, gaps, excluded = unmet
-        columns, crossed = self._atoms(leaf), self.view.instances.tables[leaf].crossed.rows.values
+        columns, crossed = self._atoms(leaf), self.view.tables[leaf].crossed.rows.values
         grouped: dict[tuple[int, ...], list[int]] = {}
         for number, place in enumerate(improvable.tolist()):
             if nearest is None or rank[place] < nearest:
@@ -154,8 +154,8 @@ class ExaminedInstance:
         kind = run.plan.lifted.graph.nodes.get(node, {}).get("kind")
         if kind != COMPARISON or not self.free.isdisjoint(neuron.arguments):
             return None
-        domain, length = run.grounding.domain, self.view.instances.length(neuron.block)
-        columns = self.view.instances.arguments(leaf, domain)
+        domain, length = run.grounding.domain, self.view.length(neuron.block)
+        columns = self.view.arguments(leaf, domain)
         made, numbers = comparison(run.plan.lifted.graph, node, tuple(range(len(columns))))
 
         def interval(name: str, terms: Sequence[int | str]) -> Interval:
@@ -174,7 +174,7 @@ class ExaminedInstance:
     def _atoms(self, leaf: int) -> list[np.ndarray]:
         """The entities of a leaf's arguments at each place; unnamed ones are all alike."""
         domain = self.views.sources.run.grounding.domain
-        return [np.minimum(column, domain.generic) for column in self.view.instances.arguments(leaf, domain)]
+        return [np.minimum(column, domain.generic) for column in self.view.arguments(leaf, domain)]
 
     def _alike(self, leaf: int, places: tuple[int, ...], atom: tuple[int, ...]) -> dict[int, tuple[int, ...]]:
         """The places at which the atom of a leaf is read: these, and those of other leaves of its table."""
@@ -199,7 +199,7 @@ def _row_ranks(view: InstanceView, costs: Sequence[np.ndarray]) -> list[np.ndarr
     """For each block the rank of each row among its siblings, by what it lacks: its own ``costs``, to which are added
     those of its best rows in inner blocks. A row's rank follows that of its parent."""
     parents = [block.parent for block in view.formula.blocks]
-    groupings = enumerate(view.instances.groupings)
+    groupings = enumerate(view.groupings)
     around = {number: grouping.group for number, grouping in groupings if grouping is not None}
     for number in reversed(around):
         best = np.full(len(costs[parents[number]]), np.inf)
@@ -270,7 +270,7 @@ class Improvement:
     @cached_property
     def _degrees(self) -> list[float]:
         """The degrees to try: an even grid, and those at which a premise passes another's value."""
-        if any(length > _LARGE for length in self.instance.view.instances.lengths):
+        if any(length > _LARGE for length in self.instance.view.lengths):
             return np.linspace(0.0, 1.0, _COARSE).tolist()
         values = {value for read in self.instance.reads for value in (read.reading.value, 1 - read.reading.value)}
         at = {

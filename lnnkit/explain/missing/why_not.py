@@ -6,18 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import finite
 from lnnkit.check.program import Assertion
 from lnnkit.explain.proof.explanation import RELATION, SIGNS, format_bound, heading, place, statement_fields
 from lnnkit.explain.proof.proof import BoundSide
-from lnnkit.markup.pages import TreeLine, document, tree
+from lnnkit.markup.pages import FoldingTree, TreeLine, TreePage
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
 
 _NAMED = 3  # facts that rule a premise out
 _OPPOSITE = {"lower": RELATION["upper"], "upper": RELATION["lower"]}
@@ -63,11 +59,10 @@ class Missing:
         return self.formula.name if isinstance(self.formula, ast.Atom) else None
 
     def as_dict(self) -> dict[str, object]:
-        fields: dict[str, object] = {"atom": self.atom, "side": self.side, "now": self.now, "needed": self.needed}
-        fields |= {"lack": self.lack, "against": self.against, "contradictory": self.contradictory}
-        fields |= {"unlisted": self.unlisted, "never_false": self.never_false, "numbers": list(self.numbers)}
+        plain = ("atom", "side", "now", "needed", "lack", "against", "contradictory", "unlisted", "never_false")
         through = None if self.through is None else self.through.proposal()
-        return fields | {"because": list(self.because), "through": through}
+        lists = {"numbers": list(self.numbers), "because": list(self.because)}
+        return {**{name: getattr(self, name) for name in plain}, **lists, "through": through}
 
     def tree(self, free: Sequence[str], relation: Mapping[str, str], shown: set[object]) -> Iterator[TreeLine]:
         """The premise, and beneath it what a rule that would derive it lacks, unless that is ``shown`` already."""
@@ -190,7 +185,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class WhyNot:
+class WhyNot(TreePage):
     """What could take one ``side`` of an atom from ``bound`` to ``goal``: ``ways``, the nearest one of each statement
     first, and ``more`` that are not listed. ``against`` is its other bound if no way leads further than that.
     ``warnings`` concern the question."""
@@ -210,10 +205,6 @@ class WhyNot:
         fields |= {"goal": self.goal, "against": self.against, "ways": [way.as_dict() for way in self.ways]}
         return fields | {"more": self.more}
 
-    def to_html(self) -> str:
-        """A self-contained HTML page."""
-        return document(self.atom, self._fragment())
-
     def __str__(self) -> str:
         shown, lines = set[object](), [" ".join(self._title(RELATION)), *(f"  {line}" for line in self._above())]
         for way in self.ways:
@@ -229,13 +220,10 @@ class WhyNot:
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        return str(self._fragment())
+    def _tree(self, depth: int | None = None) -> FoldingTree:
+        return FoldingTree(*self._title(SIGNS), self._lines(), self._above(), self._below())
 
-    def _fragment(self) -> Markup:
-        return tree(*self._title(SIGNS), self._tree(), self._above(), self._below())
-
-    def _tree(self) -> Iterator[TreeLine]:
+    def _lines(self) -> Iterator[TreeLine]:
         """The statements, each with its ways below it; the nearest way of each is unfolded."""
         shown: set[object] = set()
         for statement in {id(way.statement): way.statement for way in self.ways}.values():

@@ -10,7 +10,7 @@ import textwrap
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from lnnkit.answer_table import TruthState, finite, format_bounds, number_state, state_in_words, truth_state
 from lnnkit.check.program import Assertion
@@ -18,14 +18,11 @@ from lnnkit.check.walk import nodes
 from lnnkit.explain.checker.proof_checker import faults
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.proof.proof import GivenFact, Proof, Step
-from lnnkit.markup.pages import TreeLine, document, tree
+from lnnkit.markup.pages import FoldingTree, TreeLine, TreePage
 from lnnkit.picture.picture import Arrow, Box, Picture
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
 
 RELATION = {"lower": ">=", "upper": "<="}
 SIGNS = {"lower": "≥", "upper": "≤"}
@@ -47,7 +44,7 @@ class ProofLine(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(TreePage):
     """Why ``atom`` has its bounds, ``lower`` and ``upper``, by numbered ``steps``; ``warnings`` concern the question.
     It prints as a tree in which a repeated step is shown once; ``as_dict`` is for JSON, ``to_dot`` for Graphviz,
     ``to_html`` gives a self-contained page. ``verify`` recomputes every step from the program's text alone."""
@@ -123,15 +120,11 @@ class Explanation:
         """A graph for Graphviz: arrows lead from premises to conclusions."""
         return _drawing(self.proof, depth).to_dot()
 
-    def to_html(self, depth: int | None = None) -> str:
-        """A self-contained HTML page."""
-        return document(self.atom, self._fragment(depth))
-
-    def _fragment(self, depth: int | None = None) -> Markup:
+    def _tree(self, depth: int | None = None) -> FoldingTree:
         from markupsafe import Markup
 
         said = f"{format_bounds(*self._bounds)} {state_in_words(self.state, self.contested)}"
-        return tree(self.atom, said, _tree_lines(self.proof, depth), above=[Markup(_LEGEND)])
+        return FoldingTree(self.atom, said, _tree_lines(self.proof, depth), above=[Markup(_LEGEND)])
 
     def lines(self, depth: int | None = None) -> Iterator[ProofLine]:
         """The bounds, then the tree of each informative side, then the statements used."""
@@ -169,9 +162,6 @@ class Explanation:
         return self.text()
 
     __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return str(self._fragment())
 
 
 def claimed(step: Step, weight: float, relation: Mapping[str, str] = RELATION) -> str:

@@ -8,8 +8,8 @@ from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion
 from lnnkit.check.symbols import negated_ends
 from lnnkit.engine.inference_run import Run
-from lnnkit.explain.proof.completion_proof import CompletionProof, sufficient
 from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step
+from lnnkit.explain.proof.sufficient_premises import CompletionProof, sufficient
 from lnnkit.explain.provenance.bound_sources import BoundSource, BoundSources, Completed, Event, Listed, Unlisted
 from lnnkit.explain.provenance.instance_view import EndRead, EndReads, InstanceView, InstanceViews
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
@@ -202,7 +202,7 @@ class Prover:
             every = dict.fromkeys(view.read, (0, 1))
         for leaf, sides in every.items():
             if leaf in formula.heads:  # which its rule reads if facts give it bounds
-                given = view.instances.tables[leaf].flags("given").take(view.rows[leaf])[0]
+                given = view.tables[leaf].flags("given").take(view.rows[leaf])[0]
                 if view.completes or not given:
                     continue
             for side in sides:
@@ -242,11 +242,9 @@ def _age(read: EndRead) -> int:
 
 def weight_of(formula: Formula, leaf: int) -> float:
     """The weight of the operand that a leaf is, or that is its negation."""
-    place = leaf
     for index, neuron in enumerate(formula.neurons):
-        if place in neuron.operands:
+        if leaf in neuron.operands:
             if neuron.kind == "not":
-                place = index
-                continue
-            return neuron.weights[neuron.operands.index(place)] if neuron.logic is not None else 1.0
+                return weight_of(formula, index)
+            return neuron.weights[neuron.operands.index(leaf)] if neuron.logic is not None else 1.0
     return 1.0

@@ -213,7 +213,7 @@ class BoundSources:
     """Looks bounds up by row, or by arguments for an atom without a row."""
 
     def __init__(self, run: Run, origins: FactSources, names: Sequence[str]) -> None:
-        self.run = run
+        self.run, self.origins = run, origins
         self.wording = GroundText(run, names)
         self.history = BoundHistory(run.state.trail, self.wording.numbers)
         self.eps = tolerance(run.state.dtype)

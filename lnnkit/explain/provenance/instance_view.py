@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -39,21 +39,18 @@ EndReads = Sequence[EndRead]
 
 
 @dataclass(frozen=True)
-class InstanceView:
-    """The only one of ``instances``, evaluated for several variants of what it reads at once; whether it ``completes``
-    a closed predicate."""
+class InstanceView(Instances):
+    """One instance, evaluated for several variants of what it reads at once; whether it ``completes`` a closed
+    predicate."""
 
-    instances: Instances
     completes: bool = False
 
-    @property
-    def formula(self) -> Formula:
-        return self.instances.formula
-
-    @property
-    def rows(self) -> Mapping[int, Array]:
-        """The atom rows of each leaf, one for each row of the leaf's block."""
-        return self.instances.rows
+    @staticmethod
+    def of(instances: Instances, *, completes: bool = False) -> InstanceView:
+        """The only one of some instances."""
+        return InstanceView(
+            **{part.name: getattr(instances, part.name) for part in fields(instances)}, completes=completes
+        )
 
     @property
     def read(self) -> list[int]:
@@ -72,35 +69,34 @@ class InstanceView:
 
     def with_rows(self, stay: Callable[[int, Array], Array]) -> InstanceView:
         """It with some rows of inner blocks alone: ``stay`` tells which, by a block and the groups of its rows."""
-        instances, kept, groupings = self.instances, [np.ones(1, bool)], list[Grouping | None]([None])
+        kept, groupings = [np.ones(1, bool)], list[Grouping | None]([None])
         for number, block in enumerate(self.formula.blocks[1:], 1):  # a block comes after those around it
-            grouping, above = instances.groupings[number], kept[block.parent]
+            grouping, above = self.groupings[number], kept[block.parent]
             assert grouping is not None
             stays = above[grouping.group] & stay(number, grouping.group)
             kept.append(stays)
             parent = (np.cumsum(above) - 1)[grouping.group[stays]]
             marks = (mark[stays] for mark in (grouping.virtual, grouping.stranger, grouping.copies))
             groupings.append(Grouping(parent, int(above.sum()), None, *marks))
-        pairs = zip(instances.ids, kept, strict=True)
+        pairs = zip(self.ids, kept, strict=True)
         ids = tuple({variable: column[stays] for variable, column in columns.items()} for columns, stays in pairs)
         rows = {leaf: rows[kept[self.formula.block_of(leaf)]] for leaf, rows in self.rows.items()}
         lengths = tuple(int(stays.sum()) for stays in kept)
-        kept_rows = replace(instances, ids=ids, lengths=lengths, rows=rows, groupings=tuple(groupings))
-        return replace(self, instances=kept_rows)
+        return replace(self, ids=ids, lengths=lengths, rows=rows, groupings=tuple(groupings))
 
     def entities(self, block: int, place: int) -> dict[int, int]:
         """The entities of a block's variables in one of its rows."""
-        return {variable: int(column[place]) for variable, column in self.instances.ids[block].items()}
+        return {variable: int(column[place]) for variable, column in self.ids[block].items()}
 
     def table(self, leaf: int) -> str:
         """The table that holds a leaf's bounds."""
-        return self.instances.tables[leaf].name
+        return self.tables[leaf].name
 
     def values(self, ways: Sequence[EndReads]) -> dict[int, Bounds]:
         """The leaf values for each of several sets of reads: bounds that are not among them are unknown."""
         values: dict[int, Bounds] = {}
         for leaf, rows in self.rows.items():
-            lower, upper = (np.full((len(ways), len(rows)), end) for end in self.instances.tables[leaf].unknown)
+            lower, upper = (np.full((len(ways), len(rows)), end) for end in self.tables[leaf].unknown)
             if leaf != AUXILIARY and self.formula.neurons[leaf].kind == "same":
                 lower[:], upper[:] = rows == TRUE, (rows == TRUE) | (rows == UNKNOWN)
             values[leaf] = Bounds(lower, upper)
@@ -136,16 +132,16 @@ class InstanceView:
 
     def _variants(self, read: Values) -> tuple[Callable[[int], Bounds], tuple[Grouping | None, ...]]:
         """A reader of the rows of all variants, one after another, and their groupings."""
-        count, instances = _count(read), self.instances
+        count = _count(read)
 
         def reader(index: int) -> Bounds:
             if index in read:
                 return Bounds(*(end.flatten() for end in read[index]))
-            length = count * instances.length(self.formula.block_of(index))
+            length = count * self.length(self.formula.block_of(index))
             return constant(self.formula, index, length, np.dtype(np.float64))
 
         groupings: list[Grouping | None] = []
-        for grouping in instances.groupings:
+        for grouping in self.groupings:
             if grouping is not None:
                 group = (np.arange(count)[:, None] * grouping.groups + grouping.group).reshape(-1)
                 marks = (np.tile(mark, count) for mark in (grouping.virtual, grouping.stranger, grouping.copies))
@@ -181,13 +177,12 @@ class InstanceViews:
             rows = {index: column.values[top : top + 1] for index, column in outer.columns.items()}
             tables = {index: member.table_of(index) for index in rows}
             groupings = (None, *(one for _ in formula.blocks[1:]))
-            instances = Instances(formula, columns, (1,) * len(columns), rows, tables, groupings)
-            return InstanceView(instances, shape.completes), 0
+            return InstanceView(formula, columns, (1,) * len(columns), rows, tables, groupings, shape.completes), 0
         instances, place = member.assembled(outer.local[top : top + 1]), 0
         if block:
             entities = member.entities(block, shape.blocks[block].local[instance : instance + 1])
             place = int(instances.place(block, np.zeros(1, np.int64), entities)[0])
-        return InstanceView(instances, shape.completes), place
+        return InstanceView.of(instances, completes=shape.completes), place
 
     def whole(self, formula: Formula, bindings: Substitution) -> InstanceView:
         """The instance for these entities of the formula's free variables (a reserved id: of any), with a row for every
@@ -206,7 +201,7 @@ class InstanceViews:
                 one, other = instances.arguments(index, domain)
                 unsure = (one >= domain.generic) & (other >= domain.generic)
                 instances.rows[index][unsure | (not free.isdisjoint(neuron.arguments))] = UNKNOWN
-        return InstanceView(instances)
+        return InstanceView.of(instances)
 
     def reads(self, view: InstanceView, leaf: int, side: int, tick: int, known: Named | None = None) -> list[EndRead]:
         """The informative reads of a leaf, without repetition over the rows of quantifiers. An atom without a row is
@@ -216,7 +211,7 @@ class InstanceViews:
         rows, first = np.unique(view.rows[leaf][order], return_index=True)
         for row, places in zip(rows.tolist(), np.split(order, first[1:]), strict=False):  # no row: one empty part
             if row >= 0:
-                relation = view.instances.tables[leaf]
+                relation = view.tables[leaf]
                 reading = sources.of(int(sources.wording.numbers.of(relation, np.array([row]))[0]), side, tick)
                 if reading.source is not None:
                     reads.append(EndRead(leaf, tuple(places.tolist()), side, reading))
@@ -232,14 +227,9 @@ class InstanceViews:
 
     def upward_reads(self, view: InstanceView, outer: Sequence[Argument], side: int, tick: int) -> list[EndRead]:
         """The reads of leaves on which one upward end of a formula's bounds may rest."""
-        signs = Polarity(view.formula).signs
-        ends = {1: (side,), -1: (1 - side,), 0: (0, 1)}
-        return [
-            read
-            for leaf in view.formula.leaves
-            for end in (ends[signs[leaf]] if leaf in signs else ())
-            for read in self.reads(view, leaf, end, tick, dict(enumerate(outer)))
-        ]
+        polarity, known = Polarity(view.formula), dict(enumerate(outer))
+        ends = ((read.leaf, int(read.end == "upper")) for read in polarity.ends(polarity.signs, upper=side == 1))
+        return [read for leaf, end in ends for read in self.reads(view, leaf, end, tick, known)]
 
     def unified(self, formula: Formula, leaf: int, entities: Sequence[int | None]) -> dict[int, int] | None:
         """The bindings under which a leaf is about these entities, where they are known; None if there are none."""

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import cast
 
-from lnnkit.check.learnables import among, in_value
+from lnnkit.check.learnables import among, in_value, substituted
 from lnnkit.check.program import Assertion, CheckedProgram
-from lnnkit.check.unknown_functions import substituted
 from lnnkit.check.walk import nodes, strip_foralls, transform, visits
 from lnnkit.learn.parameters.rule_parameters import (
     ParameterKind,

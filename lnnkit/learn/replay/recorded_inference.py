@@ -15,7 +15,7 @@ from torch import Tensor
 from lnnkit.analysis.supports import Known
 from lnnkit.arrays import all_set, any_set, chosen, where_set
 from lnnkit.check.program import CheckedProgram, Query
-from lnnkit.data.table import Entities
+from lnnkit.data.names import Entities
 from lnnkit.engine.inference import infer
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.compiling import Plans

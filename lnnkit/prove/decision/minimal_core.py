@@ -26,7 +26,7 @@ from lnnkit.explain.checker.proof_checker import defined, fault
 from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld
 from lnnkit.explain.conflict.program_variants import names_in
 from lnnkit.explain.proof.proof import SIDES, GivenFact, Premise, Proof, Step, ground_atom, ground_key
-from lnnkit.explain.proof.quickxplain import minimal
+from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.prove.decision.question import Decision, Ground, bound_formula
 from lnnkit.prove.encoding.graded_encoding import Constraint, MarkedSolver
 from lnnkit.prove.ground.dependency_cone import Definition, Loop, TooWide, definition_of

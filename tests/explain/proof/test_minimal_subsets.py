@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from lnnkit.explain.proof.quickxplain import minimal, minimal_at_once
+from lnnkit.explain.proof.sufficient_premises import minimal, minimal_at_once
 
 
 def holding_one_of_several(draw: random.Random, count: int, most: int) -> Callable[[Sequence[int]], bool]:
