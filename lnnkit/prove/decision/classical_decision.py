@@ -20,7 +20,6 @@ from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint, MarkedSolver
 from lnnkit.prove.ground.dependency_cone import Definition, TooWide, definition_of, unfounded
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
 from lnnkit.prove.ground.least_world import WorldReading
-from lnnkit.prove.ground.parts import Blanket
 from lnnkit.prove.solving import Z3, SolverStatus
 from lnnkit.prove.verdict import Proved, ShownWorld, Verdict
 from lnnkit.time_limit import Deadline, TimedOut
@@ -127,9 +126,8 @@ class ConeDecision(ClassicalDecision):
             self._mark(item)
         if self.encoding.unnamed is not None:
             statements = ground.related(question)
-            completions = map(ground.index.completion, ground.of_unnamed(question, statements))
-            for blanket in (*map(Blanket, statements), *completions):
-                self._mark(blanket)
+            for stated in (*statements, *map(ground.index.completion, ground.of_unnamed(question, statements))):
+                self._mark(stated)
         if any(low > high for low, high in map(ground.known.box, cone.atoms)):  # arrested by its own facts
             self.encoding.arithmetic.asides.append(False)
 
@@ -180,8 +178,7 @@ class LazyDecision(ClassicalDecision):
         every = self.encoding.quantified.values()
         some = [one for one in every if not (one.complete or one.decided or one in allowed)]
         lacks = {quantified: self.encoding.lack(quantified) for quantified in some}
-        nots = map(self.encoding.negated, lacks.values())
-        plain = False
+        nots, plain = [*map(self.encoding.negated, lacks.values())], False
         while True:
             marks = [mark for item, mark in self._solver.marks.items() if not (plain and item in self._merging)]
             status = self._solver.check(self.deadline, [goal, *marks, *nots])
@@ -313,17 +310,14 @@ def _classical(asked: Asked) -> Proved:
 def _decided(asked: Asked) -> tuple[ClassicalDecision, Verdict]:
     """Quantifiers over unnamed individuals may keep the solver busy for ever, so where lazy instantiation applies, the
     whole cone gets only a share of the time."""
-    decision: ClassicalDecision
-    try:
+    decision: ClassicalDecision | None = None
+    with suppress(TooWide):
         decision = ConeDecision(asked)
-    except TooWide:
-        pass
-    else:
-        if decision.encoding.unnamed is None or not asked.lazily:
-            return decision, decision.decide()
-        decision.deadline = asked.deadline.share(3).capped(_FIRST_SECONDS)
+    if decision is not None:
+        for_good = decision.encoding.unnamed is None or not asked.lazily
+        decision.deadline = asked.deadline if for_good else asked.deadline.share(3).capped(_FIRST_SECONDS)
         verdict = decision.decide()
-        if verdict != "timeout" or asked.deadline.passed:
+        if for_good or verdict != "timeout" or asked.deadline.passed:
             return decision, verdict
     if asked.lazily:
         near = _from_near(asked) if len(asked.statements) > _MANY else None

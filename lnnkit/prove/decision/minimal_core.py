@@ -30,7 +30,7 @@ from lnnkit.prove.decision.question import Decision, Ground, bound_formula
 from lnnkit.prove.encoding.graded_encoding import Constraint, MarkedSolver
 from lnnkit.prove.ground.dependency_cone import Definition, Loop, TooWide, definition_of
 from lnnkit.prove.ground.ground_reading import GroundAtom, Instance
-from lnnkit.prove.ground.parts import Blanket
+from lnnkit.prove.ground.parts import BoundedStatement
 from lnnkit.prove.solving import Interrupted
 from lnnkit.prove.verdict import Core, CoreMember
 from lnnkit.syntax import ast
@@ -199,13 +199,13 @@ class _Finder:
         facts, statements, completed = set[CoreMember](), set[CoreMember](), set[str]()
         for item in items:
             match item:
-                case Instance() | Blanket(completes=""):
-                    statements.add(member_of(item.stated.origin))
+                case Instance(stated=stated) | (BoundedStatement(completes="") as stated):
+                    statements.add(member_of(stated.origin))
                 case KnownEnd(given=GivenFact() as given):
                     facts.add(CoreMember(given.text, given.file, given.row))
                 case Definition() | KnownEnd(completed=True):
                     completed.add(item.key[0])
-                case Blanket():
+                case BoundedStatement():
                     completed.add(item.completes)
                 case Loop():
                     completed |= {name for name, _ in item.atoms}

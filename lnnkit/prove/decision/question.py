@@ -198,18 +198,15 @@ class Asked:
     def lazily(self) -> bool:
         """Whether lazy instantiation applies: no quantifier, and no rule that completes atoms, compares individuals of
         open sorts, and completed atoms are defined by non-recursive rules alone, and false of unnamed individuals."""
-        if self.ground.of_unnamed(self.question, self.statements) or self._compares(self.question.part):
+        if self.ground.of_unnamed(self.question, self.statements) or any(map(self.ground.index.defined, self.merging)):
             return False
-        compared = (stated for stated in self.statements if self._compares(stated.part) or stated in self.merging)
-        if any(stated not in self.merging or self.ground.index.defined(stated) for stated in compared):
-            return False
-        return all(map(self._plainly_completed, self.statements))
+        parts = (self.question.part, *(stated.part for stated in self.statements))
+        return not any(map(self._compares, parts)) and all(map(self._plainly_completed, self.statements))
 
     @cached_property
     def merging(self) -> frozenset[BoundedStatement]:
-        """The statements that compare individuals of open sorts, none of which a quantifier binds."""
-        every = (stated for stated in self.statements if not self._compares(stated.part))
-        return frozenset(stated for stated in every if self._compares(stated.part, stated.variables))
+        """The statements that compare individuals of open sorts."""
+        return frozenset(stated for stated in self.statements if self._compares(stated.part, stated.variables))
 
     def _compares(self, part: Part, variables: Sequence[tuple[str, str]] = ()) -> bool:
         """Whether a formula compares individuals of open sorts that its quantifiers, or these variables, bind."""
