@@ -209,8 +209,6 @@ class _Finder:
                     completed.add(item.completes)
                 case Loop():
                     completed |= {name for name, _ in item.atoms}
-                case _:
-                    pass
         program, ruled = self.ground.known.program, [*(self.encoding.closed & self.ground.known.derived)]
         for name in ruled:  # grows: what rules do not derive rests on all that they read
             read = {other for rule, _ in self.ground.index.defining(name) for other in rule.part.names}
@@ -313,8 +311,6 @@ class _Record:
                     forms += [rule for rule, _ in completed.instances]
                 case KnownEnd():
                     premises[self._known(item.key, item.end)] = None
-                case _:  # items of the classical reading, which say nothing about degrees
-                    pass
         atoms = dict.fromkeys(itertools.chain.from_iterable(map(self._closed_atoms, forms)))
         premises |= {self._false(key): None for key in atoms if self._ground.known.box(key)[1] <= 0}
         rests = [Premise(number, 1.0) for number in premises]
