@@ -68,10 +68,10 @@ class ClassicalDecision(Decision):
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true. Raises `TooWide`, `Interrupted`."""
         try:
-            ways = self.can(truth=False), self.can(truth=True)
+            false = self.can(truth=False)
+            return "timeout" if false == "unknown" else _VERDICTS.get((false, self.can(truth=True)), "timeout")
         except TimedOut:
             return "timeout"
-        return _VERDICTS.get(ways, "timeout")
 
     def can(self, *, truth: bool) -> SolverStatus:
         """Whether the question can have a truth, with a model or an unsatisfiable core."""
