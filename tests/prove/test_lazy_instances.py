@@ -150,6 +150,13 @@ def test_statements_near_the_question_suffice_in_an_ontology_with_a_functional_p
 
 
 @pytest.mark.usefixtures("lazily")
+def test_an_individual_that_exists_no_more_may_have_been_the_only_row_of_a_quantifier() -> None:
+    needs = "axiom exists X: A(X)\naxiom A(X) -> (exists Y: R(X, Y) & A(Y))\naxiom R(X, Y) & A(X) -> B(Y)\n"
+    kb = lnnkit.loads(f"sort thing open\npredicate A(thing)\npredicate R(thing, thing)\n{needs}axiom B(X) -> false\n")
+    assert kb.prove("forall X: A(X) -> B(X)").verdict == "inconsistent"
+
+
+@pytest.mark.usefixtures("lazily")
 def test_individuals_may_be_equal_where_a_property_is_functional() -> None:
     needs = "\n".join(f"axiom P(X) -> (exists Y: R(X, Y) & {name}(Y))" for name in "QS")
     text = f"sort thing open\npredicate R(thing, thing)\n{needs}\naxiom R(X, Y) & R(X, Z) -> Y = Z\n"

@@ -156,15 +156,18 @@ class WorldReading(WorldValues):
 
     def affected(self, key: GroundAtom, statements: Sequence[BoundedStatement]) -> Iterator[Instance]:
         """The instances that read an atom and may fail now, or may have failed before."""
+        people = [(self.sort_of[entity], entity) for entity in key[1] if entity in self.sort_of]
+        gone = not all(self.has(*person) for person in people)  # a quantifier may have lost the row of one
         for stated in statements:
             for leaf, quantifiers, _ in reversed(stated.part.occurrences):
                 if leaf.name != key[0]:
                     continue
-                sorts = dict(itertools.chain(stated.variables, *(quantifier.bound for quantifier in quantifiers)))
+                inner = () if gone else quantifiers
+                sorts = dict(itertools.chain(stated.variables, *(quantifier.bound for quantifier in inner)))
                 bound = self.unified(leaf, key[1], sorts)
                 if bound is None:
                     continue
-                if not quantifiers:
+                if not inner:
                     yield from self.instances(stated, bound)
                     continue
                 # The atoms without which the row of a quantifier is neutral, now and before
