@@ -135,6 +135,36 @@ def test_what_inference_gives_of_closed_predicates_is_kept() -> None:
     assert kb.prove("forall X: A(X)").verdict == "neither"
 
 
+def functional_text(count: int) -> str:
+    """An ontology in which each class needs a member of another by one functional property."""
+    declared = [f"predicate C{place}(thing)" for place in range(count)]
+    needs = [f"axiom C{place}(X) -> (exists Y: R(X, Y) & C{(7 * place + 1) % count}(Y))" for place in range(count)]
+    others = ("axiom R(X, Y) & R(X, Z) -> Y = Z", "axiom Has(X) <-> (exists Y: R(X, Y) & C1(Y))")
+    first = ("sort thing open", "predicate R(thing, thing)", "predicate Has(thing)")
+    return "\n".join((*first, *declared, *needs, *others))
+
+
+def test_statements_near_the_question_suffice_in_an_ontology_with_a_functional_property() -> None:
+    proved = lnnkit.loads(functional_text(300)).prove("forall X: C0(X) -> Has(X)", timeout=30)
+    assert (proved.verdict, len(proved.core), proved.minimal) == ("entailed", 2, True)
+
+
+@pytest.mark.usefixtures("lazily")
+def test_an_individual_that_exists_no_more_may_have_been_the_only_row_of_a_quantifier() -> None:
+    needs = "axiom exists X: A(X)\naxiom A(X) -> (exists Y: R(X, Y) & A(Y))\naxiom R(X, Y) & A(X) -> B(Y)\n"
+    kb = lnnkit.loads(f"sort thing open\npredicate A(thing)\npredicate R(thing, thing)\n{needs}axiom B(X) -> false\n")
+    assert kb.prove("forall X: A(X) -> B(X)").verdict == "inconsistent"
+
+
+@pytest.mark.usefixtures("lazily")
+def test_individuals_may_be_equal_where_a_property_is_functional() -> None:
+    needs = "\n".join(f"axiom P(X) -> (exists Y: R(X, Y) & {name}(Y))" for name in "QS")
+    text = f"sort thing open\npredicate R(thing, thing)\n{needs}\naxiom R(X, Y) & R(X, Z) -> Y = Z\n"
+    kb = lnnkit.loads(f"{text}axiom Q(X) & S(X) -> T(X)\nfact P(anna)\n")
+    assert kb.prove("exists Y: R(anna, Y) & T(Y)").verdict == "entailed"
+    assert kb.prove("exists Y: R(anna, Y) & P(Y)").verdict == "neither"
+
+
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"no LUBM data at {DATA}")
 @pytest.mark.slow
 def test_questions_about_an_entity_of_lubm() -> None:

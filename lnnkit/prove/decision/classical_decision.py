@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from lnnkit.prove.decision.minimal_core import core_of, smtlib
@@ -19,7 +20,6 @@ from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint, MarkedSolver
 from lnnkit.prove.ground.dependency_cone import Definition, TooWide, definition_of, unfounded
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
 from lnnkit.prove.ground.least_world import WorldReading
-from lnnkit.prove.ground.parts import Blanket
 from lnnkit.prove.solving import Z3, SolverStatus
 from lnnkit.prove.verdict import Proved, ShownWorld, Verdict
 from lnnkit.time_limit import Deadline, TimedOut
@@ -37,7 +37,9 @@ _SHOWN = 60  # greatest number of atoms shown of a world that was found lazily
 # Turns of the search for a refutation of *anyone*. Questions about open sorts take 2.1 s with none, 2.2 s with 100,
 # 2.4 s with 1,000, and have the same verdicts (`python -m benchmarks.question_constants unnamed`)
 _TURNS = 100
-_FIRST_SECONDS = 1.0  # time limit for quantifiers over unnamed individuals
+_FIRST_SECONDS = 1.0  # time limit for quantifiers over unnamed individuals, and for the statements near a question
+_MERGING_SECONDS = 5.0  # for worlds in which unnamed individuals are distinct, where statements compare them
+_MANY = 200  # statements; of fewer, those near the question are not tried first
 _LATE = "time ran out before it was decided"
 _OPEN = "it depends on arithmetic that the solver cannot be given: a unit, an unknown exponent, a power above 16"
 
@@ -66,12 +68,12 @@ class ClassicalDecision(Decision):
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true. Raises `TooWide`, `Interrupted`."""
         try:
-            ways = self._can(truth=False), self._can(truth=True)
+            false = self.can(truth=False)
+            return "timeout" if false == "unknown" else _VERDICTS.get((false, self.can(truth=True)), "timeout")
         except TimedOut:
             return "timeout"
-        return _VERDICTS.get(ways, "timeout")
 
-    def _can(self, *, truth: bool) -> SolverStatus:
+    def can(self, *, truth: bool) -> SolverStatus:
         """Whether the question can have a truth, with a model or an unsatisfiable core."""
         goal = self._solver.mark(self._goal if truth else self.encoding.negated(self._goal))
         while (status := self._checked(goal)) == "sat":
@@ -124,9 +126,8 @@ class ConeDecision(ClassicalDecision):
             self._mark(item)
         if self.encoding.unnamed is not None:
             statements = ground.related(question)
-            completions = map(ground.index.completion, ground.of_unnamed(question, statements))
-            for blanket in (*map(Blanket, statements), *completions):
-                self._mark(blanket)
+            for stated in (*statements, *map(ground.index.completion, ground.of_unnamed(question, statements))):
+                self._mark(stated)
         if any(low > high for low, high in map(ground.known.box, cone.atoms)):  # arrested by its own facts
             self.encoding.arithmetic.asides.append(False)
 
@@ -154,6 +155,7 @@ class LazyDecision(ClassicalDecision):
     def __init__(self, asked: Asked) -> None:
         known, most = asked.ground.known, asked.ground.limit
         super().__init__(asked, WorldReading(known, asked.statements, asked.mentioning, self._pause, most))
+        self._merging: set[Constraint] = set()
         self._defined: set[GroundAtom] = set()
         self.cone = asked.new_cone()
 
@@ -176,12 +178,17 @@ class LazyDecision(ClassicalDecision):
         every = self.encoding.quantified.values()
         some = [one for one in every if not (one.complete or one.decided or one in allowed)]
         lacks = {quantified: self.encoding.lack(quantified) for quantified in some}
-        nots = map(self.encoding.negated, lacks.values())
-        status = self._solver.check(self.deadline, [goal, *self._solver.marks.values(), *nots])
-        if status != "unsat":
-            return status, []
-        names, items = self._solver.core()
-        missing = [quantified for quantified, lack in lacks.items() if lack.decl().name() in names]
+        nots, plain = [*map(self.encoding.negated, lacks.values())], False
+        while True:
+            marks = [mark for item, mark in self._solver.marks.items() if not (plain and item in self._merging)]
+            status = self._solver.check(self.deadline, [goal, *marks, *nots])
+            if status != "unsat":
+                return "unknown" if plain else status, []
+            names, items = self._solver.core()
+            missing = [quantified for quantified, lack in lacks.items() if lack.decl().name() in names]
+            if missing or self._merging.isdisjoint(items):
+                break
+            plain = True  # individuals may be equal in a world, so these instances refute nothing
         if not missing:
             self._used |= dict.fromkeys(items)
         return status, missing
@@ -232,6 +239,8 @@ class LazyDecision(ClassicalDecision):
             raise TooWide(f"it depends on more than {self._ground.limit:,} instances of statements")
         self._pause()
         self._mark(item)
+        if isinstance(item, Instance) and item.stated in self.asked.merging:
+            self._merging.add(item)
         if self._ground.tell is not None:
             self._ground.tell(self.count, len(self.encoding.atoms))
 
@@ -312,19 +321,37 @@ def _classical(asked: Asked) -> Proved:
 def _decided(asked: Asked) -> tuple[ClassicalDecision, Verdict]:
     """Quantifiers over unnamed individuals may keep the solver busy for ever, so where lazy instantiation applies, the
     whole cone gets only a share of the time."""
-    try:
+    decision: ClassicalDecision | None = None
+    with suppress(TooWide):
         decision = ConeDecision(asked)
-    except TooWide:
-        if not asked.lazily:
-            asked.cone = asked.new_cone()
-            decision = ConeDecision(asked)
-            return decision, decision.decide()
-    else:
-        if decision.encoding.unnamed is None or not asked.lazily:
-            return decision, decision.decide()
-        decision.deadline = asked.deadline.share(3).capped(_FIRST_SECONDS)
+    if decision is not None:
+        for_good = decision.encoding.unnamed is None or not asked.lazily
+        decision.deadline = asked.deadline if for_good else asked.deadline.share(3).capped(_FIRST_SECONDS)
         verdict = decision.decide()
-        if verdict != "timeout" or asked.deadline.passed:
+        if for_good or verdict != "timeout" or asked.deadline.passed:
             return decision, verdict
-    decision = LazyDecision(asked)
+    if asked.lazily:
+        near = _from_near(asked) if len(asked.statements) > _MANY else None
+        decision = LazyDecision(asked)
+        if near is not None or not asked.merging:
+            return near or (decision, decision.decide())
+        decision.deadline = asked.deadline.share(3).capped(_MERGING_SECONDS)
+        with suppress(TooWide):
+            verdict = decision.decide()
+            if verdict != "timeout":
+                return decision, verdict
+    asked.cone = asked.new_cone()
+    decision = ConeDecision(asked)
     return decision, decision.decide()
+
+
+def _from_near(asked: Asked) -> tuple[ClassicalDecision, Verdict] | None:
+    """The verdict that the statements near the question suffice for; None if they do not."""
+    for steps in (1, 2):
+        near, whole = LazyDecision(replace(asked, steps=steps)), LazyDecision(asked)
+        near.deadline = whole.deadline = asked.deadline.share(4).capped(_FIRST_SECONDS)
+        with suppress(TooWide):
+            verdict = near.decide()
+            if verdict in ("entailed", "refuted") and whole.can(truth=verdict == "entailed") == "sat":
+                return near, verdict
+    return None

@@ -2,8 +2,7 @@
 
 `LazyBounds` starts with the question alone. The optimiser's model is laid over the least world (`WorldValues`), and the
 instances that this world violates are added. Bounds only get tighter by that, so they hold at any moment; where an
-extreme model violates nothing it is a world of the program, and the bound is the tightest. A ``forall`` that is a whole
-statement is instantiated as if its variables were those of the statement.
+extreme model violates nothing it is a world of the program, and the bound is the tightest.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from typing import Self
 
 from lnnkit.prove.decision.minimal_core import CoreItem, core_of, near_items
@@ -21,7 +20,6 @@ from lnnkit.prove.decision.question import TOLERANCE, Asked, Decision, Ground, Q
 from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, Constraint, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.least_world import WorldReading
-from lnnkit.prove.ground.parts import BoundedStatement
 from lnnkit.prove.rational_terms import rational
 from lnnkit.prove.solving import Z3, SolverStatus, checked, fraction
 from lnnkit.prove.verdict import Proved, ShownWorld
@@ -221,9 +219,8 @@ class LazyBounds(GradedDecision):
     def _translate(self) -> None:
         self.cone = self.asked.cone = self.asked.new_cone()
         self.cone.near = _SHOWN
-        statements = [_opened(stated) for stated in self.asked.statements]
-        mentioning = cache(lambda name: [stated for stated in statements if name in stated.part.names])
-        self._reading = WorldReading(self._ground.known, statements, mentioning, self.cone.pause)
+        asked = self.asked
+        self._reading = WorldReading(self._ground.known, asked.statements, asked.mentioning, self.cone.pause)
         self._turns = 0
         self._drain()
 
@@ -260,14 +257,6 @@ class LazyBounds(GradedDecision):
     def _drain(self) -> None:
         self._said += self.encoding.drained()
         self.cone.atoms |= dict.fromkeys(self.encoding.atoms)
-
-
-def _opened(stated: BoundedStatement) -> BoundedStatement:
-    """A statement without the ``forall`` around it: the least of its rows is as true as the statement has to be."""
-    while stated.part.least and stated.upper >= 1:
-        (body,) = stated.part.operands
-        stated = replace(stated, part=body, variables=(*stated.variables, *stated.part.bound))
-    return stated
 
 
 def _between(one: Fraction, other: Fraction) -> Fraction:

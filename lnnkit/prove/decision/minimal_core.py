@@ -31,7 +31,7 @@ from lnnkit.prove.decision.question import Decision, Ground, bound_formula
 from lnnkit.prove.encoding.graded_encoding import Constraint, MarkedSolver
 from lnnkit.prove.ground.dependency_cone import Definition, Loop, TooWide, definition_of
 from lnnkit.prove.ground.ground_reading import GroundAtom, Instance
-from lnnkit.prove.ground.parts import Blanket
+from lnnkit.prove.ground.parts import BoundedStatement
 from lnnkit.prove.solving import Z3, Interrupted
 from lnnkit.prove.verdict import Core, CoreMember
 from lnnkit.syntax import ast
@@ -227,18 +227,16 @@ class _Finder:
         facts, statements, completed = set[CoreMember](), set[CoreMember](), set[str]()
         for item in items:
             match item:
-                case Instance() | Blanket(completes=""):
-                    statements.add(member_of(item.stated.origin))
+                case Instance(stated=stated) | (BoundedStatement(completes="") as stated):
+                    statements.add(member_of(stated.origin))
                 case KnownEnd(given=GivenFact() as given):
                     facts.add(CoreMember(given.text, given.file, given.row))
                 case Definition() | KnownEnd(completed=True):
                     completed.add(item.key[0])
-                case Blanket():
+                case BoundedStatement():
                     completed.add(item.completes)
                 case Loop():
                     completed |= {name for name, _ in item.atoms}
-                case _:
-                    pass
         program, ruled = self.ground.known.program, [*(self.encoding.closed & self.ground.known.derived)]
         for name in ruled:  # grows: what rules do not derive rests on all that they read
             read = {other for rule, _ in self.ground.index.defining(name) for other in rule.part.names}
@@ -341,8 +339,6 @@ class _Record:
                     forms += [rule for rule, _ in completed.instances]
                 case KnownEnd():
                     premises[self._known(item.key, item.end)] = None
-                case _:  # items of the classical reading, which say nothing about degrees
-                    pass
         atoms = dict.fromkeys(itertools.chain.from_iterable(map(self._closed_atoms, forms)))
         premises |= {self._false(key): None for key in atoms if self._ground.known.box(key)[1] <= 0}
         rests = [Premise(number, 1.0) for number in premises]

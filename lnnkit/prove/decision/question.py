@@ -141,13 +141,15 @@ def bound_formula(
 
 @dataclass
 class Asked:
-    """A question with the ``cone`` of instances that go to the solver, and ``statements`` on which it may depend."""
+    """A question with the ``cone`` of instances that go to the solver, and ``statements`` on which it may depend: all
+    of them, or those that share predicates with it (one of the ``steps``), and with these in turn."""
 
     ground: Ground
     question: Question
     reading: Reading
     alpha: float
     deadline: Deadline
+    steps: int | None = None
 
     def __post_init__(self) -> None:
         self.cone = self.new_cone(self.ground.eager)
@@ -178,8 +180,13 @@ class Asked:
 
     @cached_property
     def statements(self) -> list[BoundedStatement]:
-        """The statements connected to the question by unsettled atoms."""
-        return self.ground.related(self.question, open_only=True)
+        """The statements connected to the question by unsettled atoms; if so, within a number of ``steps``."""
+        near = every = self.ground.related(self.question, open_only=True)
+        names = self.question.part.names
+        for _ in range(self.steps or 0):
+            near = [stated for stated in every if names & stated.part.names]
+            names = names.union(*(stated.part.names for stated in near))
+        return near
 
     @cached_property
     def mentioning(self) -> Callable[[str], list[BoundedStatement]]:
@@ -189,19 +196,25 @@ class Asked:
 
     @cached_property
     def lazily(self) -> bool:
-        """Whether lazy instantiation applies: no statement compares individuals of open sorts, and completed atoms are
-        defined by non-recursive rules alone, and false of unnamed individuals."""
-        if self.ground.of_unnamed(self.question, self.statements):
+        """Whether lazy instantiation applies: no quantifier, and no rule that completes atoms, compares individuals of
+        open sorts, and completed atoms are defined by non-recursive rules alone, and false of unnamed individuals."""
+        if self.ground.of_unnamed(self.question, self.statements) or any(map(self.ground.index.defined, self.merging)):
             return False
-        parts = [(self.question.part, ()), *((stated.part, stated.variables) for stated in self.statements)]
-        compared = (
-            sort
-            for part, variables in parts
+        parts = (self.question.part, *(stated.part for stated in self.statements))
+        return not any(map(self._compares, parts)) and all(map(self._plainly_completed, self.statements))
+
+    @cached_property
+    def merging(self) -> frozenset[BoundedStatement]:
+        """The statements that compare individuals of open sorts."""
+        return frozenset(stated for stated in self.statements if self._compares(stated.part, stated.variables))
+
+    def _compares(self, part: Part, variables: Sequence[tuple[str, str]] = ()) -> bool:
+        """Whether a formula compares individuals of open sorts that its quantifiers, or these variables, bind."""
+        return any(
+            leaf.kind == "same" and name in leaf.variables and self.ground.known.is_open(sort)
             for leaf, quantifiers, _ in part.occurrences
             for name, sort in chain(variables, *(quantifier.bound for quantifier in quantifiers))
-            if leaf.kind == "same" and name in leaf.variables
         )
-        return not any(map(self.ground.known.is_open, compared)) and all(map(self._plainly_completed, self.statements))
 
     @cached_property
     def without_completion(self) -> bool:

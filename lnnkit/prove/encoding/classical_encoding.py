@@ -26,7 +26,7 @@ from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint, GradedEncodi
 from lnnkit.prove.ground.dependency_cone import Loop
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
 from lnnkit.prove.ground.least_world import WorldValues
-from lnnkit.prove.ground.parts import Assignment, Blanket, BoundedStatement, Part
+from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
 from lnnkit.prove.rational_terms import Box
 from lnnkit.prove.solving import Z3
 
@@ -52,10 +52,9 @@ class ClassicalEncoding(GradedEncoding):
     def held(self, item: Constraint) -> Z3 | bool:
         """The constraint that an item holds."""
         match item:
-            case Blanket():
-                stated = item.stated  # holds for all unnamed individuals in the sorts of its variables
-                body = stated.part if stated.lower > 0 else Part("not", operands=(stated.part,))
-                return self._least(self._unnamed_rows(Part(LEAST, operands=(body,), bound=stated.variables), {}))
+            case BoundedStatement():  # holds for all unnamed individuals in the sorts of its variables
+                body = item.part if item.lower > 0 else Part("not", operands=(item.part,))
+                return self._least(self._unnamed_rows(Part(LEAST, operands=(body,), bound=item.variables), {}))
             case Loop():
                 some = self._greatest(self.atom(key) for key in sorted(item.atoms))
                 self._absent = item.atoms

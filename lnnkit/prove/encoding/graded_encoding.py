@@ -20,12 +20,12 @@ from lnnkit.logic.points import TruthValue, WeightedTruth
 from lnnkit.numeric import Comparison
 from lnnkit.prove.ground.dependency_cone import Definition, Loop
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
-from lnnkit.prove.ground.parts import Assignment, Blanket, BoundedStatement, Part
+from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
 from lnnkit.prove.rational_terms import ArithmeticEncoding, Box, rational
 from lnnkit.prove.solving import Z3, SolverStatus, checked, solver_module
 from lnnkit.time_limit import Deadline
 
-Constraint = Instance | Definition | Loop | Blanket
+Constraint = Instance | Definition | Loop | BoundedStatement  # a statement about unnamed individuals alone
 T = TypeVar("T")
 ZERO, ONE = Fraction(0), Fraction(1)
 _GRID = 9  # a bound within rounding of a number with this many decimals is read as that number

@@ -46,6 +46,7 @@ class WorldValues(GroundReading):
         self.known = known
         self._now: dict[GroundAtom, float] = {}
         self._before: dict[GroundAtom, float] = {}
+        self._raised: dict[str, list[tuple[str, ...]]] = {}  # entities of atoms that are, or were, true by assignment
         self._existing: dict[str, list[str]] = {}
         self.sort_of: dict[str, str] = {}  # by unnamed individual
         self.anyones: set[str] = set()  # those that stand for any individual, named ones included
@@ -56,6 +57,10 @@ class WorldValues(GroundReading):
         self._existing = {}
         for person in existing:
             self._existing.setdefault(self.sort_of[person], []).append(person)
+        self._raised = {}
+        for key in self._now | self._before:
+            if self.known.box(key)[0] <= 0 and self._true(key):
+                self._raised.setdefault(key[0], []).append(key[1])
         both = self._before | self._now
         return [key for key in both if self._at(self._before, key) != self._at(self._now, key)]
 
@@ -95,15 +100,13 @@ class WorldValues(GroundReading):
 
     def listed(self, name: str, fixed: Mapping[int, str], end: int) -> Iterator[tuple[str, ...]]:
         """The entities of atoms that are true now, or were so before the last change."""
+        yield from (row for row in self.known.listed(name, fixed, 0) if self._true((name, row)))
+        for row in self._raised.get(name, ()):
+            if all(row[place] == text for place, text in fixed.items()):
+                yield row
 
-        def true(key: GroundAtom) -> bool:
-            return self._at(self._now, key) > 0 or self._at(self._before, key) > 0
-
-        yield from (row for row in self.known.listed(name, fixed, 0) if true((name, row)))
-        for key in self._now | self._before:
-            fits = key[0] == name and all(key[1][place] == text for place, text in fixed.items())
-            if fits and self.known.box(key)[0] <= 0 and true(key):
-                yield key[1]
+    def _true(self, key: GroundAtom) -> bool:
+        return self._at(self._now, key) > 0 or self._at(self._before, key) > 0
 
     def _at(self, said: Mapping[GroundAtom, float], key: GroundAtom) -> float:
         truth = said.get(key)
@@ -153,15 +156,18 @@ class WorldReading(WorldValues):
 
     def affected(self, key: GroundAtom, statements: Sequence[BoundedStatement]) -> Iterator[Instance]:
         """The instances that read an atom and may fail now, or may have failed before."""
+        people = [(self.sort_of[entity], entity) for entity in key[1] if entity in self.sort_of]
+        gone = not all(self.has(*person) for person in people)  # a quantifier may have lost the row of one
         for stated in statements:
             for leaf, quantifiers, _ in reversed(stated.part.occurrences):
                 if leaf.name != key[0]:
                     continue
-                sorts = dict(itertools.chain(stated.variables, *(quantifier.bound for quantifier in quantifiers)))
+                inner = () if gone else quantifiers
+                sorts = dict(itertools.chain(stated.variables, *(quantifier.bound for quantifier in inner)))
                 bound = self.unified(leaf, key[1], sorts)
                 if bound is None:
                     continue
-                if not quantifiers:
+                if not inner:
                     yield from self.instances(stated, bound)
                     continue
                 # The atoms without which the row of a quantifier is neutral, now and before

@@ -104,26 +104,20 @@ class Part:
 
 @dataclass(eq=False)
 class BoundedStatement:
-    """A statement: ``part`` lies in ``[lower, upper]`` for all values of its ``variables``."""
+    """A statement, or what all say that ``completes`` a predicate: ``part`` lies in ``[lower, upper]`` for all values
+    of its ``variables``."""
 
     part: Part
     lower: float
     upper: float
     variables: tuple[tuple[str, str], ...]  # names and sorts
     origin: Assertion
+    completes: str = ""
 
     @cached_property
     def guards(self) -> tuple[Part, ...]:
         """The guards of an instance: without them it is satisfied."""
         return _guards(self.part, lambda box: box[0] >= self.lower and box[1] <= self.upper)
-
-
-@dataclass(frozen=True, slots=True)
-class Blanket:
-    """The constraint that a statement, or all that say what ``completes`` a predicate, puts on unnamed individuals."""
-
-    stated: BoundedStatement
-    completes: str = ""
 
 
 def part_of(form: Form, predicates: Mapping[str, Predicate]) -> Part:
@@ -194,7 +188,7 @@ class StatementIndex:
         pairs = ((rule, head) for rule in self.mentioning(name) for head in self.defined(rule) if head.name == name)
         return [(self._completing(rule, head), head) for rule, head in pairs]
 
-    def completion(self, name: str) -> Blanket:
+    def completion(self, name: str) -> BoundedStatement:
         """That an atom about unnamed individuals is true only if one of the rules of its predicate makes it so."""
         sorts = self._world.program.predicates[name].sorts
         variables = tuple((f"?{place}", sort) for place, sort in enumerate(sorts))
@@ -204,7 +198,7 @@ class StatementIndex:
             row = _crisp("and", stated.part.operands[0], *same)
             rows.append(Part(GREATEST, operands=(row,), bound=stated.variables) if stated.variables else row)
         whole = _crisp("implies", Part("atom", name, terms), _crisp("or", *rows))
-        return Blanket(BoundedStatement(whole, 1.0, 1.0, variables, rules[0][0].origin), name)
+        return BoundedStatement(whole, 1.0, 1.0, variables, rules[0][0].origin, name)
 
     def _completing(self, stated: BoundedStatement, head: Part) -> BoundedStatement:
         """A statement as the completion of one of its heads reads it: with an ``exists`` over the variables of open
