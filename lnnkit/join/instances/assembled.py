@@ -185,13 +185,14 @@ class Assembler:
         ids = dict(zip((self._group, *block.bound), columns, strict=True))
         group = ids.pop(self._group)
         ids = {**{variable: groups[variable].take(group) for variable in block.free}, **ids}
-        virtual, stranger = np.zeros(len(group), bool), np.zeros(len(group), bool)
+        virtual, stranger, several = (np.zeros(len(group), bool) for _ in range(3))
         for variable, column in ids.items():
             virtual |= column >= generic
             if variable in block.bound:
                 stranger |= column == self.domain.stranger
+                several |= column == generic
         self._guard(self.formula, len(group))
-        copies = np.where(virtual, (self._total(block.bound) - counts).take(group), 1)
+        copies = np.where(several, (self._total(block.bound) - counts).take(group), 1)
         return ids, len(group), Grouping(group, length, of, virtual, stranger, copies), counts
 
     def _unnamed(self, number: int) -> Iterable[frozenset[int]]:
