@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from functools import cache, partial
 
 from lnnkit.check.program import ENTITY, Assertion
+from lnnkit.check.walk import nodes
 from lnnkit.explain.checker.exact_step import CompletedAtom, check_exact
-from lnnkit.explain.checker.ground_form import Form, Free, bound_sorts, covers, filled, free_sorts, truth_of
+from lnnkit.explain.checker.ground_form import Form, Free, GroundTerm, bound_sorts, covers, filled, free_sorts, truth_of
 from lnnkit.explain.checker.proof_world import OTHER, Box, InstanceNode, InvalidStep, ProofWorld, Tree, demand
 from lnnkit.explain.proof.proof import SIDES, Proof, Step
+from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES
 
 _Others = tuple[tuple[str, str], ...] | None  # sorts, and a name for any of the entities that are not named
@@ -91,6 +93,8 @@ class _Premises:
         self.exact: dict[Form, Box] = {}
         self._blanket: list[tuple[Form, Box, frozenset[tuple[str, ...]] | None, Callable[[], bool]]] = []
         self._world = world
+        aggregates = (part.name for part in nodes(step.formula or step.conclusion) if isinstance(part, ast.Aggregate))
+        self._may_be_empty = not {"mean", "min", "max"}.isdisjoint(aggregates)
         for premise in step.premises:
             base = proof.steps[premise.step]
             form = world.form(base.conclusion)
@@ -112,7 +116,9 @@ class _Premises:
             alike = pattern.name == form.name or pattern.arithmetic is not None  # a formula whose text may be shorter
             if pattern.kind == form.kind and alike and covers(pattern, form):
                 if form.kind != "atom":
-                    if _equalities(pattern) == _equalities(form):  # it says nothing of `a = a` where it has `X = a`
+                    excepts = self._may_be_empty and self._has_facts(form, {*pattern.all_terms})
+                    # it says nothing of `a = a` where it has `X = a`
+                    if _equalities(pattern) == _equalities(form) and not excepts:
                         return box
                     continue
                 named = all(isinstance(term, str) and not term.startswith(OTHER) for term in form.terms)
@@ -124,6 +130,12 @@ class _Premises:
                 if free and (not unnamed or of_unnamed()):
                     return box
         return _unknown(form, self._world)
+
+    def _has_facts(self, form: Form, known: Set[GroundTerm]) -> bool:
+        """Whether facts list an entity of an atom in the form that is not ``known``: what holds of all others, and is
+        harmless where it is read of this, may leave an aggregate without an element that it has."""
+        atoms = (leaf for leaf in form.leaves if leaf.kind == "atom")
+        return any(({*atom.entities} - known) & self._world.origins.entities(atom.name) for atom in atoms)
 
     def tree(self, form: Form, target: Form, *, asked: bool = False) -> Tree:
         """An instance with a row for each entity that a premise, the target or the instance names, and one for all
