@@ -156,3 +156,19 @@ def test_proving_says_that_it_knows_no_aggregates() -> None:
     kb = lnnkit.loads(f"{TRANSFERS}rule {TOTAL} > 10000 -> Watch(X)\n")
     with pytest.raises(lnnkit.ProgramError, match="`sum` is an aggregate, and proving knows none yet"):
         kb.prove("Watch(ann)")
+
+
+def test_only_pairs_of_one_group_are_compared() -> None:
+    """More than three claims of a person within a year: of 1,000 claims no million pairs are compared."""
+    rng = random.Random(0)
+    claims = [(f"c{n}", f"p{rng.randrange(150)}", rng.randrange(1000)) for n in range(1000)]
+    facts = [f"fact Claim({claim}, {person})\nfact day({claim}) = {day}\n" for claim, person, day in claims]
+    within = "day(D) - 365 < day(C) & day(C) <= day(D)"
+    kb = lnnkit.loads(
+        f"predicate Claim(claim, person) closed\nnumber day(claim)\n{''.join(facts)}"
+        f"rule Claim(D, P) & (count C: Claim(C, P) & {within}) > 3 -> Flag(D)\n"
+    )
+    kb.infer(max_groundings=100_000)
+    days = {person: sorted(day for _, other, day in claims if other == person) for _, person, _ in claims}
+    flagged = {c for c, person, day in claims if sum(day - 365 < other <= day for other in days[person]) > 3}
+    assert flagged and bounds(kb, "Flag(D)") == {(claim,): (1, 1) for claim in flagged}
