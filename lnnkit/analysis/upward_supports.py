@@ -195,6 +195,7 @@ class Upward:
         if index not in self._movers:
             part = self._of(
                 formula=replace(self.formula, neurons=self.formula.neurons[:index]),
+                unnamed={leaf: bounds for leaf, bounds in self._unnamed.items() if leaf < index},
                 individuals=self._individuals,
                 others={},
             )

@@ -65,7 +65,7 @@ def mirrored(signs: Iterable[int]) -> frozenset[int]:
 
 def laws(assertions: Sequence[Assertion]) -> list[Law]:
     """The laws among the comparisons of statements, by their text. Comparisons that are learned or soft have none, nor
-    have those whose statements contradict each other outright."""
+    have those of aggregates and those whose statements contradict each other outright."""
     families, truths = _families(assertions)
     by_text = {law.span.text: law for family in families for law in _of_family(family, truths)}
     return [by_text[text] for text in sorted(by_text)]
@@ -103,8 +103,8 @@ def _families(assertions: Sequence[Assertion]) -> tuple[list[list[_Member]], _Tr
 
 
 def _is_plain(node: ast.Comparison) -> bool:
-    learned = any(isinstance(part, ast.Learnable) for part in nodes(node))
-    return not node.attributes and node.operators[0] in SIGNS and not learned
+    other = any(isinstance(part, ast.Learnable | ast.Aggregate) for part in nodes(node))
+    return not node.attributes and node.operators[0] in SIGNS and not other
 
 
 def _stated(assertion: Assertion) -> Iterator[bool]:

@@ -158,6 +158,21 @@ def test_proving_says_that_it_knows_no_aggregates() -> None:
         kb.prove("Watch(ann)")
 
 
+def test_entities_are_compared_in_conditions() -> None:
+    """Statements with them have laws of order of their other comparisons."""
+    kb = lnnkit.loads(
+        "predicate Has(p, i) closed\nfact Has(a, i)\nfact Has(b, i)\nfact Has(b, j)\n"
+        "rule (count Y: Has(X, Y) & Y != i) > 0 -> P(X)\nrule (count Y: Has(X, Y) & Y != i) <= 0 -> Q(X)\n"
+    )
+    assert bounds(kb, "P(X)") == {("b",): (1, 1)} and bounds(kb, "Q(X)")["a",] == (1, 1)
+
+
+def test_a_constant_is_summed_over_an_open_sort() -> None:
+    kb = lnnkit.loads("sort n open\npredicate H(n, m)\nfact H(a, i) in [0.5, 0.75]\nfact H(b, j)\n")
+    assert kb.explain("sum X: 2 where H(X, i)").verify() == []
+    assert bounds(kb, "(sum X: 2 where H(X, Y)) > 0.5")["i",] == (1, 1)
+
+
 def test_only_pairs_of_one_group_are_compared() -> None:
     """More than three claims of a person within a year: of 1,000 claims no million pairs are compared."""
     rng = random.Random(0)

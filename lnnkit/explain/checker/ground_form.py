@@ -251,7 +251,7 @@ def _replaced(form: Form, put: Callable[[GroundTerm, int], GroundTerm], around: 
         if form.arithmetic is not None:
             return _calculated(form.arithmetic, operands)
         return replace(form, operands=operands)
-    return Form(form.kind, form.name, tuple(put(term, around) for term in form.terms))
+    return replace(form, terms=tuple(put(term, around) for term in form.terms))
 
 
 def free_sorts(form: Form, predicates: Mapping[str, Predicate]) -> dict[str, str]:
