@@ -23,6 +23,7 @@ from lnnkit.logic.bounds import Bounds
 from lnnkit.outcome import Contradiction, Contradictions, Creeping
 from lnnkit.store.row_arrays import Array
 from lnnkit.syntax import ast
+from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
 
@@ -237,9 +238,12 @@ def _everywhere(run: Run) -> Iterator[_Group]:
             count = len(run.grounding.atoms.tables[clash.what].sorts)
             arguments = tuple(ast.Variable(name, span=_NOWHERE) for name in _names(count))
             kind, text = "atom", format_expression(ast.Atom(clash.what, arguments, span=_NOWHERE))
+            if run.plan.lifted.graph.nodes[clash.what]["kind"] in AGGREGATES:
+                kind, text = "neuron", as_text(whole_neuron(run.plan.lifted, clash.what), {})
         elif isinstance(clash.what, Formula):
             names = dict(enumerate(_names(len(clash.what.sorts))))
-            kind, text = "neuron", format_expression(as_expression(clash.what, {}, names))
+            whole = whole_neuron(run.plan.lifted, str(clash.what.auxiliary))
+            kind, text = "neuron", format_expression(as_expression(whole, {}, names))
         else:
             kind, text = "neuron", clash.what.span.text
         bounds = Bounds(*(np.array([end], dtype=np.float64) for end in clash.bounds))

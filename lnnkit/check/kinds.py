@@ -104,8 +104,12 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
                 return _arithmetic_on_truth(node, truth)
             return None if visit.role == "query" else _not_a_formula(span, _short(node), _comparing(node, visit))
         case ast.Aggregate():
-            hint = f"compare it: `({_short(node)}) > 0`"
-            return None if visit.role == "query" else _not_a_formula(span, _short(node), hint)
+            hint, inner = f"compare it: `({_short(node)}) > 0`", node.operands[-1]
+            atoms = (
+                inner.operands if isinstance(inner, ast.Comparison) else ()
+            )  # `(count Y: P(Y) > 1)` is reported there
+            within = any(isinstance(atom, ast.Atom) and _is_truth(atom, visit, symbols) for atom in atoms)
+            return None if visit.role == "query" or within else _not_a_formula(span, _short(node), hint)
         case ast.Atom() if node.name in symbols.numbers and visit.role == "formula" and node.name not in visit.scope:
             return _not_a_formula(name_span(node), node.name, _comparing(node, visit))
         case _:
@@ -222,6 +226,12 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
     kinds = [_kind(operand, visit, symbols) for operand in node.operands]
     equalities = all(operator in ("=", "!=") for operator in node.operators)
     if "truth" in kinds:
+        if isinstance(visit.parent, ast.Aggregate):
+            begun, close = visit.parent.span.on_one_line, len(_short(node)) - len(_short(node.operands[0]))
+            whole = (
+                f"({begun[:-close]}) {begun[-close:].strip()}" if begun.endswith(_short(node)) else "(count Y: ...) > 1"
+            )
+            return error("aggregate", node.span, "the comparison is within the aggregate", f"write `{whole}`")
         if equalities and all(kind in ("truth", "unknown") for kind in kinds):
             sign, word = ("<->", "the same truth") if node.operators[0] == "=" else ("xor", "opposite truths")
             left, right = (_short(operand) for operand in node.operands[:2])

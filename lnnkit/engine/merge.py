@@ -210,7 +210,8 @@ _LIMIT = 2**15 - 2
 class Drift:
     """Counts how often the ends of numbers moved. ``x = y + 1`` and ``x = y`` raise both by one, round after round: an
     end that has moved `MOST` times is left as it is, sound though maybe loose. A long chain without a cycle is not cut
-    short: in each of its rounds some end comes to rest, which allows every end one more move."""
+    short: in each of its rounds some end comes to rest, which allows every end one more move; so does a round in which
+    a truth moves, since a number may be a count."""
 
     def __init__(self) -> None:
         # By relation, for each row's lower and upper end
@@ -219,14 +220,16 @@ class Drift:
         self._last: tuple[dict[Relation, Growing], dict[Relation, Growing]] = ({}, {})
         self._often = [0, 0]  # the greatest number of moves of an end
         self._round = 0
+        self._truths = 0  # the rounds in which a truth moved
         self.met = False  # whether a proposal for such an end was suppressed
 
     def hold(self, inbox: Inbox) -> None:
         """Remove the proposals for ends that moved too often from a round's inbox."""
         self._round += 1
+        self._truths += any(not table.numeric for table, _ in inbox.by_relation())
         for side, often in enumerate(self._often):
             if often >= MOST:
-                most = min(MOST + self._resting(side), _LIMIT)
+                most = min(MOST + self._resting(side) + self._truths, _LIMIT)
                 for table, sides in inbox.by_relation() if often >= most else ():
                     if table.numeric:
                         sides[side][:] = [kept for sent in sides[side] for kept in self._kept(table, side, sent, most)]

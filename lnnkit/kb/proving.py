@@ -62,9 +62,9 @@ def proved(
 ) -> Iterator[Proved]:
     """The answers to questions, in order: one each, or one for each binding of its free variables. Raises `Error` if
     the solver is not installed, `ProgramError` for a number, and for too many bindings."""
-    problems = [no_formula(query) for query in queries if query.numeric] or _aggregates(session, queries)
-    if problems:
-        raise ProgramError(problems)
+    numbers = [no_formula(query) for query in queries if query.numeric]
+    if numbers:
+        raise ProgramError(numbers)
     reading = asked_reading or ("classical" if is_crisp(session.theory.settled()) else "exact")
     asked = [_program_query(session, query) for query in queries]
     if reading == "classical":
@@ -192,6 +192,9 @@ def _grounded(
     tell: Tell | None = None,
     timed: Timed | None = None,
 ) -> Ground:
+    problems = _aggregates(session, queries)
+    if problems:
+        raise ProgramError(problems)
     explainer, fixpoint = rested.explainer, rested.fixpoint
     world, lifted = explainer.world, fixpoint.plan.lifted
     classical = reading == "classical"

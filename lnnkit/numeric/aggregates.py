@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.arrays import Array, quietly
-from lnnkit.numeric.interval import Interval, point, same
+from lnnkit.numeric.interval import GREATEST, Interval, point, same
 from lnnkit.numeric.term import apply, number
 
 _EXACT = 2.0**53  # sums of integers are exact below
@@ -101,16 +101,22 @@ def _products(truths: Interval, values: Interval) -> Interval:
 
 def _sums(terms: Interval, rows: Rows) -> Interval:
     lower = _sum(terms.lower, rows)
-    return Interval(lower, lower if terms.lower is terms.upper else _sum(terms.upper, rows))
+    if terms.lower is terms.upper:
+        return Interval(lower, lower)
+    return Interval(np.minimum(lower, GREATEST), np.maximum(_sum(terms.upper, rows), -GREATEST))
 
 
 def _sum(terms: Array, rows: Rows) -> Array:
-    """The sum of each group, whatever the order of its rows."""
-    group = rows.group
-    if not _in_any_order(terms):
-        order = np.lexsort((terms, group))
-        terms, group = terms.take(order), group.take(order)
-    return np.bincount(group, terms, minlength=rows.groups).astype(np.float64, copy=False)  # of no rows: integers
+    """The correctly rounded sum of each group, so that the order of its rows does not matter."""
+    sums = np.bincount(rows.group, terms, minlength=rows.groups).astype(np.float64, copy=False)  # of no rows: integers
+    if _in_any_order(terms):
+        return sums
+    order = np.argsort(rows.group, kind="stable")
+    ends = np.flatnonzero(np.diff(rows.group.take(order))) + 1
+    for part in np.split(order, ends):
+        if len(part) > 1 and math.isfinite(sums[rows.group[part[0]]]):
+            sums[rows.group[part[0]]] = math.fsum(terms.take(part).tolist())
+    return sums
 
 
 def _in_any_order(terms: Array) -> bool:

@@ -383,8 +383,12 @@ class AstBuilder:
         name = self.text(word)
         if (name == "count") != (len(made) == 1):
             bound, first = self.text(names), self.text(operands[0])
-            message = f"a `{name}` is of {'rows' if name == 'count' else 'a number'}"
-            hint = f"write `count {bound}: ...`" if name == "count" else f"write `{name} {bound}: {first} where ...`"
+            message = f"a `{name}` is of {'what is true, and of no number' if name == 'count' else 'a number'}"
+            hint = f"write `count {bound}: {' & '.join(map(self.text, operands[::2]))}`"
+            if name != "count":
+                hint = (
+                    f"write `{name} {bound}: {first} where ...` of a number, `count {bound}: {first}` of what is true"
+                )
             raise self._fault("aggregate", message, word, hint)
         return ast.Aggregate(cast(Any, name), variables, made, span=self.span(tree))
 
