@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import duckdb
 import pytest
@@ -141,6 +142,17 @@ def test_a_threshold_of_a_sum_is_learned() -> None:
     kb = lnnkit.loads(f"{TRANSFERS}predicate Watch(account)\nrule watch: {TOTAL} > ?limit -> Watch(X)\n{labels}")
     kb.fit()
     assert "?limit=11000" in kb.text
+
+
+def test_a_threshold_beside_a_count_moves_from_its_start() -> None:
+    counts = {name: count for count, name in enumerate("abcdefgh", 1)}
+    facts = "".join(f"fact Has({name}, i{item})\n" for name, count in counts.items() for item in range(count))
+    labels = "".join(f"label {'~' * (count < 6)}Many({name})\n" for name, count in counts.items())
+    rules = "rule (count Y: Has(X, Y)) > ?cut=3 -> Many(X)\nrule (count Y: Has(X, Y)) <= ?cut=3 -> ~Many(X)\n"
+    kb = lnnkit.loads(f"predicate Has(p, i) closed\n{facts}{rules}{labels}")
+    kb.fit()
+    (cut,) = {*re.findall(r"\?cut=([\d.]+)", kb.text)}
+    assert 5 <= float(cut) < 6
 
 
 def test_program_text_with_aggregates_is_printed_as_it_is_read() -> None:

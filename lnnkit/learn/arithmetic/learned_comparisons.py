@@ -313,7 +313,8 @@ def opened_comparisons(
     lifted: LiftedGraph, grounding: Grounding, history: Trail, among: Collection[str], supplied: Collection[str]
 ) -> dict[int, LearnedComparison]:
     """By shape, the comparisons with parameters ``among``, and those of numbers that rest on ``supplied`` ones."""
-    shapes = enumerate(grounding.shapes)
+    initial = [] if history.trace is None else history.trace.scratch  # before the first round
+    shapes = [*enumerate(grounding.shapes), *((-2 - n, scratch.shapes[0]) for n, scratch in enumerate(initial))]
     formulas = {number: shape.formula for number, shape in shapes if shape.formula.auxiliary is not None}
     formulas = {number: formula for number, formula in formulas.items() if formula.compares}
     compared = {

@@ -139,10 +139,11 @@ class RecordedInference:
         number, leaf, side = self.events.groups[reads.group]
         pairs = {index: (ends[index, 0], ends[index, 1]) for index, end in ends if end == 0 and (index, 1) in ends}
         comparison = self.comparisons.get(number)
-        if comparison is not None and (leaf == AUXILIARY or leaf >= 0):
+        itself = leaf in (AUXILIARY, ROOT)
+        if comparison is not None and (itself or leaf >= 0):
             formula, softness = self.shape(number).formula, 0.0
             operands = formula.neurons[formula.top].operands
-            if comparison.crisp and leaf == AUXILIARY:
+            if comparison.crisp and itself:
                 known = [Interval(*(self._as_read(*reads.ends[index, end]) for end in (0, 1))) for index in operands]
                 softness = comparison.softened(known, self._values, self._softness)
             narrowed = (operands.index(leaf), pairs[AUXILIARY]) if leaf >= 0 else None
