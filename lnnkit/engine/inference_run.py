@@ -65,7 +65,8 @@ class Run:
     progress: Progress = field(default_factory=Progress)
     drift: Drift = field(default_factory=Drift)
     unfinished: frozenset[str] = frozenset()
-    waiting: set[str] = field(default_factory=set)  # shared neurons that wait for the first bounds of aggregates
+    waiting: set[str] = field(default_factory=set)  # shared neurons that wait for the first bounds of aggregates,
+    begun: int = 0  # and the tick before which these were set
 
     def arrested(self, number: int) -> Array:
         """Which rows of a shape belong to an arrested instance, including the rows that it was given before, when it

@@ -226,6 +226,15 @@ def test_hints(wrong: str, hint: str) -> None:
     assert hint in str(caught.value)
 
 
+def test_a_proof_reads_aggregates_when_they_are_worked_out() -> None:
+    kb = lnnkit.loads(
+        "predicate H(n, m) closed\npredicate E(n, n)\nfact E(a, a) in [0, 1]\nnumber t\nfact H(a, i)\n"
+        "axiom t = (count X: (count Y: E(X, Y) & H(Y, i)) >= 6)\n"
+    )
+    explanation = kb.explain("t")
+    assert '(count Y: E("a", Y) & H(Y, "i")) <= 1' in str(explanation) and explanation.verify() == []
+
+
 def test_only_pairs_of_one_group_are_compared() -> None:
     """More than three claims of a person within a year: of 1,000 claims no million pairs are compared."""
     rng = random.Random(0)

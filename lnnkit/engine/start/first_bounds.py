@@ -130,6 +130,7 @@ def begin_aggregates(run: Run, pending: Collection[str]) -> None:
             _begin_neurons(run, [response for response in run.demanded if response.rule.formula is formula])
             continue
         _initialise(run, formula)
+        run.begun = run.state.trail.tick + 1
         for response in run.responses.values() if formula.measures else ():
             if response.rule.formula.auxiliary == name:
                 response.rule.started = True  # all that its operands say is known

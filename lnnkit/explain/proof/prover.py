@@ -113,7 +113,7 @@ class Prover:
                     return Step(self.wording.conclusion(table, arguments), SIDES[side], value, "closed")
                 strata, completions = len(self.run.strata), self.sources.history.completions
                 tick = completions[strata - 1].stop if 0 < strata <= len(completions) else 0  # all completed once
-                return self._initial(steps, source, value, tick)
+                return self._initial(steps, source, value, max(tick, self.run.begun))
             case Completed(table, arguments, _, value):
                 step = Step(self.wording.conclusion(table, arguments), "upper", value, "completed")
                 limits = CompletionProof(self.views, source)
