@@ -22,6 +22,7 @@ from lnnkit.arrays import all_set, any_set, where_set
 from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
 from lnnkit.learn.arithmetic.levenberg_marquardt import by_chance
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Unstarted
+from lnnkit.learn.fitting.loss import UNLABELLED
 from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.parameters.rule_parameters import OF_LOGIC, LearnedParameter
 from lnnkit.learn.starting.candidate_search import Candidate, fitted_to_labels, grid
@@ -30,7 +31,6 @@ from lnnkit.learn.starting.comparison_examples import ComparisonData
 from lnnkit.scores import Scores
 
 _SAME = 1e-12  # tolerance of a loss
-_IDLE = ("decay", "slack")  # terms of the loss that do not depend on labels
 _NOTHING = 1e-9  # rounding of a loss or an accuracy
 _DIGITS = (0, 1, 2, 3, 4, 6, 9)
 _FEW = 8  # up to this many thresholds are rounded one by one
@@ -111,7 +111,7 @@ def _restored(fitting: Fitting, values: Tensor, start: Tensor, constraints: Cons
     if not any_set(which) or not constraints.holds(before):
         return values
     now, then = (fitting.infer(point, constraints).losses for point in (values, before))
-    totals = [sum(value for name, value in losses.terms.items() if name not in _IDLE) for losses in (now, then)]
+    totals = [sum(value for name, value in losses.terms.items() if name not in UNLABELLED) for losses in (now, then)]
     same = totals[1] <= totals[0] + _SAME and (then.validation or 0.0) <= (now.validation or 0.0) + _SAME
     return before if same else values
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal as OneOf
 from typing import NamedTuple, get_args
 
@@ -44,6 +44,7 @@ from lnnkit.learn.replay.replay import Replay
 from lnnkit.store.relations import Relation
 
 Distance = OneOf["squared", "log"]
+UNLABELLED = frozenset({"decay", "slack"})  # terms that do not depend on labels
 
 _LEAST = 1e-6  # below this truth, or within it of 1, the logarithm continues as its tangent
 
@@ -63,9 +64,8 @@ class Objective:
         """Raises ``ValueError`` for an unknown distance, or a negative weight."""
         if self.distance not in get_args(Distance):
             raise ValueError(f"loss must be one of {', '.join(map(repr, get_args(Distance)))}; got {self.distance!r}")
-        weights = {"contradictions": self.contradictions, "uncertainty": self.uncertainty, "decay": self.decay}
-        for name, weight in {**weights, "slack": self.slack}.items():
-            if weight is not None and not 0 <= weight < math.inf:
+        for name, weight in asdict(self).items():
+            if name != "distance" and weight is not None and not 0 <= weight < math.inf:
                 raise ValueError(f"{name} must be a number of at least 0; got {weight}")
 
 
