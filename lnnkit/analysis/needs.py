@@ -5,18 +5,26 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal as OneOf
 from typing import NamedTuple
+
+import numpy as np
 
 from lnnkit.analysis.families import Element, Support
 from lnnkit.analysis.relevance import ALL, Reading, Relevance
 from lnnkit.analysis.supports import Analysis, Send
 from lnnkit.analysis.upward_supports import Upward
+from lnnkit.arrays import any_set
+from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula, Neuron
+from lnnkit.logic.bounds import Bounds
+from lnnkit.numeric import Comparison
 from lnnkit.time_limit import check_time
+
+_FALSE, _UNKNOWN = (Bounds(np.zeros(1), np.array([upper])) for upper in (0.0, 1.0))
 
 EQUAL = "="  # the table of the literal that two entities are equal
 
@@ -60,13 +68,15 @@ class Needs:
     """The joins of a formula. ``rows`` start instances; ``fills`` complete, for each inner block, the rows that differ
     from its virtual row. ``expands`` are blocks within the last candidate of another quantifier, all of whose rows may
     receive a proposal; ``last`` are blocks whose last candidate may receive one. Literals of ``rows`` may have
-    ``existential`` variables, given by their sorts and numbered after those of the formula."""
+    ``existential`` variables, given by their sorts and numbered after those of the formula. ``ranges`` are for an inner
+    block the comparisons that are true in each row that differs."""
 
     rows: tuple[Need, ...]
     fills: Mapping[int, tuple[frozenset[Literal], ...]]
     expands: frozenset[int] = frozenset()
     last: frozenset[int] = frozenset()
     existential: tuple[str, ...] = ()
+    ranges: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def literals(self) -> frozenset[Literal]:
@@ -94,14 +104,18 @@ def minimal_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
 
 
 class NeedFinder:
-    """Derives the needs of one formula from its supports and the program's relevance."""
+    """Derives the needs of one formula from its supports and the program's relevance. ``moving`` are the tables that
+    inference changes; None: any."""
 
-    def __init__(self, reading: Reading, relevance: Relevance, sizes: Mapping[str, int]) -> None:
+    def __init__(
+        self, reading: Reading, relevance: Relevance, sizes: Mapping[str, int], moving: Set[str] | None
+    ) -> None:
         self.analysis: Analysis = reading.analysis
         self.formula: Formula = reading.formula
         self.reading = reading
         self.relevance = relevance
         self.sizes = sizes
+        self.moving = moving
         self._expands: set[int] = set()
         self._last: set[int] = set()
 
@@ -120,7 +134,7 @@ class NeedFinder:
             for support in family:
                 if self.relevance.available(self.reading, support):
                     needs.extend(self._at(neuron, None, self._literals(self._distinct(support))))
-        return Needs(minimal_needs(needs), self._fills(), frozenset(self._expands), frozenset(self._last))
+        return self._needs(self._minimal(needs))
 
     def _distinct(self, elements: frozenset[Element]) -> frozenset[Element]:
         """Drop the upper ends of atoms that are false by default if their lower ends are present: raising the lower end
@@ -133,12 +147,12 @@ class NeedFinder:
         """The instances whose root differs from its value with all leaves at their defaults."""
         upward = self.analysis.upward if self._equalities_alone() else self.analysis.unequal
         rows = [Need(0, literals) for literals in self._deviations([self.formula.top], upward)]
-        return Needs(minimal_needs(rows), self._fills())
+        return self._needs(self._minimal(rows))
 
     def initial(self) -> Needs:
         """As ``deviation``, and the instances where equalities alone make a difference."""
         if self._equalities_alone():
-            return Needs((Need(0, frozenset()),), self._fills())
+            return self._needs((Need(0, frozenset()),))
         return self.deviation()
 
     def _equalities_alone(self) -> bool:
@@ -148,7 +162,30 @@ class NeedFinder:
     def completion(self) -> Needs:
         """The instances of a defining statement that can make a head possible."""
         supports = (s for s in self.analysis.completions() if self.relevance.available(self.reading, s))
-        return Needs(minimal_needs(Need(0, self._literals(support)) for support in supports), self._fills())
+        return self._needs(self._minimal(Need(0, self._literals(support)) for support in supports))
+
+    def _needs(self, rows: tuple[Need, ...]) -> Needs:
+        fills, ranges = self._fills()
+        return Needs(rows, fills, frozenset(self._expands), frozenset(self._last), ranges=ranges)
+
+    def _minimal(self, needs: Iterable[Need]) -> tuple[Need, ...]:
+        """Without needs that find what another one finds. An atom that is false by default has raised its upper end
+        where it has raised its lower one."""
+        false = {neuron.source for leaf, neuron in self._leaves if self.analysis.defaults[leaf] == (0.0, 0.0)}
+
+        def implied(need: Need) -> Need:
+            raised = (x._replace(column="upper") for x in need.literals if x.column == "lower" and x.table in false)
+            return need._replace(literals=need.literals.union(raised))
+
+        least = minimal_needs(needs)
+        implications = map(implied, least)
+        return tuple(
+            need
+            for need, more in zip(least, implications, strict=True)
+            if not any(
+                other is not need and other.block == need.block and other.literals <= more.literals for other in least
+            )
+        )
 
     def _sends(self, send: Send, support: Support) -> Iterable[Need]:
         literals = self._literals(support)
@@ -201,18 +238,46 @@ class NeedFinder:
             return True
         return any(self.relevance.available(self.reading, e) for e in self.analysis.upward.improvements(body, end))
 
-    def _fills(self) -> dict[int, tuple[frozenset[Literal], ...]]:
+    def _fills(self) -> tuple[dict[int, tuple[frozenset[Literal], ...]], dict[int, tuple[int, ...]]]:
+        """What finds the rows of each inner block that differ, and the comparisons that are true in them."""
         read = [self.analysis.unequal]  # and where variables are unnamed individuals
         for upward in read:
             read += [variant for index in upward.doubtful for variant in upward.others(index) if variant not in read]
         fills: dict[int, tuple[frozenset[Literal], ...]] = {}
+        ranges: dict[int, tuple[int, ...]] = {}
         for neuron in self.formula.neurons:
             if neuron.inner >= 0:
                 condition = neuron.operands[0]
                 absent = all(upward.bases[condition] == (0.0, 0.0) for upward in read)  # its term does not matter
                 nodes = [condition] if absent else neuron.operands
                 fills[neuron.inner] = self._deviations(nodes, *read)
-        return fills
+                if absent and neuron.aggregates:
+                    ranges[neuron.inner] = tuple(self._required(condition))
+        return fills, ranges
+
+    def _required(self, condition: int) -> Iterator[int]:
+        """The crisp comparisons of numbers that no inference changes without which a condition is false."""
+        neurons, beneath = self.formula.neurons, {condition}
+        for index in range(condition, -1, -1):
+            beneath.update(neurons[index].operands if index in beneath and not neurons[index].aggregates else ())
+        if self.moving is None:
+            return
+        for place in sorted(beneath):
+            comparison = neurons[place].arithmetic
+            if not isinstance(comparison, Comparison) or comparison.soft or not comparison.total:
+                continue
+            if self.moving.isdisjoint(neurons[leaf].source for leaf in neurons[place].operands):
+                values: dict[int, Bounds] = {}
+                for index in sorted(beneath):
+                    free = not neurons[index].operands or neurons[index].inner >= 0 or neurons[index].numeric
+                    made = (
+                        _UNKNOWN
+                        if free
+                        else neuron_upward(neurons[index], [values[o] for o in neurons[index].operands])
+                    )
+                    values[index] = _FALSE if index == place else made
+                if not any_set(values[condition].upper > 0):
+                    yield place
 
     def _deviations(self, nodes: Sequence[int], *read: Upward) -> tuple[frozenset[Literal], ...]:
         sets = {
@@ -223,15 +288,7 @@ class NeedFinder:
             for elements in (*upward.improvements(node, end), *upward.loosenings(node, end))
             if self.relevance.available(self.reading, elements)
         }
-        least = (s for s in sets if not any(other < s for other in sets) and not self._covered(s, sets))
-        return tuple(sorted(least, key=_ordered))
-
-    def _covered(self, literals: frozenset[Literal], among: Collection[frozenset[Literal]]) -> bool:
-        """Whether another set has the upper end of an atom that is false by default where this one has the lower:
-        raising the lower end raises both."""
-        false = {neuron.source for leaf, neuron in self._leaves if self.analysis.defaults[leaf] == (0.0, 0.0)}
-        raised = [x for x in literals if x.column == "lower" and x.table in false]
-        return any((literals - {x}) | {x._replace(column="upper")} in among for x in raised)
+        return tuple(need.literals for need in self._minimal(Need(0, literals) for literals in sets))
 
     @cached_property
     def _leaves(self) -> list[tuple[int, Neuron]]:

@@ -65,7 +65,7 @@ def mirrored(signs: Iterable[int]) -> frozenset[int]:
 
 def laws(assertions: Sequence[Assertion]) -> list[Law]:
     """The laws among the comparisons of statements, by their text. Comparisons that are learned or soft have none, nor
-    have those of aggregates and those whose statements contradict each other outright."""
+    have those of and in aggregates, and those whose statements contradict each other outright."""
     families, truths = _families(assertions)
     by_text = {law.span.text: law for family in families for law in _of_family(family, truths)}
     return [by_text[text] for text in sorted(by_text)]
@@ -93,7 +93,7 @@ def _families(assertions: Sequence[Assertion]) -> tuple[list[list[_Member]], _Tr
     truths: dict[str, dict[bool, Assertion]] = {}
     for assertion in assertions:
         whole = stripped(assertion)
-        for node in nodes(cast("ast.Expression", whole)):
+        for node in nodes(cast("ast.Expression", whole), lambda part: not isinstance(part, ast.Aggregate)):
             if isinstance(node, ast.Comparison) and _is_plain(node):
                 family, member = _placed(node)
                 families.setdefault(family, {}).setdefault(member[0].text, member)

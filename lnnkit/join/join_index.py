@@ -76,9 +76,7 @@ class Segment:
         return self._rows
 
     def find(self, key: Array) -> Hits:
-        place, rows = key, None if self._base >= 0 else self.rows
-        if self._keys is not None:
-            place = np.minimum(self._keys.searchsorted(key), len(self._keys) - 1)
+        place, rows = self._place(key), None if self._base >= 0 else self.rows
         starts = self._starts.take(place)
         if self._flags is not None:
             counts = self._flags.take(place)
@@ -89,6 +87,10 @@ class Segment:
         if self._keys is not None:
             counts *= self._keys.take(place) == key
         return Hits(counts, starts, rows, self._base, int(counts.sum()), False)
+
+    def _place(self, key: Array) -> Array:
+        """Where the rows of keys begin and end; of a key that is not there, those of another."""
+        return key if self._keys is None else np.minimum(self._keys.searchsorted(key), len(self._keys) - 1)
 
 
 class JoinIndex:
@@ -110,13 +112,12 @@ class JoinIndex:
 
     def find(self, columns: Sequence[Array]) -> list[Hits]:
         """The rows of each tuple of ids, by segment; segments without a match are left out."""
-        if self._read != len(self._listing):
-            self._extend()
-        key = columns[0] if len(columns) == 1 else self._key(columns)
+        self._extend()
+        key = self._key(columns, len(columns[0]))
         return [hit for segment in self._segments if (hit := segment.find(key)).total]
 
-    def _key(self, columns: Sequence[Array]) -> Array:
-        key = columns[0]
+    def _key(self, columns: Sequence[Array], length: int) -> Array:
+        key = columns[0] if columns else np.zeros(length, np.int32)
         for column in columns[1:]:
             key = key.astype(np.int64) * self._radix + column
         return key
@@ -136,7 +137,10 @@ class JoinIndex:
             columns = [column[rows.start : rows.stop] for column in columns]
         else:
             columns = [column.take(rows) for column in columns]
-        self._segments.append(Segment(rows, self._key(columns), self._radix ** len(self.places)))
+        self._segments.append(self._segment(rows, self._key(columns, len(rows))))
+
+    def _segment(self, rows: Array | range, key: Array) -> Segment:
+        return Segment(rows, key, self._radix ** len(self.places))
 
     def _fresh(self) -> Array | range:
         """The matching rows listed since the last call."""

@@ -10,13 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.analysis.needs import Literal
+from lnnkit.analysis.needs import Literal, variables
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched, Pattern, pattern
 from lnnkit.join.join_index import Hits, JoinIndex
 from lnnkit.join.join_plan import Reads, Recorder
+from lnnkit.join.range_index import Range, RangeIndex
+from lnnkit.numeric import Interval
 from lnnkit.store.layout import Domain
-from lnnkit.store.relations import Relations
+from lnnkit.store.relations import UNKNOWN, Relations
 from lnnkit.store.row_arrays import Array, first_rows
 
 # Assignments made at a time, a limit of memory: columns that are looked up here and there stay in the cache. A join of
@@ -49,7 +51,9 @@ class _Filter:
 @dataclass(slots=True, eq=False)
 class _Link:
     """A literal that shares the variables ``keyed`` with the result so far. ``bind`` are those that it binds, with
-    their columns; ``unkeyed`` ones are compared after the look-up. ``then`` is the next step."""
+    their columns; ``unkeyed`` ones are compared after the look-up. ``tests``: all that matters is whether there is a
+    row. ``limits`` are comparisons of a number of its rows, with the place of that among theirs. ``then`` is the next
+    step."""
 
     literal: Literal
     pattern: Pattern
@@ -60,6 +64,8 @@ class _Link:
     bind: Mapping[int, int]
     known: Known
     others: tuple[Literal, ...]
+    tests: bool
+    limits: Sequence[tuple[Range, int]]
     then: Step | None = None
 
 
@@ -88,6 +94,7 @@ class Joins:
         guard: Callable[[Formula, int], None],
         member: int,
         recorder: Recorder | None,
+        ranges: Sequence[Range] = (),
     ) -> None:
         self.formula = formula
         self.atoms = atoms
@@ -96,8 +103,9 @@ class Joins:
         self.recorder = recorder
         self.member = member
         self._guard = guard
+        self._ranges = ranges
         self._sizes: dict[Literal, tuple[int, int]] = {}  # how much of a list was read, and how many of its rows match
-        self._indexes: dict[tuple[Literal, tuple[int, ...]], JoinIndex] = {}
+        self._indexes: dict[tuple[Literal, tuple[int, ...], Matched | None], JoinIndex] = {}
         self._patterns: dict[Matched, Pattern] = {}
         self._reach = JoinIndex.reach(self.radix)
 
@@ -217,22 +225,51 @@ class Joins:
             else:
                 left.append(literal)
         wanted, narrow = self.formula.blocks[0].variables, None
-        needed = known.variables.intersection({*wanted, *(v for literal in left for v in self._places(literal))})
+        needed = known.variables.intersection({*wanted, *self._read(known, left)})
         if len(needed) < len(known.variables):
             known, narrow = Known(needed), tuple(sorted(needed))
-        links = [self._link(known, literal, left) for literal in left if self._shares(known, literal)]
+        links = [
+            self._link(known, literal, left)
+            for literal in left
+            if self._shares(known, literal) or self._limits(known, literal)
+        ]
         done = not rest and known.variables.issuperset(self.formula.blocks[0].variables)
         return Step(filters, known, tuple(left), links, done, narrow)
+
+    def _read(self, known: Known, left: Iterable[Literal]) -> Iterator[int]:
+        """The variables that the remaining literals read, and what limits them."""
+        for literal in left:
+            yield from self._places(literal)
+            for limit, _ in self._limits(known, literal):
+                yield from variables(term for _, arguments in limit.numbers for term in arguments)
 
     def _link(self, known: Known, literal: Literal, left: Sequence[Literal]) -> _Link:
         atom = literal.atom
         pattern = self.pattern(atom)
-        keyed, index = self.index(known.variables, literal)
+        limits = self._limits(known, literal)
+        keyed, index = self.index(known.variables, literal, limits[0][0].numbers[limits[0][1]] if limits else None)
         unkeyed = [v for v in pattern.places if v in known.variables][self._reach :]
         bind = {v: place for v, place in pattern.places.items() if v not in known.variables}
         then = known.match(atom, frozenset(pattern.places))
         others = tuple(other for other in left if other != literal)
-        return _Link(literal, pattern, atom, keyed, unkeyed, index, bind, then, others)
+        read = {*self.formula.blocks[0].variables, *self._read(known, others)}
+        tests = not unkeyed and read.isdisjoint(bind)
+        return _Link(
+            literal, pattern, atom, keyed, unkeyed, index, bind, known if tests else then, others, tests, limits
+        )
+
+    def _limits(self, known: Known, literal: Literal) -> list[tuple[Range, int]]:
+        """The comparisons that limit a number of what a literal binds, the same for all, and its place in each."""
+        places, limits = self._places(literal).keys(), list[tuple[Range, int]]()
+        for comparison in self._ranges:
+            of = [variables(arguments) for _, arguments in comparison.numbers]
+            for place, (number, about) in enumerate(zip(comparison.numbers, of, strict=True)):
+                others = known.variables.issuperset(*(of[:place] + of[place + 1 :]))
+                binds = len(about) and about <= places and not about <= known.variables
+                alike = not limits or limits[0][0].numbers[limits[0][1]] == number
+                if binds and others and alike and not any(isinstance(term, str) for term in number[1]):
+                    limits.append((comparison, place))
+        return limits
 
     def joined(self, bindings: Bindings, step: Step, path: Path) -> Iterable[Bindings]:
         """Join the rest onto the results so far, at each step the literal with the fewest results."""
@@ -253,6 +290,11 @@ class Joins:
         if not step.links:
             return self._multiplied(bindings, step.rest, path)
         best, hits, total = self._fewest(bindings, step.links)
+        if best.tests:
+            there = np.flatnonzero(np.any([hit.counts > 0 for hit in hits], axis=0)) if hits else np.empty(0, np.intp)
+            path = self.stepped(path, best.literal, len(there))
+            then = best.then = best.then or self.step(best.known, best.others)
+            return self.joined(_some(bindings, there), then, path)
         self.counted(path, total, last=not best.others)
         path = self.stepped(path, best.literal, total)
         then = best.then = best.then or self.step(best.known, best.others)
@@ -285,11 +327,30 @@ class Joins:
         """The link with the fewest results, its hits, and their number."""
         best, least, hits = links[0], -1, list[Hits]()
         for link in links:
-            matches = link.index.find([bindings.column(v) for v in link.keyed])
+            matches = self._matches(bindings, link)
             total = matches[0].total if len(matches) == 1 else sum(hit.total for hit in matches)
             if least < 0 or total < least:
                 best, least, hits = link, total, matches
         return best, hits, least
+
+    def _matches(self, bindings: Bindings, link: _Link) -> list[Hits]:
+        columns = [bindings.column(v) for v in link.keyed]
+        if not isinstance(link.index, RangeIndex):
+            return link.index.find(columns)
+
+        def read(number: Matched) -> Interval:
+            table, entities = (
+                self.atoms.tables[number[0]],
+                self.pattern(number).tuples(bindings.column, bindings.length),
+            )
+            rows = table.tuples.find(entities, bindings.length)
+            for column in entities:
+                rows = np.where(column >= self.domain.generic, UNKNOWN, rows)
+            return Interval(*table.read(rows))
+
+        limits = [comparison.limits(place, read, bindings.length) for comparison, place in link.limits]
+        lower, upper = zip(*limits, strict=True)
+        return link.index.between(columns, Interval(np.maximum.reduce(lower), np.minimum.reduce(upper)))
 
     def _with(self, bindings: Bindings, test: _Filter) -> Bindings:
         """The assignments for which a literal, all of whose variables are bound, is satisfied."""
@@ -297,11 +358,7 @@ class Joins:
         flags = table.flags(test.literal.column)
         if test.matched:
             there = flags.take(bindings.local(test.atom))
-            if there.all():
-                return bindings
-            some = bindings.at(np.flatnonzero(there))
-            some.distinct = bindings.distinct
-            return some
+            return _some(bindings, np.flatnonzero(there))
         columns = test.pattern.tuples(bindings.column, bindings.length)
         number = table.tuples.find(columns, bindings.length)
         kept = np.flatnonzero(number >= 0)
@@ -316,15 +373,22 @@ class Joins:
         """A literal's variables, with the columns that bind them."""
         return self.pattern(literal.atom).places
 
-    def index(self, bound: Collection[int], literal: Literal) -> tuple[list[int], JoinIndex]:
-        """The index of a literal by the bound variables, as many of them as fit one key; and those variables."""
+    def index(
+        self, bound: Collection[int], literal: Literal, number: Matched | None = None
+    ) -> tuple[list[int], JoinIndex]:
+        """The index of a literal by the bound variables, as many of them as fit one key, and by a ``number`` of what it
+        binds; and those variables."""
         pattern = self.pattern(literal.atom)
         keyed = [variable for variable in pattern.places if variable in bound][: self._reach]
         places = tuple(pattern.places[v] for v in keyed)
         listing = pattern.table.listing(literal.column)
-        index = self._indexes.get((literal, places))
+        index = self._indexes.get((literal, places, number))
         if index is None:
-            index = self._indexes[literal, places] = JoinIndex(pattern, listing, places, self.radix)
+            index = JoinIndex(pattern, listing, places, self.radix)
+            if number is not None:
+                at = [pattern.places[variable] for variable in number[1] if isinstance(variable, int)]
+                index = RangeIndex(pattern, listing, places, self.radix, self.atoms.tables[number[0]], at)
+            self._indexes[literal, places, number] = index
         return keyed, index
 
     def _count(self, bindings: Bindings, literal: Literal) -> int:
@@ -378,6 +442,15 @@ class Joins:
         for left, right in _product(bindings.length, len(ids)):
             one = Bindings(len(left), known, {free[0]: ids.take(right)}, under=bindings, via=left)
             yield from self._enumerated(one, path)
+
+
+def _some(bindings: Bindings, positions: Array) -> Bindings:
+    """The assignments at ascending positions."""
+    if len(positions) == bindings.length:
+        return bindings
+    some = bindings.at(positions)
+    some.distinct = bindings.distinct
+    return some
 
 
 def _parts(hits: Hits) -> Iterator[tuple[int, int, Array | None, Array]]:

@@ -172,6 +172,11 @@ class Comparison:
             return parts[1], parts[0]
         return self.left, self.right
 
+    @property
+    def soft(self) -> bool:
+        """Whether its truth is between 0 and 1 for some numbers, or unknown."""
+        return self._truths is None
+
     @cached_property
     def partial(self) -> bool:
         """Whether a term may be undefined on a part of a box that contraction should remove."""

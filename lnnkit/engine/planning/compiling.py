@@ -173,12 +173,13 @@ def compiled(outline: Outline, world: Domain, profile: FactProfile, *, narrow: b
     heads = {side for seen in outline.readings for side in consequents(seen.formula)}
     relevance = decide(outline.readings, stated | said, given, profile.given | assumable, listed, names, heads)
     sizes = {sort: min(len(ids), 2) for sort, ids in world.sorts.items()}
-    plan = Plan(**vars(outline), relevance=relevance, sizes=sizes, asked=tuple(atoms))
     moving = relevance.derived.union((name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES)
+    names_moving = frozenset(name for name, _ in moving)
+    plan = Plan(**vars(outline), relevance=relevance, sizes=sizes, asked=tuple(atoms), moving=names_moving)
     readings = [_by_rows(plan, seen, moving) for seen in outline.readings]
     strata = [[_completing(plan, formula) for formula in formulas] for formulas in of_strata(lifted, outline.analyses)]
     completing = [rule for stratum in strata for rule in stratum]
-    needs, partly, groups = _needs(plan, world, readings, completing, {name for name, _ in moving})
+    needs, partly, groups = _needs(plan, world, readings, completing, names_moving)
     rules = tuple(_rule(plan, seen, needed) for seen, needed in zip(readings, needs, strict=True))
     demanded = _demand(plan, world, profile, readings, completing) if narrow else None
     demands = {} if demanded is None else _demands(demanded.bound, outline.schemas)

@@ -59,7 +59,7 @@ class Plan(Outline):
     numbers of entities of each sort, up to 2. Queries list the ``asked`` atoms. Relations are ``partly_known`` that are
     worked out only as far as others, or bound queries, need them: their ``demand`` has relations of its own,
     ``demands``, each with the predicate whose tuples it holds and the places that these fill. Of aggregates only some
-    ``groups`` are wanted, which no inference adds to."""
+    ``groups`` are wanted, which no inference adds to. ``moving`` are the relations that inference changes."""
 
     relevance: Relevance
     sizes: Mapping[str, int]
@@ -68,9 +68,12 @@ class Plan(Outline):
     strata: tuple[tuple[frozenset[str], tuple[PlannedRule, ...]], ...] = ()
     partly_known: frozenset[str] = frozenset()
     groups: Mapping[str, Wanted] = field(default_factory=dict)
+    moving: frozenset[str] | None = None
     demand: Demand | None = None
     demands: Demands = field(default_factory=dict)
 
     def finder(self, formula: Formula, reading: Reading | None = None) -> NeedFinder:
         """What finds the formula's needs; without a reading, only those that do not depend on what it sends."""
-        return NeedFinder(reading or Reading(formula, self.analyses.of(formula)), self.relevance, self.sizes)
+        return NeedFinder(
+            reading or Reading(formula, self.analyses.of(formula)), self.relevance, self.sizes, self.moving
+        )

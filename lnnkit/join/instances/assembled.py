@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,8 @@ from lnnkit.formula.quantified_rows import Grouping, of_their_sorts, too_many_un
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Block, Formula
 from lnnkit.join.bindings import NOTHING, Bindings
 from lnnkit.join.literal_join import Joins, Path
+from lnnkit.join.range_index import Range
+from lnnkit.numeric import Comparison
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import DEFAULT, FALSE, TRUE, UNKNOWN, Relation, Relations, RowNumbers
 from lnnkit.store.row_arrays import Array, first_rows, matches
@@ -111,8 +113,10 @@ class Assembler:
         self._few: dict[tuple[tuple[int, ...], int], Joins] = {}  # joins of few literals, by their variables
         self._expands = needs.expands
         self._group = len(formula.sorts)  # the variable that numbers the groups of a block
+        self._ranges = [tuple(self._of_ranges(needs.ranges.get(block, ()))) for block in range(len(formula.blocks))]
         inner = ((self._group, *block.bound) for block in formula.blocks[1:])
-        self._joins = [self._joining(wanted) for wanted in (formula.blocks[0].variables, *inner)]
+        wanted = (formula.blocks[0].variables, *inner)
+        self._joins = [self._joining(*pair) for pair in zip(wanted, self._ranges, strict=True)]
         self.tables = {index: self._table(index) for index, _ in self._read()}
         differ = [leaf for leaf in formula.leaves if self.tables[leaf].unnamed_differs]
         self._separates = not too_many_unnamed(formula, differ, domain.open_sorts)
@@ -158,10 +162,22 @@ class Assembler:
 
     # --- rows of blocks -----------------------------------------------------------------------------------------------
 
-    def _joining(self, wanted: tuple[int, ...]) -> Joins:
+    def _joining(self, wanted: tuple[int, ...], ranges: Sequence[Range] = ()) -> Joins:
         """Joins that find the values of some variables."""
         formula = replace(self.formula, blocks=(Block(-1, wanted, ()),), sorts=(*self.formula.sorts, ENTITY))
-        return Joins(formula, self.atoms, self.domain, lambda _, count: self._guard(self.formula, count), -1, None)
+
+        def guard(_: Formula, count: int) -> None:
+            self._guard(self.formula, count)
+
+        return Joins(formula, self.atoms, self.domain, guard, -1, None, ranges)
+
+    def _of_ranges(self, comparisons: Iterable[int]) -> Iterator[Range]:
+        """The comparisons of a block as ranges."""
+        for index in comparisons:
+            neuron = self.formula.neurons[index]
+            assert isinstance(neuron.arithmetic, Comparison)
+            leaves = (self.formula.neurons[operand] for operand in neuron.operands)
+            yield Range(neuron.arithmetic, tuple((leaf.source, leaf.arguments) for leaf in leaves))
 
     def _inner(
         self, number: int, around: Columns, length: int, whole: Array, *, shares: bool
@@ -237,7 +253,7 @@ class Assembler:
         few beside the groups, the groups are joined with them, and not they with the groups."""
         literals, joins = self._literals[number][place], self._joins[number]
         named = variables(argument for literal in literals for argument in literal.arguments) & start.known.variables
-        if not literals or not named or _FEWER * min(map(joins.size, literals)) > start.length:
+        if self._ranges[number] or not literals or not named or _FEWER * min(map(joins.size, literals)) > start.length:
             yield from joins.joined(start, joins.step(start.known, literals), Path(place))
             return
         shared = sorted(named)
