@@ -95,7 +95,7 @@ def answer(
     rows = _atomic(run, None if marks is None else marks.contested, lifted, positive, entities)
     if rows is None:
         rows = _joined(run, marks, lifted, positive, guard, entities)
-    value, default = rows.value, rows.default
+    value, default = _unknown(rows.value), _unknown(rows.default)
     narrow = value.lower > value.upper
     if any_set(narrow):
         narrow &= value.lower <= value.upper + tolerance(value.lower.dtype)
@@ -198,6 +198,14 @@ def _joined(
             contested |= _about(marks.contested, view.tables[top], view.column(top)) | named.get(top, contested)
     default = upward(formula, _defaults(view, run), view.groupings)[formula.top]
     return _Evaluated(ids, value, default, contested)
+
+
+def _unknown(value: Bounds) -> Bounds:
+    """The bounds as they are shown: what has no value is unknown."""
+    none = value.lower == math.inf
+    return (
+        Bounds(np.where(none, -math.inf, value.lower), np.where(none, math.inf, value.upper)) if none.any() else value
+    )
 
 
 def _picked(columns: Sequence[Array], which: Array) -> list[Array]:

@@ -177,7 +177,13 @@ def _as_term(visit: Visit, symbols: Symbols) -> Diagnostic | None:
         message = f"the string {node.span.text} is an entity, and arithmetic is on numbers"
         return error("entity-as-number", node.span, message, "write a number without quotes")
     if not isinstance(node, ast.Atom) or _is_truth(node, visit, symbols):
-        return _truth_as_number(node)
+        if not isinstance(visit.parent, ast.Aggregate):
+            return _truth_as_number(node)
+        kind, bound = visit.parent.name, ", ".join(variable.name for variable in visit.parent.variables)
+        hint = (
+            f"write `{kind} {bound}: NUMBER where {_short(node)}`, or `count {bound}: {_short(node)}` of what is true"
+        )
+        return error("aggregate", node.span, f"a `{kind}` is of a number", hint)
     if not node.arguments and symbols.bare_kind(node, visit.scope) == "variable":
         message = f"`{node.name}` is a variable for entities, and arithmetic is on numbers"
         hint = f"take a number of it: `number size(entity)` and `size({node.name})`"

@@ -199,8 +199,8 @@ def gather(entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = 
         match entry.statement:
             case ast.PredicateStatement(name, sorts, closed) as statement:
                 declared.setdefault(name, Predicate(name, sorts, closed, span=statement.span))
-            case ast.NumberStatement(name, sorts) as statement:
-                declared.setdefault(name, Predicate(name, sorts, numeric=True, span=statement.span))
+            case ast.NumberStatement(name, sorts, closed) as statement:
+                declared.setdefault(name, Predicate(name, sorts, closed, numeric=True, span=statement.span))
             case ast.RuleStatement() as statement:
                 formulas.append(Formula("rule", statement, entry.logic, tuple(visits(statement.formula))))
             case ast.AxiomStatement() as statement:

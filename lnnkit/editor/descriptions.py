@@ -52,7 +52,7 @@ def _predicate(linked: Linked, name: str, checked: CheckedProgram | None) -> lis
         origin = "not declared; its sorts are inferred" if known.sorts else "not declared"
     meaning = "open: what is not listed is unknown"
     if known.numeric:
-        meaning = "a number: an unlisted value is unknown"
+        meaning = f"a number: what is not listed {'has no value' if known.closed else 'is unknown'}"
     elif known.closed:
         meaning = "closed: what is not listed and does not follow is false"
     rules = [place for place in places if place.role == "conclusion"]
@@ -124,7 +124,7 @@ def outline(file: ProgramFile) -> Iterator[OutlineItem]:
             case ast.PredicateStatement() | ast.NumberStatement():
                 signature = f"({', '.join(statement.sorts)})" if statement.sorts else ""
                 number = isinstance(statement, ast.NumberStatement)
-                detail = f"{signature}{' closed' if not number and statement.closed else ''}".strip()
+                detail = f"{signature}{' closed' if statement.closed else ''}".strip()
                 yield OutlineItem("number" if number else "predicate", statement.name, detail, span, selected)
             case ast.ImportStatement() | ast.LoadStatement() | ast.LabelTableStatement():
                 yield OutlineItem("file", f"{keyword.text} {after}", "", span, selected)

@@ -85,7 +85,7 @@ def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[
         elif neuron.aggregates:
             rows = groupings[neuron.inner]
             assert rows is not None
-            values.append(rows.around(rows.together(neuron.kind, operands)))
+            values.append(rows.around(rows.together(formula, neuron, values)))
         elif operands:
             values.append(neuron_upward(neuron, operands))
         else:

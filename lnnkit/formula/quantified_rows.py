@@ -19,11 +19,11 @@ import numpy as np
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, as_numpy, matching, take
-from lnnkit.formula.unfolding import Block, Formula
+from lnnkit.formula.unfolding import Block, Formula, Neuron
 from lnnkit.logic.bounds import Bounds
 from lnnkit.logic.quantifier import exists_inverse, forall_inverse
-from lnnkit.numeric import Interval, rises
-from lnnkit.numeric.aggregates import Rows, aggregate, narrowed
+from lnnkit.numeric import Interval, Term, rises
+from lnnkit.numeric.aggregates import Rows, aggregate, narrowed, present
 
 # Each set of a quantifier's variables may be unnamed individuals, with what is known of them: 6 variables take 23 ms,
 # 14 took 9 s. Where more may differ from the default, nothing is known of them.
@@ -66,18 +66,24 @@ class Grouping(NamedTuple):
     stranger: Array
     copies: Array
 
-    @property
-    def elements(self) -> Rows:
-        """The rows as an aggregate has them."""
-        most = np.where(self.stranger, math.inf, self.copies)
-        return Rows(self.group, self.groups, Interval(np.where(self.stranger, 0.0, self.copies), most))
+    def elements(
+        self, formula: Formula, neuron: Neuron, boxes: Sequence[Bounds]
+    ) -> tuple[Interval, Interval | None, Rows]:
+        """The truths, the values and the rows of an aggregate, from the bounds of its formula's neurons."""
+        least, most = np.where(self.stranger, 0.0, self.copies), np.where(self.stranger, math.inf, self.copies)
+        truths, *values = (Interval(*map(as_numpy, boxes[operand])) for operand in neuron.operands)
+        if values:
+            term = formula.neurons[neuron.operands[1]]
+            read = term.operands if isinstance(term.arithmetic, Term) else neuron.operands[1:]
+            inputs = [Interval(*map(as_numpy, boxes[operand])) for operand in read]
+            there = present(term.arithmetic if isinstance(term.arithmetic, Term) else None, inputs or values)
+            least, most = least * there.lower, np.where(there.upper > 0, most, 0.0)
+        return truths, values[0] if values else None, Rows(self.group, self.groups, Interval(least, most))
 
-    def together(self, kind: str, operands: Sequence[Bounds]) -> Bounds:
-        """The value of an aggregate of a kind for each group, over the rows of its condition and its term. No gradient
-        passes through it."""
-        truths, *values = (Interval(*map(as_numpy, operand)) for operand in operands)
-        made = aggregate(kind, truths, values[0] if values else None, self.elements)
-        return Bounds(*(matching(end, operands[0].lower) for end in made))
+    def together(self, formula: Formula, neuron: Neuron, boxes: Sequence[Bounds]) -> Bounds:
+        """The value of an aggregate for each group. No gradient passes through it."""
+        made = aggregate(neuron.kind, *self.elements(formula, neuron, boxes))
+        return Bounds(*(matching(end, boxes[neuron.operands[0]].lower) for end in made))
 
     def optional(self, rows: Bounds, *, least: bool) -> Bounds:
         """The bounds of the rows that a quantifier may rely on, given that unnamed individuals may not exist."""
@@ -112,9 +118,8 @@ class Descent:
         neuron = self._formula.neurons[index]
         grouping = self._groupings[neuron.inner]
         assert grouping is not None and grouping.of is None
-        truths, *values = (Interval(*map(as_numpy, self.boxes[operand])) for operand in neuron.operands)
-        goal = Interval(*map(as_numpy, node))
-        left = narrowed(neuron.kind, goal, truths, values[0] if values else None, grouping.elements)
+        elements = grouping.elements(self._formula, neuron, self.boxes)
+        left = narrowed(neuron.kind, Interval(*map(as_numpy, node)), *elements)
         for operand, box in zip(neuron.operands, (left.truths, left.values), strict=False):
             if box is not None:
                 self.boxes[operand] = Bounds(*(matching(end, self.boxes[operand].lower) for end in box))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.numeric.comparison import Comparison, informing
 from lnnkit.numeric.crisp import Comparator, Fixed, Learned, Sign, relation
-from lnnkit.numeric.interval import Contraction, Interval, point, rises, same, unknown
+from lnnkit.numeric.interval import NO_VALUE, Contraction, Interval, point, rises, same, unknown
 from lnnkit.numeric.step import Apply, Constant, FixedUnit, Number, Operation, Step
 from lnnkit.numeric.term import Term, apply, constant, frozen, number, undetermined
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from lnnkit.numeric.units.unit import Hardening, Recurrent, Unit
 
 __all__ = (
-    "INALU", "NAC", "NALU", "NAU", "NMU", "NPU", "NSR", "Apply", "Comparator", "Comparison", "Constant", "Contraction",
-    "Fixed", "FixedUnit", "Hardening", "Interval", "Learned", "NaiveNPU", "Number", "Operation", "Readout", "RealNPU",
-    "Recurrent", "Sign", "Step", "Term", "Unit", "apply", "constant", "frozen", "informing", "number", "point",
-    "relation", "rises", "same", "undetermined", "unknown",
+    "INALU", "NAC", "NALU", "NAU", "NMU", "NO_VALUE", "NPU", "NSR", "Apply", "Comparator", "Comparison", "Constant",
+    "Contraction", "Fixed", "FixedUnit", "Hardening", "Interval", "Learned", "NaiveNPU", "Number", "Operation",
+    "Readout", "RealNPU", "Recurrent", "Sign", "Step", "Term", "Unit", "apply", "constant", "frozen", "informing",
+    "number", "point", "relation", "rises", "same", "undetermined", "unknown",
 )  # fmt: skip
 _UNITS = {
     "clipped_units": ("NAU", "NMU", "NPU", "NaiveNPU", "RealNPU"), "gated_units": ("INALU", "NAC", "NALU"),

@@ -6,20 +6,20 @@ value, ``mean`` the sum over the count; an element belongs to ``min`` and ``max`
 the preimages, but for what a mean tells elements that may be absent; they do not depend on the order of the rows.
 
 Truths and values are arrays ``[n]``; ``group`` ``[n]`` is the group of each row. ``copies`` are how many elements a row
-stands for at least and at most.
+stands for at least and at most: none that has no value.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from lnnkit.arrays import Array, quietly
 from lnnkit.numeric.interval import GREATEST, Interval, point, same
-from lnnkit.numeric.term import apply, number
+from lnnkit.numeric.term import Term, apply, number
 
 _EXACT = 2.0**53  # sums of integers are exact below
 
@@ -53,9 +53,20 @@ def aggregate(kind: str, truths: Interval, values: Interval | None, rows: Rows) 
             return _least(truths, values, rows)
 
 
+def present(term: Term | None, inputs: Sequence[Interval]) -> Interval:
+    """``[n]`` whether rows have a value, 0 or 1 at least and at most: a ``term`` of ``inputs``, or these alone. Numbers
+    without a value are ``[inf, -inf]``."""
+    none = np.logical_or.reduce([(lower == math.inf) | (upper == -math.inf) for lower, upper in inputs])
+    doubtful = np.zeros_like(none)
+    if term is not None and not term.total:
+        none |= ~term.hull(inputs)[1]
+        doubtful = np.logical_or.reduce([lower != upper for lower, upper in inputs])
+    return Interval(np.where(none | doubtful, 0.0, 1.0), np.where(none, 0.0, 1.0))
+
+
 def _possible(truths: Interval, values: Interval | None, rows: Rows) -> tuple[Interval, Interval | None, Rows]:
     """Without the rows that are not in their groups; where all are points, both ends are one array."""
-    at = np.flatnonzero(truths.upper > 0)
+    at = np.flatnonzero((truths.upper > 0) & (rows.copies.upper > 0))
     if len(at) < len(rows.group):
         truths = Interval(*(end.take(at) for end in truths))
         values = None if values is None else Interval(*(end.take(at) for end in values))

@@ -30,6 +30,7 @@ from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, any_set, clamp, detached, learned, namespace, quietly
 
 GREATEST = sys.float_info.max
+NO_VALUE = (math.inf, -math.inf)  # the ends of a number that has none
 EXACT = 2.0**53  # up to here every integer is a float
 NOISE = 1e-12  # a smaller gain, relative to magnitudes over 1, is rounding
 RELATIVE = 1e-9  # numbers that differ by no more, relative to the greater one, are equal
@@ -125,7 +126,7 @@ class Pieces(NamedTuple):
 
 
 def entered(interval: Interval) -> Pieces:
-    """An interval as a union; ends that cross (within the tolerance) are swapped."""
+    """An interval as a union; ends that cross (within the tolerance) are swapped. What has no value is unknown."""
     lower, upper = interval
     if lower is upper:
         return points(lower[None])

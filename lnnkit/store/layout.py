@@ -13,6 +13,7 @@ from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import negated_ends
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, NeuronGraph, Root
 from lnnkit.graph.match import below_negations
+from lnnkit.numeric import NO_VALUE
 from lnnkit.store.relations import Schema
 from lnnkit.store.row_arrays import Array, wide
 from lnnkit.time_limit import check_time
@@ -161,7 +162,8 @@ def predicate_schemas(lifted: LiftedGraph) -> dict[str, Schema]:
             unnamed = (0.0, 1.0) if node in lifted.closed_derived else None if data["closed"] else stated.get(node)
             schemas[node] = Schema(node, data["sorts"], (0.0, 0.0) if data["closed"] else (0.0, 1.0), unnamed)
         elif data["kind"] == NUMBER:
-            schemas[node] = Schema(node, data["sorts"], (-math.inf, math.inf), numeric=True)
+            default = NO_VALUE if data["closed"] else (-math.inf, math.inf)
+            schemas[node] = Schema(node, data["sorts"], default, numeric=True)
     return schemas
 
 

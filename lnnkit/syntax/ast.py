@@ -294,6 +294,7 @@ class PredicateStatement(Node):
 class NumberStatement(Node):
     name: str
     sorts: tuple[str, ...] = ()
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

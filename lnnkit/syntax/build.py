@@ -78,7 +78,7 @@ class AstBuilder:
             case "predicate_statement":
                 return ast.PredicateStatement(*self._declared(children), self._is(children[-1], "CLOSED"), span=span)
             case "number_statement":
-                return ast.NumberStatement(*self._declared(children), span=span)
+                return ast.NumberStatement(*self._declared(children), self._is(children[-1], "CLOSED"), span=span)
             case "sort_statement":
                 return ast.SortStatement(self._name(children[1]), open=len(children) > 2, span=span)
             case "load_statement":
@@ -381,15 +381,11 @@ class AstBuilder:
         variables, inner = self._bound(names, scope)
         made = tuple([self.expression(operand, inner, depth) for operand in operands[::2]])
         name = self.text(word)
-        if (name == "count") != (len(made) == 1):
-            bound, first = self.text(names), self.text(operands[0])
-            message = f"a `{name}` is of {'what is true, and of no number' if name == 'count' else 'a number'}"
-            hint = f"write `count {bound}: {' & '.join(map(self.text, operands[::2]))}`"
-            if name != "count":
-                hint = (
-                    f"write `{name} {bound}: {first} where ...` of a number, `count {bound}: {first}` of what is true"
-                )
-            raise self._fault("aggregate", message, word, hint)
+        if name == "count" and len(made) == 2:
+            hint = f"write `count {self.text(names)}: {' & '.join(map(self.text, operands[::2]))}`"
+            raise self._fault("aggregate", "a `count` is of what is true, and of no number", word, hint)
+        if name != "count" and len(made) == 1:
+            made += (ast.Truth(True, span=self.span(tree)),)
         return ast.Aggregate(cast(Any, name), variables, made, span=self.span(tree))
 
     def _check_glued(self, quantifier: str, name: Token, scope: ParseNode) -> None:

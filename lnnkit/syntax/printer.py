@@ -87,10 +87,9 @@ class _Printer:
                 return f"logic {logic}"
             case ast.SortStatement(name=name, open=is_open):
                 return f"sort {_name(name)}{' open' if is_open else ''}"
-            case ast.PredicateStatement(name=name, sorts=sorts, closed=closed):
-                return f"predicate {format_predicate(name)}{_sorts(sorts)}{' closed' if closed else ''}"
-            case ast.NumberStatement(name=name, sorts=sorts):
-                return f"number {format_predicate(name)}{_sorts(sorts)}"
+            case ast.PredicateStatement(name, sorts, closed) | ast.NumberStatement(name, sorts, closed):
+                word = "predicate" if isinstance(statement, ast.PredicateStatement) else "number"
+                return f"{word} {format_predicate(name)}{_sorts(sorts)}{' closed' if closed else ''}"
             case ast.ImportStatement(path=path):
                 return f"import {format_string(path)}"
             case ast.LoadStatement(name, table, negated) | ast.LabelTableStatement(name, table, negated):
@@ -144,7 +143,8 @@ class _Printer:
                 return f"{word} {', '.join(names)}: {self.expression(body, _IFF, True, scope.union(names))}"
             case ast.Aggregate(name, variables, operands):
                 names = [variable.name for variable in variables]
-                texts = [self.expression(operand, _IFF, True, scope.union(names)) for operand in operands]
+                said = operands[:1] if isinstance(operands[-1], ast.Truth) and operands[-1].value else operands
+                texts = [self.expression(operand, _IFF, True, scope.union(names)) for operand in said]
                 return f"{name} {', '.join(names)}: {' where '.join(texts)}"
             case ast.Negate(operand=operand):
                 return "-" + self._term(operand, _NEGATE, scope)

@@ -17,7 +17,7 @@ from lnnkit.check.walk import nodes
 from lnnkit.engine.inference_run import Run
 from lnnkit.formula.unfolding import Formula, Neuron
 from lnnkit.graph.laws import Law, violated
-from lnnkit.numeric import Comparison, Interval, same
+from lnnkit.numeric import NO_VALUE, Comparison, Interval, same
 from lnnkit.syntax import ast
 
 _ROUNDS = 20  # numbers may narrow each other without end
@@ -66,13 +66,16 @@ def _parts(formulas: Sequence[Formula]) -> list[list[Formula]]:
 
 def _meets_unknown_numbers(run: Run, formulas: Sequence[Formula]) -> bool:
     """Whether a statement about numbers at their defaults holds for any entity. Known numbers may leave a term
-    undefined, and then its comparison implies nothing; aggregates are known by default."""
+    undefined, and then its comparison implies nothing, as it does of closed numbers without a value; aggregates are
+    known by default."""
     comparisons = [formula.neurons[formula.top].arithmetic for formula in formulas]
     atoms, sizes = run.grounding.atoms, run.grounding.domain.sorts
     tables = [atoms.tables[name] for name in _numbers(formulas)]
     total = all(isinstance(comparison, Comparison) and comparison.total for comparison in comparisons)
     if total and all(table.default == table.unknown for table in tables):
         return True
+    if any(table.default == NO_VALUE for table in tables):
+        return False
     every = (math.prod(len(sizes[sort]) for sort in table.sorts) for table in tables)
     return all(len(table.listing("either")) < count for table, count in zip(tables, every, strict=True))
 

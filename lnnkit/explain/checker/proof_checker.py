@@ -14,6 +14,7 @@ from lnnkit.explain.checker.exact_step import CompletedAtom, check_exact
 from lnnkit.explain.checker.ground_form import Form, Free, GroundTerm, bound_sorts, covers, filled, free_sorts, truth_of
 from lnnkit.explain.checker.proof_world import OTHER, Box, InstanceNode, InvalidStep, ProofWorld, Tree, demand
 from lnnkit.explain.proof.proof import SIDES, Proof, Step
+from lnnkit.numeric import NO_VALUE
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES
 
@@ -41,7 +42,9 @@ def fault(step: Step, proof: Proof, world: ProofWorld) -> str | None:
             case "closed":
                 closed = form.kind == "atom" and world.program.predicates[form.name].closed
                 closed = closed and (not world.derived(form.name) or world.lacks(form))
-                demand(closed and step.side == "upper" and step.bound >= 0, "the predicate is not closed")
+                number = form.kind == "atom" and world.program.predicates[form.name].numeric
+                silent = math.isinf(step.bound) if number else step.side == "upper" and step.bound >= 0
+                demand(closed and silent, "the predicate is not closed")
                 if all(isinstance(term, str) for term in form.terms):
                     demand(not world.origins.of(form.name, form.entities), "there is a fact")
             case "stated":
@@ -100,6 +103,7 @@ class _Premises:
             form = world.form(base.conclusion)
             lowest, highest = _unknown(form, world)
             box = (base.bound, highest) if base.side == "lower" else (lowest, base.bound)
+            box = NO_VALUE if base.reason == "closed" and math.isinf(base.bound) else box
             if any(isinstance(term, Free) for term in form.all_terms):
                 of_unnamed = cache(partial(_of_unnamed, premise.step, proof, world, assumed))
                 self._blanket.append((form, box, base.excepted, of_unnamed))
@@ -125,7 +129,7 @@ class _Premises:
                 given = self._world.origins.of(form.name, form.entities) if named else ()
                 free = excepted is None or form.entities not in excepted
                 if given:  # a fact that adds nothing is no exception
-                    free = min(fact.upper for fact in given) <= box[1]
+                    free = box != NO_VALUE and min(fact.upper for fact in given) <= box[1]
                 unnamed = any(str(term).startswith(f"{OTHER}?") for term in form.terms)
                 if free and (not unnamed or of_unnamed()):
                     return box

@@ -17,8 +17,8 @@ from lnnkit.explain.checker.ground_form import Form, Free, consequents, form_of,
 from lnnkit.explain.proof.proof import FactSources
 from lnnkit.logic import Bounds, Inverse, complement, enter, exists, exists_inverse, forall, forall_inverse, logic_named
 from lnnkit.logic.bounds import informative, ordered, tolerance
-from lnnkit.numeric import Comparison, Interval
-from lnnkit.numeric.aggregates import Rows, aggregate, narrowed
+from lnnkit.numeric import Comparison, Interval, Term
+from lnnkit.numeric.aggregates import Rows, aggregate, narrowed, present
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES
 
@@ -294,7 +294,7 @@ class Tree:
             case "forall" | "exists":
                 return (forall if form.kind == "forall" else exists)(*self._rows(node, operands), 1)
             case _ if node.aggregates:
-                return Bounds(*aggregate(form.kind, *self._elements(node, operands)))
+                return Bounds(*aggregate(form.kind, *self._elements(node, values)))
             case "xor":
                 return complement(logic_named(form.name).up("iff", operands, form.weights, form.bias))
         return logic_named(form.name).up(form.kind, operands, form.weights, form.bias)
@@ -320,7 +320,7 @@ class Tree:
                 boxes = (Bounds(lower[place, None], upper[place, None]) for place in range(len(operands)))
                 return Inverse(tuple(boxes), left.empty)
             case _ if node.aggregates:
-                narrow = narrowed(form.kind, Interval(*box), *self._elements(node, operands))
+                narrow = narrowed(form.kind, Interval(*box), *self._elements(node, values))
                 parts = [narrow.truths] if narrow.values is None else [narrow.truths, narrow.values]
                 boxes = (
                     Bounds(*(end[place, None] for end in part)) for place in range(len(node.copies)) for part in parts
@@ -330,14 +330,21 @@ class Tree:
                 return logic_named(form.name).down("iff", complement(box), operands, form.weights, form.bias)
         return logic_named(form.name).down(form.kind, box, operands, form.weights, form.bias)
 
-    def _elements(self, node: InstanceNode, operands: Sequence[Bounds]) -> tuple[Interval, Interval | None, Rows]:
+    def _elements(self, node: InstanceNode, boxes: _Values) -> tuple[Interval, Interval | None, Rows]:
         """The truths and the values of an aggregate's rows."""
+        operands = [boxes[operand] for operand in node.operands]
         step = 1 if node.form.kind == "count" else 2
         ends = [
             [np.concatenate([np.empty(0), *(o[end] for o in operands[k::step])]) for end in (0, 1)] for k in range(step)
         ]
         truths, *values = (Interval(*pair) for pair in ends)
         least, most = np.array(node.copies, np.float64).reshape(-1, 2).T
+        for row, place in enumerate(node.operands[1::2] if values else ()):
+            term = self.nodes[place]
+            made = term.form.arithmetic if isinstance(term.form.arithmetic, Term) else None
+            read = [Interval(*boxes[operand]) for operand in (term.operands if made else (place,))]
+            there = present(made, read) if read else Interval(np.ones(1), np.ones(1))
+            least[row], most[row] = least[row] * there.lower[0], most[row] if there.upper[0] else 0.0
         rows = Rows(np.zeros(len(node.copies), np.int64), 1, Interval(least, most))
         return truths, values[0] if values else None, rows
 

@@ -167,6 +167,8 @@ class Explanation(TreePage):
 def claimed(step: Step, weight: float, relation: Mapping[str, str] = RELATION) -> str:
     """What a step says, with the weight of the operand that it bounds."""
     scale = "" if weight == 1 else f" @{weight:g}"
+    if step.reason == "closed" and math.isinf(step.bound):
+        return f"{set_apart(step.conclusion, step.atom)} has no value"
     return f"{set_apart(step.conclusion, step.atom)} {relation[step.side]} {format_bound(step.bound)}{scale}"
 
 
@@ -193,7 +195,7 @@ def because(step: Step) -> str:
         case "contradiction" if step.statement is None:
             return "its truth contradicts that of its operands"
         case "closed":
-            return f"{_others(step)}no fact, and the predicate is closed"
+            return f"{_others(step)}no fact, and the {'number' if math.isinf(step.bound) else 'predicate'} is closed"
         case "open":
             return "nothing says more"
         case "completed" if free_names(step.conclusion):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -291,7 +290,8 @@ class BoundSources:
 
     def _read(self, value: float, side: int, source: BoundSource, table: str) -> Reading:
         """A reading; bounds that neurons read as unknown need no source."""
-        if self.run.grounding.atoms.tables[table].numeric:
-            return Reading(value, None if math.isinf(value) else source)
+        relation = self.run.grounding.atoms.tables[table]
+        if relation.numeric:
+            return Reading(value, None if value == relation.unknown[side] else source)
         silent = value >= 1 - self.eps if side else value <= self.eps
         return Reading(value, None if silent else source)

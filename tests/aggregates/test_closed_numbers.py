@@ -1,0 +1,110 @@
+"""Closed numbers: what is not listed has no value, and is in no aggregate. Worlds are drawn first, and no answer may
+exclude them."""
+
+import itertools
+import random
+
+import pytest
+
+import lnnkit
+
+TERMS = {  # of the amount and the fee of a pair; None where there is none
+    "amount(X, Y)": lambda a, f: a,
+    "2 * amount(X, Y) - 1": lambda a, f: None if a is None else 2 * a - 1,
+    "amount(X, Y) + fee(X, Y)": lambda a, f: None if a is None or f is None else a + f,
+    "amount(X, Y) / fee(X, Y)": lambda a, f: None if a is None or not f else a / f,
+    "amount(X, Y) * fee(X, Y)": lambda a, f: None if a is None or f is None else a * f,
+}
+
+
+def folded(kind, elements):
+    """An aggregate of (truth, value) pairs; None where it has no value."""
+    there = [(truth, value) for truth, value in elements if value is not None]
+    match kind:
+        case "sum":
+            return sum(truth * value for truth, value in there)
+        case "mean":
+            weight = sum(truth for truth, _ in there)
+            return sum(truth * value for truth, value in there) / weight if weight else None
+    values = [value for truth, value in there if truth > 0]
+    return (min if kind == "min" else max)(values) if values else None
+
+
+def drawn(rng):
+    """A program, and functions that draw its worlds."""
+    names = ["a", "b", "c", "d"][: rng.randint(2, 4)]
+    pairs = list(itertools.product(names, names))
+    lines = ["number amount(item, item) closed", "number fee(item, item) closed", "predicate Has(item, item) closed"]
+    bounds = {}
+    for what in ("amount", "fee", "Has"):
+        for pair in pairs:
+            if rng.random() < 0.6:
+                low = rng.choice([0.0, 0.25, 1.0]) if what == "Has" else float(rng.randint(-2, 4))
+                high = max(low, rng.choice([0.5, 1.0])) if what == "Has" else low + rng.choice([0, 0, 1, 3])
+                bounds[what, pair] = low, high
+                lines.append(f"fact {what}({pair[0]}, {pair[1]}) in [{low}, {high}]")
+    lines += [f"fact Has({name}, {name}) in [0, 0]" for name in names if ("Has", (name, name)) not in bounds]
+
+    def world():
+        return {key: rng.choice([low, high, rng.uniform(low, high)]) for key, (low, high) in bounds.items()}
+
+    return "\n".join(lines), names, world
+
+
+@pytest.mark.parametrize("first", range(0, 160, 40))
+def test_no_world_is_excluded(first):
+    for seed in range(first, first + 40):
+        rng = random.Random(seed)
+        text, names, world = drawn(rng)
+        term, kind = rng.choice(list(TERMS)), rng.choice(["sum", "mean", "min", "max"])
+        condition = rng.choice(["", " where Has(X, Y)", " where Has(X, Y) & amount(X, Y) > 0"])
+        kb = lnnkit.loads(text)
+        query = f"{kind} Y: {term}{condition}"
+        asked = {name: query.replace("X", name) for name in names}
+        answers = {name: (answer.lower, answer.upper) for name in names for answer in kb.ask(asked[name])}
+        for _ in range(60):
+            held = world()
+            for name in names:
+                elements = []
+                for other in names:
+                    amount, fee = held.get(("amount", (name, other))), held.get(("fee", (name, other)))
+                    truth = held.get(("Has", (name, other)), 0.0) if condition else 1.0
+                    if "> 0" in condition and amount is not None and amount <= 0:
+                        truth = 0.0
+                    elements.append((truth, TERMS[term](amount, fee)))
+                made = folded(kind, elements)
+                if made is None:
+                    continue
+                low, high = answers[name]
+                assert low - 1e-9 <= made <= high + 1e-9, (seed, text, query, name, made)
+        assert not kb.explain(asked[rng.choice(names)]).verify(), (seed, text, query)
+
+
+def test_sums_are_exact():
+    kb = lnnkit.loads("""
+number amount(account, account) closed
+fact amount(a, b) = 5
+fact amount(a, c) in [1, 2]
+fact amount(b, c) = 7
+rule (sum Y: amount(X, Y)) > 5.5 -> Big(X)
+""")
+    assert {a.bindings["X"]: (a.lower, a.upper) for a in kb.ask("sum Y: amount(X, Y)")} == {"a": (6, 7), "b": (7, 7)}
+    assert [a.bindings["X"] for a in kb.ask("Big(X)")] == ["a", "b"]
+    (none,) = kb.ask("sum Y: amount(c, Y)")
+    assert (none.lower, none.upper) == (0, 0)
+    (unlisted,) = kb.ask("amount(c, a) > 3")
+    assert (unlisted.lower, unlisted.upper) == (0, 1)
+    assert "has no value" in kb.explain("sum Y: amount(a, Y)").text()
+
+
+def test_a_division_by_what_may_be_nothing_may_leave_an_element_out():
+    kb = lnnkit.loads("""
+number a(item)
+number b(item)
+predicate In(item) closed
+fact In(x)
+fact a(x) = 1
+fact b(x) in [0, 2]
+""")
+    (total,) = kb.ask("sum X: a(X) / b(X) where In(X)")
+    assert total.lower == 0
