@@ -100,38 +100,22 @@ def all_whole(column: pa.Array | pa.ChunkedArray) -> np.ndarray | None:
 def _read(texts: pa.Array) -> np.ndarray | None:
     """The values of texts that are whole numbers; None if any text is not.
 
-    Arrow parses whole numbers, and a few other spellings. Those are longer than what Python prints (``-0``, ``007``) or
-    contain a letter (``0x1F``), so all texts are whole numbers if their total length is right.
+    Arrow parses whole numbers, and a few other spellings: those with letters (``0x1F``), and those that begin with a
+    needless zero (``-0``, ``007``).
     """
     if texts.null_count:
         return None
     strings = texts.view(pa.string()) if pa.types.is_binary(texts.type) else texts
     offsets, data = text_buffers(strings)
-    data = data[int(offsets[0]) : int(offsets[-1])]
-    if data.max(initial=0) > ord("9"):
+    if data[int(offsets[0]) : int(offsets[-1])].max(initial=0) > ord("9"):
         return None
     try:
         numbers = view(strings.cast(pa.int64()), np.int64)
     except pa.ArrowInvalid:
         return None
-    return numbers if _length(numbers) == len(data) else None
-
-
-def _length(numbers: np.ndarray) -> int:
-    """The total number of characters in which Python prints the numbers."""
-    if not len(numbers):
-        return 0
-    low, high = int(numbers.min()), int(numbers.max())
-    length = len(numbers)
-    if low < 0:
-        length += int(np.count_nonzero(numbers < 0))
-        numbers = np.abs(numbers).view(np.uint64)  # the absolute value of the least integer would overflow
-        low, high = int(numbers.min()), int(numbers.max())
-    power = 10
-    while power <= high:
-        length += len(numbers) if power <= low else int(np.count_nonzero(numbers >= power))
-        power *= 10
-    return length
+    begin = offsets[:-1]
+    digit = data[begin + (data[begin] == ord("-"))]
+    return None if ((digit == ord("0")) & (np.diff(offsets) > 1)).any() else numbers
 
 
 def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
