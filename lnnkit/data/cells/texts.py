@@ -101,9 +101,10 @@ def _read(texts: pa.Array) -> np.ndarray | None:
         numbers = view(strings.cast(pa.int64()), np.int64)
     except pa.ArrowInvalid:
         return None
-    begin = offsets[:-1]
-    digit = data[begin + (data[begin] == ord("-"))]
-    return None if ((digit == ord("0")) & (np.diff(offsets) > 1)).any() else numbers
+    short = np.flatnonzero(data.take(offsets[:-1]) <= ord("0"))  # these begin with a zero or a minus
+    begin, end = offsets[short], offsets[short + 1]
+    zero = data[begin + (data[begin] == ord("-"))] == ord("0")
+    return None if (zero & (end - begin > 1)).any() else numbers
 
 
 def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
