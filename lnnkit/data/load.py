@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from lnnkit.data.arrow import Column
-from lnnkit.data.cells.marks import meant_cells
 from lnnkit.data.cells.texts import Texts
 from lnnkit.data.facts import Gaps, facts
 from lnnkit.data.files import DataFault, RawTable, Unreadable, in_utf8, read_source
-from lnnkit.data.grid import Grid, Sheet, choose
+from lnnkit.data.grid import Grid, Sheet, choose, meant_cells
 from lnnkit.data.readers.delimited import open_delimited
 from lnnkit.data.readers.frames import arrow_sheet, column_of, open_database, open_json_lines, open_parquet, open_query
 from lnnkit.data.table import FactTable
