@@ -8,16 +8,18 @@ from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import DTypeLike
 
 from lnnkit.data.files import Unreadable
 
 Column = pa.Array | pa.ChunkedArray | list[object]
 
 
-def numbers(values: np.ndarray, kind: type[np.number] = np.int64) -> pa.Array:
-    """An array of numbers of a kind without nulls, which shares ``values``' memory if they are of it."""
+def numbers(values: np.ndarray, kind: DTypeLike = np.int64, known: np.ndarray | None = None) -> pa.Array:
+    """An array of numbers of a kind, which shares ``values``' memory if they are of it; null where not ``known``."""
     held = np.ascontiguousarray(values, kind)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(kind), len(held), [None, pa.py_buffer(held)])
+    valid = None if known is None else booleans(known).buffers()[1]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(held.dtype), len(held), [valid, pa.py_buffer(held)])
 
 
 def booleans(values: np.ndarray) -> pa.Array:

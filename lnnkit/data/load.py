@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from lnnkit.data.arrow import Column
-from lnnkit.data.cells.marks import meant_cells
 from lnnkit.data.cells.texts import Texts
 from lnnkit.data.facts import Gaps, facts
 from lnnkit.data.files import DataFault, RawTable, Unreadable, in_utf8, read_source
-from lnnkit.data.grid import Grid, Sheet, choose
+from lnnkit.data.grid import Grid, Sheet, choose, meant_cells
 from lnnkit.data.readers.delimited import open_delimited
 from lnnkit.data.readers.frames import arrow_sheet, column_of, open_database, open_json_lines, open_parquet, open_query
 from lnnkit.data.table import FactTable
@@ -240,17 +239,10 @@ def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
         width = next((width for width in widths if width in allowed), widths[0] if widths else allowed[0])
         names = tuple(str(position + 1) for position in range(width))
     others = any(cells is not None for cells in split)
-    good: list[tuple[Any, ...]] = []
-    numbers: list[int] = []
-    lost: list[tuple[int, DataFault]] = []
-    for number, (row, cells) in enumerate(zip(rows, split, strict=True), start=1):
-        if cells is None or len(cells) != len(names):
-            lost.append((number, _lost(row, names, others=others)))
-        else:
-            good.append(cells)
-            numbers.append(number)
-    columns: dict[int, Any] = {place: [row[place] for row in good] for place in range(len(names))}
-    grid = Grid(columns, np.array(numbers, np.int64), {}, tuple(lost))
+    good = {number: cells for number, cells in enumerate(split, 1) if cells is not None and len(cells) == len(names)}
+    lost = tuple((number, _lost(row, names, others=others)) for number, row in enumerate(rows, 1) if number not in good)
+    columns: dict[int, Any] = {place: [cells[place] for cells in good.values()] for place in range(len(names))}
+    grid = Grid(columns, np.array(list(good), np.int64), {}, lost)
     return Sheet(SOURCE, names, keys is not None, lambda _: grid)
 
 

@@ -195,19 +195,11 @@ class Entities(Mapping[str, int]):
         return iter(self.names)
 
     def __getitem__(self, text: str) -> int:
-        place = self.index(text)
+        """The id of ``text`` (in NFC); raises ``KeyError`` if no fact or program names it."""
+        place = self.names.find(text)
         if place is None:
             raise KeyError(text)
         return place
-
-    def index(self, text: str) -> int | None:
-        """The id of ``text`` (in NFC), or None if no fact or program names it."""
-        return self.names.find(text)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Entities) and self.names == other.names
-
-    __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __repr__(self) -> str:
         return f"Entities({self.names!r})"

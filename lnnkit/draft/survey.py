@@ -17,11 +17,10 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column as Cells
-from lnnkit.data.cells.marks import with_points, without_marks
 from lnnkit.data.cells.numbers import reals_of
 from lnnkit.data.cells.texts import texts_of, whole_floats, without_fractions
 from lnnkit.data.files import RawTable, Unreadable, read_source
-from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet
+from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet, with_points, without_marks
 from lnnkit.data.load import opened
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, decimal_comma

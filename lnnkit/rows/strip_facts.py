@@ -16,11 +16,10 @@ import numpy as np
 from lnnkit.check.named_files import merge
 from lnnkit.check.program import Predicate
 from lnnkit.data.arrow import nulls, numbers, one, text_buffers, view
-from lnnkit.data.cells.marks import meant_cells, trimmed
 from lnnkit.data.cells.texts import Texts, texts_of, without_fractions
 from lnnkit.data.facts import SHOWN, Gaps, facts
 from lnnkit.data.files import Unreadable
-from lnnkit.data.grid import TEXT_FORMATS, ColumnChoice, Grid, Sheet, choose
+from lnnkit.data.grid import TEXT_FORMATS, ColumnChoice, Grid, Sheet, choose, meant_cells, trimmed
 from lnnkit.data.load import denied
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast

@@ -30,9 +30,9 @@ def test_ids_are_places_among_the_sorted_names() -> None:
     assert entities.names == ("B", "a", "b", "c", "\u65e5")
     assert [[column.tolist() for column in table] for table in ids] == [[[2, 2], [1, 3]], [[4], [1]]]
     assert all(column.dtype == np.int32 for table in ids for column in table)
-    assert entities.index("c") == 3
-    assert entities.index("bb") is None
-    assert entities.index("\U0001f600") is None
+    assert entities.get("c") == 3
+    assert entities.get("bb") is None
+    assert entities.get("\U0001f600") is None
     assert len(entities) == 5
 
 

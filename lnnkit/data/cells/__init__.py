@@ -1,2 +1,2 @@
 """Columns as Arrow or Python has them -> entities (`texts`), numbers (`numbers`) and the rows that a ``where`` keeps
-(`conditions`); `marks` applies the clauses of a statement before."""
+(`conditions`)."""

@@ -3,29 +3,16 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import (
-    Column,
-    booleans,
-    called,
-    concatenated,
-    mask,
-    nulls,
-    numbers,
-    one,
-    ranked,
-    text_buffers,
-    view,
-)
+from lnnkit.data.arrow import Column, called, concatenated, mask, nulls, numbers, one, ranked, text_buffers, view
 from lnnkit.data.cells.text_values import TextValues, composed, in_bulk, is_missing, right, text_values
 from lnnkit.data.names import WHOLE, Names, is_many, whole
 
@@ -36,8 +23,13 @@ EXACT = 2.0**53
 _SPREAD = 4  # distinct numbers are found by direct addressing if their range is at most this many times their count
 _BLOCK = 1 << 16  # numbers at a time: they fit a processor's cache
 
-WholeValues = tuple[np.ndarray, np.ndarray | None]
-"""Whole numbers (int32 or int64), and for each row the index of its number (int32; -1 in a gap); None: row by row."""
+
+class WholeValues(NamedTuple):
+    """Whole numbers (int32 or int64), and for each row the index of its number (int32; -1 in a gap); None: row by
+    row."""
+
+    values: np.ndarray
+    codes: np.ndarray | None = None
 
 
 def integers(column: Column) -> WholeValues | None:
@@ -47,11 +39,9 @@ def integers(column: Column) -> WholeValues | None:
     held = one(column.cast(pa.int64()))
     values = view(held, np.int64)
     if not held.null_count:
-        return values, None
+        return WholeValues(values)
     known = ~nulls(held)
-    codes = np.full(len(held), -1, np.int32)
-    codes[known] = np.arange(np.count_nonzero(known), dtype=np.int32)
-    return values[known], codes
+    return WholeValues(values[known], np.where(known, np.cumsum(known, dtype=np.int32) - np.int32(1), np.int32(-1)))
 
 
 def are_floats(column: Column) -> bool:
@@ -73,12 +63,10 @@ def whole_floats(column: Column) -> Column:
         held = one(column)
         values = np.where(nulls(held), np.nan, view(held.cast(pa.float64()), np.float64))
     gaps = np.isnan(values)
-    numbers = np.where(gaps, 0.0, values)
-    if gaps.all() or (np.abs(numbers) >= EXACT).any() or (numbers != np.round(numbers)).any():
+    filled = np.where(gaps, 0.0, values)
+    if gaps.all() or (np.abs(filled) >= EXACT).any() or (filled != np.round(filled)).any():
         return column
-    return pa.Array.from_buffers(
-        pa.int64(), len(numbers), [booleans(~gaps).buffers()[1], pa.py_buffer(numbers.astype(np.int64))]
-    )
+    return numbers(filled, known=~gaps)
 
 
 def all_whole(column: pa.Array | pa.ChunkedArray) -> np.ndarray | None:
@@ -100,38 +88,23 @@ def all_whole(column: pa.Array | pa.ChunkedArray) -> np.ndarray | None:
 def _read(texts: pa.Array) -> np.ndarray | None:
     """The values of texts that are whole numbers; None if any text is not.
 
-    Arrow parses whole numbers, and a few other spellings. Those are longer than what Python prints (``-0``, ``007``) or
-    contain a letter (``0x1F``), so all texts are whole numbers if their total length is right.
+    Arrow parses whole numbers, and a few other spellings: those with letters (``0x1F``), and those that begin with a
+    needless zero (``-0``, ``007``).
     """
     if texts.null_count:
         return None
     strings = texts.view(pa.string()) if pa.types.is_binary(texts.type) else texts
     offsets, data = text_buffers(strings)
-    data = data[int(offsets[0]) : int(offsets[-1])]
-    if data.max(initial=0) > ord("9"):
+    if data[int(offsets[0]) : int(offsets[-1])].max(initial=0) > ord("9"):
         return None
     try:
         numbers = view(strings.cast(pa.int64()), np.int64)
     except pa.ArrowInvalid:
         return None
-    return numbers if _length(numbers) == len(data) else None
-
-
-def _length(numbers: np.ndarray) -> int:
-    """The total number of characters in which Python prints the numbers."""
-    if not len(numbers):
-        return 0
-    low, high = int(numbers.min()), int(numbers.max())
-    length = len(numbers)
-    if low < 0:
-        length += int(np.count_nonzero(numbers < 0))
-        numbers = np.abs(numbers).view(np.uint64)  # the absolute value of the least integer would overflow
-        low, high = int(numbers.min()), int(numbers.max())
-    power = 10
-    while power <= high:
-        length += len(numbers) if power <= low else int(np.count_nonzero(numbers >= power))
-        power *= 10
-    return length
+    short = np.flatnonzero(data.take(offsets[:-1]) <= ord("0"))  # these begin with a zero or a minus
+    begin, end = offsets[short], offsets[short + 1]
+    zero = data[begin + (data[begin] == ord("-"))] == ord("0")
+    return None if (zero & (end - begin > 1)).any() else numbers
 
 
 def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -213,33 +186,28 @@ def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = 
     """As `texts_of`, for several columns of one length, each with its title; all share their ``names``. One column that
     has the ``known`` names of another table, each once and in order, shares them."""
     if known is not None and len(columns) == 1 and not len(known.texts):
-        values = integers(columns[0][0])
-        if values is not None and values[1] is None and np.array_equal(values[0], known.numbers):
+        whole = integers(columns[0][0])
+        if whole is not None and whole.codes is None and np.array_equal(whole.values, known.numbers):
             return [Texts(known.ranks, known, {}, 1)]
-    wholes, spelled = dict[int, WholeValues](), dict[int, TextValues]()
-    for place, (column, title) in enumerate(columns):
-        column = whole_floats(in_bulk(column)) if len(column) else []
-        whole = integers(column)
-        texts = text_values(column, title) if whole is None else None
-        if texts is not None and is_many(len(texts.values)) and not texts.faults:
-            whole = None if (values := all_whole(texts.values)) is None else (values, texts.codes)
-        if whole is not None:
-            wholes[place] = whole
-        elif texts is not None:
-            spelled[place] = texts
-    distinct, ranks = united([values for values, _ in wholes.values()])
-    names, faults = Names((), distinct), dict[int, str]()
+    read = [_values_of(column, title) for column, title in columns]
+    spelled = [texts for texts in read if isinstance(texts, TextValues)]
+    distinct, fronts = united([whole.values for whole in read if isinstance(whole, WholeValues)])
+    names, faults, rests = Names((), distinct), dict[int, str](), list[np.ndarray]()
     if spelled:
-        names, faults, (front, *rests) = _named(list(spelled.values()), names)
-        ranks = [*(renumbered(rank, front) for rank in ranks), *rests]
-    held = {place: codes for place, (_, codes) in wholes.items()}
-    held |= {place: texts.codes for place, texts in spelled.items()}
-    sharing = len(columns) if all(codes is None for codes in held.values()) else 0
-    read = {
-        place: Texts(rank if codes is None else renumbered(codes, rank), names, faults, sharing)
-        for (place, codes), rank in zip(held.items(), ranks, strict=True)
-    }
-    return [read[place] for place in range(len(columns))]
+        names, faults, (front, *rests) = _named(spelled, names)
+        fronts = [renumbered(ranks, front) for ranks in fronts]
+    ranks = {WholeValues: iter(fronts), TextValues: iter(rests)}
+    sharing = len(columns) if all(part.codes is None for part in read) else 0
+    return [Texts(renumbered(part.codes, next(ranks[type(part)])), names, faults, sharing) for part in read]
+
+
+def _values_of(column: Column, title: str) -> WholeValues | TextValues:
+    column = whole_floats(in_bulk(column)) if len(column) else []
+    if (whole := integers(column)) is not None:
+        return whole
+    texts = text_values(column, title)
+    numbers = all_whole(texts.values) if is_many(len(texts.values)) and not texts.faults else None
+    return texts if numbers is None else WholeValues(numbers, texts.codes)
 
 
 def _named(several: Sequence[TextValues], wholes: Names) -> tuple[Names, dict[int, str], list[np.ndarray]]:
@@ -270,13 +238,14 @@ def _named(several: Sequence[TextValues], wholes: Names) -> tuple[Names, dict[in
         place = renumbered(place, behind)
     if faults:
         place[list(faults)] = np.arange(len(names), len(names) + len(faults))
-    codes = place if ranks is None else renumbered(ranks, place)
     reasons = dict(enumerate(faults.values(), start=len(names)))
-    return names, reasons, [front, *np.split(codes, starts[1:-1])]
+    return names, reasons, [front, *np.split(renumbered(ranks, place), starts[1:-1])]
 
 
-def renumbered(codes: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """The new codes (int32) of old ones, by ``place``; -1 stays."""
+def renumbered(codes: np.ndarray | None, place: np.ndarray) -> np.ndarray:
+    """The new codes (int32) of old ones, by ``place``; -1 stays. None stands for the codes from 0 in order."""
+    if codes is None:
+        return place
     if np.array_equal(place, np.arange(len(place))):
         return codes
     return np.append(place, np.int32(-1)).take(codes)
@@ -349,7 +318,7 @@ def distinct_names(texts: pa.StringArray, *, ordered: bool = False) -> tuple[Nam
     places[spelled] = np.arange(len(values), dtype=np.int32)
     places[rest] = np.arange(len(values), len(values) + np.count_nonzero(rest), dtype=np.int32)
     names = Names(distinct if rest.all() else distinct.take(numbers(np.flatnonzero(rest))), values)
-    return names, places if ranks is None else places.take(ranks)
+    return names, renumbered(ranks, places)
 
 
 def shared_names(lists: Sequence[Names]) -> tuple[Names, list[np.ndarray]]:
@@ -361,8 +330,7 @@ def shared_names(lists: Sequence[Names]) -> tuple[Names, list[np.ndarray]]:
     values, fronts = united([held.numbers for held in lists])
     spelled = [held.texts_in_arrow for held in lists]
     texts = max(spelled, key=len)
-    known = itertools.takewhile(lambda ranks: ranks is not None, (_ranks_in(texts, some) for some in spelled))
-    rests = [ranks for ranks in known if ranks is not None]
+    rests = [ranks for some in spelled if (ranks := _ranks_in(texts, some)) is not None]
     if len(rests) < len(spelled):
         places, texts = ranked(concatenated(spelled))
         rests = np.split(places, np.cumsum(list(map(len, spelled)))[:-1])

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, without_views
+from lnnkit.data.arrow import Column, numbers, without_views
 from lnnkit.data.files import RawTable, Unreadable, nearest_file
 from lnnkit.data.grid import Grid, Sheet
 
@@ -125,8 +125,7 @@ def _from_array(values: Any) -> Column:
         array = array.astype(np.float64, copy=False)
     if array.dtype.kind not in "fiu":
         return array.tolist()
-    held = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
-    return pa.Array.from_buffers(pa.from_numpy_dtype(held.dtype), len(held), [None, pa.py_buffer(held)])
+    return numbers(array, array.dtype.newbyteorder("="))
 
 
 # --- files of typed columns -------------------------------------------------------------------------------------------
