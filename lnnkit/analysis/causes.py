@@ -71,13 +71,7 @@ def message_side(neuron: Neuron, end: str, place: int) -> str:
 
 
 def message_causes(
-    neuron: Neuron,
-    bases: Sequence[Box],
-    bests: Sequence[Box],
-    end: str,
-    level: float,
-    place: int,
-    lost: float,
+    neuron: Neuron, bases: Sequence[Box], bests: Sequence[Box], end: str, level: float, place: int, lost: float
 ) -> list[Cause]:
     """For a convex neuron whose ``end`` is at ``level``: the minimal causes among the other operands that exclude
     the value ``lost`` for the operand at ``place``, because the level is out of reach with it."""
@@ -218,7 +212,7 @@ def gap_upward_causes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Mo
 def _gap_upward(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Moves, ...], end: str) -> list[Cause]:
     operands, masks = _boxes(neuron, bases, movable)
     value = neuron_upward(neuron, operands)
-    base = neuron_upward(neuron, [_point(box) for box in bases])
+    base = neuron_upward(neuron, [point(box) for box in bases])
     hit = value.lower > base.lower + _EPS if end == "lower" else value.upper < base.upper - _EPS
     return _least_masks(hit, masks)
 
@@ -298,7 +292,7 @@ def _boxes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves]) -> tu
     return bounds, np.stack(columns, 1)
 
 
-def _point(box: Box) -> Bounds:
+def point(box: Box) -> Bounds:
     return Bounds(np.array([box[0]], dtype=np.float64), np.array([box[1]], dtype=np.float64))
 
 

@@ -22,11 +22,12 @@ from lnnkit.analysis.causes import (
     message_causes,
     message_side,
     other,
+    point,
     restricted_boxes,
     upward_causes,
 )
 from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, minimal, product, union
-from lnnkit.analysis.upward_supports import Ends, Upward, equalities, point
+from lnnkit.analysis.upward_supports import Ends, Upward, equalities
 from lnnkit.arrays import DOUBLE, any_set
 from lnnkit.formula.passes import least_heads
 from lnnkit.formula.quantified_rows import of_their_sorts, too_many_unnamed

@@ -23,7 +23,7 @@ from lnnkit.check.findings import error, name_span, warning
 from lnnkit.check.predicates import supplied
 from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import Formula, Symbols, ends, fact, stated_fact
-from lnnkit.check.walk import aggregated, children, nodes, signed, unweighted
+from lnnkit.check.walk import aggregated, children, nodes, signed, unweighted, with_signs
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression, format_predicate, format_statement
@@ -310,17 +310,8 @@ def _loose(node: ast.Expression) -> bool:
 def _parts(node: ast.Expression, sign: int) -> tuple[list[tuple[ast.Expression, int]], bool]:
     """The operands of a formula with the sign that each has where the formula is true (+1) or false (-1), and whether
     all have it there, not just one."""
-    match node:
-        case ast.Not():
-            return [(node.operand, -sign)], True
-        case ast.And() | ast.Or():
-            return [(operand, sign) for operand in node.operands], (sign > 0) == isinstance(node, ast.And)
-        case ast.Implies():
-            return [(node.antecedent, -sign), (node.consequent, sign)], sign < 0
-        case ast.Weighted() | ast.Forall() | ast.Exists():
-            return [(children(node)[0], sign)], True
-        case _:
-            return [], True
+    together = {ast.And: sign > 0, ast.Or: sign < 0, ast.Implies: sign < 0}.get(type(node), True)
+    return [] if isinstance(node, ast.Comparison | ast.NumericNode) else with_signs(node, sign), together
 
 
 def _may(node: ast.Expression, sign: int, reached: set[SignedPredicate]) -> bool:
