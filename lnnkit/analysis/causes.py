@@ -203,13 +203,10 @@ def _coarse(
 # --- non-monotone neurons: their kernels are evaluated on a grid of boxes ---------------------------------------------
 
 
-def gap_upward_causes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves], end: str) -> list[Cause]:
-    """As `upward_causes` past the base itself, for an equivalence: operands take any box that ``movable`` allows."""
-    return _gap_upward(bare(neuron), tuple(bases), tuple(movable), end)
-
-
 @lru_cache(maxsize=2**10)
-def _gap_upward(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Moves, ...], end: str) -> list[Cause]:
+def gap_upward_causes(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Moves, ...], end: str) -> list[Cause]:
+    """As `upward_causes` past the base itself, for a `bare` equivalence: operands take any box that ``movable``
+    allows."""
     operands, masks = _boxes(neuron, bases, movable)
     value = neuron_upward(neuron, operands)
     base = neuron_upward(neuron, [point(box) for box in bases])
@@ -217,18 +214,12 @@ def _gap_upward(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Moves, ..
     return _least_masks(hit, masks)
 
 
-def gap_message_causes(
-    neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves], node: Sequence[Box]
-) -> dict[Port, list[Cause]]:
-    """For a non-monotone neuron: the minimal causes of a proposal for each end of each operand, among all ends of
-    operands and, if several ``node`` boxes are given (its base first), the neuron's own ends."""
-    return _gap_messages(bare(neuron), tuple(bases), tuple(movable), tuple(node))
-
-
 @lru_cache(maxsize=2**10)
-def _gap_messages(
+def gap_message_causes(
     neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Moves, ...], node: tuple[Box, ...]
 ) -> dict[Port, list[Cause]]:
+    """For a non-monotone neuron (`bare`): the minimal causes of a proposal for each end of each operand, among all ends
+    of operands and, if several ``node`` boxes are given (its base first), the neuron's own ends."""
     (x, y), masks = _boxes(neuron, bases, movable)
     count = len(x.lower)
     rows = np.tile(np.arange(count), len(node))

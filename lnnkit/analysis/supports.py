@@ -17,6 +17,7 @@ import numpy as np
 
 from lnnkit.analysis.causes import (
     Box,
+    bare,
     convex,
     gap_message_causes,
     message_causes,
@@ -198,8 +199,8 @@ class Analysis:
         lower, upper = (any(d.end == end and not d.exact for d in demands[index]) for end in ("lower", "upper"))
         # A shared neuron's own row may be looser than the default that its table starts from.
         node = restricted_boxes(start, lower, upper, loosened=self.formula.auxiliary is not None)
-        movable = [change[0] for change in changes]
-        for (place, side), causes in gap_message_causes(neuron, bases, movable, node).items():
+        movable = tuple(change[0] for change in changes)
+        for (place, side), causes in gap_message_causes(bare(neuron), tuple(bases), movable, tuple(node)).items():
             family = self.upward.family(causes, [change[1] for change in changes], above)
             if family:
                 demands[neuron.operands[place]].append(_Demand(side, float(side == "lower"), family))

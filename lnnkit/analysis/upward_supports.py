@@ -235,9 +235,9 @@ class Upward:
         if not tightened:
             family = union(family for operand in neuron.operands for family in moves[operand])
             return (_FREE, (family, family)) if family else (base, (NEVER, NEVER))
-        bases, changes = [self.bases[operand] for operand in neuron.operands], self.changes(neuron.operands, moves)
-        movable, families = [change[0] for change in changes], [change[1] for change in changes]
-        lower, upper = (gap_upward_causes(neuron, bases, movable, end) for end in ("lower", "upper"))
+        bases, changes = tuple(self.bases[o] for o in neuron.operands), self.changes(neuron.operands, moves)
+        movable, families = tuple(change[0] for change in changes), [change[1] for change in changes]
+        lower, upper = (gap_upward_causes(bare(neuron), bases, movable, end) for end in ("lower", "upper"))
         reach = 1.0 if lower else base[0], 0.0 if upper else base[1]
         return reach, (self.family(lower, families), self.family(upper, families))
 
