@@ -166,11 +166,10 @@ class Upward:
                 if index not in self.vacant:
                     far, move = fars[neuron.operands[0]], moves[neuron.operands[0]]
                 for variant in self.others(index):
-                    theirs, moved = (
-                        part[neuron.operands[0]] for part in (variant.reach if tightened else variant.loosened)
-                    )
-                    far = up(far[0], theirs[0]), down(far[1], theirs[1])
-                    move = _with_unnamed(neuron, move, moved)
+                    others, moved = variant.reach if tightened else variant.loosened
+                    low, high = others[neuron.operands[0]]
+                    far = up(far[0], low), down(far[1], high)
+                    move = _with_unnamed(neuron, move, moved[neuron.operands[0]])
             elif neuron.aggregates:
                 if tightened:
                     far, move = _ANY, (self.movers(index), self.movers(index))

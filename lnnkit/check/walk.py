@@ -155,6 +155,16 @@ def strip_foralls(formula: ast.Expression) -> ast.Expression:
     return formula
 
 
+def conjuncts(consequent: ast.Expression) -> Iterator[ast.Expression]:
+    """A consequent, its operands if it is a conjunction, and those of nested ones."""
+    return nodes(consequent, lambda node: isinstance(node, ast.And | ast.Weighted))
+
+
+def asserted(consequent: ast.Expression) -> Iterator[ast.Atom]:
+    """The atoms that are direct positive conjuncts of a consequent."""
+    return (node for node in conjuncts(consequent) if isinstance(node, ast.Atom))
+
+
 def conjunction(parts: Sequence[ast.Expression], span: Span) -> ast.Expression:
     """One formula, or the ``&`` of several."""
     return parts[0] if len(parts) == 1 else ast.And(tuple(parts), span=span)

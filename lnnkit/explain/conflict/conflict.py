@@ -224,7 +224,7 @@ def _cheapest(sets: Sequence[frozenset[int]], costs: Sequence[float], rules: Seq
         total = sum(costs[n] for n in chosen) + sum(costs[min(some)] for some in _disjoint(left))
         return round(total, 9), sum(rules[n] for n in chosen), len(chosen), sorted(chosen)
 
-    queue = [(rank((), sets), (), sets)]
+    queue: list[tuple[object, tuple[int, ...], Sequence[frozenset[int]]]] = [(rank((), sets), (), sets)]
     for _ in range(_TRIED):
         _, chosen, left = heappop(queue)
         if not left:
