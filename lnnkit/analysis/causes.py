@@ -49,74 +49,42 @@ def rising(neuron: Neuron, place: int) -> bool:
     return not (neuron.kind == "implies" and place == 0)
 
 
-def upward_causes(neuron: Neuron, bases: Sequence[Box], bests: Sequence[Box], end: str, limit: float) -> list[Cause]:
-    """The minimal causes that take the neuron's upward ``end`` past ``limit``, where ends of operands go at most as far
-    as ``bests``. For monotone neurons (all but equivalences)."""
-    ports = [
-        (place, end if rising(neuron, place) else other(end))
-        for place in range(len(bases))
-        if neuron.weights[place] != 0.0
-    ]
-
-    def test(boxes: list[Bounds]) -> Array:
-        value = neuron_upward(neuron, boxes)
-        return value.lower > limit + _EPS if end == "lower" else value.upper < limit - _EPS
-
-    return _causes(neuron, ports, bases, bests, {}, test, (end, limit))
-
-
 def message_side(neuron: Neuron, end: str, place: int) -> str:
     """Which end of the operand at ``place`` a convex neuron can tighten when its ``end`` is given."""
     return end if rising(neuron, place) else other(end)
 
 
 def message_causes(
+    neuron: Neuron, bases: Sequence[Box], bests: Sequence[Box], end: str, level: float, place: int, lost: float
+) -> list[Cause]:
+    """For a convex neuron whose ``end`` is at ``level``: the minimal causes among the other operands that exclude
+    the value ``lost`` for the operand at ``place``, because the level is out of reach with it."""
+    if neuron.weights[place] == 0.0:
+        return []
+    return upward_causes(neuron, bases, bests, other(end), level, (place, lost))
+
+
+def upward_causes(
     neuron: Neuron,
     bases: Sequence[Box],
     bests: Sequence[Box],
     end: str,
-    level: float,
-    place: int,
-    lost: float,
+    limit: float,
+    fixed: tuple[int, float] | None = None,
 ) -> list[Cause]:
-    """For a convex neuron whose ``end`` is at ``level``: the minimal causes among the other operands that exclude
-    the value ``lost`` for the operand at ``place``, because the level is out of reach with it."""
-    against = other(end)  # The siblings move so as to keep the neuron from its level.
-    ports = [
-        (sibling, against if rising(neuron, sibling) else other(against))
-        for sibling in range(len(bases))
-        if sibling != place and neuron.weights[sibling] != 0.0
-    ]
-    if neuron.weights[place] == 0.0:
-        return []
-
-    def test(boxes: list[Bounds]) -> Array:
-        value = neuron_upward(neuron, boxes)
-        return value.upper < level - _EPS if end == "lower" else value.lower > level + _EPS
-
-    alike = (end, level, lost, neuron.weights[place], bases[place], bests[place], rising(neuron, place))
-    return _causes(neuron, ports, bases, bests, {place: (lost, lost)}, test, alike)
-
-
-def _causes(
-    neuron: Neuron,
-    ports: Sequence[Port],
-    bases: Sequence[Box],
-    bests: Sequence[Box],
-    fixed: dict[int, Box],
-    test: Callable[[list[Bounds]], Array],
-    alike: object,
-) -> list[Cause]:
-    """The minimal sets of ports, each at its best, for which a monotone ``test`` holds. ``alike`` identifies the test
-    up to exchange of interchangeable operands."""
+    """The minimal causes that take the neuron's upward ``end`` past ``limit``, where ends of operands go at most as far
+    as ``bests``, but for one that is ``fixed``: its place and its value. For monotone neurons (all but
+    equivalences)."""
     memory = _cached(bare(neuron), tuple(bases), tuple(bests))
+    operands = [p for p in range(len(bases)) if neuron.weights[p] != 0.0 and (fixed is None or p != fixed[0])]
+    ports = [(p, message_side(neuron, end, p)) for p in operands]
     ports = [(p, e) for p, e in ports if bests[p][e == "upper"] != bases[p][e == "upper"]]
 
     def run(masks: Array) -> list[bool]:
         at = {port: column for column, port in enumerate(ports)}
         boxes = []
         for place, base in enumerate(bases):
-            low, high = fixed.get(place, base)
+            low, high = base if fixed is None or place != fixed[0] else (fixed[1], fixed[1])
             lower = np.full((len(masks),), low, dtype=np.float64)
             upper = np.full((len(masks),), high, dtype=np.float64)
             if (place, "lower") in at:
@@ -126,9 +94,15 @@ def _causes(
                 upper = np.where(masks[:, at[place, "upper"]], bests[place][1], upper)
                 lower = np.minimum(lower, upper)
             boxes.append(Bounds(lower, upper))
-        return test(boxes).tolist()
+        value = neuron_upward(neuron, boxes)
+        return (value.lower > limit + _EPS if end == "lower" else value.upper < limit - _EPS).tolist()
 
+    # What is the same where interchangeable operands are exchanged
     kinds: list[object] = [(neuron.weights[p], end, bases[p], bests[p], rising(neuron, p)) for p, end in ports]
+    alike: object = end, limit
+    if fixed is not None:
+        place, value = fixed
+        alike = end, limit, value, neuron.weights[place], bases[place], bests[place], rising(neuron, place)
     if len(ports) > _EXHAUSTIVE:
         return _coarse(ports, kinds, run, memory, alike)
     key = (alike, tuple(kinds))
@@ -187,8 +161,8 @@ def _coarse(
     memory: dict[object, object],
     alike: object,
 ) -> list[Cause]:
-    """As `_causes`, for many ports; ``kinds`` gives the kind of each. One cause has all ports without any one of which
-    the test fails; if there are none, each port is a cause."""
+    """As `upward_causes`, for many ports; ``kinds`` gives the kind of each. One cause has all ports without any one of
+    which the test fails; if there are none, each port is a cause."""
     key = (alike, frozenset(Counter(kinds).items()))
     if key not in memory:
         firsts = [kinds.index(kind) for kind in dict.fromkeys(kinds)]
@@ -209,32 +183,23 @@ def _coarse(
 # --- non-monotone neurons: their kernels are evaluated on a grid of boxes ---------------------------------------------
 
 
-def gap_upward_causes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves], end: str) -> list[Cause]:
-    """As `upward_causes` past the base itself, for an equivalence: operands take any box that ``movable`` allows."""
-    return _gap_upward(bare(neuron), tuple(bases), tuple(movable), end)
-
-
 @lru_cache(maxsize=2**10)
-def _gap_upward(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Moves, ...], end: str) -> list[Cause]:
+def gap_upward_causes(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Moves, ...], end: str) -> list[Cause]:
+    """As `upward_causes` past the base itself, for a `bare` equivalence: operands take any box that ``movable``
+    allows."""
     operands, masks = _boxes(neuron, bases, movable)
     value = neuron_upward(neuron, operands)
-    base = neuron_upward(neuron, [_point(box) for box in bases])
+    base = neuron_upward(neuron, [point(box) for box in bases])
     hit = value.lower > base.lower + _EPS if end == "lower" else value.upper < base.upper - _EPS
     return _least_masks(hit, masks)
 
 
-def gap_message_causes(
-    neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves], node: Sequence[Box]
-) -> dict[Port, list[Cause]]:
-    """For a non-monotone neuron: the minimal causes of a proposal for each end of each operand, among all ends of
-    operands and, if several ``node`` boxes are given (its base first), the neuron's own ends."""
-    return _gap_messages(bare(neuron), tuple(bases), tuple(movable), tuple(node))
-
-
 @lru_cache(maxsize=2**10)
-def _gap_messages(
+def gap_message_causes(
     neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Moves, ...], node: tuple[Box, ...]
 ) -> dict[Port, list[Cause]]:
+    """For a non-monotone neuron (`bare`): the minimal causes of a proposal for each end of each operand, among all ends
+    of operands and, if several ``node`` boxes are given (its base first), the neuron's own ends."""
     (x, y), masks = _boxes(neuron, bases, movable)
     count = len(x.lower)
     rows = np.tile(np.arange(count), len(node))
@@ -298,7 +263,7 @@ def _boxes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves]) -> tu
     return bounds, np.stack(columns, 1)
 
 
-def _point(box: Box) -> Bounds:
+def point(box: Box) -> Bounds:
     return Bounds(np.array([box[0]], dtype=np.float64), np.array([box[1]], dtype=np.float64))
 
 

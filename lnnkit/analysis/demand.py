@@ -135,14 +135,8 @@ class _Body(NamedTuple):
     def _passed(self, target: Atom, bound: Bound, still: Collection[str]) -> list[Literal]:
         """The literals that bind variables: those connected with the head's bound variables or, without a head, with
         those of the target."""
-        known = variables(self._start(bound)) or variables(target[1])
-        passed = list[Literal]()
-        left = sorted((literal for literal in self.literals if literal.table in still), key=repr)
-        while more := [literal for literal in left if not known.isdisjoint(variables(literal.arguments))]:
-            passed += more
-            left = [literal for literal in left if literal not in more]
-            known.update(*(variables(literal.arguments) for literal in more))
-        return passed
+        complete = sorted((literal for literal in self.literals if literal.table in still), key=repr)
+        return _connected_to(variables(self._start(bound)) or variables(target[1]), complete)
 
 
 def _constants(arguments: Sequence[int | str]) -> set[int]:
@@ -195,7 +189,7 @@ def wanted(shared: Formula, readers: Iterable[tuple[Formula, Needs]], tables: Se
                 seen = [x for x in literals if x.table in known or (x.column == "listed" and formula.measures)]
                 chosen = _over(seen, parameters)
                 if not _connected(chosen, parameters) and _connected(seen, parameters):
-                    chosen = _reached(seen, parameters)
+                    chosen = _connected_to(variables(parameters), seen)
                 if not chosen:
                     return None
                 demands.append(existential.renamed(chosen, parameters, formula.sorts + needs.existential))
@@ -236,9 +230,9 @@ def _connected(literals: Collection[Literal], parameters: Collection[int | str])
     return len(linked) < 2 or linked <= _reach(literals, {min(linked)})
 
 
-def _reached(literals: Collection[Literal], parameters: Collection[int | str]) -> list[Literal]:
-    """The literals that a join reaches from the parameters."""
-    reach = _reach(literals, variables(parameters))
+def _connected_to(start: set[int], literals: Collection[Literal]) -> list[Literal]:
+    """The literals that a join reaches from some variables."""
+    reach = _reach(literals, start)
     return [literal for literal in literals if not reach.isdisjoint(literal.arguments)]
 
 

@@ -17,16 +17,18 @@ import numpy as np
 
 from lnnkit.analysis.causes import (
     Box,
+    bare,
     convex,
     gap_message_causes,
     message_causes,
     message_side,
     other,
+    point,
     restricted_boxes,
     upward_causes,
 )
 from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, minimal, product, union
-from lnnkit.analysis.upward_supports import Ends, Upward, equalities, point
+from lnnkit.analysis.upward_supports import Ends, Upward, equalities
 from lnnkit.arrays import DOUBLE, any_set
 from lnnkit.formula.passes import least_heads
 from lnnkit.formula.quantified_rows import of_their_sorts, too_many_unnamed
@@ -197,8 +199,8 @@ class Analysis:
         lower, upper = (any(d.end == end and not d.exact for d in demands[index]) for end in ("lower", "upper"))
         # A shared neuron's own row may be looser than the default that its table starts from.
         node = restricted_boxes(start, lower, upper, loosened=self.formula.auxiliary is not None)
-        movable = [change[0] for change in changes]
-        for (place, side), causes in gap_message_causes(neuron, bases, movable, node).items():
+        movable = tuple(change[0] for change in changes)
+        for (place, side), causes in gap_message_causes(bare(neuron), tuple(bases), movable, tuple(node)).items():
             family = self.upward.family(causes, [change[1] for change in changes], above)
             if family:
                 demands[neuron.operands[place]].append(_Demand(side, float(side == "lower"), family))

@@ -7,15 +7,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
+from typing import TypeVar
 
-import numpy as np
-
-from lnnkit.analysis.causes import NODE, Box, Cause, Moves, bare, gap_upward_causes, upward_causes
+from lnnkit.analysis.causes import NODE, Box, Cause, Moves, bare, gap_upward_causes, point, upward_causes
 from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, product, union
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.graph.lifted import COMPARISON
-from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import informing
 
 _FALLS = (
@@ -25,6 +23,7 @@ _FREE: Box = (0.0, 1.0)
 _FALSE: Box = (0.0, 0.0)
 _ANY: Box = (-math.inf, math.inf)  # a number of which nothing is known
 
+T = TypeVar("T")
 Ends = tuple[Family, Family]  # the families of the lower and of the upper end
 
 
@@ -134,43 +133,57 @@ class Upward:
 
     @cached_property
     def reach(self) -> tuple[list[Box], list[Ends]]:
-        """For each neuron: how far its ends can go, and the families that can take them past the base."""
-        bests: list[Box] = []
+        """For each neuron: how far its ends can be tightened, and the families that take them past the base."""
+        return self._moved(tightened=True)
+
+    @cached_property
+    def loosened(self) -> tuple[list[Box], list[Ends]]:
+        """As `reach`, in the other direction: how far its ends can be loosened, and by which leaves."""
+        return self._moved(tightened=False)
+
+    def _moved(self, *, tightened: bool) -> tuple[list[Box], list[Ends]]:
+        goal, (up, down) = ((1.0, 0.0), (max, min)) if tightened else (_FREE, (min, max))
+        fars: list[Box] = []
         moves: list[Ends] = []
         for index, neuron in enumerate(self.formula.neurons):
             base = self.bases[index]
-            best, move = base, (NEVER, NEVER)
+            far, move = base, (NEVER, NEVER)
+            lower, upper = ((frozenset({Element(index, end)}),) for end in ("lower", "upper"))
             if neuron.kind == LEAF and neuron.numeric:
-                move = ((frozenset({Element(index, "lower")}),), (frozenset({Element(index, "upper")}),))
+                if tightened or base != _ANY:
+                    far, move = base if tightened else _ANY, (lower, upper)
             elif neuron.kind == LEAF:
-                best = (1.0, 0.0)
-                move = (
-                    (frozenset({Element(index, "lower")}),) if base[0] < 1.0 else NEVER,
-                    (frozenset({Element(index, "upper")}),) if base[1] > 0.0 else NEVER,
-                )
+                far, move = goal, (lower if base[0] != goal[0] else NEVER, upper if base[1] != goal[1] else NEVER)
             elif index in self._same:  # The truth of an equality depends on no atom; most pairs of entities differ.
-                best, move = (1.0, 0.0), ((frozenset({Element(index, "lower")}),), NEVER if self._unequal else ALWAYS)
+                if tightened:
+                    far, move = goal, (lower, NEVER if self._unequal else ALWAYS)
+                elif self._unequal:
+                    far, move = goal, (NEVER, lower)
             elif neuron.kind == "not":
-                low, high = bests[neuron.operands[0]]
-                best, move = (1 - high, 1 - low), (moves[neuron.operands[0]][1], moves[neuron.operands[0]][0])
+                low, high = fars[neuron.operands[0]]
+                far, move = (1 - high, 1 - low), (moves[neuron.operands[0]][1], moves[neuron.operands[0]][0])
             elif neuron.quantifies:
                 if index not in self.vacant:
-                    best, move = bests[neuron.operands[0]], moves[neuron.operands[0]]
+                    far, move = fars[neuron.operands[0]], moves[neuron.operands[0]]
                 for variant in self.others(index):
-                    others, moved = variant.reach
-                    far = others[neuron.operands[0]]
-                    best = max(best[0], far[0]), min(best[1], far[1])
+                    others, moved = variant.reach if tightened else variant.loosened
+                    low, high = others[neuron.operands[0]]
+                    far = up(far[0], low), down(far[1], high)
                     move = _with_unnamed(neuron, move, moved[neuron.operands[0]])
             elif neuron.aggregates:
-                best, move = _ANY, (self.movers(index), self.movers(index))
+                if tightened:
+                    far, move = _ANY, (self.movers(index), self.movers(index))
             elif neuron.arithmetic is not None:
-                family = self.informing(index)
-                best, move = ((1.0, 0.0), (family, family)) if family else (base, (NEVER, NEVER))
+                if tightened or (base != _FREE and neuron.kind == COMPARISON):
+                    family = self.informing(index)
+                    far, move = goal if family or not tightened else base, (family, family)
+            elif neuron.kind in ("iff", "xor"):
+                far, move = self._equivalence(neuron, base, moves, tightened=tightened)
             elif neuron.logic is not None:
-                best, move = self._connective(neuron, base, bests, moves)
-            bests.append(best)
+                far, move = self._connective(neuron, base, fars, moves, tightened=tightened)
+            fars.append(far)
             moves.append(move)
-        return bests, moves
+        return fars, moves
 
     def _aggregated(self, index: int, values: Sequence[Box]) -> Box:
         """The value of an aggregate with every leaf at its default; how many candidates there are is not known."""
@@ -202,24 +215,30 @@ class Upward:
             self._movers[index] = union((*part.reach[1][condition], *part.loosened[1][condition]))
         return self._movers[index]
 
-    def _connective(self, neuron: Neuron, base: Box, bests: Sequence[Box], moves: Sequence[Ends]) -> tuple[Box, Ends]:
-        bases = [self.bases[operand] for operand in neuron.operands]
-        families = []
-        reach = list(base)
-        for place, end in enumerate(("lower", "upper")):
-            if neuron.kind in ("iff", "xor"):
-                changes = self.changes(neuron.operands, moves)
-                causes = gap_upward_causes(neuron, bases, [change[0] for change in changes], end)
-                reach[place] = 1.0 - place if causes else base[place]
-                families.append(self.family(causes, [change[1] for change in changes]))
-            else:
-                goals = self.goals(neuron.operands, bests, moves)
-                causes = upward_causes(neuron, bases, goals, end, base[place])
-                ends = [_extreme(b, g, end, neuron, p) for p, (b, g) in enumerate(zip(bases, goals, strict=True))]
-                value = _single(neuron, ends)
-                reach[place] = max(base[0], value[0]) if place == 0 else min(base[1], value[1])
-                families.append(self.family(causes, [moves[o] for o in neuron.operands]))
-        return (reach[0], reach[1]), (families[0], families[1])
+    def _connective(
+        self, neuron: Neuron, base: Box, fars: Sequence[Box], moves: Sequence[Ends], *, tightened: bool
+    ) -> tuple[Box, Ends]:
+        """Each end of a monotone connective depends on one end of each operand, so it moves as if these were points."""
+        far, families = list(base), []
+        for end in (0, 1):
+            sides = [(operand, _side(neuron, place, end)) for place, operand in enumerate(neuron.operands)]
+            points = [_twice(self.bases[operand][side]) for operand, side in sides]
+            goals = [_twice(fars[o][side]) if moves[o][side] else _twice(self.bases[o][side]) for o, side in sides]
+            rises = tightened == (end == 0)
+            far[end] = (max if rises else min)(base[end], _single(neuron, goals)[end])
+            causes = upward_causes(neuron, points, goals, "lower" if rises else "upper", base[end])
+            families.append(self.family(causes, [_twice(moves[operand][side]) for operand, side in sides]))
+        return (far[0], far[1]), (families[0], families[1])
+
+    def _equivalence(self, neuron: Neuron, base: Box, moves: Sequence[Ends], *, tightened: bool) -> tuple[Box, Ends]:
+        if not tightened:
+            family = union(family for operand in neuron.operands for family in moves[operand])
+            return (_FREE, (family, family)) if family else (base, (NEVER, NEVER))
+        bases, changes = tuple(self.bases[o] for o in neuron.operands), self.changes(neuron.operands, moves)
+        movable, families = tuple(change[0] for change in changes), [change[1] for change in changes]
+        lower, upper = (gap_upward_causes(bare(neuron), bases, movable, end) for end in ("lower", "upper"))
+        reach = 1.0 if lower else base[0], 0.0 if upper else base[1]
+        return reach, (self.family(lower, families), self.family(upper, families))
 
     def informing(self, index: int) -> Family:
         """The sets of numbers that must be known for a comparison or a term to differ from its default."""
@@ -248,19 +267,12 @@ class Upward:
     def goals(self, operands: Sequence[int], bests: Sequence[Box], moves: Sequence[Ends]) -> list[Box]:
         """The extreme of each operand's ends; the base for an end that no set of elements moves."""
         return [
-            (
-                bests[o][0] if moves[o][0] else self.bases[o][0],
-                bests[o][1] if moves[o][1] else self.bases[o][1],
-            )
+            (bests[o][0] if moves[o][0] else self.bases[o][0], bests[o][1] if moves[o][1] else self.bases[o][1])
             for o in operands
         ]
 
     @staticmethod
-    def family(
-        causes: Sequence[Cause],
-        operands: Sequence[Ends],
-        above: Mapping[str, Family] | None = None,
-    ) -> Family:
+    def family(causes: Sequence[Cause], operands: Sequence[Ends], above: Mapping[str, Family] | None = None) -> Family:
         """Causes at a neuron as sets of elements: each port is replaced by one of its own sets; ``operands`` has these
         for the lower and the upper end of each operand."""
         families = []
@@ -282,67 +294,6 @@ class Upward:
         """Sets of elements beneath ``node`` that can take its upward ``end`` back from an informative default."""
         return self.loosened[1][node][end == "upper"]
 
-    @cached_property
-    def loosened(self) -> tuple[list[Box], list[Ends]]:
-        """As `reach`, in the other direction: how far ends can be loosened, and by which leaves."""
-        outs: list[Box] = []
-        moves: list[Ends] = []
-        for index, neuron in enumerate(self.formula.neurons):
-            base = self.bases[index]
-            out, move = base, (NEVER, NEVER)
-            if neuron.kind == LEAF and neuron.numeric:
-                if base != _ANY:
-                    out, move = _ANY, ((frozenset({Element(index, "lower")}),), (frozenset({Element(index, "upper")}),))
-            elif index in self._same and self._unequal:
-                out, move = _FREE, (NEVER, (frozenset({Element(index, "lower")}),))
-            elif neuron.kind == LEAF:
-                out = _FREE
-                move = (
-                    (frozenset({Element(index, "lower")}),) if base[0] > 0.0 else NEVER,
-                    (frozenset({Element(index, "upper")}),) if base[1] < 1.0 else NEVER,
-                )
-            elif neuron.kind == "not":
-                low, high = outs[neuron.operands[0]]
-                out, move = (1 - high, 1 - low), (moves[neuron.operands[0]][1], moves[neuron.operands[0]][0])
-            elif neuron.quantifies:
-                if index not in self.vacant:
-                    out, move = outs[neuron.operands[0]], moves[neuron.operands[0]]
-                for variant in self.others(index):
-                    others, moved = variant.loosened
-                    far = others[neuron.operands[0]]
-                    out = min(out[0], far[0]), max(out[1], far[1])
-                    move = _with_unnamed(neuron, move, moved[neuron.operands[0]])
-            elif neuron.arithmetic is not None:
-                if base != _FREE and neuron.kind == COMPARISON:
-                    family = self.informing(index)
-                    out, move = _FREE, (family, family)
-            elif neuron.kind in ("iff", "xor"):
-                family = union(f for operand in neuron.operands for f in moves[operand])
-                out, move = (_FREE, (family, family)) if family else (base, (NEVER, NEVER))
-            elif neuron.logic is not None:
-                out, move = self._let_out(neuron, base, outs, moves)
-            outs.append(out)
-            moves.append(move)
-        return outs, moves
-
-    def _let_out(self, neuron: Neuron, base: Box, outs: Sequence[Box], moves: Sequence[Ends]) -> tuple[Box, Ends]:
-        """The causes of loosening a connective: its upper end rises as its operands' upper ends rise, with the same
-        causes as for points that rise; lower ends are symmetric."""
-        reach, families = list(base), []
-        for end in (0, 1):
-            points = [_twice(self.bases[o][_side(neuron, p, end)]) for p, o in enumerate(neuron.operands)]
-            goals = [
-                _twice(outs[o][_side(neuron, p, end)]) if moves[o][_side(neuron, p, end)] else points[p]
-                for p, o in enumerate(neuron.operands)
-            ]
-            value = _single(neuron, goals)[end]
-            reach[end] = max(base[1], value) if end else min(base[0], value)
-            towards = "lower" if end else "upper"  # A rising point moves its lower end past the base.
-            causes = upward_causes(neuron, points, goals, towards, base[end])
-            ends = [moves[o][_side(neuron, p, end)] for p, o in enumerate(neuron.operands)]
-            families.append(self.family(causes, [(family, family) for family in ends]))
-        return (reach[0], reach[1]), (families[0], families[1])
-
 
 def _with_unnamed(quantifier: Neuron, named: Ends, unnamed: Ends) -> Ends:
     """What may move a quantifier that is about unnamed individuals too: they can keep a ``forall`` from being true and
@@ -363,15 +314,7 @@ def _side(neuron: Neuron, place: int, end: int) -> int:
     return 1 - end if neuron.kind == "implies" and place == 0 else end
 
 
-def _extreme(base: Box, goal: Box, end: str, neuron: Neuron, place: int) -> Box:
-    """An operand's box after everything that moves the neuron's ``end`` has moved."""
-    side = _side(neuron, place, int(end == "upper"))
-    if side == 0:
-        return goal[0], max(goal[0], base[1])
-    return min(goal[1], base[0]), goal[1]
-
-
-def _twice(value: float) -> Box:
+def _twice(value: T) -> tuple[T, T]:
     return value, value
 
 
@@ -389,7 +332,3 @@ def _known(neuron: Neuron, operands: tuple[Box, ...]) -> Box:
 def _upward(neuron: Neuron, operands: Sequence[Box]) -> Box:
     value = neuron_upward(neuron, [point(box) for box in operands])
     return value.lower.item(), value.upper.item()
-
-
-def point(box: Box) -> Bounds:
-    return Bounds(np.array([box[0]], dtype=np.float64), np.array([box[1]], dtype=np.float64))

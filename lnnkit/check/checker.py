@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from lnnkit.check.entity_names import asked, clashes, entities, suspects
 from lnnkit.check.findings import nearest
@@ -40,10 +40,6 @@ from lnnkit.syntax.diagnostic import Diagnostic, Severity
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.rewrite import balanced
 from lnnkit.syntax.span import QUERY, Source, Span
-
-if TYPE_CHECKING:
-    pass
-
 
 CheckPass = Callable[[Symbols], Iterable[Diagnostic]]
 

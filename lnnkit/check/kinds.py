@@ -112,8 +112,7 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
             return None if visit.role == "query" or within else _not_a_formula(span, _short(node), hint)
         case ast.Atom() if node.name in symbols.numbers and visit.role == "formula" and node.name not in visit.scope:
             return _not_a_formula(name_span(node), node.name, _comparing(node, visit))
-        case _:
-            return None
+    return None
 
 
 def _not_a_formula(span: Span, number: str, hint: str) -> Diagnostic:
@@ -270,8 +269,7 @@ def _attribute(node: ast.Comparison) -> Diagnostic | None:
             arguments = ", ".join(argument.span.text for argument in atom.arguments)
             hint = f"an entity is an argument: `{format_predicate(atom.name)}({arguments}, {value.span.text})`"
             return error("entity-as-value", node.span, message, hint)
-        case _:
-            return None
+    return None
 
 
 def _asked_truth(node: ast.Comparison, formula: Formula) -> Diagnostic | None:
@@ -281,8 +279,7 @@ def _asked_truth(node: ast.Comparison, formula: Formula) -> Diagnostic | None:
             message = f"`{atom.name}` has a degree of truth, which a query asks for but cannot compare"
             hint = f"ask for `{_short(atom)}`: its answers have bounds; `--only true,likely_true` leaves out the others"
             return error("truth-as-number", name_span(atom), message, hint)
-        case _:
-            return None
+    return None
 
 
 def _truth_in_words(node: ast.Comparison) -> Diagnostic | None:
@@ -295,8 +292,7 @@ def _truth_in_words(node: ast.Comparison) -> Diagnostic | None:
             message = f"`{atom.name}` is true or false to a degree, and has no value `{value.span.text}`"
             hint = f"write `{'' if bool(truth) == (operator == '=') else '~'}{_short(atom)}`"
             return error("truth-as-number", node.span, message, hint)
-        case _:
-            return None
+    return None
 
 
 def _truth_of_rule(node: ast.Comparison, head: ast.Expression, visit: Visit, formula: Formula) -> Diagnostic | None:
@@ -311,8 +307,7 @@ def _truth_of_rule(node: ast.Comparison, head: ast.Expression, visit: Visit, for
             bounds = f"[0, {last.span.text}]" if operator.startswith("<") else f"[{last.span.text}, 1]"
             hint = f"write `in {bounds}`; if `{atom.name}` is a number, declare `number {_signature(atom)}`"
             return error("truth-of-rule", span, f"the truth of a {formula.kind} is written `in [l, u]`", hint)
-        case _:
-            return None
+    return None
 
 
 def _kind(node: ast.Expression, visit: Visit, symbols: Symbols) -> ExpressionKind:

@@ -23,7 +23,7 @@ from lnnkit.check.findings import error, name_span, warning
 from lnnkit.check.predicates import supplied
 from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import Formula, Symbols, ends, fact, stated_fact
-from lnnkit.check.walk import aggregated, children, nodes, signed, unweighted
+from lnnkit.check.walk import aggregated, asserted, children, nodes, signed, unweighted, with_signs
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression, format_predicate, format_statement
@@ -44,7 +44,7 @@ def _not_completed(symbols: Symbols) -> Iterator[Diagnostic]:
     given = {name for name, uses in symbols.uses.items() if any(use.how in ("fact", "load") for use in uses)}
     given |= {fact.predicate for formula in symbols.formulas if (fact := stated_fact(formula)) is not None}
     roots = [_implication(formula) for formula in symbols.formulas if formula.kind != "query"]
-    given |= {atom.name for root in roots if root is not None for atom in defined(root.consequent)}
+    given |= {atom.name for root in roots if root is not None for atom in asserted(root.consequent)}
     empty = {name for name, declared in symbols.declared.items() if declared.closed} - given
     for formula in symbols.formulas if empty else ():
         root = formula.matrix
@@ -60,17 +60,6 @@ def _not_completed(symbols: Symbols) -> Iterator[Diagnostic]:
                 yield warning("closed-equivalence", name_span(atom), message, hint)
 
 
-def defined(atoms: ast.Expression) -> Iterator[ast.Atom]:
-    """The atoms that are direct positive conjuncts of a consequent."""
-    stack = [unweighted(atoms)]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Atom):
-            yield node
-        elif isinstance(node, ast.And):
-            stack.extend(unweighted(operand) for operand in reversed(node.operands))
-
-
 def stratify(symbols: Symbols) -> tuple[tuple[frozenset[str], ...], list[Diagnostic]]:
     """The strata of closed derived predicates, dependencies first, and findings about cycles through negation."""
     closed = {name for name, predicate in symbols.declared.items() if predicate.closed}
@@ -79,7 +68,7 @@ def stratify(symbols: Symbols) -> tuple[tuple[frozenset[str], ...], list[Diagnos
     defining: list[tuple[str, ast.Expression]] = []
     for formula in symbols.formulas:
         if formula.kind != "query" and (root := _implication(formula)) is not None:
-            defining += [(atom.name, root.antecedent) for atom in defined(root.consequent) if atom.name in closed]
+            defining += [(atom.name, root.antecedent) for atom in asserted(root.consequent) if atom.name in closed]
     derived = {name: index for index, name in enumerate(dict.fromkeys(head for head, _ in defining))}
     edges: dict[tuple[str, str], tuple[ast.Atom, str]] = {}
     literals = [(h, atom, _NEGATED * (sign < 0)) for h, antecedent in defining for atom, sign in signed(antecedent)]
@@ -310,17 +299,8 @@ def _loose(node: ast.Expression) -> bool:
 def _parts(node: ast.Expression, sign: int) -> tuple[list[tuple[ast.Expression, int]], bool]:
     """The operands of a formula with the sign that each has where the formula is true (+1) or false (-1), and whether
     all have it there, not just one."""
-    match node:
-        case ast.Not():
-            return [(node.operand, -sign)], True
-        case ast.And() | ast.Or():
-            return [(operand, sign) for operand in node.operands], (sign > 0) == isinstance(node, ast.And)
-        case ast.Implies():
-            return [(node.antecedent, -sign), (node.consequent, sign)], sign < 0
-        case ast.Weighted() | ast.Forall() | ast.Exists():
-            return [(children(node)[0], sign)], True
-        case _:
-            return [], True
+    together = {ast.And: sign > 0, ast.Or: sign < 0, ast.Implies: sign < 0}.get(type(node), True)
+    return [] if isinstance(node, ast.Comparison | ast.NumericNode) else with_signs(node, sign), together
 
 
 def _may(node: ast.Expression, sign: int, reached: set[SignedPredicate]) -> bool:

@@ -155,6 +155,16 @@ def strip_foralls(formula: ast.Expression) -> ast.Expression:
     return formula
 
 
+def conjuncts(consequent: ast.Expression) -> Iterator[ast.Expression]:
+    """A consequent, its operands if it is a conjunction, and those of nested ones."""
+    return nodes(consequent, lambda node: isinstance(node, ast.And | ast.Weighted))
+
+
+def asserted(consequent: ast.Expression) -> Iterator[ast.Atom]:
+    """The atoms that are direct positive conjuncts of a consequent."""
+    return (node for node in conjuncts(consequent) if isinstance(node, ast.Atom))
+
+
 def conjunction(parts: Sequence[ast.Expression], span: Span) -> ast.Expression:
     """One formula, or the ``&`` of several."""
     return parts[0] if len(parts) == 1 else ast.And(tuple(parts), span=span)
@@ -194,17 +204,16 @@ def signed(formula: ast.Expression) -> Iterator[tuple[ast.Atom, int]]:
     stack: list[tuple[ast.Expression, tuple[int, ...]]] = [(formula, (1,))]
     while stack:
         node, signs = stack.pop()
-        match node:
-            case ast.Atom():
-                yield from ((node, sign) for sign in signs)
-            case ast.Not():
-                stack.append((node.operand, tuple(-sign for sign in signs)))
-            case ast.Implies():
-                stack.append((node.consequent, signs))
-                stack.append((node.antecedent, tuple(-sign for sign in signs)))
-            case ast.Iff() | ast.Xor():
-                stack.extend((child, (1, -1)) for child in reversed(children(node)))
-            case ast.Comparison():
-                pass
-            case _:
-                stack.extend((child, signs) for child in reversed(children(node)))
+        if isinstance(node, ast.Atom):
+            yield from ((node, sign) for sign in signs)
+        elif isinstance(node, ast.Iff | ast.Xor):
+            stack.extend((child, (1, -1)) for child in reversed(children(node)))
+        elif not isinstance(node, ast.Comparison):
+            stack.extend((child, tuple(sign * side for side in signs)) for child, sign in reversed(with_signs(node, 1)))
+
+
+def with_signs(node: ast.Expression, sign: int) -> list[tuple[ast.Expression, int]]:
+    """The operands of a node other than ``<->`` and ``xor``, each with its polarity where that of the node is
+    ``sign``."""
+    first = -sign if isinstance(node, ast.Not | ast.Implies) else sign
+    return [(child, sign if place else first) for place, child in enumerate(children(node))]

@@ -38,11 +38,7 @@ UNIT_ATTRIBUTES: Mapping[str, Mapping[str, Shape]] = {
     "nau": {"weight": Shape(low=-1.0, high=1.0)},
     "nmu": {"weight": Shape(low=0.0, high=1.0)},
     "nalu": {"weight": Shape(low=-1.0, high=1.0), "gate": Shape()},
-    "inalu": {
-        "add": Shape(low=-1.0, high=1.0),
-        "multiply": Shape(low=-1.0, high=1.0),
-        "gate": Shape(None, 0.0, 1.0),
-    },
+    "inalu": {"add": Shape(low=-1.0, high=1.0), "multiply": Shape(low=-1.0, high=1.0), "gate": Shape(None, 0.0, 1.0)},
     "npu": {"power": Shape(), "imaginary": Shape(needed=False), "gate": Shape(low=0.0, high=1.0, needed=False)},
     "realnpu": {"power": Shape(), "gate": Shape(low=0.0, high=1.0, needed=False)},
 }

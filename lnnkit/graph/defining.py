@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from lnnkit.check.program import Assertion, Predicate, SameEntity
+from lnnkit.check.walk import asserted
 from lnnkit.syntax import ast
 
 Formula = ast.Expression | SameEntity
@@ -26,29 +27,4 @@ def defined_predicates(assertion: Assertion, predicates: Mapping[str, Predicate]
     formula = stripped(assertion)
     if not isinstance(formula, ast.Implies):
         return frozenset()
-    return frozenset(atom.name for atom in conjuncts(formula.consequent) if predicates[atom.name].closed)
-
-
-def conjuncts(formula: Formula) -> Iterable[ast.Atom]:
-    """The atoms of the conjunction that a consequent is, including nested ones."""
-    stack = [formula]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ast.Weighted):
-            stack.append(part.operand)
-        elif isinstance(part, ast.And):
-            stack.extend(part.operands)
-        elif isinstance(part, ast.Atom):
-            yield part
-
-
-def conjunctions(formula: Formula) -> Iterable[Formula]:
-    """The conjunctions between a consequent and its conjuncts."""
-    stack = [formula]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ast.Weighted):
-            stack.append(part.operand)
-        elif isinstance(part, ast.And):
-            yield part
-            stack.extend(part.operands)
+    return frozenset(atom.name for atom in asserted(formula.consequent) if predicates[atom.name].closed)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity
 from lnnkit.check.symbols import negated_ends
-from lnnkit.check.walk import children
+from lnnkit.check.walk import asserted, children, conjuncts
 from lnnkit.garbage import collection_paused
-from lnnkit.graph.defining import Formula, conjunctions, conjuncts, defined_predicates, stripped
+from lnnkit.graph.defining import Formula, defined_predicates, stripped
 from lnnkit.graph.describe import Description, Parameters, describe, starts
 from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, NeuronGraph, Reference, Root
@@ -113,9 +113,10 @@ class _Builder:
         part, built = self._formula(formula, assertion.logic)
         if defines:  # A defining rule reads its own heads as unknown, so they must be leaves of its instances.
             assert isinstance(formula, ast.Implies)
-            for conjunction in (formula, *conjunctions(formula.consequent)):
-                if any(self.predicates[atom.name].closed for atom in conjuncts(conjunction)) or conjunction is formula:
-                    self.graph.nodes[built[id(conjunction)].node]["defining"] = True
+            self.graph.nodes[built[id(formula)].node]["defining"] = True
+            for node in (node for node in conjuncts(formula.consequent) if isinstance(node, ast.And)):
+                if any(self.predicates[atom.name].closed for atom in asserted(node)):
+                    self.graph.nodes[built[id(node)].node]["defining"] = True
         ends = self.parameters.read(assertion.lower, 1.0), self.parameters.read(assertion.upper, 1.0)
         return self._root(part, ends, assertion, defines)
 

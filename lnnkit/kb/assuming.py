@@ -17,7 +17,7 @@ from lnnkit.errors import BudgetError
 from lnnkit.explain.conflict.program_variants import ASSUMED, assumption, tightens
 from lnnkit.explain.missing.verified_ways import Added, Came
 from lnnkit.explain.missing.why_not import Missing, Way
-from lnnkit.explain.proof.proof import FactSources
+from lnnkit.explain.proof.proof import FactSources, ground_key
 from lnnkit.join.instances.grounding import unlimited
 from lnnkit.kb.asking import covering_widely
 from lnnkit.kb.rested import Rested
@@ -47,10 +47,9 @@ def hypothetical(session: Session, bounds: Mapping[str, float | tuple[float, flo
 
 def _assumption(theory: Theory, text: str, value: float | tuple[float, float]) -> Fact:
     query, _ = asked(theory, text, strangers=None)
-    formula = query.formula
-    if not isinstance(formula, ast.Atom) or any(isinstance(argument, ast.Variable) for argument in formula.arguments):
+    about = ground_key(query.formula)
+    if about is None:
         raise no_atom(text, query)
-    arguments = [argument.text for argument in formula.arguments if isinstance(argument, ast.Constant)]
     ends = value if isinstance(value, tuple) else (value, value)
     wrong = ValueError(f"`{text}` needs one number, or two as a tuple; got {value!r:.60}")
     if len(ends) != 2 or not all(isinstance(end, Real) for end in ends):
@@ -59,7 +58,7 @@ def _assumption(theory: Theory, text: str, value: float | tuple[float, float]) -
         lower, upper = map(float, ends)
     except OverflowError:
         raise wrong from None
-    return assumption(formula.name, arguments, lower, upper, numeric=query.numeric)
+    return assumption(*about, lower, upper, numeric=query.numeric)
 
 
 def _saying(
@@ -183,10 +182,8 @@ def _stated(
         assert premise.formula is not None
         formula = with_entities(premise.formula, free)
         lower, upper = (premise.needed, 1.0) if premise.side == "lower" else (0.0, premise.needed)
-        atom = formula if isinstance(formula, ast.Atom) else None
-        arguments = tuple(term.text for term in atom.arguments if isinstance(term, ast.Constant)) if atom else ()
-        if atom and len(arguments) == len(atom.arguments):  # else it is about unnamed individuals
-            facts.append(Fact(atom.name, arguments, lower, upper, _NOWHERE))
+        if (about := ground_key(formula)) is not None:  # else it is about unnamed individuals
+            facts.append(Fact(*about, lower, upper, _NOWHERE))
         else:
             axioms.append(Assertion("axiom", None, formula, lower, upper, before.program.logic, _NOWHERE))
             if pinned:

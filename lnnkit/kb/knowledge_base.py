@@ -387,13 +387,7 @@ class KnowledgeBase:
         return proved(self._session, self._checked.queries, reading, alpha, timeout, tell)
 
     def draw(
-        self,
-        atom: str | None = None,
-        *,
-        formulas: bool = False,
-        depth: int = 3,
-        most: int = 60,
-        alpha: float = 1.0,
+        self, atom: str | None = None, *, formulas: bool = False, depth: int = 3, most: int = 60, alpha: float = 1.0
     ) -> Picture:
         """A picture: of the program's predicates and rules, of those around the predicate that ``atom`` names, or of
         what an ``atom`` rests on up to ``depth`` instances away, with the bounds of all. ``formulas`` draws connectives

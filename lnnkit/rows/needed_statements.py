@@ -71,7 +71,13 @@ def needed(program: CheckedProgram, supplied: Collection[str]) -> Needed:
         relevance = decide(readings, stated, given, supplied, (), asked, ())
         kept = [reading for reading in readings if _is_needed(reading, relevance)]
         strata = [stratum for stratum in program.strata if stratum & (asked | _read(kept))]
-        completing = {name for stratum in strata for name in _antecedents(defining[stratum])}
+        completing = {
+            formula.neurons[leaf].source
+            for stratum in strata
+            for formula in defining[stratum]
+            for leaf in formula.leaves
+            if leaf not in formula.heads
+        }
         if completing <= asked:
             break
         asked |= completing
@@ -86,11 +92,6 @@ def _constants_alone(lifted: LiftedGraph) -> Domain:
     asked = asked_constants(lifted, lifted.queries) - stated
     index = {text: place for place, text in enumerate(sorted(stated | asked))}
     return domain(lifted, index, [], {}, asked)
-
-
-def _antecedents(defining: Iterable[Formula]) -> Iterator[str]:
-    for formula in defining:
-        yield from (formula.neurons[leaf].source for leaf in formula.leaves if leaf not in formula.heads)
 
 
 def _is_needed(seen: Reading, relevance: Relevance) -> bool:

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-import numpy as np
-
+from lnnkit.analysis.causes import point
 from lnnkit.analysis.relevance import Reading
 from lnnkit.check.findings import place
 from lnnkit.check.program import ENTITY, Assertion, Predicate, Query, SameEntity
@@ -137,7 +136,7 @@ class _Links:
             for block in formula.blocks[1:]:
                 for variable in block.bound:
                     if self._may_be_empty(formula.sorts[variable]) and not self._neutral(formula, variable):
-                        yield self._growing(self._holder(formula), formula, variable)
+                        yield self._ranging(self._holder(formula), formula, variable)
 
     def _may_be_empty(self, sort: str) -> bool:
         entities = self.needs.world.sorts.get(sort, ())
@@ -173,12 +172,10 @@ class _Links:
         """The first quantifier of a formula over all rows, or over what rows name."""
         for block in formula.blocks[1:]:
             for variable in () if block.unnamed else block.bound:
-                if formula.sorts[variable] in self.sorts:
-                    yield self._ranging(statement, formula, variable)
-                    return
                 sort = formula.sorts[variable]
-                if (sort == ENTITY or sort in self.rows.brings) and not self._neutral(formula, variable):
-                    yield self._growing(statement, formula, variable)
+                grows = sort == ENTITY or sort in self.rows.brings
+                if sort in self.sorts or (grows and not self._neutral(formula, variable)):
+                    yield self._ranging(statement, formula, variable)
                     return
 
     def _named(self, formula: Formula) -> set[str]:
@@ -213,17 +210,15 @@ class _Links:
         return Diagnostic("linked-rows", message, hint, second.span)
 
     def _ranging(self, statement: RowStatement, formula: Formula, variable: int) -> Diagnostic:
-        name = formula.written.get(variable, "")
+        """A quantifier over all rows, or over what rows name."""
+        name, sort, rows = formula.written.get(variable, ""), formula.sorts[variable], self.rows.name
         span, kind = _quantifier(statement, name)
-        message = f"in {_words(statement)}, `{kind} {name}` ranges over all entities of the sort `{self.rows.name}`"
+        every = f"all entities of the sort `{rows}`"
         hint = "rows are decided one by one: ask for this by `lnnkit run`, which reads all of them"
-        return Diagnostic("linked-rows", message, hint, span)
-
-    def _growing(self, statement: RowStatement, formula: Formula, variable: int) -> Diagnostic:
-        name, sort = formula.written.get(variable, ""), formula.sorts[variable]
-        span, kind = _quantifier(statement, name)
-        message = f"in {_words(statement)}, `{kind} {name}` ranges over each {sort} that any {self.rows.name} names"
-        hint = f"guard it by a closed predicate of the {self.rows.name}, as in `exists {name}: P(X, {name}) & ...`"
+        if sort not in self.sorts:
+            every = f"each {sort} that any {rows} names"
+            hint = f"guard it by a closed predicate of the {rows}, as in `exists {name}: P(X, {name}) & ...`"
+        message = f"in {_words(statement)}, `{kind} {name}` ranges over {every}"
         return Diagnostic("linked-rows", message, hint, span)
 
     def _moved(self, reading: Reading) -> Iterator[Diagnostic]:
@@ -283,24 +278,20 @@ class _Links:
                 known = self.rows.predicates.get(neuron.source)
                 closed = known is not None and known.closed and neuron.source not in derived
                 absent = closed and variable in neuron.arguments and self._is_row_atom(formula, index)
-                values.append(_bounds(0.0, 0.0 if absent else 1.0))
+                values.append(point((0.0, 0.0 if absent else 1.0)))
             elif neuron.kind in ("true", "false"):
-                values.append(_bounds(*[float(neuron.kind == "true")] * 2))
+                truth = float(neuron.kind == "true")
+                values.append(point((truth, truth)))
             elif neuron.quantifies:
                 lower, upper = (end.item() for end in operands[0])
                 sure = (lower, upper) == ((1.0, 1.0) if neuron.least else (0.0, 0.0))
-                values.append(operands[0] if sure else _bounds(0.0, 1.0))
+                values.append(operands[0] if sure else point((0.0, 1.0)))
             elif operands and neuron.arithmetic is None and not neuron.aggregates:
                 values.append(neuron_upward(neuron, operands))
             else:
-                values.append(_bounds(0.0, 1.0))
+                values.append(point((0.0, 1.0)))
         body = values[quantifier.operands[0]]
-        truth = float(quantifier.least)
-        return body.lower.item() == body.upper.item() == truth
-
-
-def _bounds(lower: float, upper: float) -> Bounds:
-    return Bounds(np.array([lower], dtype=np.float64), np.array([upper], dtype=np.float64))
+        return body.lower.item() == body.upper.item() == float(quantifier.least)
 
 
 # --- words and places -------------------------------------------------------------------------------------------------

@@ -4,8 +4,9 @@ statements to leave out, so that no contradiction of a kind is left."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
 from itertools import islice
 
 from lnnkit.answers.contradictions import first_of_each
@@ -211,41 +212,38 @@ def smallest(sets: Sequence[Collection[ConflictMember]]) -> tuple[ConflictMember
         apart = [group for group in apart if group not in linked] + [[numbers, *(s for group in linked for s in group)]]
     rules = [isinstance(member, StatedRule) for member in members]
     costs = list(map(cost, members))
-    chosen = [members[n] for group in apart for n in _Search(group, costs, rules).best]
+    chosen = [members[n] for group in apart for n in _cheapest(group, costs, rules)]
     return tuple(sorted(chosen, key=_place))
 
 
-class _Search:
-    """Branch and bound over sets that are linked, of numbers of members: cheap ones first, facts before rules."""
+def _cheapest(sets: Sequence[frozenset[int]], costs: Sequence[float], rules: Sequence[bool]) -> Iterable[int]:
+    """Of sets that are linked, of numbers of members: cheap ones first, facts before rules. By A*, whose bound is the
+    cost of sets that share no member."""
 
-    def __init__(self, sets: Sequence[frozenset[int]], costs: Sequence[float], rules: Sequence[bool]) -> None:
-        self._costs, self._rules = costs, rules
-        self._tried = 0
-        self.best = tuple(self._greedy(sets))
-        self._branch(sets, ())
+    def rank(chosen: Sequence[int], left: Sequence[frozenset[int]]) -> tuple[float, int, int, Sequence[int]]:
+        total = sum(costs[n] for n in chosen) + sum(costs[min(some)] for some in _disjoint(left))
+        return round(total, 9), sum(rules[n] for n in chosen), len(chosen), sorted(chosen)
 
-    def _branch(self, sets: Sequence[frozenset[int]], chosen: tuple[int, ...]) -> None:
-        self._tried += 1
-        if not sets:
-            self.best = min(self.best, chosen, key=self._rank)
-        bound = sum(self._costs[n] for n in chosen) + sum(self._costs[min(some)] for some in _disjoint(sets))
-        if not all(sets) or self._tried > _TRIED or bound > self._rank(self.best)[0] + 1e-9:
-            return
-        some = min(sets, key=len, default=frozenset[int]())
+    queue: list[tuple[object, tuple[int, ...], Sequence[frozenset[int]]]] = [(rank((), sets), (), sets)]
+    for _ in range(_TRIED):
+        _, chosen, left = heappop(queue)
+        if not left:
+            return chosen
+        some = min(left, key=len)
         for n in sorted(some):
             earlier = {other for other in some if other < n}  # those are tried without it
-            self._branch([rest - earlier for rest in sets if n not in rest], (*chosen, n))
+            rest = [other - earlier for other in left if n not in other]
+            if all(rest):
+                heappush(queue, (rank((*chosen, n), rest), (*chosen, n), rest))
+    return _greedy(sets, costs)
 
-    def _greedy(self, sets: Sequence[frozenset[int]]) -> Iterator[int]:
-        while sets:
-            uses = Counter(n for some in sets for n in some)
-            best = min(uses, key=lambda n: (self._costs[n] / uses[n], n))
-            yield best
-            sets = [some for some in sets if best not in some]
 
-    def _rank(self, chosen: Sequence[int]) -> tuple[float, int, int, Sequence[int]]:
-        total = round(sum(self._costs[n] for n in chosen), 9)
-        return total, sum(self._rules[n] for n in chosen), len(chosen), sorted(chosen)
+def _greedy(sets: Sequence[frozenset[int]], costs: Sequence[float]) -> Iterator[int]:
+    while sets:
+        uses = Counter(n for some in sets for n in some)
+        best = min(uses, key=lambda n: (costs[n] / uses[n], n))
+        yield best
+        sets = [some for some in sets if best not in some]
 
 
 def _disjoint(sets: Sequence[frozenset[int]]) -> Iterator[frozenset[int]]:

@@ -88,10 +88,7 @@ SIGNS: Table = (
     *(
         row
         for sign, (code, instead) in _SYMBOLS.items()
-        for row in (
-            f"any [junk] {code}: `{sign}` is not an operator here",
-            (rf"‸⟦{re.escape(sign)}⟧", f"`{instead}`"),
-        )
+        for row in (f"any [junk] {code}: `{sign}` is not an operator here", (rf"‸⟦{re.escape(sign)}⟧", f"`{instead}`"))
     ),
     "any slash-unequal: `/=` is not an operator",
     (r"⟦/‸=⟧(?![=<>])", "`!=`"),
