@@ -23,7 +23,7 @@ from lnnkit.check.findings import error, name_span, warning
 from lnnkit.check.predicates import supplied
 from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import Formula, Symbols, ends, fact, stated_fact
-from lnnkit.check.walk import aggregated, asserted, children, nodes, signed, unweighted, with_signs
+from lnnkit.check.walk import aggregated, asserted, children, conjuncts, nodes, signed, unweighted, with_signs
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression, format_predicate, format_statement
@@ -35,7 +35,26 @@ _NEGATED, _AGGREGATED = "~", "an aggregate of "
 
 
 def strata(symbols: Symbols) -> list[Diagnostic]:
-    return [*stratify(symbols)[1], *_not_completed(symbols)]
+    return [*stratify(symbols)[1], *_not_completed(symbols), *_given_by_rules(symbols)]
+
+
+def _given_by_rules(symbols: Symbols) -> Iterator[Diagnostic]:
+    """Errors for rules that give a closed number its value: facts alone do."""
+    for formula in symbols.formulas:
+        root = formula.matrix
+        heads = conjuncts(root.consequent if isinstance(root, ast.Implies) else root) if formula.kind == "rule" else ()
+        sides = (
+            side
+            for head in heads
+            if isinstance(head, ast.Comparison) and "=" in head.operators
+            for side in head.operands
+        )
+        for side in sides:
+            declared = symbols.declared.get(side.name) if isinstance(side, ast.Atom) else None
+            if declared is not None and declared.closed and declared.numeric:
+                message = f"`{declared.name}` is closed: it has the values that facts give, and no rule gives it one"
+                hint = f"leave `closed` out of the declaration of `{declared.name}`"
+                yield error("closed-number", side.span, message, hint)
 
 
 def _not_completed(symbols: Symbols) -> Iterator[Diagnostic]:
