@@ -346,7 +346,7 @@ def _mixed(
     if re.fullmatch(r"-?\d+(?:\.\d+)?", quoted):
         hint = f"write a number without quotes: `{quoted}`"
     elif is_date(quoted):
-        hint = f"a date is not a number: {date_hint(quoted)}"
+        hint = date_hint(quoted)
     elif isinstance(number, ast.Number) and (holder := _holder(entity, formula)) is not None:
         applied = replace(holder, arguments=holder.arguments[:-1])
         fact = f"fact {format_predicate(applied.name)}(...) = 5"

@@ -20,6 +20,13 @@ def numbers(values: np.ndarray, kind: type[np.number] = np.int64) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(kind), len(held), [None, pa.py_buffer(held)])
 
 
+def timestamps(days: np.ndarray) -> pa.Array:
+    """Days since 1970-01-01 as timestamps in microseconds; null where they are infinite, or too far away for one."""
+    known = abs(days) < 1e8
+    held = numbers(np.rint(np.where(known, days, 0.0) * 86400e6).astype(np.int64))
+    return without(held.view(pa.timestamp("us")), ~known)
+
+
 def booleans(values: np.ndarray) -> pa.Array:
     """A boolean array without nulls."""
     bits = np.packbits(values, bitorder="little")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -58,14 +59,20 @@ class KnowledgeBase:
     """
 
     def __init__(
-        self, program: ast.Program, base: Path, findings: Sequence[Diagnostic] = (), *, streamed: str | None = None
+        self,
+        program: ast.Program,
+        base: Path,
+        findings: Sequence[Diagnostic] = (),
+        *,
+        streamed: str | None = None,
+        today: str | date | None = None,
     ) -> None:
         self.program = program
         self.base = base
         self._home = base.resolve()
         self._tables: tuple[FactTable, ...] = ()
         self._stated: tuple[Fact, ...] = ()
-        checked, more = check(program, base, streamed=streamed)
+        checked, more = check(program, base, streamed=streamed, today=today)
         findings = ordered([*findings, *more], [program.span.source.path])
         if checked is None or any(finding.severity == "error" for finding in findings):
             errors = [finding for finding in findings if finding.severity == "error"]

@@ -12,7 +12,8 @@ def in_digits(value: float) -> str:
 
 
 KEYWORDS = (
-    "logic", "sort", "predicate", "number", "import", "load", "fact", "rule", "axiom", "query", "label", "lnnkit",
+    "logic", "sort", "predicate", "number", "date", "import", "load", "fact", "rule", "axiom", "query", "label",
+    "lnnkit",
 )  # fmt: skip
 WORDS = frozenset(["and", "or", "xor", "not", "implies", "iff", "forall", "exists", "true", "false", "in", "inf"])
 FUNCTIONS = frozenset(("abs", "sqrt"))
@@ -41,6 +42,7 @@ TEXTS_UNSEARCHED = (
     'texts are not searched: list the entities that match in a table, in pandas `df[df["name"].str.startswith("x")]'
     '.to_csv("matching.csv", index=False)`, and write `load Matching from "matching.csv" (name)`'
 )
+CALENDAR_UNITS = frozenset(["years", "months"])  # no reserved names: a predicate may bear them
 UNITS = frozenset(["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"])
 AGGREGATES = frozenset(["count", "sum", "mean", "min", "max"])
 NULLS = ("nan", "null", "none", "na")  # names of the unknown value in other languages
