@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.explain.proof.proof import GivenFact
     from lnnkit.fit import Fit
+    from lnnkit.kb.assuming import Assumed
     from lnnkit.learn.parameters.rule_parameters import ProgramModule
     from lnnkit.markup.pages import Listing
     from lnnkit.picture.picture import Picture
@@ -181,9 +182,9 @@ class KnowledgeBase:
         self.warnings += tuple(findings)
         self._session.change(replace(self._checked, label_tables=(*self._checked.label_tables, labels)))
 
-    def assume(self, bounds: Mapping[str, float | tuple[float, float]]) -> KnowledgeBase:
-        """A what-if copy, in which the given atoms have these ``bounds`` (one truth or two; numbers, one end or two)
-        instead of those that their facts give.
+    def assume(self, bounds: Mapping[str, Assumed]) -> KnowledgeBase:
+        """A what-if copy, in which the given atoms have these ``bounds`` (one truth or two; one end or two of numbers
+        and dates) instead of those that their facts give.
 
         If the bounds are tighter than here, the copy continues from the fixpoint of this knowledge base and computes
         only what follows from those atoms; otherwise it infers from the start, unless the same atoms were assumed

@@ -135,6 +135,7 @@ def fit(
         replace(evidence, rules=[(name, before[name], after[name]) for name in before if name in trained]),
         (*inexact, *warnings),
         functions,
+        frozenset(known.name for known in learner.module.parameters_of_program if known.dated),
     )
 
 

@@ -10,7 +10,8 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from lnnkit.numeric import Interval, frozen, number
+from lnnkit.explain.checker.calendar_check import CheckedTime
+from lnnkit.numeric import Interval, apply, constant, frozen, number
 from tests.dates.calendar_oracle import Box, at, completed, image, kept
 
 STEPS = {"years": 12, "months": 1}
@@ -137,8 +138,28 @@ def test_far_dates_and_wild_values_are_unknown(name: str) -> None:
 
 
 def test_a_difference_of_years_is_exact() -> None:
-    from lnnkit.numeric import apply, constant
-
     term = apply("subtract", frozen("years", {}, [number(0), number(1)]), constant(18))
     interval, _ = term.hull(boxes((days("2004-03-01"),) * 2, (days("2022-03-01"),) * 2))
     assert (interval.lower.item(), interval.upper.item()) == (0, 0)
+
+
+@EVERY
+@pytest.mark.parametrize("by", [1.0, 0.25])
+def test_the_checker_finds_the_same_by_its_own_code(name: str, by: float) -> None:
+    draw = random.Random(f"{name}{by}")
+    inference = frozen(name, {}, [number(0), number(1)])
+    checked = apply(CheckedTime("years" if name == "years" else "months"), number(0), number(1))
+    for _ in range(400):
+        middle, low = draw.randint(-800_000, 2_900_000), draw.randint(-25, 25)
+        inputs = boxes(
+            draw.choice((draw_box(draw, middle, by), (-math.inf, math.inf), (-math.inf, middle))),
+            draw.choice((draw_box(draw, middle + draw.randint(-800, 800), by), (middle, math.inf))),
+        )
+        value = boxes(draw.choice(((low, low), (low, low + 3), (low, math.inf), (-math.inf, low))))[0]
+        one, other = inference.hull(inputs)[0], checked.hull(inputs)[0]
+        assert (one.lower.item(), one.upper.item()) == (other.lower.item(), other.upper.item())
+        one, other = (term.contract(inputs, value) for term in (inference, checked))
+        assert one.empty.any() == other.empty.any()
+        for mine, theirs in zip(one.inputs, other.inputs, strict=True):
+            for end, found in zip(mine, theirs, strict=True):  # of times an end that is not reached is counted in
+                assert np.allclose(end, found, rtol=0, atol=0 if by == 1.0 else 2 / 86_400_000)
