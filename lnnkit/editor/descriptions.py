@@ -52,7 +52,7 @@ def _predicate(linked: Linked, name: str, checked: CheckedProgram | None) -> lis
         origin = "not declared; its sorts are inferred" if known.sorts else "not declared"
     meaning = "open: what is not listed is unknown"
     if known.numeric:
-        meaning = "a number: an unlisted value is unknown"
+        meaning = f"a {'date' if known.numeric == 'date' else 'number'}: an unlisted value is unknown"
     elif known.closed:
         meaning = "closed: what is not listed and does not follow is false"
     rules = [place for place in places if place.role == "conclusion"]

@@ -63,10 +63,11 @@ def _assumption(theory: Theory, text: str, value: Assumed) -> Fact:
     if what == "date":
         texts = (end.isoformat() if isinstance(end, date) else end for end in ends)
         ends = tuple(days_of(text) if isinstance(text, str) else text for text in texts)
-    if len(ends) != 2 or not all(isinstance(end, Real) for end in ends):
+    numbers = [end for end in ends if isinstance(end, Real)]
+    if len(ends) != 2 or len(numbers) != 2:
         raise wrong
     try:
-        lower, upper = map(float, ends)
+        lower, upper = map(float, numbers)
     except OverflowError:
         raise wrong from None
     return assumption(formula.name, arguments, lower, upper, numeric=query.numeric)

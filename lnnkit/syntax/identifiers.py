@@ -15,6 +15,7 @@ KEYWORDS = (
     "logic", "sort", "predicate", "number", "date", "import", "load", "fact", "rule", "axiom", "query", "label",
     "lnnkit",
 )  # fmt: skip
+DECLARING = ("predicate", "number", "date")
 WORDS = frozenset(["and", "or", "xor", "not", "implies", "iff", "forall", "exists", "true", "false", "in", "inf"])
 FUNCTIONS = frozenset(("abs", "sqrt"))
 FOREIGN_FUNCTIONS = {

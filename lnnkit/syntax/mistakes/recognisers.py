@@ -8,7 +8,7 @@ import re
 from lnnkit.syntax.dates import DATE, date_as_number, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import CONNECTIVES, END, Fault
-from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, unglued
+from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, DECLARING, FOREIGN_FUNCTIONS, unglued
 from lnnkit.syntax.mistakes.rows import in_table
 from lnnkit.syntax.rewrite import aggregate_message, between, parts_of_call
 from lnnkit.syntax.span import Source, Span
@@ -25,7 +25,7 @@ _CALLED = re.compile(r"(?i:date|datetime|timestamp|to_date)\s*(?:\(\s*)?([\"']?)
 
 
 def date_literal(fault: Fault) -> Diagnostic | None:
-    if fault.in_arguments or fault.expected == {"STRING"} or fault.keyword in ("load", "predicate", "number", "sort"):
+    if fault.in_arguments or fault.expected == {"STRING"} or fault.keyword in (*DECLARING, "load", "sort"):
         return None
     match = _date(fault, "number", "word")
     return date_as_number(match[0], Span(fault.source, *match.span())) if match else None
