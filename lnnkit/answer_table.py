@@ -206,14 +206,12 @@ class Answers:
         import numpy as np
         import pyarrow as pa
 
-        from lnnkit.data.arrow import booleans, numbers, strings, timestamps
+        from lnnkit.data.arrow import booleans, ends, numbers, strings
 
         names = [*self.variables, "lower", "upper", "state", "contested"]
         states = pa.DictionaryArray.from_arrays(numbers(self.states, np.int32), strings(STATES))
-        dated = self.numeric == "date"
-        bounds = [timestamps(end) if dated else numbers(end, np.float64) for end in (self.lower, self.upper)]
         columns = [column.to_arrow() for column in self.columns]
-        return pa.Table.from_arrays([*columns, *bounds, states, booleans(self.contested)], names=names)
+        return pa.Table.from_arrays([*columns, *ends((self.lower, self.upper), self.numeric), states, booleans(self.contested)], names=names)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table of `to_arrow` by the Arrow PyCapsule interface, which ``pyarrow.table``, ``polars.DataFrame`` and

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from lnnkit.check.date_findings import dates, today_fact
-from lnnkit.check.date_terms import is_date, with_dated_parameters
+from lnnkit.check.date_terms import is_dated, with_dated_parameters
 from lnnkit.check.entity_names import asked, clashes, entities, suspects
 from lnnkit.check.findings import nearest
 from lnnkit.check.kinds import compares_numbers, is_numeric, kinds
@@ -288,7 +288,7 @@ def _standing(
 def query(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> Query:
     """The checked query; ``starts`` are the initial values of learnable ones."""
     span = formula.statement.span
-    numeric = is_numeric(formula.root, symbols, {}) and ("date" if is_date(formula.root, symbols.dates) else True)
+    numeric = is_numeric(formula.root, symbols, {}) and ("date" if is_dated(formula.root, symbols.dates) else True)
     text = re.sub(r"^\s*query\s+", "", span.text).strip()
     return Query(_resolved(formula, symbols, starts), text, formula.logic, span, numeric)
 

@@ -20,6 +20,7 @@ from lnnkit.syntax.span import Source, Span
 
 TODAY = "today"
 GIVEN_TODAY = "--today"
+EXAMPLE = "2024-01-15"
 _WORDS = re.compile(rf"\bdate\b|{UNITS_WORDS.pattern}")
 _DAYS = 'the days from one date to another are a number: `{} - date "1970-01-01"`'
 
@@ -31,7 +32,8 @@ def dates(symbols: Symbols) -> Iterator[Diagnostic]:
         return
     for formula in symbols.formulas:
         kinds = term_kinds(formula.root, symbols.dates, symbols.numbers)
-        for node in formula.nodes(ast.Comparison, ast.Arithmetic, ast.Negate, ast.Function, ast.Aggregate, ast.Unit):
+        kept = formula.nodes(ast.Comparison, ast.Arithmetic, ast.Negate, ast.Function, ast.Aggregate, ast.Unit)
+        for node in reversed(list(kept)):  # operands before their parents
             finding = _misused(node, [kinds[id(child)] for child in children(node)])
             if finding is not None:
                 yield finding
@@ -86,17 +88,21 @@ def _misused(node: ast.Expression, kinds: Sequence[TermKind]) -> Diagnostic | No
 
 def _instead(day: ast.Expression, number: ast.Expression) -> str:
     """What to write for the number that a date is compared with."""
-    if isinstance(number, ast.Number) and number.unit is None:
-        return f"write `{as_date(number.value)}`; days are compared with days: `{_short(day)} - {TODAY} > 30`"
+    if isinstance(number, ast.Number | ast.Learnable) and number.start is not None and number.unit is None:
+        return f"write `{as_date(number)}`; days are compared with days: `{_short(day)} - {TODAY} > 30`"
     if isinstance(number, ast.Atom):
         return f"compare two dates; what holds dates is declared `date`: {_declared(number)}"
     return "compare two dates, or the days between two dates with a number"
 
 
-def as_date(value: float) -> str:
+def as_date(written: ast.Value) -> str:
     """The date that a number stands for, as the language has it: a year, or days from 1970."""
+    value, example = written.start or 0, written.unit == "days"
     year = isinstance(value, int) and 1000 <= value <= 2999
-    return f'date "{value}-01-01"' if year else f'date "{date_text(value)}"'
+    date = f'date "{EXAMPLE if example else f"{value}-01-01" if year else date_text(value)}"'
+    if isinstance(written, ast.Number):
+        return date
+    return f"?{date}" if written.name is None else f"?{written.name}={date}"
 
 
 def _declared(term: ast.Expression) -> str:

@@ -87,8 +87,8 @@ def _kind(node: ast.Expression, below: Sequence[TermKind], dates: Collection[str
             return "date" if name in dates else "number"
         case ast.Number(unit=unit):
             return "date" if unit == "date" else "number"
-        case ast.Learnable(unit=unit):
-            return "date" if unit == "date" else "any"
+        case ast.Learnable(initial=start, unit=unit):
+            return "date" if unit == "date" else "any" if start is None else "number"
         case ast.Arithmetic("+" | "-" as sign):
             first, second = below
             return "date" if (first == "date" and second != "date") or (sign == "+" and second == "date") else "number"
@@ -101,7 +101,7 @@ def _kind(node: ast.Expression, below: Sequence[TermKind], dates: Collection[str
     return "number"
 
 
-def is_date(root: ast.Expression, dates: Collection[str]) -> bool:
+def is_dated(root: ast.Expression, dates: Collection[str]) -> bool:
     """Whether a term is a date."""
     return term_kinds(root, dates)[id(root)] == "date"
 
@@ -112,18 +112,24 @@ def numeric_kind(root: ast.Expression, predicates: Mapping[str, Predicate]) -> N
         return predicates[root.name].numeric if root.name in predicates else False
     if not isinstance(root, ast.NumericNode):
         return False
-    return "date" if is_date(root, {name for name, known in predicates.items() if known.numeric == "date"}) else True
+    return "date" if is_dated(root, {name for name, known in predicates.items() if known.numeric == "date"}) else True
+
+
+def dated_parameters(root: ast.Expression, dates: Collection[str]) -> set[int]:
+    """The identities of the learnable values that are compared with dates."""
+    learned: set[int] = set()
+    if not any(isinstance(node, ast.Learnable) for node in nodes(root)):
+        return learned
+    kinds = term_kinds(root, dates)
+    for node in nodes(root):
+        if isinstance(node, ast.Comparison) and "date" in [kinds[id(side)] for side in node.operands]:
+            learned.update(id(side) for side in node.operands if isinstance(side, ast.Learnable))
+    return learned
 
 
 def with_dated_parameters(root: ast.Expression, dates: Collection[str]) -> ast.Expression:
     """The formula, in which learnable values that are compared with dates have the unit ``date``."""
-    if not any(isinstance(node, ast.Learnable) for node in nodes(root)):
-        return root
-    kinds = term_kinds(root, dates)
-    learned: set[int] = set()
-    for node in nodes(root):
-        if isinstance(node, ast.Comparison) and "date" in [kinds[id(side)] for side in node.operands]:
-            learned.update(id(side) for side in node.operands if isinstance(side, ast.Learnable))
+    learned = dated_parameters(root, dates)
 
     def change(node: ast.Expression) -> ast.Expression:
         return replace(node, unit="date") if isinstance(node, ast.Learnable) and id(node) in learned else node

@@ -9,7 +9,7 @@ from typing import Any, cast
 from lark import Token, Tree
 
 from lnnkit.syntax import ast
-from lnnkit.syntax.dates import DATE, NO_DATE, date_as_number, days_of
+from lnnkit.syntax.dates import DATE, NO_DATE, date_as_number, date_hint, days_of
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import (
     AGGREGATE_HINT,
@@ -490,7 +490,7 @@ class AstBuilder:
         """The days from 1970-01-01 to a date that is written out."""
         days = days_of(text)
         if days is None:
-            raise self._fault("bad-date", f'"{text}" is not a date', token, NO_DATE)
+            raise self._fault("bad-date", f'"{text}" is not a date', token, date_hint(text, NO_DATE))
         return days
 
     def _literal_number(self, text: str, token: Token) -> float | int:

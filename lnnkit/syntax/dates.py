@@ -180,10 +180,10 @@ def _orders(date: str) -> list[tuple[str, str, str]]:
     return [(last, second, first)] if "." in date else [(last, second, first), (last, first, second)]
 
 
-def date_hint(text: str) -> str:
-    """What to write for a date among numbers."""
+def date_hint(text: str, otherwise: str = 'a date is written `date "2020-01-31"`') -> str:
+    """What to write for a date in another form."""
     written = [f'`date "{date_text(number)}"`' for number in _readings(text)]
-    return f"write {' or '.join(written)}" if written else 'a date is written `date "2020-01-31"`'
+    return f"write {' or '.join(written)}" if written else otherwise
 
 
 def hours_hint(text: str) -> str:

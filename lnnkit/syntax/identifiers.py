@@ -34,6 +34,15 @@ FOREIGN_FUNCTIONS = {
     "sum": "write `a + b`",
 }
 """Functions of other languages, and their equivalents."""
+FOREIGN_DATES = {
+    "year": 'compare dates: `date "2024-01-01" <= born(X) < date "2025-01-01"`; `years(born(X), today)` is the age',
+    **dict.fromkeys(
+        ("days", "datediff", "date_diff", "days_between"), "subtract dates, `until(X) - since(X)`: that is in days"
+    ),
+    "age": "completed years are `years(born(X), today)`",
+    **dict.fromkeys(("dateadd", "date_add", "adddate"), "add days: `since(X) + 30 days`"),
+}
+"""The same of dates; a number may well have one of these names."""
 TEXT_FUNCTIONS = re.findall(
     r"\w+",
     "startswith endswith contains includes like ilike match matches regex regexp rlike glob len length strlen lower"

@@ -50,7 +50,7 @@ MACROS = {
     "PATH": r"(?:\"[^\"\n]+\"|[\w./-]+\.\w+)", "START": r"(?:.*?[\s(&|~¬])?",
     "EDGE": r"(?<![\w-])", "GAP": r"[^\S\n]",  # where a word starts; white space within a line
     "BEHIND": rf"(?<![\w.])(?P<number>{NUMBER})",  # a number before the fault
-    "TERM": r"-?[\w.]+(?:\([^()]*\)|[\w.:-]*)", "BINDER": r"(?:[∀∃]|\b(?:forall|exists)(?!\w))",
+    "TERM": r"date\s*\"[^\"\n]*\"|-?[\w.]+(?:\([^()]*\)|[\w.:-]*)", "BINDER": r"(?:[∀∃]|\b(?:forall|exists)(?!\w))",
     "ENDS": r"(?P<low>[^,()\[\]]+?)\s*,\s*(?P<high>[^,()\[\]]+?)",
     "EVERY": r"(?:all\s+|each\s+|every\s+|exists?\s+|is\s+)?\s*\w+(?:\s*,\s*\w+)*\s*[:(.\w]",
     "CALLED": "|".join(sorted(FUNCTIONS | UNITS)), "RESERVED": "|".join(sorted(WORDS | SHOUTED)),
