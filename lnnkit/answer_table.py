@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Literal, NoReturn, overload
 
+from lnnkit.syntax.dates import Numeric, date_text, shown_number
 from lnnkit.syntax.identifiers import in_digits
 
 if TYPE_CHECKING:
@@ -18,14 +20,16 @@ if TYPE_CHECKING:
     from lnnkit.data.table import EntityColumn
     from lnnkit.syntax.diagnostic import Diagnostic
 
-TruthState = Literal["true", "false", "unknown", "likely_true", "likely_false", "contradiction", "number"]
+TruthState = Literal["true", "false", "unknown", "likely_true", "likely_false", "contradiction", "number", "date"]
 
 _TOLERANCE = 1e-9
 _LISTED = 10
 _BLOCK = 1 << 12
 
 
-STATES: tuple[TruthState, ...] = ("contradiction", "true", "false", "unknown", "likely_true", "likely_false", "number")
+STATES: tuple[TruthState, ...] = (
+    *("contradiction", "true", "false", "unknown", "likely_true", "likely_false", "number", "date"),
+)
 
 
 def truth_state(lower: float, upper: float, alpha: float = 1.0, tolerance: float = _TOLERANCE) -> TruthState:
@@ -43,10 +47,10 @@ def truth_state(lower: float, upper: float, alpha: float = 1.0, tolerance: float
     return "likely_true" if middle > 0.5 else "likely_false"
 
 
-def number_state(lower: float, upper: float, tolerance: float = _TOLERANCE) -> TruthState:
-    """The state of a number with these ends: contradiction if they crossed by more than their rounding."""
+def number_state(lower: float, upper: float, tolerance: float = _TOLERANCE, numeric: Numeric = True) -> TruthState:
+    """The state of a number, or a date, with these ends: contradiction if they crossed by more than their rounding."""
     crossed = lower > upper and not math.isclose(lower, upper, rel_tol=tolerance, abs_tol=tolerance)
-    return "contradiction" if crossed else "number"
+    return "contradiction" if crossed else "date" if numeric == "date" else "number"
 
 
 def truth_states(lower: np.ndarray, upper: np.ndarray, alpha: float = 1.0, tolerance: float = _TOLERANCE) -> np.ndarray:
@@ -63,20 +67,20 @@ def truth_states(lower: np.ndarray, upper: np.ndarray, alpha: float = 1.0, toler
     return states
 
 
-def _number_states(lower: np.ndarray, upper: np.ndarray, tolerance: float) -> np.ndarray:
+def _number_states(lower: np.ndarray, upper: np.ndarray, tolerance: float, numeric: Numeric) -> np.ndarray:
     """As `number_state`, for arrays: indices (int8) into ``STATES``."""
     import numpy as np
 
-    states = np.full(len(lower), STATES.index("number"), np.int8)
+    states = np.full(len(lower), STATES.index(number_state(0.0, 0.0, tolerance, numeric)), np.int8)
     for at in np.flatnonzero(lower > upper).tolist():
-        states[at] = STATES.index(number_state(lower[at], upper[at], tolerance))
+        states[at] = STATES.index(number_state(lower[at], upper[at], tolerance, numeric))
     return states
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """One binding of a query's variables (empty if it has none) and its truth bounds ``[lower, upper]``, or the
-    ends of a ``numeric`` term.
+    ends of a ``numeric`` term: of a ``date``, days since 1970-01-01.
 
     ``contested`` marks an answer that rests on a contradiction, or is about an atom of a reported one.
     """
@@ -87,12 +91,12 @@ class Answer:
     contested: bool = False
     alpha: float = field(default=1.0, repr=False)
     tolerance: float = field(default=_TOLERANCE, repr=False)
-    numeric: bool = field(default=False, repr=False)
+    numeric: Numeric = field(default=False, repr=False)
 
     @property
     def state(self) -> TruthState:
         if self.numeric:
-            return number_state(self.lower, self.upper, self.tolerance)
+            return number_state(self.lower, self.upper, self.tolerance, self.numeric)
         return truth_state(self.lower, self.upper, self.alpha, self.tolerance)
 
     def __bool__(self) -> NoReturn:
@@ -100,11 +104,12 @@ class Answer:
         raise ValueError("an answer has no truth value: compare its state, as in answer.state == 'true'")
 
     def as_dict(self) -> dict[str, object]:
-        """The object that ``lnnkit run --format json`` prints; an end that is unbounded is null."""
+        """The object that ``lnnkit run --format json`` prints; an end that is unbounded is null, one of a date ISO
+        text."""
         return {
             "bindings": dict(self.bindings),
-            "lower": finite(self.lower),
-            "upper": finite(self.upper),
+            "lower": finite(self.lower, self.numeric),
+            "upper": finite(self.upper, self.numeric),
             "state": self.state,
             "contested": self.contested,
         }
@@ -128,7 +133,7 @@ class Answers:
     alpha: float = 1.0
     warnings: tuple[Diagnostic, ...] = ()
     tolerance: float = _TOLERANCE  # truth values closer than this are equal
-    numeric: bool = False  # whether the query is a term, whose bounds are those of a number
+    numeric: Numeric = False  # whether the query is a term, whose bounds are those of a number, or of a date
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -182,7 +187,7 @@ class Answers:
     def states(self) -> np.ndarray:
         """Each answer's state, as an index (int8) into `STATES`."""
         if self.numeric:
-            return _number_states(self.lower, self.upper, self.tolerance)
+            return _number_states(self.lower, self.upper, self.tolerance, self.numeric)
         return truth_states(self.lower, self.upper, self.alpha, self.tolerance)
 
     def counts(self) -> dict[TruthState, int]:
@@ -197,17 +202,16 @@ class Answers:
 
     def to_arrow(self) -> pa.Table:
         """A table with a column for each variable, then lower, upper, state and contested. Entities and states are
-        dictionary-encoded."""
+        dictionary-encoded; the ends of dates are timestamps, null where they are unbounded."""
         import numpy as np
         import pyarrow as pa
 
-        from lnnkit.data.arrow import booleans, numbers, strings
+        from lnnkit.data.arrow import booleans, ends, numbers, strings
 
         names = [*self.variables, "lower", "upper", "state", "contested"]
         states = pa.DictionaryArray.from_arrays(numbers(self.states, np.int32), strings(STATES))
-        bounds = [numbers(self.lower, np.float64), numbers(self.upper, np.float64)]
         columns = [column.to_arrow() for column in self.columns]
-        return pa.Table.from_arrays([*columns, *bounds, states, booleans(self.contested)], names=names)
+        return pa.Table.from_arrays([*columns, *ends((self.lower, self.upper), self.numeric), states, booleans(self.contested)], names=names)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table of `to_arrow` by the Arrow PyCapsule interface, which ``pyarrow.table``, ``polars.DataFrame`` and
@@ -246,33 +250,38 @@ class Answers:
         return tables(Table(caption, [*self.variables, "bounds", "state"], rows, len(self), "answers", notes))
 
 
-def finite(value: float) -> float | None:
-    """The value, or None if JSON has no number for it."""
-    return value if math.isfinite(value) else None
+def finite(value: float, numeric: Numeric = True) -> float | str | None:
+    """The value, or None if JSON has no number for it; a date as ISO text."""
+    if not math.isfinite(value):
+        return None
+    return date_text(value) if numeric == "date" else value
 
 
-def format_bounds(lower: float, upper: float) -> str:
-    """``[0.8, 1]``, to six digits; more if a value would otherwise print as a 0 or 1 that it is not."""
-    return f"[{_digits(lower)}, {_digits(upper)}]"
+def format_bounds(lower: float, upper: float, numeric: Numeric = False) -> str:
+    """``[0.8, 1]``, by `format_bound`."""
+    return f"[{format_bound(lower, numeric)}, {format_bound(upper, numeric)}]"
 
 
-def _digits(value: float) -> str:
+def format_bound(value: float, numeric: Numeric = False) -> str:
+    """A bound to six digits, more if it would otherwise print as a 0 or 1 that it is not; one of a date as a date."""
+    if numeric == "date":
+        return date_text(value)
     text = f"{value:.6g}" if abs(value) <= 1 else in_digits(value)
     if text in ("0", "-0", "1") and abs(value - round(value)) > _TOLERANCE:
         text = f"{value:.10g}"
     return "0" if text == "-0" else text
 
 
-def format_range(lower: float, upper: float) -> str:
-    """The ends of a number: ``34``, ``[30, 40]``, ``[18, inf]``; whole numbers in full, others to ten digits."""
-    if lower == upper:
-        return in_digits(lower)
-    return f"[{in_digits(lower)}, {in_digits(upper)}]"
+def format_range(lower: float, upper: float, numeric: Numeric = True) -> str:
+    """The ends of a number: ``34``, ``[30, 40]``, ``[18, inf]``, ``[2004-03-01, inf]``; whole numbers in full, others
+    to ten digits."""
+    low, high = shown_number(lower, numeric), shown_number(upper, numeric)
+    return low if lower == upper else f"[{low}, {high}]"
 
 
-def formatter(numeric: bool) -> Callable[[float, float], str]:
+def formatter(numeric: Numeric) -> Callable[[float, float], str]:
     """The function that formats the bounds of a query's answers."""
-    return format_range if numeric else format_bounds
+    return partial(format_range, numeric=numeric) if numeric else format_bounds
 
 
 def shown_bounds(answer: Answer) -> str:

@@ -8,7 +8,7 @@ from operator import eq
 from typing import TYPE_CHECKING, Literal, overload
 
 from lnnkit.answer_table import finite, format_bounds
-from lnnkit.syntax.identifiers import in_digits
+from lnnkit.syntax.dates import Numeric, shown_number
 
 if TYPE_CHECKING:
     from lnnkit.markup.pages import Table
@@ -28,7 +28,7 @@ class Contradiction:
     """An atom whose bounds crossed, or an instance of a statement or shared neuron that cannot be satisfied.
 
     ``atom`` shows it with its entities; ``rule`` and ``line`` name the statement, for all kinds but ``atom``. The
-    bounds of a ``numeric`` atom are the ends of a number.
+    bounds of a ``numeric`` atom are the ends of a number, or of a date.
     """
 
     kind: Literal["atom", "rule", "axiom", "neuron"]
@@ -38,13 +38,14 @@ class Contradiction:
     lower: float
     upper: float
     file: str | None = None
-    numeric: bool = False
+    numeric: Numeric = False
 
     @property
     def bounds(self) -> str:
         """The bounds that crossed, in words where they are those of a number."""
         if self.numeric:
-            return f"at least {in_digits(self.lower)}, at most {in_digits(self.upper)}"
+            lower, upper = (shown_number(end, self.numeric) for end in (self.lower, self.upper))
+            return f"at least {lower}, at most {upper}"
         return format_bounds(self.lower, self.upper)
 
     def as_dict(self) -> dict[str, object]:
@@ -54,8 +55,8 @@ class Contradiction:
             "atom": self.atom,
             "rule": self.rule,
             "line": self.line,
-            "lower": finite(self.lower),
-            "upper": finite(self.upper),
+            "lower": finite(self.lower, self.numeric),
+            "upper": finite(self.upper, self.numeric),
         }
 
     @property
@@ -145,7 +146,7 @@ class Outcome:
 
     ``creeping`` names the statements on slowly converging cycles, if it stopped for those. ``unfinished`` are
     closed predicates whose completion did not finish: their atoms read as unknown instead of false unless they are
-    known to be true.
+    known to be true. ``today`` is the date that facts state of `today`, in ISO 8601.
     """
 
     status: str
@@ -154,6 +155,7 @@ class Outcome:
     creeping: tuple[Creeping, ...] = field(default=())
     atoms: int | None = None
     unfinished: tuple[str, ...] = ()
+    today: str | None = None
 
     @property
     def summary(self) -> str:
@@ -170,6 +172,8 @@ class Outcome:
         rounds = f"{self.rounds:,} round{'' if self.rounds == 1 else 's'}"
         if self.status == "interrupted":
             rounds += atoms
+        if self.today is not None:
+            rounds += f" (today is {self.today})"
         return _ENDS.get(self.status, f"{self.status} after {{}}").format(rounds)
 
     def as_dict(self) -> dict[str, object]:
@@ -179,6 +183,8 @@ class Outcome:
             "status": self.status,
             "rounds": self.rounds,
         }
+        if self.today is not None:
+            fields["today"] = self.today
         return fields | {"creeping": [statement.as_dict() for statement in self.creeping]} if self.creeping else fields
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from lnnkit.markup.plain_text import aligned
+from lnnkit.syntax.dates import date_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -224,7 +225,7 @@ class Fitted:
     """The result of fitting: the scores on the training labels and on the validation labels (None: there are none), the
     loss and its terms, the values by parameter name, and the history. ``stopped`` is epochs, patience, solved (every
     label is met exactly) or interrupted; ``warnings`` report values that could not be learned or are arbitrary;
-    ``functions`` are the formulas that were found for unknown functions."""
+    ``functions`` are the formulas that were found for unknown functions, ``dated`` the values that are dates."""
 
     train: Scores
     validation: Scores | None
@@ -236,6 +237,7 @@ class Fitted:
     evidence: Evidence | None = field(default=None, repr=False)
     warnings: tuple[Diagnostic, ...] = ()
     functions: tuple[FoundFormula, ...] = ()
+    dated: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         """One line for each scored predicate, and one for the learned values; the rest is in the attributes."""
@@ -244,7 +246,8 @@ class Fitted:
             f"{name} accuracy {score.accuracy:.4g} (n={score.n})" for name, score in scores.predicates.items()
         )
         by = "labels held back" if self.validation else "the labels learned from"
-        values = ", ".join(f"{name} = {value:.6g}" for name, value in self.values.items())
+        shown = {name: date_text(value) for name, value in self.values.items() if name in self.dated}
+        values = ", ".join(f"{name} = {shown.get(name) or f'{value:.6g}'}" for name, value in self.values.items())
         head = f"fitted until {self.stopped}, loss {self.loss:.4g}"
         lines = [head, f"{by}: {scored}" if scored else "", f"learned: {values}" if values else "nothing was learned"]
         return "\n".join(filter(None, [*lines, *(warning.render() for warning in self.warnings)]))
@@ -256,7 +259,7 @@ class Fitted:
             "validation": None if self.validation is None else self.validation.as_dict(),
             "loss": self.loss,
             "terms": dict(self.terms),
-            "parameters": dict(self.values),
+            "parameters": {n: date_text(v) if n in self.dated else v for n, v in self.values.items()},
             "functions": [function.as_dict() for function in self.functions],
             "epochs": self.history[-1].epoch if self.history else 0,
             "stopped": self.stopped,

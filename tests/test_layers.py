@@ -226,7 +226,10 @@ def test_inference_answers_explanations_and_proofs_need_no_torch(tmp_path: Path)
     assert "torch" not in modules_after(script, str(tmp_path / "p.lnn"))
 
 
-CHECKER = ("checker.proof_checker", "checker.proof_world", "checker.ground_form", "checker.exact_step", "proof.proof")
+CHECKER = (
+    *("checker.proof_checker", "checker.proof_world", "checker.ground_form", "checker.exact_step"),
+    *("checker.calendar_check", "proof.proof"),
+)
 
 
 @pytest.mark.parametrize("name", CHECKER)

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from lnnkit.check.date_terms import numeric_kind
 from lnnkit.check.program import Assertion
 from lnnkit.check.walk import transform
 from lnnkit.engine.inference_run import Run
@@ -23,6 +24,7 @@ from lnnkit.logic.bounds import Bounds
 from lnnkit.outcome import Contradiction, Contradictions, Creeping
 from lnnkit.store.row_arrays import Array
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
@@ -174,13 +176,15 @@ def _atoms(run: Run) -> Iterator[_Group]:
         bounds = Bounds(crossed.lower.values, crossed.upper.values)
         kind = run.plan.lifted.graph.nodes[table.name]["kind"]
         if kind in ("predicate", NUMBER):
-            yield _Group((0, table.name), partial(list[Array], columns), bounds, _atom(table.name, kind == NUMBER))
+            numeric = run.plan.lifted.program.predicates[table.name].numeric
+            yield _Group((0, table.name), partial(list[Array], columns), bounds, _atom(table.name, numeric))
         else:
             whole = whole_neuron(run.plan.lifted, table.name)
-            yield _Group((0, as_text(whole, {})), partial(list[Array], columns), bounds, _neuron(whole))
+            numeric = kind in AGGREGATES and numeric_kind(as_expression(whole, {}), run.plan.lifted.program.predicates)
+            yield _Group((0, as_text(whole, {})), partial(list[Array], columns), bounds, _neuron(whole, numeric))
 
 
-def _atom(predicate: str, numeric: bool) -> Callable[[Sequence[str], float, float], Contradiction]:
+def _atom(predicate: str, numeric: Numeric) -> Callable[[Sequence[str], float, float], Contradiction]:
     def shown(entities: Sequence[str], lower: float, upper: float) -> Contradiction:
         arguments = tuple(ast.Constant(entity, span=_NOWHERE) for entity in entities)
         text = format_expression(ast.Atom(predicate, arguments, span=_NOWHERE))
@@ -189,9 +193,10 @@ def _atom(predicate: str, numeric: bool) -> Callable[[Sequence[str], float, floa
     return shown
 
 
-def _neuron(formula: Formula) -> Callable[[Sequence[str], float, float], Contradiction]:
+def _neuron(formula: Formula, numeric: Numeric = False) -> Callable[[Sequence[str], float, float], Contradiction]:
     def shown(entities: Sequence[str], lower: float, upper: float) -> Contradiction:
-        return Contradiction("neuron", as_text(formula, dict(enumerate(entities))), None, None, lower, upper)
+        text = as_text(formula, dict(enumerate(entities)))
+        return Contradiction("neuron", text, None, None, lower, upper, numeric=numeric)
 
     return shown
 
@@ -233,13 +238,16 @@ def _some(columns: Callable[[], Sequence[Array]], places: Array) -> list[Array]:
 
 def _everywhere(run: Run) -> Iterator[_Group]:
     """Asserted comparisons that no numbers satisfy, for any entity."""
+    predicates = run.plan.lifted.program.predicates
     for clash in everywhere(run):
+        numeric: Numeric = False
         if isinstance(clash.what, str):
             count = len(run.grounding.atoms.tables[clash.what].sorts)
             arguments = tuple(ast.Variable(name, span=_NOWHERE) for name in _names(count))
-            kind, text = "atom", format_expression(ast.Atom(clash.what, arguments, span=_NOWHERE))
+            kind, made = "atom", ast.Atom(clash.what, arguments, span=_NOWHERE)
             if run.plan.lifted.graph.nodes[clash.what]["kind"] in AGGREGATES:
-                kind, text = "neuron", as_text(whole_neuron(run.plan.lifted, clash.what), {})
+                kind, made = "neuron", as_expression(whole_neuron(run.plan.lifted, clash.what), {})
+            text, numeric = format_expression(made), numeric_kind(made, predicates)
         elif isinstance(clash.what, Formula):
             names = dict(enumerate(_names(len(clash.what.sorts))))
             whole = whole_neuron(run.plan.lifted, str(clash.what.auxiliary))
@@ -247,7 +255,7 @@ def _everywhere(run: Run) -> Iterator[_Group]:
         else:
             kind, text = "neuron", clash.what.span.text
         bounds = Bounds(*(np.array([end], dtype=np.float64) for end in clash.bounds))
-        contradiction = Contradiction(kind, text, None, None, *clash.bounds, numeric=isinstance(clash.what, str))
+        contradiction = Contradiction(kind, text, None, None, *clash.bounds, numeric=numeric)
         yield _Group((0, text, "everywhere"), list[Array], bounds, _of_all(contradiction))
 
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import cast
 
+from lnnkit.check.date_findings import dates, today_fact
+from lnnkit.check.date_terms import is_dated, with_dated_parameters
 from lnnkit.check.entity_names import asked, clashes, entities, suspects
 from lnnkit.check.findings import nearest
 from lnnkit.check.kinds import compares_numbers, is_numeric, kinds
@@ -52,6 +55,7 @@ PASSES: tuple[CheckPass, ...] = (
     unjoined,
     asked,
     kinds,
+    dates,
     values,
     weights,
     terms,
@@ -65,7 +69,12 @@ PASSES: tuple[CheckPass, ...] = (
 
 
 def check(
-    program: ast.Program, base: Path, *, read_data: bool = True, streamed: str | None = None
+    program: ast.Program,
+    base: Path,
+    *,
+    read_data: bool = True,
+    streamed: str | None = None,
+    today: str | date | None = None,
 ) -> tuple[CheckedProgram | None, list[Diagnostic]]:
     """Check a parsed program whose paths are relative to ``base``.
 
@@ -73,10 +82,11 @@ def check(
     parse are not in ``program``, but its source still has them: names that they mention are not reported as unknown.
     Without ``read_data`` no data file is opened, and what depends on its contents (entities, the arity of a predicate
     that only a ``load`` mentions) is not checked. Nor are the tables of predicates with an argument of the sort that is
-    ``streamed``: their rows come later.
+    ``streamed``: their rows come later. ``today`` states which date `today` is; raises ``ValueError`` if it is no date.
     """
     merged = merge(program, base)
-    symbols = gather(merged.entries)
+    given = [] if today is None else [Entry(today_fact(today), base, logic_of(program.statements))]
+    symbols = gather([*merged.entries, *given])
     complete = not merged.left_out.intersection(READING)
     symbols = replace(symbols, left_out=frozenset(merged.left_out), whole=merged.whole, complete=complete)
     before = {} if streamed is None else resolve_predicates(unread(symbols))
@@ -274,13 +284,14 @@ def _standing(
 def query(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> Query:
     """The checked query; ``starts`` are the initial values of learnable ones."""
     span = formula.statement.span
-    numeric = is_numeric(formula.root, symbols, {})
+    numeric = is_numeric(formula.root, symbols, {}) and ("date" if is_dated(formula.root, symbols.dates) else True)
     text = re.sub(r"^\s*query\s+", "", span.text).strip()
     return Query(_resolved(formula, symbols, starts), text, formula.logic, span, numeric)
 
 
 def _resolved(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> ast.Expression:
-    """The formula with comparisons of entities separated from those of numbers, and chains as conjunctions."""
+    """The formula with comparisons of entities separated from those of numbers, chains as conjunctions, and the units
+    of learnable values."""
     scopes = {
         visit.node.span: None if compares_numbers(visit, symbols) else visit.scope
         for visit in formula.visits
@@ -302,7 +313,7 @@ def _resolved(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -
             parts.append(same if operator == "=" else ast.Not(same, span=node.span))
         return conjunction(parts, node.span)
 
-    return transform(formula.root, change)
+    return transform(with_dated_parameters(formula.root, symbols.dates), change)
 
 
 def _links(chained: ast.Comparison, starts: Mapping[str, float]) -> ast.Expression:

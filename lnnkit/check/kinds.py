@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
+from lnnkit.check.date_terms import is_dated
 from lnnkit.check.entity_names import known
 from lnnkit.check.findings import did_you_mean, error, name_span, nearest, signature
 from lnnkit.check.symbols import Formula, Symbols
@@ -102,7 +103,7 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
             atoms = (leaf for leaf in outside if isinstance(leaf, ast.Atom))
             if truth := next((atom for atom in atoms if _is_truth(atom, visit, symbols)), None):
                 return _arithmetic_on_truth(node, truth)
-            return None if visit.role == "query" else _not_a_formula(span, _short(node), _comparing(node, visit))
+            return None if visit.role == "query" else _not_a_formula(span, _short(node), _comparing(visit, symbols))
         case ast.Aggregate():
             hint, inner = f"compare it: `({_short(node)}) > 0`", node.operands[-1]
             atoms = (
@@ -111,7 +112,7 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
             within = any(isinstance(atom, ast.Atom) and _is_truth(atom, visit, symbols) for atom in atoms)
             return None if visit.role == "query" or within else _not_a_formula(span, _short(node), hint)
         case ast.Atom() if node.name in symbols.numbers and visit.role == "formula" and node.name not in visit.scope:
-            return _not_a_formula(name_span(node), node.name, _comparing(node, visit))
+            return _not_a_formula(name_span(node), node.name, _comparing(visit, symbols))
     return None
 
 
@@ -119,9 +120,9 @@ def _not_a_formula(span: Span, number: str, hint: str) -> Diagnostic:
     return error("number-as-formula", span, f"`{number}` is a number, and a formula is true or false", hint)
 
 
-def _comparing(node: ast.Expression, visit: Visit) -> str:
+def _comparing(visit: Visit, symbols: Symbols) -> str:
     """A hint how to turn a number into a formula; `=>` before another number was meant as `>=`."""
-    parent = visit.parent
+    parent, node = visit.parent, visit.node
     if isinstance(parent, ast.Implies) and node is parent.antecedent:
         source, other = node.span.source.text, parent.consequent
         first = other.antecedent if isinstance(other, ast.Implies) else other
@@ -129,7 +130,8 @@ def _comparing(node: ast.Expression, visit: Visit) -> str:
             return f"`=>` is implication; at least is `>=`: `{_short(node)} >= {_short(first)}`"
     if isinstance(node, ast.Negate) and isinstance(node.operand, ast.Atom):
         return f"a negation is `~{_short(node.operand)}`; a number is compared: `{_short(node)} > 0`"
-    return f"compare it: `{_short(node)} > 0`"
+    threshold = 'date "2024-01-15"' if is_dated(node, symbols.dates) else "0"
+    return f"compare it: `{_short(node)} > {threshold}`"
 
 
 _WORDS = {
@@ -203,8 +205,8 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
     if atom.name in FOREIGN_FUNCTIONS and atom.arguments:
         message = f"`{atom.name}` is not a function: there are `abs` and `sqrt`"
         return error("unknown-function", name_span(atom), message, FOREIGN_FUNCTIONS[atom.name])
-    if len(atom.arguments) == 1 and isinstance(atom.arguments[0], ast.Constant) and is_date(atom.arguments[0].text):
-        return date_as_number(atom.arguments[0].text, atom.span)
+    if is_date(date := "-".join(getattr(argument, "text", "") for argument in atom.arguments)):
+        return date_as_number(date, atom.span)
     if atom.name.lower() in NULLS and not atom.arguments:
         hint = "leave it out: a number without a value is unknown"
     elif "-" in atom.name and not atom.arguments:
@@ -347,7 +349,7 @@ def _mixed(
     if re.fullmatch(r"-?\d+(?:\.\d+)?", quoted):
         hint = f"write a number without quotes: `{quoted}`"
     elif is_date(quoted):
-        hint = f"a date is not a number: {date_hint(quoted)}"
+        hint = date_hint(quoted)
     elif isinstance(number, ast.Number) and (holder := _holder(entity, formula)) is not None:
         applied = replace(holder, arguments=holder.arguments[:-1])
         fact = f"fact {format_predicate(applied.name)}(...) = 5"

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from lnnkit.check.date_terms import dated_parameters, with_dated_parameters
 from lnnkit.check.findings import error, place, repeated, warning
 from lnnkit.check.named_files import merge
 from lnnkit.check.program import Assertion, Unknown
@@ -23,6 +24,7 @@ from lnnkit.check.weights import shapes_of
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression as shown
+from lnnkit.syntax.printer import format_literal
 
 UNEVALUATED = frozenset({"untrained"})
 """Findings that a program or query is checked with as warnings, and not evaluated with."""
@@ -51,7 +53,8 @@ def learnables(symbols: Symbols) -> Iterator[Diagnostic]:
     for before, item in repeated(started, lambda item: item.name):
         if before.initial != item.initial:
             where = place(before.span, item.span)
-            message = f"`?{item.name}` starts at {item.initial:g} here, and at {before.initial:g} on {where}"
+            starts = [format_literal(known.initial, known.unit) for known in (item, before)]
+            message = f"`?{item.name}` starts at {starts[0]} here, and at {starts[1]} on {where}"
             hint = "the same name is the same parameter: give its initial value once, or use two names"
             yield error("conflicting-initial", item.span, message, hint)
 
@@ -126,7 +129,9 @@ def untrained(symbols: Symbols) -> Iterator[Diagnostic]:
             if item.initial is None and item.name not in started:
                 text = item.span.text
                 message = f"`{text}` has no value before it is trained"
-                hint = f"give it an initial value, `{text}{'' if item.name is None else '='}1`, or train the program"
+                start = 'date "2026-01-01"' if id(item) in dated_parameters(formula.root, symbols.dates) else "1"
+                start = f"{text}{'' if item.name is None else '='}{start}"
+                hint = f"give it an initial value, `{start}`, or train the program"
                 yield warning("untrained", item.span, message, hint)
 
 
@@ -158,11 +163,13 @@ def settled(
     """The rules and axioms of a program and of its imports, in reading order. A learnable value without an initial
     value stays as it is. ``change`` is applied to every node whose values were replaced, operands first."""
     entries = merge(program, base).entries
-    starts = starting_values(gather(entries))
+    symbols = gather(entries)
+    starts = starting_values(symbols)
     for entry in entries:
         statement = entry.statement
         if isinstance(statement, ast.RuleOrAxiom):
-            formula = transform(statement.formula, lambda node: change(settled_node(node, starts)))
+            formula = with_dated_parameters(statement.formula, symbols.dates)
+            formula = transform(formula, lambda node: change(settled_node(node, starts)))
             bounds = statement.bounds
             if bounds is not None:
                 bounds = replace(
@@ -191,7 +198,9 @@ def settled_value(value: Any, starts: Mapping[str, float]) -> Any:
     if not isinstance(value, ast.Learnable):
         return value
     start = value.initial if value.initial is not None else starts.get(value.name or "")
-    return value if start is None else ast.Number(int(start) if start == int(start) else start, span=value.span)
+    if start is None:
+        return value
+    return ast.Number(int(start) if start == int(start) else start, value.unit, span=value.span)
 
 
 _CODE = "unknown-function"

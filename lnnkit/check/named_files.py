@@ -145,7 +145,7 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
             gaps = "skipped"
         elif name in symbols.declared and symbols.declared[name].closed:
             gaps = "refused"
-        numeric, negated = name in symbols.numbers, statement.negated
+        numeric, negated = name in symbols.numbers and symbols.declared[name].numeric, statement.negated
         facts, findings = read_table(name, arity, numeric, table, base, statement.span, sheets, negated, gaps=gaps)
         for finding in findings:
             diagnostics.setdefault(finding if finding.file is None else replace(finding, span=None), finding)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from lnnkit.check.walk import nodes
 from lnnkit.data.names import whole
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import Numeric, date_text
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 
@@ -27,12 +28,13 @@ class Sort:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A predicate, or a numeric attribute; ``sorts`` has one entry for each argument, inferred if not declared."""
+    """A predicate, or a numeric attribute, which may be a date; ``sorts`` has one entry for each argument, inferred if
+    not declared."""
 
     name: str
     sorts: tuple[str, ...]
     closed: bool = False
-    numeric: bool = False
+    numeric: Numeric = False
     span: Span | None = None
 
     @property
@@ -104,13 +106,13 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A formula, or a numeric term if ``numeric``; ``text`` is what the user wrote."""
+    """A formula, or a numeric term if ``numeric``, which may be a date; ``text`` is what the user wrote."""
 
     formula: ast.Expression | SameEntity
     text: str
     logic: ast.LogicName
     span: Span
-    numeric: bool = False
+    numeric: Numeric = False
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,15 @@ class CheckedProgram:
     logic: ast.LogicName = ast.DEFAULT_LOGIC  # the logic of the main file, and of queries that are asked later
     unevaluated: tuple[Diagnostic, ...] = field(default=())  # why it cannot be run, though nothing in it is wrong
     suspects: tuple[Span, ...] = ()  # free variables whose names could be those of entities that are told later
+
+    @cached_property
+    def today(self) -> str | None:
+        """The date that facts state of `today`."""
+        known = self.predicates.get("today")
+        if known is None or known.numeric != "date" or known.sorts:
+            return None
+        stated = {fact.lower for fact in self.facts if fact.predicate == known.name and fact.lower == fact.upper}
+        return date_text(stated.pop()) if len(stated) == 1 else None
 
     @cached_property
     def stated(self) -> frozenset[tuple[str | None, int, str]]:

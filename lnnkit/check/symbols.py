@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from lnnkit.check.date_terms import with_calendar_units
 from lnnkit.check.findings import find, name_span
 from lnnkit.check.program import CheckedProgram, Fact, Predicate
 from lnnkit.check.walk import Scope, Visit, free_variables, nodes, proposition, strip_foralls, visits
@@ -113,6 +114,10 @@ class Symbols:
     def numbers(self) -> frozenset[str]:
         return frozenset(name for name, predicate in self.declared.items() if predicate.numeric)
 
+    @cached_property
+    def dates(self) -> frozenset[str]:
+        return frozenset(name for name, predicate in self.declared.items() if predicate.numeric == "date")
+
     def statements(self, *kinds: type[T]) -> Iterator[T]:
         """The statements of these kinds."""
         return (entry.statement for entry in self.entries if isinstance(entry.statement, kinds))
@@ -193,14 +198,19 @@ def ends(bounds: ast.Bounds | None) -> tuple[ast.Learnable | float, ast.Learnabl
 def gather(entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = None) -> Symbols:
     """Index a program; ``declared`` holds what is already known (the program that a query is about)."""
     declared = dict(declared or {})
+    statements = [entry.statement for entry in entries]
+    changed = with_calendar_units(statements, declared)
+    if changed is not statements:
+        entries = [replace(entry, statement=each) for entry, each in zip(entries, changed, strict=True)]
     uses: defaultdict[str, list[SymbolUse]] = defaultdict(list)
     formulas: list[Formula] = []
     for entry in entries:
         match entry.statement:
             case ast.PredicateStatement(name, sorts, closed) as statement:
                 declared.setdefault(name, Predicate(name, sorts, closed, span=statement.span))
-            case ast.NumberStatement(name, sorts, closed) as statement:
-                declared.setdefault(name, Predicate(name, sorts, closed, numeric=True, span=statement.span))
+            case ast.NumberStatement(name, sorts, closed, dated) as statement:
+                numeric = "date" if dated else True
+                declared.setdefault(name, Predicate(name, sorts, closed, numeric=numeric, span=statement.span))
             case ast.RuleStatement() as statement:
                 formulas.append(Formula("rule", statement, entry.logic, tuple(visits(statement.formula))))
             case ast.AxiomStatement() as statement:

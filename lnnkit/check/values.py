@@ -8,6 +8,7 @@ import operator
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from lnnkit.check.date_findings import GIVEN_TODAY, as_date
 from lnnkit.check.findings import error, find, signature, warning
 from lnnkit.check.program import Predicate
 from lnnkit.check.symbols import Formula, Symbols
@@ -150,6 +151,8 @@ def truth_of(comparison: ast.Comparison, starts: Mapping[str, float] | None = No
 def values(symbols: Symbols) -> Iterator[Diagnostic]:
     for kind, statement in symbols.stated():
         name = statement.atom.name
+        if statement.span.source.path == GIVEN_TODAY and name not in symbols.declared:
+            continue  # reported by `dates`
         if name in symbols.declared or not symbols.doubtful(name):  # it may well be a number
             yield from _fact(kind, statement, symbols.declared.get(name))
     for formula in symbols.formulas:
@@ -163,7 +166,8 @@ def values(symbols: Symbols) -> Iterator[Diagnostic]:
 
 def _fact(kind: str, statement: ast.AtomStatement, declared: Predicate | None) -> Iterator[Diagnostic]:
     bounds, name, arguments = statement.bounds, statement.atom.name, statement.atom.arguments
-    value = f"{kind} {statement.atom.span.text} = 0"
+    dated = declared is not None and declared.numeric == "date"
+    value = f"{kind} {statement.atom.span.text} = " + ('date "2024-01-15"' if dated else "0")
     if declared is not None and declared.numeric:
         texts = [argument.span.text for argument in arguments]
         if len(arguments) == declared.arity + 1 and whole(texts[-1]) is not None:  # its value stands among them
@@ -177,6 +181,7 @@ def _fact(kind: str, statement: ast.AtomStatement, declared: Predicate | None) -
             yield error("number-without-value", statement.atom.span, message, f"add one: `{value}`")
         else:
             yield from _order(bounds)
+            yield from _dated(bounds, declared)
             for end, beyond in ((bounds.lower, math.inf), (bounds.upper, -math.inf)):
                 if not bounds.exact and end.start == beyond:  # no finite number is within
                     message = f"no number lies beyond {end.span.text}"
@@ -185,8 +190,21 @@ def _fact(kind: str, statement: ast.AtomStatement, declared: Predicate | None) -
                 message = f"the value {bounds.lower.span.text} is not finite"
                 yield error("value-not-finite", bounds.lower.span, message, "write an unknown end as `in [0, inf]`")
     elif bounds is not None:
-        declare = f"number {signature(name, len(statement.atom.arguments))}"
+        dated = any(isinstance(end, ast.Number) and end.unit == "date" for end in bounds.written)
+        declare = f"{'date' if dated else 'number'} {signature(name, len(statement.atom.arguments))}"
         yield from _truth(bounds, f"; if `{name}` is a number, declare `{declare}`")
+
+
+def _dated(bounds: ast.Bounds, declared: Predicate) -> Iterator[Diagnostic]:
+    """Numbers where a date is declared, and dates where a number is."""
+    name, dated = format_predicate(declared.name), declared.numeric == "date"
+    for end in bounds.written:
+        if isinstance(end, ast.Number) and math.isfinite(end.value) and (end.unit == "date") != dated:
+            shown = end.span.text
+            message = f"`{name}` is a date, and {shown} is a number" if dated else f"`{name}` is a number, not a date"
+            about = f"date {signature(declared.name, declared.arity)}"
+            hint = f"write `{as_date(end)}`" if dated else f"declare `{about}`, or give the number of days"
+            yield error("date-and-number", end.span, message, hint)
 
 
 def _truth(bounds: ast.Bounds, otherwise: str) -> Iterator[Diagnostic]:

@@ -152,7 +152,7 @@ def _dump(value: object) -> str:
 def as_csv(answers: Answers) -> Iterator[str]:
     """A header with the query's variables, and one line for each answer; an unbounded end is an empty field."""
     yield ",".join([*map(_field, answers.variables), "lower", "upper", "state"]) + "\n"
-    ends = _columns(answers, _field, lambda end: "" if end is None else repr(end))
+    ends = _columns(answers, _field, lambda end: "" if end is None else end if isinstance(end, str) else repr(end))
     columns = [*ends, _states(answers, lambda state, _: state)]
     for block in _blocks(columns):
         yield "".join(f"{','.join(row)}\n" for row in block)
@@ -252,13 +252,13 @@ def _entities(column: EntityColumn, show: Callable[[str], str]) -> _TextColumn:
 
 
 def _columns(
-    answers: Answers, show: Callable[[str], str], show_end: Callable[[float | None], str]
+    answers: Answers, show: Callable[[str], str], show_end: Callable[[float | str | None], str]
 ) -> Iterator[_TextColumn]:
     """The entities of each variable, and the two ends, None where one is unbounded."""
     yield from (_entities(column, show) for column in answers.columns)
     for ends in (answers.lower, answers.upper):
         distinct, codes = _distinct(ends)
-        yield _TextColumn([show_end(finite(end)) for end in distinct.tolist()], codes)
+        yield _TextColumn([show_end(finite(end, answers.numeric)) for end in distinct.tolist()], codes)
 
 
 def _bounds(answers: Answers, show: Callable[[float, float], str]) -> _TextColumn:

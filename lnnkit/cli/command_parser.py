@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 from lnnkit.answer_table import STATES
 from lnnkit.computing import is_device
 from lnnkit.output import require_apart, require_free
+from lnnkit.syntax.dates import days_of
 
 PROGRAM = "a .lnn program; - reads standard input"
 N = TypeVar("N", int, float)
@@ -51,6 +52,13 @@ def device(text: str) -> str:
     """Where to compute."""
     if not is_device(text):
         raise ArgumentTypeError(f"must be cpu, cuda or cuda:N; got {text!r}")
+    return text
+
+
+def day(text: str) -> str:
+    """A date, in ISO 8601."""
+    if days_of(text) is None:
+        raise ArgumentTypeError(f"must be a date, as 2026-11-29; got {text!r}")
     return text
 
 
@@ -109,6 +117,9 @@ class CommandParser(argparse.ArgumentParser):
 
     def bounds_alpha(self) -> None:
         self.alpha("a lower bound from A on counts as true, an upper bound up to 1 - A as false (default: 1)")
+
+    def today(self) -> None:
+        self.value("--today", day, "DATE", "the date of `today` where the program declares it, as 2026-11-29")
 
     def work(self) -> None:
         """How an inference may use the machine, and whether it shows progress."""

@@ -43,6 +43,7 @@ the contradictions are shown, with the facts and rules that meet in each.
 
 def add_explain(parent: CommandParser) -> None:
     parser = parent.command("explain", _explain, _EXPLAIN_HELP)
+    parser.today()
     said = "an atom, as 'AtRisk(dora)', or a formula without free variables"
     parser.add_argument("atom", metavar="ATOM", nargs="?", help=said)
     said = "show instead what keeps the atom from being true (default), or false"
@@ -71,7 +72,7 @@ def _explain(arguments: argparse.Namespace) -> int:
             raise streams.UsageError(f"{option} needs an atom{formats}, and no --why-not")
     if arguments.all and arguments.exact:
         raise streams.UsageError("--all shows what inference derives: without --exact")
-    kb = load(arguments.file, shown=True)
+    kb = load(arguments.file, shown=True, today=arguments.today)
     form, about = arguments.format, tuple[Diagnostic, ...]()
     with ProgressLine("inferring", shown=True) as line, kb.watched(line):
         if arguments.atom is None:
@@ -176,6 +177,7 @@ it is installed. The colours of SVG and HTML follow the reader's light or dark s
 
 def add_draw(parent: CommandParser) -> None:
     parser = parent.command("draw", _draw, _DRAW_HELP)
+    parser.today()
     said = "an atom, as 'AtRisk(dora)', or a predicate's name (default: everything)"
     parser.add_argument("atom", metavar="ATOM", nargs="?", help=said)
     parser.add_argument("-o", "--output", metavar="OUT", help="write to this file; its ending names the format")
@@ -200,7 +202,7 @@ def _draw(arguments: argparse.Namespace) -> int:
         from lnnkit.picture.picture import require_png
 
         require_png()
-    kb = load(arguments.file, shown=True)
+    kb = load(arguments.file, shown=True, today=arguments.today)
     with ProgressLine("drawing", shown=True) as line, kb.watched(line):
         picture = kb.draw(arguments.atom, formulas=arguments.formulas, depth=arguments.depth, most=arguments.most)
         made = {"svg": picture.to_svg, "png": picture.to_png, "dot": picture.to_dot, "html": picture.to_html}[form]()

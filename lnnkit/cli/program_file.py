@@ -36,16 +36,16 @@ def base_of(source: Source) -> Path:
     return Path(source.path).parent
 
 
-def load(file: str, *, shown: bool = True, streamed: str | None = None) -> KnowledgeBase:
-    """The knowledge base of FILE, with progress if ``shown``; tables about the sort that is ``streamed`` are not read.
-    Raises `ProgramError` with every finding."""
+def load(file: str, *, shown: bool = True, streamed: str | None = None, today: str | None = None) -> KnowledgeBase:
+    """The knowledge base of FILE, with progress if ``shown``; tables about the sort that is ``streamed`` are not read,
+    and ``today`` is the date of `today`. Raises `ProgramError` with every finding."""
     from lnnkit import kb
 
     with ProgressLine(f"reading {streams.printable(file, keep='')}", shown=shown):
         if file != STANDARD_INPUT:
-            return kb.load(file, streamed=streamed)
+            return kb.load(file, streamed=streamed, today=today)
         source = _standard_input()
-        return kb.loads(source.text, base_of(source), source.path, streamed=streamed)
+        return kb.loads(source.text, base_of(source), source.path, streamed=streamed, today=today)
 
 
 def _standard_input() -> Source:

@@ -34,6 +34,7 @@ pip install 'lnnkit[prove]'
 
 def add_prove(parent: CommandParser) -> None:
     parser = parent.command("prove", _run, _HELP)
+    parser.today()
     parser.add_argument("formula", metavar="FORMULA", nargs="*", help="what is to be proved, without free variables")
     said = (
         "read what holds to the degree of --alpha or more as first-order logic (default where every statement and fact "
@@ -50,7 +51,7 @@ def add_prove(parent: CommandParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    kb = load(arguments.file, shown=True)
+    kb = load(arguments.file, shown=True, today=arguments.today)
     # An axiom that passes no bounds on may take part in a proof
     streams.findings([warning for warning in kb.warnings if warning.code != "never-false"])
     with interruptible("proving", shown=True, stopping=STOPPING) as (line, watch), kb.watched(watch):

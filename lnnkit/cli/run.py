@@ -49,6 +49,7 @@ is known, each with its truth bounds and their state.
 def add_run(parent: CommandParser) -> None:
     parser = parent.command("run", _run, _RUN_HELP)
     parser.queries()
+    parser.today()
     said = "how to print the answers: a table to read (default), one JSON object, or CSV"
     parser.choice("--format", ("table", "json", "csv"), said)
     said = "with --format csv: write a file for each query into this folder"
@@ -81,7 +82,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if infers != "infer" and arguments.format == "csv":
         raise streams.UsageError(f"--{infers} does not support csv; use --format table or json")
     shown = not arguments.quiet
-    kb = load(arguments.file, shown=shown)
+    kb = load(arguments.file, shown=shown, today=arguments.today)
     if arguments.query is not None:
         kb.replace_queries(arguments.query, complete=True)
     require_fitting(arguments.format, arguments.output, kb.queries)

@@ -52,6 +52,7 @@ def add_score(parent: CommandParser) -> None:
     said = "the file to write: .parquet, .csv or .arrow"
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=said)
     parser.queries()
+    parser.today()
     parser.bounds_alpha()
     said = "add the statement that set each end, by name or line in the program; and whether the row is contradicted"
     parser.flag("--why", said)
@@ -75,7 +76,7 @@ def _run(arguments: argparse.Namespace) -> int:
     written = [output] if bad is None else [output, bad]
     for path in written:
         require_writable(path)
-    kb = load(arguments.file, shown=shown, streamed=sort)
+    kb = load(arguments.file, shown=shown, streamed=sort, today=arguments.today)
     if arguments.query is not None:
         kb.replace_queries(arguments.query)
     streams.findings(kb.warnings)

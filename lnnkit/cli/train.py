@@ -44,6 +44,7 @@ it has learned. An axiom learns nothing; a rule that holds a `?` learns only wha
 
 def add_train(parent: CommandParser) -> None:
     parser = parent.command("train", _train, _TRAIN_HELP)
+    parser.today()
     said = "write the trained program here: .lnn, or .safetensors"
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=said)
     parser.value("--epochs", count, "N", "at most N epochs (default: 200)", 200)
@@ -79,7 +80,7 @@ def _train(arguments: argparse.Namespace) -> int:
     if arguments.report is not None:
         require("a report of training", "matplotlib")
     shown = not arguments.quiet
-    kb = load(arguments.file, shown=shown)
+    kb = load(arguments.file, shown=shown, today=arguments.today)
     for path in filter(None, (arguments.output, arguments.report, arguments.checkpoint)):
         require_apart(path, kb.files)
     refuse_moved(kb.program, kb.base, arguments.output)
@@ -141,12 +142,13 @@ and the precision-recall curve, log loss, Brier score, calibration error, covera
 
 def add_eval(parent: CommandParser) -> None:
     parser = parent.command("eval", _eval, _EVAL_HELP)
+    parser.today()
     parser.choice("--format", ("table", "json"), "how to print the scores")
     parser.work()
 
 
 def _eval(arguments: argparse.Namespace) -> int:
-    kb = load(arguments.file, shown=not arguments.quiet)
+    kb = load(arguments.file, shown=not arguments.quiet, today=arguments.today)
     streams.findings(kb.warnings)
     use_threads(arguments.threads)
     with ProgressLine("inferring", shown=not arguments.quiet) as line, kb.watched(line):

@@ -3,7 +3,7 @@ if it is installed (0.3 to 1.4 CPU seconds), which is too slow for the check of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import DTypeLike
 
 from lnnkit.data.files import Unreadable
+from lnnkit.syntax.dates import Numeric
 
 Column = pa.Array | pa.ChunkedArray | list[object]
 
@@ -20,6 +21,29 @@ def numbers(values: np.ndarray, kind: DTypeLike = np.int64, known: np.ndarray | 
     held = np.ascontiguousarray(values, kind)
     valid = None if known is None else booleans(known).buffers()[1]
     return pa.Array.from_buffers(pa.from_numpy_dtype(held.dtype), len(held), [valid, pa.py_buffer(held)])
+
+
+def ends(several: Iterable[np.ndarray], numeric: Numeric) -> list[pa.Array]:
+    """Ends of bounds; those of dates as timestamps in microseconds, null where they are infinite or too far away."""
+    if numeric != "date":
+        return [numbers(end, np.float64) for end in several]
+    return [_timestamps(end) for end in several]
+
+
+def _timestamps(days: np.ndarray) -> pa.Array:
+    known = abs(days) < 1e8
+    held = numbers(np.rint(np.where(known, days, 0.0) * 86400e6).astype(np.int64))
+    return without(held.view(pa.timestamp("us")), ~known)
+
+
+def iso_texts(column: pa.Array) -> pa.Array:
+    """Timestamps in microseconds as ISO 8601 texts, as short as `date_text` writes them."""
+    import pyarrow.compute as pc
+
+    texts = pc.replace_substring(column.cast(pa.string()), " ", "T")
+    for pattern, shorter in ((r"(\.\d*?)0+$", r"\1"), (r"(:00)?\.$", ""), (r"T00:00$", "")):
+        texts = pc.replace_substring_regex(texts, pattern, shorter)
+    return texts
 
 
 def booleans(values: np.ndarray) -> pa.Array:

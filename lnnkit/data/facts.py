@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.cells.conditions import Cells, ConditionResult, verdict
+from lnnkit.data.cells.date_values import dates_of
 from lnnkit.data.cells.numbers import Reals, reals_of
 from lnnkit.data.cells.texts import Texts, are_floats, outer_blanks, reunited, texts_together, without_fractions
 from lnnkit.data.files import DataFault, Unreadable
@@ -19,6 +20,7 @@ from lnnkit.data.grid import TEXT_FORMATS, ColumnChoice, Grid, Sheet
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, UNSAID, meant, several_units
 from lnnkit.data.table import EntityColumn, FactTable
+from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_condition, format_string
 from lnnkit.syntax.span import Span
@@ -149,7 +151,7 @@ class _Doubt:
 
 def facts(
     predicate: str,
-    numeric: bool,
+    numeric: Numeric,
     sheet: Sheet,
     choice: ColumnChoice,
     grid: Grid,
@@ -174,7 +176,12 @@ def facts(
         keys = reunited(keys)
         cells = ((Cells(grid.columns[at], sheet.title(at)) for at in test.positions) for test in choice.where)
         verdicts = [verdict(test.where, *of) for test, of in zip(choice.where, cells, strict=True)]
-        reals = [reals_of(grid.columns[position], sheet.title(position), not numeric) for position in choice.values]
+        reals = [
+            dates_of(grid.columns[position], sheet.title(position))
+            if numeric == "date"
+            else reals_of(grid.columns[position], sheet.title(position), not numeric)
+            for position in choice.values
+        ]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
     values = [_ValueColumn(*pair, sheet, numeric, gaps) for pair in zip(reals, choice.values, strict=True)]
@@ -199,7 +206,7 @@ def facts(
     sound = [value.position for value in values if not value.real.wrong.any()]
     if not choice.listed and sheet.format and (len(values) > len(sound) > 0 if numeric else values):
         listed = sheet.listed((*choice.keys, *(sound if numeric else ())))
-        more, codes = f"; to leave columns out, list those to read: {listed}", ("bad-truth", "bad-number")
+        more, codes = f"; to leave columns out, list those to read: {listed}", ("bad-truth", "bad-number", "bad-date")
         diagnostics = [replace(d, hint=d.hint + more) if d.code in codes else d for d in diagnostics]
     chosen = bool(diagnostics) or bool(keep.any())
     diagnostics += [
@@ -261,7 +268,7 @@ class _ValueColumn:
     real: Reals
     position: int
     sheet: Sheet
-    numeric: bool
+    numeric: Numeric
     gaps: Gaps
 
     @property
@@ -270,7 +277,7 @@ class _ValueColumn:
 
     @property
     def code(self) -> str:
-        return "bad-number" if self.numeric else "bad-truth"
+        return "bad-date" if self.numeric == "date" else "bad-number" if self.numeric else "bad-truth"
 
     def is_sound(self, values: np.ndarray) -> bool:
         """Whether all ``values`` are valid."""
@@ -283,7 +290,7 @@ class _ValueColumn:
         """The rows with a wrong value: an end of a number may not be ``unreached``, and a single number (None) not be
         infinite."""
         real, title, sheet = self.real, self.title, self.sheet
-        kind = "a number" if self.numeric else "a truth value"
+        kind = "a date" if self.numeric == "date" else "a number" if self.numeric else "a truth value"
         yield _Doubt(real.wrong, self.fault, f"where {title} is not {kind}")
         if self.numeric:
             infinite, what = values == unreached, "no number is beyond it"
@@ -314,6 +321,8 @@ class _ValueColumn:
         message = f"{self.title} is {shown}, not a {'number' if self.numeric else 'truth value'}"
         if row == 0 and sheet.format and not sheet.named and shown.strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
             return DataFault(self.code, message, 'if this row is the header, end the statement with "header"')
+        if real.fault is not None:
+            return real.fault(row)
         plain = bool(sheet.format) and shown[0] in "'\"" and "\\" not in shown  # an escape is not what the file has
         word = shown[1:-1]
         mark = f", or add `missing {format_string(word)}`" if plain else ""

@@ -17,6 +17,7 @@ from lnnkit.data.cells.texts import Texts
 from lnnkit.data.files import DataFault, Unreadable
 from lnnkit.data.numerals import pointed
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.printer import format_cell, format_column, format_predicate, format_string
 
 _LISTED = 30  # greatest number of columns that a message names
@@ -94,7 +95,7 @@ class ColumnChoice:
 def choose(
     predicate: str,
     arity: int,
-    numeric: bool,
+    numeric: Numeric,
     sheet: Sheet,
     columns: Sequence[ast.Column] | None = None,
     where: Sequence[ast.Where] = (),
@@ -115,7 +116,7 @@ def choose(
         positions = tuple(_position(column, sheet) for column in columns)
     else:
         positions = tuple(range(len(sheet.names)))
-        wanted = max(1, arity + numeric)
+        wanted = max(1, arity + bool(numeric))
         if sheet.format and sheet.named and sheet.names[0] == "" and len(positions) > wanted:
             message = f"the first column of {sheet.source} has no name, as an index that was written with the table"
             hint = f"list the columns to read, as `{sheet.listed(positions[1 : 1 + wanted])}`; the first one is `1`"
@@ -127,17 +128,17 @@ def choose(
     return ColumnChoice(positions[:arity], positions[arity:], tuple(filters), named, columns is not None)
 
 
-def _needs(predicate: str, arity: int, numeric: bool) -> str:
+def _needs(predicate: str, arity: int, numeric: Numeric) -> str:
     keys = f"{arity} column{'' if arity == 1 else 's'}"
     if numeric:
         return f"{predicate} takes {keys} and its value, or a lower and an upper end"
     return f"{predicate} takes {keys}, then perhaps a truth value, or a lower and an upper bound"
 
 
-def _wrong_width(predicate: str, arity: int, numeric: bool, sheet: Sheet) -> Unreadable:
+def _wrong_width(predicate: str, arity: int, numeric: Numeric, sheet: Sheet) -> Unreadable:
     count = len(sheet.names)
     has = f"{sheet.source} has {count}" + (f": {_listing(sheet.names)}" if sheet.named else "")
-    hint, wanted = "", max(1, arity + numeric)
+    hint, wanted = "", max(1, arity + bool(numeric))
     if sheet.format:
         listed = sheet.listed(range(min(wanted, count) if sheet.named else wanted))
         hint = f"list those to read: load {format_predicate(predicate)} from ... {listed}"

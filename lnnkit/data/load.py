@@ -21,6 +21,7 @@ from lnnkit.data.readers.delimited import open_delimited
 from lnnkit.data.readers.frames import arrow_sheet, column_of, open_database, open_json_lines, open_parquet, open_query
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.span import Span
 
@@ -36,7 +37,7 @@ _BELOW_ONE = 1 - 2.0**-53  # the greatest truth below 1
 def read_table(
     predicate: str,
     arity: int,
-    numeric: bool,
+    numeric: Numeric,
     table: ast.Table,
     base: Path,
     span: Span | None,
@@ -162,7 +163,7 @@ def _once(read: Callable[[Sequence[int]], Grid]) -> Callable[[Sequence[int]], Gr
 def told_table(
     predicate: str,
     arity: int,
-    numeric: bool,
+    numeric: Numeric,
     table: object,
     before: int = 0,
     trust: float = 1.0,
@@ -191,7 +192,7 @@ def told_table(
         return None, [Diagnostic(fault.code, fault.message, fault.hint, file=source)]
 
 
-def _sheet(arity: int, numeric: bool, table: Any, like: FactTable | None) -> Sheet:
+def _sheet(arity: int, numeric: Numeric, table: Any, like: FactTable | None) -> Sheet:
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__") or hasattr(table, "__dataframe__"):
         return arrow_sheet(table, SOURCE)
     if isinstance(table, Mapping):
@@ -224,9 +225,9 @@ def _from_columns(table: Mapping[Any, Any], named: bool = True, like: FactTable 
     return Sheet(SOURCE, names, named, lambda _: Grid(columns, rows))
 
 
-def _from_rows(arity: int, numeric: bool, rows: list[Any]) -> Sheet:
+def _from_rows(arity: int, numeric: Numeric, rows: list[Any]) -> Sheet:
     """A sheet of the rows that have the width of the first fitting one; rows of another width are reported as lost."""
-    allowed = range(arity + numeric, arity + 3)
+    allowed = range(arity + bool(numeric), arity + 3)
     if set(map(type, rows)) <= {tuple, list} and len(set(map(len, rows))) == 1 and len(rows[0]):
         turned = enumerate(zip(*rows, strict=True), start=1)
         return _from_columns({str(place): list(values) for place, values in turned}, named=False)

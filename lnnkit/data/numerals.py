@@ -6,10 +6,9 @@ import math
 import re
 from collections.abc import Iterable
 
-from lnnkit.syntax.dates import date_hint, formats, hours_hint, is_date
+from lnnkit.syntax.dates import formats, hours_hint, is_date
 
 UNSAID = "leave the cell empty where the value is unknown"
-_DAYS = '(pd.to_datetime(column, format="{}", utc=True) - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)'
 _SEPARATED = re.compile(r"[+-]?\d{1,3}(?:[,_' \u00a0\u202f]\d{3})+(?:\.\d+)?")
 _WRITTEN = re.compile(r"[+-]?\d*\.?\d+(?:[eE][+-]?\d+)?")
 _COMMA = re.compile(r"(?P<whole>[+-]?(?:\d+|\d{1,3}(?:[.' \u00a0\u202f]\d{3})+)),(?P<part>\d+)")
@@ -51,8 +50,9 @@ def meant(text: str) -> str:
     if text.lower() in ("true", "false"):
         return f"write {int(text.lower() == 'true')}"
     if is_date(text):
-        reads = ", or ".join(f"`{_DAYS.format(form)}`" for form in formats([text]) or ["mixed"])
-        return f"a date is not a number: {date_hint(text)}; a column in pandas, {reads}"
+        reads = " or ".join(f'`pd.to_datetime(column, format="{form}")`' for form in formats([text]))
+        iso = f", and rewrite the column as 2024-01-15, in pandas by {reads}" if reads else ""
+        return f"a date is not a number: declare it with `date` instead of `number`{iso}"
     if re.fullmatch(r"\d{1,2}:\d{2}(?::\d{2})?", text):
         return f"a time is not a number: {hours_hint(text)}"
     if _WRITTEN.fullmatch(text) and math.isfinite(float(text)):

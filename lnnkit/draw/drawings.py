@@ -4,7 +4,7 @@ neighbourhood of an atom, the atoms and instances that its bounds depend on. `ln
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
 from lnnkit.markup.plain_text import counted, shortened
 from lnnkit.picture.picture import Arrow, Box, Picture
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.printer import format_expression, one_line
 
 _LETTERS = 28  # greatest length of a comparison's or term's text
@@ -179,23 +180,19 @@ def _listed(sorts: Sequence[str]) -> str:
 def neighbourhood(
     proof: Proof,
     bounds: Callable[[ast.Expression], tuple[float, float] | None],
-    numbers: Collection[str],
+    numeric: Callable[[ast.Expression], Numeric],
     alpha: float,
     depth: int,
     most: int,
 ) -> Picture:
     """Atoms with their ``bounds``, and between them the instances that set them, up to ``depth`` instances away.
-    ``numbers`` names the predicates that hold numbers. A side whose bound is uninformative is left out with everything
+    ``numeric`` tells which conclusions are numbers. A side whose bound is uninformative is left out with everything
     behind it."""
     steps, boxes, arrows = proof.steps, dict[str, Box](), dict[tuple[str, str], Arrow]()
 
     def default(step: Step) -> tuple[float, float]:
         """The bounds of a number, or of a truth, of which nothing is known."""
-        concluded = step.conclusion
-        numeric = isinstance(concluded, ast.NumericNode) or (
-            isinstance(concluded, ast.Atom) and concluded.name in numbers
-        )
-        return (-math.inf, math.inf) if numeric else (0.0, 1.0)
+        return (-math.inf, math.inf) if numeric(step.conclusion) else (0.0, 1.0)
 
     def tells(step: Step) -> bool:
         return step.bound != default(step)[step.side == "upper"]
@@ -203,7 +200,7 @@ def neighbourhood(
     def atom(step: Step) -> str:
         """The box of a step's conclusion; returns its name."""
         if step.atom not in boxes:
-            boxes[step.atom] = _atom(step, bounds(step.conclusion), default(step), alpha)
+            boxes[step.atom] = _atom(step, bounds(step.conclusion), default(step), numeric(step.conclusion), alpha)
         return step.atom
 
     away = dict.fromkeys([end for end in proof.ends if tells(steps[end])] or proof.ends, 0)
@@ -232,12 +229,13 @@ def neighbourhood(
     return Picture(proof.atom, list(boxes.values()), list(arrows.values()), left_out)
 
 
-def _atom(step: Step, bounds: tuple[float, float] | None, default: tuple[float, float], alpha: float) -> Box:
+def _atom(
+    step: Step, bounds: tuple[float, float] | None, default: tuple[float, float], numeric: Numeric, alpha: float
+) -> Box:
     """The box of a step's conclusion. Without ``bounds``, its bound is the only one that is known."""
-    numeric = default[1] > 1
     if bounds is None:
         bounds = (step.bound, default[1]) if step.side == "lower" else (default[0], step.bound)
-    state = number_state(*bounds) if numeric else truth_state(*bounds, alpha)
+    state = number_state(*bounds, numeric=numeric) if numeric else truth_state(*bounds, alpha)
     words = "" if numeric else f"  {state_in_words(state, False)}"
     lines = [shortened(step.atom, _SHOWN), f"{formatter(numeric)(*bounds)}{words}"]
     if names := free_names(step.conclusion):

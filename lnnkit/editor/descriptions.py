@@ -52,7 +52,8 @@ def _predicate(linked: Linked, name: str, checked: CheckedProgram | None) -> lis
         origin = "not declared; its sorts are inferred" if known.sorts else "not declared"
     meaning = "open: what is not listed is unknown"
     if known.numeric:
-        meaning = f"a number: what is not listed {'has no value' if known.closed else 'is unknown'}"
+        absent = "has no value" if known.closed else "is unknown"
+        meaning = f"a {'date' if known.numeric == 'date' else 'number'}: what is not listed {absent}"
     elif known.closed:
         meaning = "closed: what is not listed and does not follow is false"
     rules = [place for place in places if place.role == "conclusion"]

@@ -14,7 +14,7 @@ from lnnkit.editor.name_places import Edit
 from lnnkit.editor.program_files import Library, ProgramFile, line_around, resolved
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
-from lnnkit.syntax.identifiers import KEYWORDS
+from lnnkit.syntax.identifiers import DECLARING, KEYWORDS
 
 MOST = 200  # findings of one text; editors slow down with thousands
 TRIED = 4  # changes that are tried for a finding
@@ -22,7 +22,6 @@ _LITERAL = re.compile(r"`([^`]+)`|(\"[^\"\s]+\")")
 _REMOVED = re.compile(r"remove (?:it|them|the)\b|leave (?:it|them) out")
 _TOKEN = re.compile(r"\w+(?:[.,]\w+)*|\"[^\"]*\"|[<>=!]+|[^\w\s]")
 _ATOM = re.compile(r"[^\W\d]\w*\(")
-_DECLARING = ("predicate", "number", "sort")
 Findings = Callable[[str], Sequence[Diagnostic]]
 
 
@@ -122,7 +121,7 @@ def _offered(text: str, finding: Diagnostic) -> Iterator[QuickFix]:
             continue
         if finding.hint.startswith(f"write `{literal}`") and "below it" not in finding.hint:  # others are examples
             yield QuickFix(f"Replace the line by `{literal}`", Edit(start, end, literal))
-        if word in _DECLARING:
+        if word in (*DECLARING, "sort"):
             yield QuickFix(f"Insert `{literal}`", Edit(start, start, f"{literal}\n"))
 
 

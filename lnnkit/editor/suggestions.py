@@ -17,7 +17,7 @@ from lnnkit.editor.name_places import places
 from lnnkit.editor.program_files import Linked
 from lnnkit.syntax import ast
 from lnnkit.syntax.grammar import parser
-from lnnkit.syntax.identifiers import FUNCTIONS, KEYWORDS, UNITS, WORDS, is_bare_entity, starts_upper
+from lnnkit.syntax.identifiers import DECLARING, FUNCTIONS, KEYWORDS, UNITS, WORDS, is_bare_entity, starts_upper
 from lnnkit.syntax.printer import format_predicate, format_string
 from lnnkit.syntax.split import comment_start, split
 
@@ -92,12 +92,12 @@ def _within(linked: Linked, keyword: str, prefix: str, accepted: frozenset[str] 
         return
     if keyword == "logic":
         yield from (Suggestion(logic, "logic") for logic in ast.LOGICS)
-    elif keyword == "sort" or (keyword in ("predicate", "number") and "(" in prefix):
+    elif keyword == "sort" or (keyword in DECLARING and "(" in prefix):
         sorts = {place.name for place in places(linked) if place.kind == "sort"} | {"entity"}
         yield from (Suggestion(sort, "sort") for sort in sorted(sorts))
     elif keyword in ("load", "label") and "from" in prefix.split():
         return  # columns
-    elif keyword not in ("predicate", "number", "lnnkit", "import"):
+    elif keyword not in (*DECLARING, "lnnkit", "import"):
         for name, known in sorted(linked.predicates.items()):
             signature = f"({', '.join(known.sorts)})" if known.sorts else ""
             yield Suggestion(format_predicate(name), "number" if known.numeric else "predicate", signature)

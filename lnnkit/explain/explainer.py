@@ -33,7 +33,7 @@ from lnnkit.formula.as_syntax import as_expression
 from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.describe import starts
 from lnnkit.graph.laws import EVERY, among
-from lnnkit.graph.lifted import TERMS, LiftedGraph, Reference, Root
+from lnnkit.graph.lifted import LiftedGraph, Reference, Root
 from lnnkit.graph.lifting import add_queries
 from lnnkit.graph.match import below_negations
 from lnnkit.join.bindings import Bindings
@@ -41,7 +41,6 @@ from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.grounding import unlimited
 from lnnkit.logic.bounds import Bounds
 from lnnkit.syntax import ast
-from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.syntax.printer import format_expression
 from lnnkit.trail.events import Kind
 
@@ -68,7 +67,7 @@ class Explainer:
         """The proof of the bounds of a formula without free variables, which the fixpoint covers."""
         reference = root.reference
         kind = lifted.graph.nodes[reference.node]["kind"]
-        numeric, beside = kind in TERMS or kind in AGGREGATES, None
+        numeric, beside = root.origin.numeric if isinstance(root.origin, Query) else False, None
         if kind in ("predicate", "number"):
             about = reference.node, [*map(str, reference.arguments)]
             proof = self.prover.prove(*about)

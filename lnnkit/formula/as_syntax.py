@@ -143,7 +143,7 @@ def _term(term: Term, numbers: Sequence[ast.Expression]) -> ast.Expression:
             case Number():
                 built.append(numbers[step.index])
             case Constant():
-                built.append(_number(step.value))
+                built.append(replace(_number(step.value), unit=step.unit))
             case Apply():
                 built.append(_applied(step.operation, [built[place] for place in step.operands]))
     return built[-1]

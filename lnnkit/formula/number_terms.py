@@ -89,7 +89,7 @@ def _term(graph: NeuronGraph, node: str, arguments: Arguments, numbers: Numbers)
 def _applied(data: dict[str, Any], operands: Sequence[Term]) -> Term:
     kind = data["kind"]
     if kind == "constant":
-        return undetermined() if math.isnan(data["value"]) else constant(data["value"])
+        return undetermined() if math.isnan(data["value"]) else constant(data["value"], data.get("unit") or None)
     if "opened" in data:  # Learned weights are numbers among its operands.
         return apply(data["opened"], *operands)
     if kind in OPERATIONS:

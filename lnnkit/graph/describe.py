@@ -103,7 +103,7 @@ def describe(formula: ast.Expression | SameEntity, logic: str, parameters: Param
         case ast.Truth():
             return Description("true" if formula.value else "false")
         case ast.Number() | ast.Learnable():
-            return _described("constant", {"value": parameters.read(formula)})
+            return _described("constant", {"value": parameters.read(formula)}, {"unit": formula.unit or ""})
         case ast.Arithmetic():
             return Description(_ARITHMETIC[formula.operator])
         case ast.Function() | ast.Unit():

@@ -31,9 +31,10 @@ An aggregate binds variables, as a quantifier does. Its operands are its conditi
 values it takes together. Those of statements are always shared: a table keeps their bounds.
 
 Terms have numbers instead of truth values, and neither ``lower`` nor ``upper``. Their kinds are ``constant`` (with
-``value``; its ``learned`` is the name of the parameter), add, subtract, multiply, divide, power (two operands), negate,
-abs, sqrt (one), and the units, whose attributes are those of the program (``weight``, ``power``, ...): numbers, or
-tuples of them. A number atom that occurs twice in a comparison is two edges to one node with equal arguments.
+``value`` and the ``unit`` in which it is written; its ``learned`` is the name of the parameter), add, subtract,
+multiply, divide, power (two operands), negate, abs, sqrt (one), and the units, whose attributes are those of the
+program (``weight``, ``power``, ...): numbers, or tuples of them. A number atom that occurs twice in a comparison is two
+edges to one node with equal arguments.
 
 An edge leads from a neuron or term to an operand. It has ``position``, ``weight``, ``parameter`` (the name of the
 weight's parameter, or None) and ``arguments``: for each parameter of the operand, the index of a variable of the neuron
@@ -128,7 +129,7 @@ QUANTIFIERS = (LEAST, GREATEST)
 NEURONS = frozenset({"and", "or", "implies", "iff", "xor", *QUANTIFIERS, COMPARISON})
 NUMBER = "number"
 OPERATIONS = frozenset({"add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt"})
-UNITS = frozenset({"nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"})
+UNITS = frozenset({"nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu", "years", "months"})
 TERMS = frozenset({NUMBER, "constant", *OPERATIONS, *UNITS})
 
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from datetime import date
 from itertools import islice
 from numbers import Real
 
@@ -24,13 +25,18 @@ from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Continuation, Session
 from lnnkit.kb.theory import Theory, asked, no_atom
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import days_of
 from lnnkit.syntax.span import Source as Text
 from lnnkit.syntax.span import Span
 
 _OPENED = 8  # sets of atoms for which a base session is cached
 
 
-def hypothetical(session: Session, bounds: Mapping[str, float | tuple[float, float]]) -> Session:
+Assumed = float | str | date | tuple[float | str | date, float | str | date]
+"""One end or two; of dates also texts."""
+
+
+def hypothetical(session: Session, bounds: Mapping[str, Assumed]) -> Session:
     """A session in which the given atoms have these bounds instead of those that their facts give. Raises
     `ProgramError` for a key that is not an atom, ``ValueError`` for invalid bounds."""
     if not isinstance(bounds, Mapping):
@@ -45,17 +51,22 @@ def hypothetical(session: Session, bounds: Mapping[str, float | tuple[float, flo
     return clone
 
 
-def _assumption(theory: Theory, text: str, value: float | tuple[float, float]) -> Fact:
+def _assumption(theory: Theory, text: str, value: Assumed) -> Fact:
     query, _ = asked(theory, text, strangers=None)
     about = ground_key(query.formula)
     if about is None:
         raise no_atom(text, query)
     ends = value if isinstance(value, tuple) else (value, value)
-    wrong = ValueError(f"`{text}` needs one number, or two as a tuple; got {value!r:.60}")
-    if len(ends) != 2 or not all(isinstance(end, Real) for end in ends):
+    what = "date" if query.numeric == "date" else "number"
+    wrong = ValueError(f"`{text}` needs one {what}, or two as a tuple; got {value!r:.60}")
+    if what == "date":
+        texts = (end.isoformat() if isinstance(end, date) else end for end in ends)
+        ends = tuple(days_of(text) if isinstance(text, str) else text for text in texts)
+    numbers = [end for end in ends if isinstance(end, Real)]
+    if len(ends) != 2 or len(numbers) != 2:
         raise wrong
     try:
-        lower, upper = map(float, ends)
+        lower, upper = map(float, numbers)
     except OverflowError:
         raise wrong from None
     return assumption(*about, lower, upper, numeric=query.numeric)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
+from lnnkit.check.date_terms import numeric_kind
 from lnnkit.check.findings import nearest
 from lnnkit.draw.drawings import neighbourhood, predicate_graph, syntax_graph
 from lnnkit.errors import Error, ProgramError
@@ -36,7 +38,6 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
     from lnnkit.kb.asking import placed  # this infers, which drawing formulas does not
 
     explainer, lifted, root = placed(session, query)
-    numbers = {name for name, predicate in predicates.items() if predicate.numeric}
     proof = explainer.explain(lifted, root, alpha).proof
-    drawn = neighbourhood(proof, explainer.bounds, numbers, alpha, depth, most)
+    drawn = neighbourhood(proof, explainer.bounds, partial(numeric_kind, predicates=predicates), alpha, depth, most)
     return replace(drawn, warnings=tuple(findings))

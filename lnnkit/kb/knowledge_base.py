@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.explain.proof.proof import GivenFact
     from lnnkit.fit import Fit
+    from lnnkit.kb.assuming import Assumed
     from lnnkit.learn.parameters.rule_parameters import ProgramModule
     from lnnkit.markup.pages import Listing
     from lnnkit.picture.picture import Picture
@@ -58,14 +60,20 @@ class KnowledgeBase:
     """
 
     def __init__(
-        self, program: ast.Program, base: Path, findings: Sequence[Diagnostic] = (), *, streamed: str | None = None
+        self,
+        program: ast.Program,
+        base: Path,
+        findings: Sequence[Diagnostic] = (),
+        *,
+        streamed: str | None = None,
+        today: str | date | None = None,
     ) -> None:
         self.program = program
         self.base = base
         self._home = base.resolve()
         self._tables: tuple[FactTable, ...] = ()
         self._stated: tuple[Fact, ...] = ()
-        checked, more = check(program, base, streamed=streamed)
+        checked, more = check(program, base, streamed=streamed, today=today)
         findings = ordered([*findings, *more], [program.span.source.path])
         if checked is None or any(finding.severity == "error" for finding in findings):
             errors = [finding for finding in findings if finding.severity == "error"]
@@ -174,9 +182,9 @@ class KnowledgeBase:
         self.warnings += tuple(findings)
         self._session.change(replace(self._checked, label_tables=(*self._checked.label_tables, labels)))
 
-    def assume(self, bounds: Mapping[str, float | tuple[float, float]]) -> KnowledgeBase:
-        """A what-if copy, in which the given atoms have these ``bounds`` (one truth or two; numbers, one end or two)
-        instead of those that their facts give.
+    def assume(self, bounds: Mapping[str, Assumed]) -> KnowledgeBase:
+        """A what-if copy, in which the given atoms have these ``bounds`` (one truth or two; one end or two of numbers
+        and dates) instead of those that their facts give.
 
         If the bounds are tighter than here, the copy continues from the fixpoint of this knowledge base and computes
         only what follows from those atoms; otherwise it infers from the start, unless the same atoms were assumed

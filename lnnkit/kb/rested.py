@@ -148,7 +148,8 @@ def inferred(
 
         strips = strip_fixpoint(plans, Gathered(index, given, labelled), guard, round_limit, watch)
     if strips is not None:
-        outcome = Outcome("interrupted" if strips.interrupted else "converged", strips.rounds)
+        ended = "interrupted" if strips.interrupted else "converged"
+        outcome = Outcome(ended, strips.rounds, today=learned.today)
         return Rested(index.names, learned, outcome, lambda: whole(later(), narrow=False), strips)
     return rested(whole(watch, narrow=narrow), index.names, learned)
 
@@ -162,6 +163,7 @@ def rested(fixpoint: Run, names: Names, program: CheckedProgram) -> Rested:
         creeping(fixpoint),
         atoms=len(fixpoint.grounding.atoms),
         unfinished=tuple(sorted(fixpoint.unfinished)),
+        today=program.today,
     )
     return Rested(names, program, outcome, fixpoint, consistent=not (outcome.contradictions or fixpoint.state.crossed))
 

@@ -271,4 +271,5 @@ def no_formula(query: Query) -> Diagnostic:
     """The error for a number where a formula is needed."""
     message = f"`{query.text}` is a number, which is neither true nor false"
     text = f"({query.text})" if isinstance(query.formula, ast.Aggregate) else query.text
-    return Diagnostic("no-formula", message, f"ask a comparison, as in `{text} > 0`", query.span)
+    threshold = 'date "2024-01-15"' if query.numeric == "date" else "0"
+    return Diagnostic("no-formula", message, f"ask a comparison, as in `{text} > {threshold}`", query.span)

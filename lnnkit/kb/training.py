@@ -135,6 +135,7 @@ def fit(
         replace(evidence, rules=[(name, before[name], after[name]) for name in before if name in trained]),
         (*inexact, *warnings),
         functions,
+        frozenset(known.name for known in learner.module.parameters_of_program if known.dated),
     )
 
 
@@ -170,7 +171,8 @@ def _unstarted(parameter: LearnedParameter) -> Diagnostic:
     if parameter.kind == "unit":
         hint = "label what depends on it, where all its operands are known, or give it weights"
         return Diagnostic("untrained", f"no label determines what `{text}` computes", hint, parameter.span)
-    hint = f"give it an initial value, as in `{text}{'' if text == '?' else '='}1`: the data do not determine one"
+    start = f"{text}{'' if text == '?' else '='}" + ('date "2026-01-01"' if parameter.dated else "1")
+    hint = f"give it an initial value, as in `{start}`: the data do not determine one"
     return Diagnostic("untrained", f"`{text}` has no value to start from", hint, parameter.span)
 
 

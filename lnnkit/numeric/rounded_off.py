@@ -19,7 +19,7 @@ from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, clamp, detached, namespace, replaced, take, where_set
 from lnnkit.numeric.arithmetic import negate
 from lnnkit.numeric.interval import ROUNDING, TINY, Pieces, finite_size, points, size, whole_numbers
-from lnnkit.numeric.step import Apply, Constant, Step
+from lnnkit.numeric.step import Apply, Constant, FixedUnit, Step
 
 KNOWN = 1e-11  # a relative error up to this leaves an end unchanged
 _CANCELS = 2.0**-6  # a sum greater than this share of its operands is known to 1e-9 if they are known to `KNOWN`
@@ -98,6 +98,8 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
     below = [errors(steps, values, operand) for operand in step.operands]
     simple = all(len(part.lower) == 1 for part in (union, *parts))
     match step.operation:
+        case FixedUnit(exact=True):
+            return _relative(union, 0.0)
         case "negate":
             return Errors(below[0].upper, below[0].lower)
         case "abs":

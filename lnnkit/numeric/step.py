@@ -20,7 +20,7 @@ from lnnkit.arrays import Array, all_set, as_numpy, clamp, namespace, where_set
 from lnnkit.numeric.interval import GREATEST, RELATIVE, Interval, Pieces, boxes, finite_size
 
 Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt", "unknown"]
-UnitName = Literal["nalu", "inalu", "npu", "realnpu"]
+UnitName = Literal["nalu", "inalu", "npu", "realnpu", "years", "months"]
 Image = Callable[[Sequence[Interval]], Pieces]
 
 # Slices of an interval. CPU ms of a NALU and an NPU (`python -m benchmarks.numeric_constants`): 89 and 822 with 4
@@ -34,9 +34,10 @@ _SLACK = 1e-12  # slack for the rounding of a value, relative to it
 class FixedUnit:
     """A neural unit of one output with fixed weights, over intervals; equal objects are the same unit. ``name`` and
     ``attributes`` are those of the language. Units that are sums or products of their operands are no unit here but
-    steps (`lnnkit.numeric.frozen`)."""
+    steps (`lnnkit.numeric.frozen`). ``exact``: its values are not rounded."""
 
     name: UnitName
+    exact = False
 
     @property
     def attributes(self) -> Mapping[str, float | tuple[float, ...]]:
@@ -63,10 +64,11 @@ class Number:
 
 
 class Constant(NamedTuple):
-    """A fixed finite value; ``rounded`` if it is the result of an operation."""
+    """A fixed finite value; ``rounded`` if it is the result of an operation. ``unit`` is how it was written."""
 
     value: float
     rounded: bool = False
+    unit: str | None = None
 
 
 class Apply(NamedTuple):

@@ -121,9 +121,9 @@ def number(index: int) -> Term:
     return Term((Number(index),))
 
 
-def constant(value: float) -> Term:
+def constant(value: float, unit: str | None = None) -> Term:
     """The term for a fixed finite value."""
-    return Term((Constant(value),))
+    return Term((Constant(value, unit=unit),))
 
 
 def apply(operation: Operation | FixedUnit, *operands: Term) -> Term:
@@ -153,7 +153,7 @@ def undetermined(*operands: Term) -> Term:
 
 _NEEDED = {
     **dict.fromkeys(("nac", "nau", "nmu"), ("weight",)), **dict.fromkeys(("npu", "realnpu"), ("power",)),
-    "nalu": ("weight", "gate"), "inalu": ("add", "multiply", "gate"),
+    "nalu": ("weight", "gate"), "inalu": ("add", "multiply", "gate"), "years": (), "months": (),
 }  # fmt: skip
 
 
@@ -173,6 +173,10 @@ def frozen(unit: str, given: Mapping[str, float | Sequence[float]], operands: Se
             return linear(weights["add"], operands)
         case "nalu" | "inalu":
             return gated_sum(weights, operands)
+        case "years" | "months":
+            from lnnkit.numeric.fixed_units.calendar_units import CompletedTime
+
+            return apply(CompletedTime(unit), *operands)
         case _:
             return power_product(weights["power"], operands, weights.get("imaginary"), weights.get("gate"))
 

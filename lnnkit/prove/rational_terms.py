@@ -16,7 +16,7 @@ import numpy as np
 
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import Numbers
-from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number
+from lnnkit.numeric import Apply, Comparison, Constant, Fixed, FixedUnit, Number
 from lnnkit.numeric.interval import Interval
 from lnnkit.prove.solving import Z3
 
@@ -132,6 +132,10 @@ def applied(operation: object, x: Sequence[Any]) -> Any:
                 root = Fraction(*map(math.isqrt, (base.numerator, base.denominator)))
                 if root**2 == base:
                     return root**exponent.numerator
+        case FixedUnit(exact=True):  # of known values
+            value = operation.enclosed([Interval(end, end) for end in (np.array([float(of)]) for of in x)])
+            if math.isfinite(value.lower.item()) and value.lower.item() == value.upper.item():
+                return rational(value.lower.item())
     raise NotRational
 
 

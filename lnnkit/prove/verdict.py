@@ -55,12 +55,12 @@ class Core:
 
 @dataclass(frozen=True, slots=True)
 class ShownWorld:
-    """A world that the program allows: the truths of ``atoms`` and the values of ``numbers``, by their texts. ``truth``
-    is the truth of the question there."""
+    """A world that the program allows: the truths of ``atoms`` and the values of ``numbers``, by their texts; dates are
+    texts. ``truth`` is the truth of the question there."""
 
     truth: float
     atoms: Sequence[tuple[str, float]]
-    numbers: Sequence[tuple[str, float]]
+    numbers: Sequence[tuple[str, float | str]]
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit prove --format json`` prints."""
@@ -155,4 +155,4 @@ def _title(proved: Proved, model: ShownWorld) -> str:
 def _rows(model: ShownWorld) -> Sequence[tuple[str, str]]:
     """The atoms and numbers of a model with their values."""
     values = [*((text, round(truth, 9)) for text, truth in model.atoms), *model.numbers]
-    return [(text, in_digits(value)) for text, value in values]
+    return [(text, value if isinstance(value, str) else in_digits(value)) for text, value in values]

@@ -12,7 +12,7 @@ import numpy as np
 
 from lnnkit.answer_table import STATES, Answers
 from lnnkit.check.program import CheckedProgram
-from lnnkit.data.arrow import booleans, numbers, one, strings
+from lnnkit.data.arrow import booleans, ends, iso_texts, numbers, one, strings
 from lnnkit.data.facts import SHOWN
 from lnnkit.data.files import Unreadable
 from lnnkit.data.grid import ColumnChoice, Sheet
@@ -192,7 +192,7 @@ class RowScorer:
             names += [f"{name}_lower", f"{name}_upper", f"{name}_state"]
             states = Answers("", (), (), bounds.lower, bounds.upper, _NONE, self.alpha, numeric=query.numeric).states
             coded = pa.DictionaryArray.from_arrays(numbers(states, np.int32), strings(STATES))
-            columns += [numbers(bounds.lower, np.float64), numbers(bounds.upper, np.float64), coded]
+            columns += [*ends((bounds.lower, bounds.upper), query.numeric), coded]
             if self.why:
                 names += [f"{name}_lower_by", f"{name}_upper_by"]
                 columns += self._setters(bounds)
@@ -249,6 +249,16 @@ def _repetitions(strip: Strip, after: int | str | None, shown: int) -> list[Diag
     if len(repeats) > shown:
         errors.append(Diagnostic("bad-row", f"{len(repeats):,} rows have the key of an earlier one", file=strip.name))
     return errors
+
+
+def as_texts(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Answers whose dates and dictionary-encoded texts are texts."""
+    import pyarrow as pa
+
+    kept, *columns = batch.columns
+    columns = [iso_texts(column) if pa.types.is_timestamp(column.type) else column for column in columns]
+    plain = pa.RecordBatch.from_arrays([kept, *columns], names=batch.schema.names)
+    return plain.cast(without_codes(plain.schema))
 
 
 def without_codes(schema: pa.Schema) -> pa.Schema:

@@ -23,6 +23,7 @@ from lnnkit.data.grid import TEXT_FORMATS, ColumnChoice, Grid, Sheet, choose, me
 from lnnkit.data.load import denied
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_string
 from lnnkit.syntax.span import Span
@@ -38,7 +39,7 @@ class RowLoad:
 
     predicate: str
     arity: int
-    numeric: bool
+    numeric: Numeric
     gaps: Gaps
     place: int
     table: ast.Table

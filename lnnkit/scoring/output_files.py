@@ -22,7 +22,7 @@ from lnnkit.answer_table import STATES
 from lnnkit.data.arrow import view
 from lnnkit.data.files import Unreadable, is_special
 from lnnkit.data.table import FactTable
-from lnnkit.rows.scorer import RowScorer, without_codes
+from lnnkit.rows.scorer import RowScorer, as_texts
 from lnnkit.rows.strip_facts import KeyRange
 from lnnkit.scoring.workers import OutputLock
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -112,14 +112,15 @@ class OutputFile:
         with pa.OSFile(str(part)) as source:
             reader = pa.ipc.open_file(source)
             text = self.path.suffix.lower() == ".csv"
-            schema = without_codes(reader.schema) if text else reader.schema
+            shown = as_texts if text else lambda batch: batch
+            schema = shown(pa.RecordBatch.from_pylist([], reader.schema)).schema
             if self._schema is None or (text and schema != self._schema):
                 self._writer, self._schema = self._begun(schema), schema
             kinds = self._schema
             assert kinds is not None
             for place in range(reader.num_record_batches):
                 try:
-                    batch = reader.get_batch(place).rename_columns(kinds.names).cast(kinds)
+                    batch = shown(reader.get_batch(place)).rename_columns(kinds.names).cast(kinds)
                 except pa.ArrowInvalid as error:
                     message = f"the column that names the rows has two types: {error}"
                     raise Unreadable("bad-column", message, "write a CSV, or give it one type in all files") from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from lnnkit.answer_table import format_bounds, format_range
+from lnnkit.answer_table import formatter
 from lnnkit.check.findings import nearest, signature
 from lnnkit.cli.answer_report import answer_rows, chosen
 from lnnkit.cli.explain import conflict_report
@@ -165,7 +165,7 @@ def _assume(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
         raise _unknown(name, state.kb, _made_known(statement), statement.atom.span)
     facts, findings = state.kb.facts_of([statement])
     lower, upper = facts[0].lower, facts[0].upper
-    bounds = (format_range if state.kb.predicates[name].numeric else format_bounds)(lower, upper)
+    bounds = formatter(state.kb.predicates[name].numeric)(lower, upper)
     atom = format_expression(statement.atom)
     following = with_assumption(state, facts[0], atom, f"assume {typed.argument}")
     return following, Reply(f"assumed: {printable(atom)} {bounds}; `undo` takes it back\n", typed.placed(findings))

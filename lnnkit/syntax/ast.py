@@ -42,12 +42,16 @@ Argument = Variable | Constant
 
 # --- numbers and what stands in their place -------------------------------------------------------------------------
 
+NumberUnit = Literal["date", "days"]
+
 
 @dataclass(frozen=True, slots=True)
 class Number(Node):
-    """A literal; a leading minus is part of it. ``inf`` and ``-inf`` are numbers."""
+    """A literal; a leading minus is part of it. ``inf`` and ``-inf`` are numbers. With the unit ``date`` it is a day,
+    counted from 1970-01-01 (``date "2026-11-23"``); ``30 days`` is the number 30."""
 
     value: float | int
+    unit: NumberUnit | None = None
 
     @property
     def start(self) -> float | int:
@@ -57,10 +61,12 @@ class Number(Node):
 
 @dataclass(frozen=True, slots=True)
 class Learnable(Node):
-    """``?``, ``?50``, ``?name`` or ``?name=50``; equal names are the same parameter."""
+    """``?``, ``?50``, ``?name`` or ``?name=50``; equal names are the same parameter. The checker gives the unit
+    ``date`` to one that is compared with a date."""
 
     name: str | None
     initial: float | int | None
+    unit: NumberUnit | None = field(default=None, compare=False)
 
     @property
     def start(self) -> float | int | None:
@@ -210,9 +216,10 @@ class Function(Node):
 
 @dataclass(frozen=True, slots=True)
 class Unit(Node):
-    """A learnable arithmetic unit over terms: ``npu(debt(X), income(X)){power: [1, -1]}``."""
+    """A learnable arithmetic unit over terms, ``npu(debt(X), income(X)){power: [1, -1]}``; or the completed ``years``
+    or ``months`` between two dates."""
 
-    name: Literal["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"]
+    name: Literal["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu", "years", "months"]
     operands: tuple[Expression, ...]
     attributes: tuple[Attribute, ...] = ()
 
@@ -292,9 +299,12 @@ class PredicateStatement(Node):
 
 @dataclass(frozen=True, slots=True)
 class NumberStatement(Node):
+    """``number age(person)`` or ``date born(person)``."""
+
     name: str
     sorts: tuple[str, ...] = ()
     closed: bool = False
+    date: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any, cast
 from lark import Token, Tree
 
 from lnnkit.syntax import ast
-from lnnkit.syntax.dates import DATE, date_as_number
+from lnnkit.syntax.dates import DATE, NO_DATE, date_as_number, date_hint, days_of
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import (
     AGGREGATE_HINT,
@@ -32,7 +32,9 @@ BoundNames = frozenset[str]
 
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
-_LEARNABLE = re.compile(r"\?\s*(?:([^\W\d_][\w-]*)(?:\s*=\s*(\S+))?|(\S+))?", re.DOTALL)
+_LEARNABLE = re.compile(
+    r"\?\s*(?:(?!date\s*\")([^\W\d_][\w-]*)(?:\s*=\s*(date\s*\".*|\S+))?|(date\s*\".*|\S+))?", re.DOTALL
+)
 _BINARY = {"implies": ast.Implies, "iff": ast.Iff, "xor": ast.Xor}
 _RELATIONS = {"≤": "<=", "≥": ">=", "≠": "!="}
 _TRUTHS = {"true": True, "⊤": True, "false": False, "⊥": False}
@@ -77,8 +79,9 @@ class AstBuilder:
                 return ast.QueryStatement(self.expression(children[1]), span=span)
             case "predicate_statement":
                 return ast.PredicateStatement(*self._declared(children), self._is(children[-1], "CLOSED"), span=span)
-            case "number_statement":
-                return ast.NumberStatement(*self._declared(children), self._is(children[-1], "CLOSED"), span=span)
+            case "number_statement" | "date_statement":
+                closed, dated = self._is(children[-1], "CLOSED"), tree.data == "date_statement"
+                return ast.NumberStatement(*self._declared(children), closed, dated, span=span)
             case "sort_statement":
                 return ast.SortStatement(self._name(children[1]), open=len(children) > 2, span=span)
             case "load_statement":
@@ -279,6 +282,8 @@ class AstBuilder:
                 return self._attributed(tree, self.expression(children[1], scope, depth - 1))
             case "unknown_function":
                 return self._unknown_function(tree, scope, depth)
+            case "date" | "days":
+                return self._value(tree)
         span = self.span(tree)
         match tree.data:
             case "not":
@@ -287,8 +292,8 @@ class AstBuilder:
                 return ast.Weighted(self.expression(children[0], scope, depth), self._weight(children[2]), span=span)
             case "negate":
                 operand = self.expression(children[1], scope, depth)
-                if isinstance(operand, ast.Number):
-                    return ast.Number(-operand.value, span=span)
+                if isinstance(operand, ast.Number) and operand.unit != "date":
+                    return ast.Number(-operand.value, operand.unit, span=span)
                 self._alone(children[1], children[0])
                 return ast.Negate(operand, span=span)
             case "function":
@@ -442,7 +447,15 @@ class AstBuilder:
 
     def _value(self, branch: ParseNode) -> ast.Value:
         if isinstance(branch, Token):
+            if branch.type == "ISO":
+                return ast.Number(self._date(branch), "date", span=self.span(branch))
             return self._number(branch) if branch.type == "NUMBER" else self._learnable(branch)
+        if branch.data == "date":
+            return ast.Number(self._date(branch.children[1]), "date", span=self.span(branch))
+        if branch.data == "days":
+            *minus, token, _ = branch.children
+            days = self._number(token).value
+            return ast.Number(-days if minus else days, "days", span=self.span(branch))
         *minus, token = branch.children
         return ast.Number(-self._number(token).value, span=self.span(branch)) if minus else self._value(token)
 
@@ -461,8 +474,21 @@ class AstBuilder:
         name, initial = None, match[2] or match[3]
         if match[1] is not None:
             name = normalise(self.text(token)[match.start(1) : match.end(1)])
+        if initial is not None and initial.startswith("date"):
+            text = self.text(token)
+            return ast.Learnable(name, self._day(text[text.index('"') + 1 : -1], token), "date", span=self.span(token))
         value = None if initial is None else self._literal_number(initial, token)
         return ast.Learnable(name, value, span=self.span(token))
+
+    def _date(self, token: Token) -> float | int:
+        return self._day(self._string(token), token)
+
+    def _day(self, text: str, token: Token) -> float | int:
+        """The days from 1970-01-01 to a date that is written out."""
+        days = days_of(text)
+        if days is None:
+            raise self._fault("bad-date", f'"{text}" is not a date', token, date_hint(text, NO_DATE))
+        return days
 
     def _literal_number(self, text: str, token: Token) -> float | int:
         """The value of a literal; a whole number without a decimal point is an ``int``."""

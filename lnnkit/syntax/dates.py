@@ -1,14 +1,19 @@
-"""Dates as text: what is one, which instant it names, and the formats that others are written in. Dates in place of
-numbers: `2020-01-01` without blanks parses as a subtraction, which is never meant."""
+"""Dates as text: what is one, which instant it names, and the formats that others are written in; and as numbers, the
+days since 1970-01-01 in the proleptic Gregorian calendar. Dates in place of numbers: `2020-01-01` without blanks parses
+as a subtraction, which is never meant."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
+from typing import Literal
 
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.identifiers import in_digits
 from lnnkit.syntax.span import Span
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -41,6 +46,16 @@ _DAY_FORMATS = (
 _CLOCK_FORMATS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", "T%H:%M:%S")
 
 
+Numeric = bool | Literal["date"]
+"""Whether a predicate or term holds a number, and whether that number is a date."""
+
+NO_DATE = 'write a date as "2024-01-15", with a time as "2024-01-15T12:30" or "2024-01-15T12:30+02:00"'
+_CYCLE, _CYCLE_YEARS = 146097, 400  # days after which the calendar repeats
+_FARTHEST = 1e10  # days; dates farther away are shown as days
+_EXPANDED = re.compile(r"([+-]\d{4,})-(\d\d)-(\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?")
+_STEPS = (86_400_000_000, 60_000_000, 1_000_000, 1000, 1)  # microseconds in what a time is shown to
+
+
 @dataclass(frozen=True, slots=True)
 class Instant:
     """Nanoseconds from 1970-01-01 UTC, exact; ``zoned`` if its zone is written. Without a zone a time is UTC."""
@@ -55,6 +70,45 @@ def instant(text: str) -> Instant | None:
     text."""
     match = DATE.fullmatch(text.strip())
     return _instant(match, _orders(match["day"])[0]) if match and match["day"][:4].isdecimal() else None
+
+
+def days_of(text: str) -> float | int | None:
+    """The days from 1970-01-01 to a date as `instant` reads it, also to one outside the years 1 to 9999 as `date_text`
+    writes it; a date without a time has a whole number. None for any other text."""
+    moment, days = instant(text), None
+    if moment is not None:
+        days = Fraction(moment.nanoseconds, 86400 * 10**9)
+    elif match := _EXPANDED.fullmatch(text.strip()):
+        cycles, year = divmod(int(match[1]), _CYCLE_YEARS)
+        moment = instant(f"{year + 2000}-{match[2]}-{match[3]}T{match[4] or '00:00'}")
+        if moment is not None:
+            days = Fraction(moment.nanoseconds, 86400 * 10**9) + (cycles - 5) * _CYCLE
+    return None if days is None else days.numerator if days.denominator == 1 else float(days)
+
+
+def date_text(days: float) -> str:
+    """The date so many days after 1970-01-01, in ISO 8601 and with its time in UTC: ``2024-01-15``,
+    ``2024-01-15T08:30``. As many digits of the time as `days_of` needs to read the same number, microseconds at most.
+    Dates outside the years 1 to 9999 have a sign before the year (0 is the year before 1); ``inf`` and ``-inf`` have no
+    date."""
+    if not abs(days) <= _FARTHEST:
+        return f"{days:g}" if math.isinf(days) else f"{in_digits(days)} days after 1970-01-01"
+    exact = Fraction(days) * _STEPS[0]
+    rounded = (round(exact / step) * step for step in _STEPS)
+    micros = next((count for count in rounded if count / _STEPS[0] == days), round(exact))
+    whole, micros = divmod(micros, _STEPS[0])
+    cycles, whole = divmod(whole, _CYCLE)  # in the years from 1970 to 2369
+    day = date(1970, 1, 1) + timedelta(whole)
+    year = day.year + cycles * _CYCLE_YEARS
+    shown = f"{year:04}" if 1 <= year <= 9999 else f"{year:+05}"
+    time = (datetime.min + timedelta(microseconds=micros)).time()
+    clock = time.isoformat("minutes" if micros % _STEPS[1] == 0 else "auto").rstrip("0" if micros % 10**6 else "")
+    return f"{shown}-{day:%m-%d}" + (f"T{clock}" if micros else "")
+
+
+def shown_number(value: float, numeric: Numeric = True) -> str:
+    """A number as people read it: whole ones in full, others to ten digits; or the date that it is."""
+    return date_text(value) if numeric == "date" else in_digits(value)
 
 
 def _instant(match: re.Match[str], order: tuple[str, str, str]) -> Instant | None:
@@ -126,15 +180,10 @@ def _orders(date: str) -> list[tuple[str, str, str]]:
     return [(last, second, first)] if "." in date else [(last, second, first), (last, first, second)]
 
 
-def date_hint(text: str) -> str:
-    """What to write for a date among numbers; the language has no type for dates yet."""
-    numbers = _readings(text)
-    if not numbers:
-        return "write the days since 1970-01-01, as `18262` for 2020-01-01, and use that unit for all dates"
-    if len(numbers) > 1:
-        first, second = (f"`{number:.15g}`, {(_EPOCH + timedelta(number)):%d %B}" for number in numbers)
-        return f"write {first}, or {second}, as days since 1970-01-01, and use that unit for all dates"
-    return f"write `{numbers[0]:.15g}`, the days since 1970-01-01, and use that unit for all dates"
+def date_hint(text: str, otherwise: str = 'a date is written `date "2020-01-31"`') -> str:
+    """What to write for a date in another form."""
+    written = [f'`date "{date_text(number)}"`' for number in _readings(text)]
+    return f"write {' or '.join(written)}" if written else otherwise
 
 
 def hours_hint(text: str) -> str:
@@ -146,5 +195,5 @@ def hours_hint(text: str) -> str:
 
 def date_as_number(text: str, span: Span) -> Diagnostic:
     """The error for an unquoted date where a number is expected."""
-    hint = f'{date_hint(text)} (there is no date type yet); write an entity as "{text}", and a subtraction with blanks'
+    hint = f'{date_hint(text)}, and declare `date`, not `number`, what holds dates; an entity is "{text}"'
     return Diagnostic("date-as-number", f"`{text}` is a date where a number is expected", hint, span)

@@ -9,7 +9,7 @@ from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.identifiers import FUNCTIONS, UNITS
+from lnnkit.syntax.identifiers import DECLARING, FUNCTIONS, UNITS
 from lnnkit.syntax.span import Source, Span
 from lnnkit.syntax.split import Slice
 
@@ -93,7 +93,7 @@ class Fault:
     @property
     def in_arguments(self) -> bool:
         """Whether the fault is among the arguments of an atom."""
-        if not self.open or self.before[self.open[-1]].text != "(" or self.keyword in ("predicate", "number", "load"):
+        if not self.open or self.before[self.open[-1]].text != "(" or self.keyword in (*DECLARING, "load"):
             return False
         if self.keyword == "label" and any(lexeme.text == "from" for lexeme in self.before[: self.open[-1]]):
             return False

@@ -12,8 +12,10 @@ def in_digits(value: float) -> str:
 
 
 KEYWORDS = (
-    "logic", "sort", "predicate", "number", "import", "load", "fact", "rule", "axiom", "query", "label", "lnnkit",
+    "logic", "sort", "predicate", "number", "date", "import", "load", "fact", "rule", "axiom", "query", "label",
+    "lnnkit",
 )  # fmt: skip
+DECLARING = ("predicate", "number", "date")
 WORDS = frozenset(["and", "or", "xor", "not", "implies", "iff", "forall", "exists", "true", "false", "in", "inf"])
 FUNCTIONS = frozenset(("abs", "sqrt"))
 FOREIGN_FUNCTIONS = {
@@ -32,6 +34,15 @@ FOREIGN_FUNCTIONS = {
     "sum": "write `a + b`",
 }
 """Functions of other languages, and their equivalents."""
+FOREIGN_DATES = {
+    "year": 'compare dates: `date "2024-01-01" <= born(X) < date "2025-01-01"`; `years(born(X), today)` is the age',
+    **dict.fromkeys(
+        ("days", "datediff", "date_diff", "days_between"), "subtract dates, `until(X) - since(X)`: that is in days"
+    ),
+    "age": "completed years are `years(born(X), today)`",
+    **dict.fromkeys(("dateadd", "date_add", "adddate"), "add days: `since(X) + 30 days`"),
+}
+"""The same of dates; a number may well have one of these names."""
 TEXT_FUNCTIONS = re.findall(
     r"\w+",
     "startswith endswith contains includes like ilike match matches regex regexp rlike glob len length strlen lower"
@@ -41,6 +52,7 @@ TEXTS_UNSEARCHED = (
     'texts are not searched: list the entities that match in a table, in pandas `df[df["name"].str.startswith("x")]'
     '.to_csv("matching.csv", index=False)`, and write `load Matching from "matching.csv" (name)`'
 )
+CALENDAR_UNITS = frozenset(["years", "months"])  # no reserved names: a predicate may bear them
 UNITS = frozenset(["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"])
 AGGREGATES = frozenset(["count", "sum", "mean", "min", "max"])
 NULLS = ("nan", "null", "none", "na")  # names of the unknown value in other languages

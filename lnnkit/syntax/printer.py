@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import date_text
 from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, SHOUTED, UNITS, is_bare_entity, is_name, starts_upper
 
 # Binding strength of a node: one value for each level of the grammar, loosest first.
@@ -69,9 +70,16 @@ def format_number(value: float) -> str:
     return repr(value)
 
 
+def format_literal(value: float, unit: ast.NumberUnit | None) -> str:
+    """A literal with its unit: ``date "2026-11-23"``, ``30 days``."""
+    if unit == "date":
+        return f'date "{date_text(value)}"'
+    return format_number(value) if unit is None else f"{format_number(value)} days"
+
+
 def format_learnable(learnable: ast.Learnable) -> str:
     """``?``, ``?50``, ``?name`` or ``?name=50``."""
-    parts = (learnable.name, None if learnable.initial is None else format_number(learnable.initial))
+    parts = (learnable.name, None if learnable.initial is None else format_literal(learnable.initial, learnable.unit))
     return "?" + "=".join(part for part in parts if part is not None)
 
 
@@ -88,7 +96,8 @@ class _Printer:
             case ast.SortStatement(name=name, open=is_open):
                 return f"sort {_name(name)}{' open' if is_open else ''}"
             case ast.PredicateStatement(name, sorts, closed) | ast.NumberStatement(name, sorts, closed):
-                word = "predicate" if isinstance(statement, ast.PredicateStatement) else "number"
+                dated = isinstance(statement, ast.NumberStatement) and statement.date
+                word = "predicate" if isinstance(statement, ast.PredicateStatement) else "date" if dated else "number"
                 return f"{word} {format_predicate(name)}{_sorts(sorts)}{' closed' if closed else ''}"
             case ast.ImportStatement(path=path):
                 return f"import {format_string(path)}"
@@ -214,8 +223,8 @@ def _level(node: ast.Expression) -> int:
     match node:
         case ast.Arithmetic(operator=operator):
             return _ARITHMETIC[operator]
-        case ast.Number(value=value):
-            return _NEGATE if format_number(value).startswith("-") else _PRIMARY
+        case ast.Number(value=value, unit=unit):
+            return _NEGATE if format_literal(value, unit).startswith("-") else _PRIMARY
     return _PRIMARY if getattr(node, "attributes", ()) else _LEVELS.get(type(node), _PRIMARY)
 
 
@@ -239,7 +248,7 @@ def _sorts(sorts: tuple[str, ...]) -> str:
 def _value(value: ast.Value | ast.ValueList) -> str:
     if isinstance(value, ast.ValueList):
         return f"[{', '.join(map(_value, value.items))}]"
-    return format_learnable(value) if isinstance(value, ast.Learnable) else format_number(value.value)
+    return format_learnable(value) if isinstance(value, ast.Learnable) else format_literal(value.value, value.unit)
 
 
 def _attributes(attributes: tuple[ast.Attribute, ...]) -> str:

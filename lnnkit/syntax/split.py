@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from lnnkit.syntax.identifiers import KEYWORDS
 
 _FIRST = re.compile(rf"({'|'.join(KEYWORDS)})(?!-?\w)")
+# `date` before the text of a date or an operator starts no declaration.
+_NO_DECLARATION = re.compile(r'date\s*(?:"[\d+-]|[^\w\s"])')
 # Followed directly by a parenthesis, these are predicates: `fact(X)`.
-_CALL = re.compile(r"(?:load|label|number|sort|fact)\(")
+_CALL = re.compile(r"(?:load|label|number|sort|fact|date)\(")
 # Tokens that can stand between two operands but not start one; `-` starts a term and `:` follows a keyword by mistake.
 _BINARY = re.compile(r"[&|∧∨⊕→↔⇒⇔@,)+*/^=<>{\]]|->|!=|[≤≥≠]|(?:and|or|xor|implies|iff|in)(?!-?\w)")
 # A line that ends like this is incomplete.
@@ -91,7 +93,7 @@ def _lines(text: str) -> Iterator[_CodeLine]:
 def _keyword(code: str, before: str | None) -> str | None:
     """The keyword with which the line starts a statement; None if it does not."""
     match = _FIRST.match(code)
-    if match is None or _CALL.match(code):
+    if match is None or _CALL.match(code) or _NO_DECLARATION.match(code):
         return None
     rest = code[match.end() :].lstrip()
     if match[1] == "lnnkit" and not rest[:1].isdigit():

@@ -38,6 +38,7 @@ STYLES = {
 
 _STYLES = {
     "STRING": "string",
+    "ISO": "string",
     "NUMBER": "number",
     "LEARNABLE": "learnable",
     "NAME": "name",
@@ -105,7 +106,7 @@ def _beginning(kind: str, first: TerminalDef, known: dict[str, TerminalDef]) -> 
     name, word = f"({expression(known['NAME'])}|{expression(known['STRING'])})", f"({keyword(first)})"
     denied = rf"(?:({expression(known['NOT'])})(\s*))?"
     match kind:
-        case "predicate_statement" | "number_statement":
+        case "predicate_statement" | "number_statement" | "date_statement":
             return Pattern(rf"{word}(?:(\s+){name})?", ("keyword", None, "predicate"), kind)
         case "load_statement":
             return Pattern(rf"{word}(?:(\s+){denied}{name})?", ("keyword", None, "operator", None, "predicate"), kind)
@@ -124,6 +125,7 @@ _NAMES = {
     "sort_statement": "sort",
     "predicate_statement": "sort",
     "number_statement": "sort",
+    "date_statement": "sort",
     "fact_statement": "predicate",
     "label_statement": "predicate",
 }

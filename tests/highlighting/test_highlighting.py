@@ -37,6 +37,7 @@ sort person open
 predicate Contact(person, "big town") closed
 predicate Rain
 number age(person)
+date born(person)
 import "x.lnn"
 load Contact from "c.csv" (a, 2) where p = "k" and q = "r" no header
 fact ~Infected(anna) in [0.2, 0.6]
@@ -57,6 +58,8 @@ rule npu(age(X), b(X)){power: [1, -1]} > 2 / 3 * -1 ^ 2 + 1 | (sqrt (age(X)) <?>
 rule nac(b(X)) < 2 & nalu(b(X)) <= 2 & inalu(b(X)) = 2 & nau(b(X)) != 2 & nmu(b(X)) ≤ 2 & realnpu(b(X)) ≥ 2 -> false
 query ∀x(Infected(x)) ⊕ ∃X: Rain ∧ ⊤ → ⊥ ↔ X ≠ anna  # ends
 rule age(X) = ?f(b(X), 2 * b(X)) - ?(b(X))
+query years(born(X), date "2024-01-15") > 3 | months(born(X), born(Y)) > 1 | born(X) + 30 days > born(Y) + 1 day
+fact born(anna) = "2004-03-01T12:00"
 query A => B <=> C ⇒ D
 """
 
@@ -104,8 +107,14 @@ def spelled() -> dict[str, set[str]]:
     """The words of each terminal, read off the text of the grammar."""
     found: dict[str, set[str]] = {}
     for name, definition in re.findall(r"^([A-Z_]+)(?:\.\d)?: (.*)$", grammar_text(), re.MULTILINE):
-        if name not in ("NAME", "ENTITY", "STRING", "LEARNABLE"):
-            plain = definition.replace(r"\s+", " ").replace(r"\w", "").replace(r"\d", "").replace("eE", "")
+        if name not in ("NAME", "ENTITY", "STRING", "LEARNABLE", "ISO"):
+            plain = (
+                definition.replace(r"\s+", " ")
+                .replace(r"\w", "")
+                .replace(r"\d", "")
+                .replace(r"\n", "")
+                .replace("eE", "")
+            )
             found[name] = set(re.findall(r"[a-z]+(?: [a-z]+)?", re.sub(r"\(\?<?[=!:]", "(", plain.replace(r"\s", ""))))
     return {name: each for name, each in found.items() if each and name != "COMPARE"}
 

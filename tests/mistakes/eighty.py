@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 PRELUDE = """\
 number age(person)
+date start(person)
 number income(person)
 fact age(ann) = 34
 fact age(bob) = 12
@@ -153,8 +154,8 @@ MISTAKES = [
     _("rule income(X) > 1⟦,⟧000 -> Rich(X)", "1000", "rule income(X) > 1000 -> Rich(X)"),
     _("rule income(X) > 1⟦,5⟧ -> Rich(X)", "1.5", "rule income(X) > 1.5 -> Rich(X)"),
     _("rule income(X) > 34 ⟦kg⟧ -> Rich(X)", "34", "rule income(X) > 34 -> Rich(X)"),
-    _("rule age(X) > ⟦2020-01-01⟧ -> New(X)", "18262", "rule age(X) > 18262 -> New(X)"),
-    _("fact age(cleo) = ⟦2024-01-01⟧", "19723", "fact age(cleo) = 19723"),
+    _("rule start(X) > ⟦2020-01-01⟧ -> New(X)", 'date "2020-01-01"', 'rule start(X) > date "2020-01-01" -> New(X)'),
+    _("fact start(cleo) = ⟦2024-01-01⟧", 'date "2024-01-01"', 'fact start(cleo) = date "2024-01-01"'),
     _("fact ⟦age(cleo)⟧", "fact age(cleo) = 0", "fact age(cleo) = 0"),
     advice("fact age(cleo) = ⟦old⟧", "in digits", "fact age(cleo) = 80"),
     advice("rule ⟦2age⟧(X) > 3 -> Old(X)", "2 * age(...)", "rule 2 * age(X) > 3 -> Old(X)"),
@@ -217,6 +218,6 @@ IN_FILES = [
     advice('load age from "people.csv" (1, 2)', '"header"', 'load age from "people.csv" (1, 2) header'),
     advice('load age from "people.csv" (name, town)', "leave the cell empty",
            'load age from "people.csv" (name, years)'),
-    _('load age from "dates.csv"', "18262", 'fact age(ann) = 18262'),
+    advice('load age from "dates.csv"', "declare it with `date` instead of `number`", 'load start from "dates.csv"'),
 ]  # fmt: skip
 """Mistakes that are reported at a row of a file."""

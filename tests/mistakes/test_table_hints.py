@@ -70,15 +70,16 @@ STAMPS = [
 
 
 @pytest.mark.parametrize(("cells", "days"), STAMPS)
-def test_a_column_of_stamps_as_numbers(cells: list[str], days: float, tmp_path: Path) -> None:
+def test_a_column_of_stamps_as_dates(cells: list[str], days: float, tmp_path: Path) -> None:
     frame = pd.DataFrame({"name": ["anna", "bob"], "at": cells})
     frame.to_csv(tmp_path / "tz.csv", index=False)
     program = 'number at(p)\nload at from "tz.csv"\nquery at(X)\n'
     found = findings(program, tmp_path)[0]
-    code = next(each for each in literal(found.hint) if "column" in each)
-    column = frame["at"]
-    frame["at"] = eval(code, {"pd": pd, "column": column})
-    frame.to_csv(tmp_path / "tz.csv", index=False)
+    assert "declare it with `date` instead of `number`" in found.hint
+    program = program.replace("number", "date")
+    for code in (each for each in literal(found.hint) if "column" in each):
+        frame["at"] = eval(code, {"pd": pd, "column": frame["at"]})
+        frame.to_csv(tmp_path / "tz.csv", index=False)
     assert answers(program, tmp_path) == [[(("anna",), days, days), (("bob",), days, days)]]
 
 

@@ -29,13 +29,15 @@ from lnnkit.syntax.printer import format_string
 @dataclass(frozen=True, slots=True)
 class Reals:
     """``values`` (float64) are meaningless where ``missing`` (empty or null) or ``wrong`` (not a number). ``shown``
-    gives the value of a row as written; ``inexact`` marks rows with a whole number that float64 cannot hold."""
+    gives the value of a row as written; ``inexact`` marks rows with a whole number that float64 cannot hold. ``fault``
+    says what is wrong with one, where more is known than that it is no number."""
 
     values: np.ndarray
     missing: np.ndarray
     wrong: np.ndarray
     shown: Callable[[int], str]
     inexact: np.ndarray
+    fault: Callable[[int], DataFault] | None = None
 
 
 def reals_of(column: Column, title: str, truth: bool) -> Reals:

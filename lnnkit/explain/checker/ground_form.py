@@ -11,6 +11,7 @@ from typing import cast
 from lnnkit.check.learnables import settled_node, settled_value
 from lnnkit.check.program import ENTITY, Assertion, Predicate, SameEntity
 from lnnkit.check.walk import children, transform
+from lnnkit.explain.checker.calendar_check import CheckedTime
 from lnnkit.numeric import Apply, Comparison, Constant, Number, Operation, frozen, relation
 from lnnkit.numeric import Term as Arithmetic
 from lnnkit.numeric.term import apply, constant, number, undetermined
@@ -171,6 +172,8 @@ def _term(formula: ast.Expression, place: _Place) -> Arithmetic:
             return apply(formula.name, *operands)
         case ast.Arithmetic():
             return apply(_OPERATIONS[formula.operator], *operands)
+        case ast.Unit("years" | "months" as name):
+            return apply(CheckedTime(name), *operands)
         case ast.Unit():
             return frozen(formula.name, _attributes(formula), operands)
     raise ValueError(f"no term for {type(formula).__name__}")

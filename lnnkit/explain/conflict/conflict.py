@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import islice
 
+from lnnkit.answer_table import format_bound
 from lnnkit.answers.contradictions import first_of_each
 from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.engine.inference_run import Run
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.conflict.program_variants import ConflictMember, Repair, StatedFact, StatedRule, cost, without
-from lnnkit.explain.proof.explanation import Explanation, format_bound, statement_fields
+from lnnkit.explain.proof.explanation import Explanation, statement_fields
 from lnnkit.explain.proof.proof import Proof, ground_key
 from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.sufficient_premises import minimal

@@ -10,15 +10,16 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from lnnkit.answer_table import finite
+from lnnkit.answer_table import finite, format_bound, format_bounds
 from lnnkit.check.program import Assertion, CheckedProgram, Fact, SameEntity
 from lnnkit.check.walk import nodes
 from lnnkit.data.table import EntityColumn, FactTable
 from lnnkit.explain.checker.ground_form import truth_of
 from lnnkit.explain.checker.proof_world import ProofWorld
-from lnnkit.explain.proof.explanation import format_bound, place
+from lnnkit.explain.proof.explanation import place
 from lnnkit.explain.proof.proof import FactSources, GivenFact, fact_text
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.span import NOWHERE, Source, Span
 from lnnkit.time_limit import check_time
 
@@ -36,7 +37,7 @@ class StatedFact:
     predicate: str
     arguments: tuple[str, ...]
     given: GivenFact
-    numeric: bool = False
+    numeric: Numeric = False
     kind: ClassVar[str] = "fact"
 
     @property
@@ -65,7 +66,7 @@ class StatedRule:
     """A rule or axiom of a conflict, of which there is no doubt: its trust is 1."""
 
     statement: Assertion
-    numeric: ClassVar[bool] = False
+    numeric: ClassVar[Numeric] = False
     trust: ClassVar[float] = 1.0
 
     @property
@@ -95,7 +96,7 @@ Inconsistent = Callable[..., bool]
 _Contradicts = Callable[..., bool]
 
 
-def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: bool) -> Fact:
+def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: Numeric) -> Fact:
     """The assumed fact about an atom, or a ``numeric`` attribute. Raises ``ValueError`` for invalid bounds."""
     if numeric and not (lower <= upper and lower < math.inf and upper > -math.inf):
         raise ValueError(f"[{lower}, {upper}] are not the ends of a number: lower must be at most upper")
@@ -207,7 +208,7 @@ class Repair:
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit explain --minimal --format json`` prints; an infinite end is null."""
-        ends = {"lower": finite(self.lower), "upper": finite(self.upper)}
+        ends = {"lower": finite(self.lower, self.member.numeric), "upper": finite(self.upper, self.member.numeric)}
         fields: dict[str, object] = {"member": str(self.member), **ends, "cost": self.cost, "trust": self.trust}
         return fields | {"others": [f"{fact.file}:{fact.row}" for fact in self.others]} if self.others else fields
 
@@ -223,7 +224,7 @@ class Repair:
     def _change(self) -> str:
         if self.leaves_out:
             return f"leave {'them' if self.others else 'it'} out"
-        return f"in [{format_bound(self.lower)}, {format_bound(self.upper)}]"
+        return f"in {format_bounds(self.lower, self.upper, self.member.numeric)}"
 
     @property
     def _and(self) -> str:

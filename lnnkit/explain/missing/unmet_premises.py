@@ -10,8 +10,9 @@ from itertools import chain
 
 import numpy as np
 
-from lnnkit.answer_table import format_bounds
-from lnnkit.explain.proof.explanation import format_bound, set_apart
+from lnnkit.answer_table import format_bound, format_bounds
+from lnnkit.check.date_terms import numeric_kind
+from lnnkit.explain.proof.explanation import set_apart
 from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.explain.provenance.bound_sources import END, Argument, BoundSources, Named, Reading
 from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, InstanceViews
@@ -337,8 +338,9 @@ def known_numbers(sources: BoundSources, node: str, arguments: Sequence[Argument
     for name, entities in numbers:
         texts, table = list(map(str, entities)), sources.run.grounding.atoms.tables[name]
         low, high = (float(end[0]) for end in table.read(np.array([sources.find(name, texts)])))
-        known = format_bound(low) if low == high else f"in {format_bounds(low, high)}"
-        known = "unknown" if (low, high) == (-np.inf, np.inf) else known
         number = sources.wording.conclusion(name, texts)
+        numeric = numeric_kind(number, sources.run.plan.lifted.program.predicates)
+        known = format_bound(low, numeric) if low == high else f"in {format_bounds(low, high, numeric)}"
+        known = "unknown" if (low, high) == (-np.inf, np.inf) else known
         shown[f"{set_apart(number, format_expression(number))} is {known}"] = None
     return tuple(shown)

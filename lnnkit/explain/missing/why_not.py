@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from lnnkit.answer_table import finite
+from lnnkit.answer_table import finite, format_bound
 from lnnkit.check.program import Assertion
-from lnnkit.explain.proof.explanation import RELATION, SIGNS, format_bound, heading, place, statement_fields
+from lnnkit.explain.proof.explanation import RELATION, SIGNS, heading, place, statement_fields
 from lnnkit.explain.proof.proof import BoundSide
 from lnnkit.markup.pages import FoldingTree, TreeLine, TreePage
 from lnnkit.syntax import ast

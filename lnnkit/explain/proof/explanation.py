@@ -12,7 +12,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from lnnkit.answer_table import TruthState, finite, format_bounds, number_state, state_in_words, truth_state
+from lnnkit.answer_table import (
+    TruthState,
+    finite,
+    format_bound,
+    format_bounds,
+    number_state,
+    state_in_words,
+    truth_state,
+)
 from lnnkit.check.program import Assertion
 from lnnkit.check.walk import nodes
 from lnnkit.explain.checker.proof_checker import faults
@@ -21,6 +29,7 @@ from lnnkit.explain.proof.proof import GivenFact, Proof, Step
 from lnnkit.markup.pages import FoldingTree, TreeLine, TreePage
 from lnnkit.picture.picture import Arrow, Box, Picture
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 
@@ -52,7 +61,7 @@ class Explanation(TreePage):
     proof: Proof
     alpha: float = 1.0
     contested: bool = False
-    numeric: bool = False
+    numeric: Numeric = False
     warnings: tuple[Diagnostic, ...] = ()
     _world: Callable[[], ProofWorld] | None = field(default=None, repr=False)
     _others: Callable[[], Iterator[Proof]] | None = field(default=None, repr=False)
@@ -83,7 +92,7 @@ class Explanation(TreePage):
     @property
     def state(self) -> TruthState:
         if self.numeric:
-            return number_state(self.lower, self.upper)
+            return number_state(self.lower, self.upper, numeric=self.numeric)
         return truth_state(self.lower, self.upper, self.alpha)
 
     def facts(self) -> list[GivenFact]:
@@ -123,13 +132,13 @@ class Explanation(TreePage):
     def _tree(self, depth: int | None = None) -> FoldingTree:
         from markupsafe import Markup
 
-        said = f"{format_bounds(*self._bounds)} {state_in_words(self.state, self.contested)}"
+        said = f"{format_bounds(*self._bounds, self.numeric)} {state_in_words(self.state, self.contested)}"
         return FoldingTree(self.atom, said, _tree_lines(self.proof, depth), above=[Markup(_LEGEND)])
 
     def lines(self, depth: int | None = None) -> Iterator[ProofLine]:
         """The bounds, then the tree of each informative side, then the statements used."""
         state = state_in_words(self.state, self.contested)
-        yield ProofLine(conclusion=f"{self.atom}  {format_bounds(*self._bounds)}  {state}")
+        yield ProofLine(conclusion=f"{self.atom}  {format_bounds(*self._bounds, self.numeric)}  {state}")
         repeated, lasts = self.proof.repeated(), list[bool]()
         marks: dict[int, int] = {}
         used: dict[int, Assertion] = {}
@@ -169,7 +178,8 @@ def claimed(step: Step, weight: float, relation: Mapping[str, str] = RELATION) -
     scale = "" if weight == 1 else f" @{weight:g}"
     if step.reason == "closed" and math.isinf(step.bound):
         return f"{set_apart(step.conclusion, step.atom)} has no value"
-    return f"{set_apart(step.conclusion, step.atom)} {relation[step.side]} {format_bound(step.bound)}{scale}"
+    bound = format_bound(step.bound, step.numeric)
+    return f"{set_apart(step.conclusion, step.atom)} {relation[step.side]} {bound}{scale}"
 
 
 def left_out(step: Step) -> str:
@@ -247,11 +257,6 @@ def free_names(conclusion: ast.Expression) -> list[str]:
     return [argument.name for argument in conclusion.arguments if isinstance(argument, ast.Variable)]
 
 
-def format_bound(value: float) -> str:
-    """A bound to six digits; printed as 0 or 1 only if it is exactly that."""
-    return format_bounds(value, value)[1:].partition(",")[0]
-
-
 def _nested(proof: Proof, depth: int | None) -> dict[str, object]:
     """The steps as nested dictionaries."""
     repeated, met = proof.repeated(), set[int]()
@@ -263,7 +268,7 @@ def _nested(proof: Proof, depth: int | None) -> dict[str, object]:
             around.pop()
             continue
         number, step = visit.number, proof.steps[visit.number]
-        claim: dict[str, object] = {"atom": step.atom, "side": step.side, "bound": finite(step.bound)}
+        claim: dict[str, object] = {"atom": step.atom, "side": step.side, "bound": finite(step.bound, step.numeric)}
         node = claim | ({"weight": visit.weight} if visit.level else {})
         around[-1].append(node)
         deep = visit.level > 0 and visit.level % (_NESTED + 1) == 0

@@ -5,6 +5,7 @@ nothing else is stored of facts; a table is sorted by its first column on the fi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,8 +16,9 @@ import numpy as np
 from lnnkit.check.program import Assertion, CheckedProgram, Fact
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.identifiers import in_digits
-from lnnkit.syntax.printer import format_expression, one_line
+from lnnkit.syntax.printer import format_expression, format_literal, one_line
 
 BoundSide = Literal["lower", "upper"]
 SIDES: tuple[BoundSide, BoundSide] = ("lower", "upper")
@@ -63,7 +65,8 @@ class Step:
     blanket conclusion has variables: it holds for all entities of which no fact says more, or, where some are
     ``excepted``, for all others. ``formula`` is the instance, every connective with its logic. An exact step rests on
     all its premises together, and on atoms that ``rules`` complete: each is the least truth with which these hold. In
-    a ``crisp`` one every atom is true or false. ``all_seen`` is false where too many premises are needed to list."""
+    a ``crisp`` one every atom is true or false. ``all_seen`` is false where too many premises are needed to list.
+    ``numeric`` is set for the bounds of dates."""
 
     conclusion: ast.Expression
     side: BoundSide
@@ -79,6 +82,7 @@ class Step:
     completes: Sequence[ast.Expression] = ()
     rules: Sequence[Assertion] = ()
     crisp: bool = False
+    numeric: Numeric = False
 
     @property
     def atom(self) -> str:
@@ -194,7 +198,7 @@ class _Table:
     """A table of ``facts``, with its order by the first column."""
 
     facts: FactTable
-    numeric: bool
+    numeric: Numeric
 
     @cached_property
     def _order(self) -> np.ndarray:
@@ -244,10 +248,11 @@ def ground_key(formula: object) -> tuple[str, tuple[str, ...]] | None:
     return (formula.name, texts) if len(texts) == len(formula.arguments) else None
 
 
-def fact_text(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: bool = False) -> str:
+def fact_text(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: Numeric = False) -> str:
     """The fact as a statement would put it."""
     atom = format_expression(ground_atom(predicate, arguments))
     if not numeric and (lower, upper) in ((0.0, 0.0), (1.0, 1.0)):
         return f"fact {'' if upper else '~'}{atom}"
-    low, high = in_digits(lower), in_digits(upper)
+    dated = numeric == "date"
+    low, high = (format_literal(v, "date") if dated and math.isfinite(v) else in_digits(v) for v in (lower, upper))
     return f"fact {atom} = {low}" if lower == upper else f"fact {atom} in [{low}, {high}]"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from lnnkit.arrays import Array
+from lnnkit.check.date_terms import numeric_kind
 from lnnkit.check.program import Assertion
 from lnnkit.check.symbols import negated_ends
 from lnnkit.engine.inference_run import Run
@@ -92,7 +93,11 @@ class Prover:
         while steps.waiting:
             source = steps.waiting.pop()
             steps.made[steps.number(source)] = self._step(steps, source)
-        return Proof(conclusion, [step for step in steps.made if step is not None], lower, upper)
+        made, predicates = [step for step in steps.made if step is not None], self.run.plan.lifted.program.predicates
+        if any(known.numeric == "date" for known in predicates.values()):
+            for step in made:
+                step.numeric = numeric_kind(step.conclusion, predicates)
+        return Proof(conclusion, made, lower, upper)
 
     def _step(self, steps: Steps, source: BoundSource) -> Step:
         match source:

@@ -24,6 +24,7 @@ from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import Numbers
 from lnnkit.scores import Evidence, LearnedNumber, Predictions, Threshold
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import date_text
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import one_line
 from lnnkit.syntax.span import Span
@@ -81,7 +82,10 @@ def _no_gradient(fitting: Fitting, fitted: FittedValues, inferred: Inferred) -> 
     rows = fitting.labels.rows(facts.numbers)[silent]
     reached = torch.isin(rows, supports(facts, rows).rows)  # an instance with all facts present could bound them
     lost, low = silent[~reached], silent[reached]
-    moved = [f"{parameter.name} = {value:.6g}" for parameter, value in _moved(fitting, fitted)]
+    moved = [
+        f"{parameter.name} = {date_text(value) if parameter.dated else f'{value:.6g}'}"
+        for parameter, value in _moved(fitting, fitted)
+    ]
     learned = "training changed nothing more" if fitting.bindings and fitted.kept != 0 else "nothing was learned"
     if moved:
         learned = f"the data gave {_listed(moved[:_NAMED], len(moved))}, and training changed nothing more"

@@ -173,7 +173,8 @@ OF_LOGIC = frozenset({"weight", "bias", "lower", "upper"})  # kinds of weights a
 
 @dataclass(frozen=True, slots=True)
 class LearnedParameter:
-    """A learned number of ``rules``; ``marked`` ones are written as ``?``. ``start`` is None where none is given."""
+    """A learned number of ``rules``; ``marked`` ones are written as ``?``, ``dated`` ones are dates. ``start`` is None
+    where none is given."""
 
     name: str
     kind: ParameterKind
@@ -182,6 +183,7 @@ class LearnedParameter:
     marked: bool
     span: Span
     limits: Range | None = None
+    dated: bool = False
 
     @property
     def range(self) -> Range:
@@ -272,10 +274,11 @@ def _entering(naming: ParameterNaming, rule: str, learned: dict[str, LearnedPara
             return value
         given = value.initial if isinstance(value, ast.Learnable) else plain(value)
         start = None if given is None else float(given)
-        known = learned.get(name) or LearnedParameter(name, kind, (), start, isinstance(value, ast.Learnable), span)
+        unit, marked = (value.unit, True) if isinstance(value, ast.Learnable) else (None, False)
+        known = learned.get(name) or LearnedParameter(name, kind, (), start, marked, span, dated=unit == "date")
         rules = tuple(dict.fromkeys((*known.rules, rule)))
         learned[name] = replace(known, rules=rules, start=start if known.start is None else known.start)
-        return ast.Learnable(name, start, span=span)
+        return ast.Learnable(name, start, unit, span=span)
 
     return number
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import cast
 
+from lnnkit.check.date_terms import with_dated_parameters
 from lnnkit.check.learnables import among, in_value, substituted
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.check.walk import nodes, strip_foralls, transform, visits
@@ -70,12 +71,14 @@ def trained_rules(
     """The learning rules of the main ``file``, with these values and ``functions``, without ``dropped`` literals."""
     written = {statement.span.start: statement for statement in file.statements}
     literals = {omitted.rule: omitted.literals for omitted in dropped}
+    dates = {known for known, predicate in program.predicates.items() if predicate.numeric == "date"}
     rules = sorted(trainable(program, file).items(), key=lambda rule: program.assertions[rule[1]].span.start)
     for name, place in rules:
         assertion = program.assertions[place]
         statement = written[assertion.span.start]
         assert isinstance(statement, ast.RuleStatement)
-        new = _with_values(statement, ParameterNaming(name, marked=is_marked(assertion)), values)
+        new = replace(statement, formula=with_dated_parameters(statement.formula, dates)) if dates else statement
+        new = _with_values(new, ParameterNaming(name, marked=is_marked(assertion)), values)
         new = _with_function(new, assertion, functions)
         shorter = without(new.formula, literals.get(place, {}))
         yield TrainedRule(name, place, statement, new if shorter is None else replace(new, formula=shorter))

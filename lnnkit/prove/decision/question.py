@@ -23,6 +23,7 @@ from lnnkit.prove.rational_terms import Box
 from lnnkit.prove.solving import Z3, Interrupted, fraction
 from lnnkit.prove.verdict import Core, Proved, Reading, ShownWorld, Verdict
 from lnnkit.syntax import ast
+from lnnkit.syntax.dates import date_text
 from lnnkit.syntax.printer import format_expression
 from lnnkit.time_limit import Deadline, TimedOut, limited_to
 
@@ -314,13 +315,14 @@ class Decision:
             for key in islice(self._ground.known.atoms(part, {}), _OF_QUESTION):
                 keys[key] = None
         atoms: list[tuple[str, float]] = []
-        numbers: list[tuple[str, float]] = []
+        numbers: list[tuple[str, float | str]] = []
         for key in keys | dict.fromkeys(islice(cone.atoms, cone.near)):
             text, (low, high) = format_expression(ground_atom(*key)), map(float, read(key))
             if not self._ground.known.program.predicates[key[0]].numeric:
                 atoms.append((text, round((low + high) / 2, _DIGITS) if high - low < 3 * _EQUAL else low))
             elif low == high:
-                numbers.append((text, low))
+                dated = self._ground.known.program.predicates[key[0]].numeric == "date"
+                numbers.append((text, date_text(low) if dated else low))
         return ShownWorld(truth, tuple(atoms), tuple(numbers))
 
 
@@ -332,10 +334,12 @@ def contrasted(worlds: Sequence[ShownWorld]) -> list[ShownWorld]:
     return [ShownWorld(world.truth, *rows) for world, *rows in zip(worlds, *columns, strict=True)]
 
 
-def _contrasted(tables: Sequence[Sequence[tuple[str, float]]]) -> list[tuple[tuple[str, float], ...]]:
+def _contrasted(tables: Sequence[Sequence[tuple[str, Any]]]) -> list[tuple[tuple[str, Any], ...]]:
     """Each table with the rows first whose values are not the same in all of them."""
 
-    def apart(one: float, other: float) -> bool:
+    def apart(one: float | str, other: float | str) -> bool:
+        if isinstance(one, str) or isinstance(other, str):  # dates
+            return one != other
         return abs(one - other) > _EQUAL * max(1.0, abs(one), abs(other))
 
     values, rows = [*map(dict, tables)], chain.from_iterable(tables)

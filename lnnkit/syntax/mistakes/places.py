@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lnnkit.syntax.dates import days
+from lnnkit.syntax.dates import date_text, days
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.mistakes.recognisers import (
     chained,
@@ -22,7 +22,9 @@ _ELSE = "end the statement before it, and write a second one: `~P -> Q` for else
 
 def _ends(groups: Groups, fault: Fault) -> str:
     operand = between(fault, len(fault.before)) or "age(X)"
-    low, high = (end if days(end) is None else f"{days(end):.15g}" for end in (groups["low"], groups["high"]))
+    low, high = (
+        end if (at := days(end)) is None else f'date "{date_text(at)}"' for end in (groups["low"], groups["high"])
+    )
     return f"`{low} <= {operand} <= {high}`"
 
 
@@ -202,7 +204,8 @@ PLACES: Table = (
     ),
     "fact [top literal] value-not-number: `{at}` is not a number; a {keyword} gives a number after `=`",
     (r"=\s*‸\"(<number>-?\d+(?:\.\d+)?)\"", "write it in digits, without quotes: `{number}`"),
-    (r"=\s*‸", "write it in digits; leave the {keyword} out where the value is not known"),
+    (r"\w+\s+(<atom>ATOM)\s*=\s*‸today\b", "`rule {atom} = today`"),
+    (r"=\s*‸", 'write it in digits, or as `date "2024-01-15"`; leave the {keyword} out where the value is not known'),
     "fact [top =IN] two-values: a {keyword} has one value, or bounds, not both",
     (r"[=-]\s*NUMBER\s*‸", "remove one of the two"),
     "fact [top] computed-value: a {keyword} states a number and cannot compute one",

@@ -8,7 +8,7 @@ import re
 from lnnkit.syntax.dates import DATE, date_as_number, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import CONNECTIVES, END, Fault
-from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, unglued
+from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, DECLARING, FOREIGN_DATES, FOREIGN_FUNCTIONS, unglued
 from lnnkit.syntax.mistakes.rows import in_table
 from lnnkit.syntax.rewrite import aggregate_message, between, parts_of_call
 from lnnkit.syntax.span import Source, Span
@@ -25,7 +25,7 @@ _CALLED = re.compile(r"(?i:date|datetime|timestamp|to_date)\s*(?:\(\s*)?([\"']?)
 
 
 def date_literal(fault: Fault) -> Diagnostic | None:
-    if fault.in_arguments or fault.expected == {"STRING"} or fault.keyword in ("load", "predicate", "number", "sort"):
+    if fault.in_arguments or fault.expected == {"STRING"} or fault.keyword in (*DECLARING, "load", "sort"):
         return None
     match = _date(fault, "number", "word")
     return date_as_number(match[0], Span(fault.source, *match.span())) if match else None
@@ -48,9 +48,10 @@ def called_date(fault: Fault) -> Diagnostic | None:
     if fault.token == "STRING" and text[first] == "=" and is_date(fault.text[1:-1]):
         return date_as_number(fault.text[1:-1], Span(fault.source, fault.start, fault.end))
     called = _CALLED.match(text, first, fault.piece.end)
-    if called is None or fault.in_arguments or not is_date(called["date"]):
+    text = re.sub(r"\s*,\s*", "-", called["date"]) if called else ""
+    if called is None or fault.in_arguments or not is_date(text):
         return None
-    return date_as_number(called["date"], Span(fault.source, *called.span()))
+    return date_as_number(text, Span(fault.source, *called.span()))
 
 
 def date_in_table(fault: Fault) -> Diagnostic | None:
@@ -87,9 +88,13 @@ def foreign_function(fault: Fault) -> Diagnostic | None:
         inside = parts_of_call(text[fault.before[place].start : fault.piece.end])
         if called.text.lower() in AGGREGATING and len(inside) == 1:
             return fault.report_at(called, "aggregate", aggregate_message(called.text), AGGREGATE_HINT)
-        if called.text in FOREIGN_FUNCTIONS:
-            message = f"`{called.text}` is not a function: there are `abs` and `sqrt`"
-            return fault.report_at(called, "unknown-function", message, FOREIGN_FUNCTIONS[called.text])
+        for known, others in (
+            (FOREIGN_FUNCTIONS, "`abs` and `sqrt`"),
+            (FOREIGN_DATES, "`years` and `months` of dates"),
+        ):
+            if called.text in known:
+                message = f"`{called.text}` is not a function: there are {others}"
+                return fault.report_at(called, "unknown-function", message, known[called.text])
     return None
 
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault, visible
-from lnnkit.syntax.identifiers import FUNCTIONS, KEYWORDS, SHOUTED, TEXT_FUNCTIONS, UNITS, WORDS
+from lnnkit.syntax.identifiers import DECLARING, FUNCTIONS, KEYWORDS, SHOUTED, TEXT_FUNCTIONS, UNITS, WORDS
 from lnnkit.syntax.rewrite import as_entity
 
 LONGEST = 400  # characters of a statement, and before the fault, that are looked at: what people type by hand
@@ -31,7 +31,7 @@ Table = Sequence[str | tuple[str, Hint] | Recogniser]  # headings, patterns with
 
 _KINDS = {  # the others are keywords; None is a line that no keyword starts
     "rule": ("rule", "axiom"), "fact": ("fact", "label"), "formula": ("rule", "axiom", "query"),
-    "table": ("load", "label"), "declaration": ("predicate", "number"), "line": (None,), "any": (*KEYWORDS, None),
+    "table": ("load", "label"), "declaration": DECLARING, "line": (None,), "any": (*KEYWORDS, None),
 }  # fmt: skip
 NUMBER = r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 ATOM = r"[~¬]?[^\W\d][\w-]*\([^()]*\)"
@@ -50,7 +50,7 @@ MACROS = {
     "PATH": r"(?:\"[^\"\n]+\"|[\w./-]+\.\w+)", "START": r"(?:.*?[\s(&|~¬])?",
     "EDGE": r"(?<![\w-])", "GAP": r"[^\S\n]",  # where a word starts; white space within a line
     "BEHIND": rf"(?<![\w.])(?P<number>{NUMBER})",  # a number before the fault
-    "TERM": r"-?[\w.]+(?:\([^()]*\)|[\w.:-]*)", "BINDER": r"(?:[∀∃]|\b(?:forall|exists)(?!\w))",
+    "TERM": r"date\s*\"[^\"\n]*\"|-?[\w.]+(?:\([^()]*\)|[\w.:-]*)", "BINDER": r"(?:[∀∃]|\b(?:forall|exists)(?!\w))",
     "ENDS": r"(?P<low>[^,()\[\]]+?)\s*,\s*(?P<high>[^,()\[\]]+?)",
     "EVERY": r"(?:all\s+|each\s+|every\s+|exists?\s+|is\s+)?\s*\w+(?:\s*,\s*\w+)*\s*[:(.\w]",
     "CALLED": "|".join(sorted(FUNCTIONS | UNITS)), "RESERVED": "|".join(sorted(WORDS | SHOUTED)),

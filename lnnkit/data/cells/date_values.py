@@ -1,0 +1,88 @@
+"""Cells as the values of a date: days since 1970-01-01, with a fraction where the cells have times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+
+import numpy as np
+import pyarrow as pa
+
+from lnnkit.data.arrow import Column, is_text, nulls, one, strings, value_type
+from lnnkit.data.cells.numbers import Dates, Reals, other_dates, text_dates, typed_dates
+from lnnkit.data.cells.text_values import TextValues, brief, is_missing, text_values
+from lnnkit.data.files import DataFault, Unreadable
+from lnnkit.data.numerals import NUMERAL
+from lnnkit.syntax.dates import NO_DATE
+
+_DAY = 86_400_000_000  # microseconds
+_AS_DATES = 'rewrite the column as dates, in pandas by `pd.to_datetime(column, unit="D")` for days since 1970-01-01'
+_AS_DATES += ', by `pd.to_datetime(column, format="%Y%m%d")` for numbers such as 20240115'
+
+
+def dates_of(column: Column, title: str) -> Reals:
+    """The dates in a column: days and timestamps of Arrow, `date` and `datetime` objects of Python, and texts in ISO
+    8601, with zones or without; a time without a zone is UTC. Raises ``Unreadable`` for a column of another type."""
+    if isinstance(column, list):
+        return _from_objects(column, title)
+    kind, types = value_type(column), pa.types
+    if types.is_date(kind) or types.is_timestamp(kind):
+        array = one(column.cast(kind))
+        return _reals(typed_dates(array), nulls(array), lambda row: str(array[row].as_py()))
+    if is_text(kind) or types.is_null(kind):
+        return _from_texts(text_values(column, title), title)
+    raise Unreadable("bad-column", f"{title} holds {kind}, not dates", _AS_DATES)
+
+
+def _from_texts(texts: TextValues, title: str) -> Reals:
+    texts = texts.cleaned()
+    fault = other_dates(texts, title)
+
+    def shown(row: int) -> str:
+        return "text that is not UTF-8" if texts.at(row) in texts.faults else repr(texts.text(row))
+
+    def wrong(row: int) -> DataFault:
+        if texts.at(row) in texts.faults:
+            return DataFault("bad-date", f"{title} is {shown(row)}", NO_DATE)
+        if NUMERAL.fullmatch(texts.text(row)):
+            return DataFault("bad-date", f"{title} is {shown(row)}, a number and not a date", _AS_DATES)
+        return fault(texts.text(row))
+
+    return _reals(text_dates(texts), texts.by_row(texts.empty(), gap=1), shown, wrong)
+
+
+def _from_objects(column: list[object], title: str) -> Reals:
+    """A Python list of dates, times, and texts."""
+    texts = [_text(value) for value in column]
+    reals = _from_texts(TextValues(strings([text or "" for text in texts])), title)
+    odd = np.array([text is None for text in texts], bool)
+
+    def shown(row: int) -> str:
+        return brief(column[row])
+
+    def wrong(row: int) -> DataFault:
+        if odd[row] or reals.fault is None:
+            return DataFault("bad-date", f"{title} is {shown(row)}, not a date", NO_DATE)
+        return reals.fault(row)
+
+    return Reals(reals.values, reals.missing & ~odd, reals.wrong | odd, shown, reals.inexact, wrong)
+
+
+def _text(value: object) -> str | None:
+    """The text of a date; empty where it is missing, None for anything else."""
+    if isinstance(value, np.datetime64):
+        value = None if np.isnat(value) else value.astype("datetime64[us]").item()
+    if is_missing(value):
+        return ""
+    return value.isoformat() if isinstance(value, date) else value if isinstance(value, str) else None
+
+
+def _reals(
+    dates: Dates,
+    missing: np.ndarray,
+    shown: Callable[[int], str],
+    fault: Callable[[int], DataFault] | None = None,
+) -> Reals:
+    whole, rest = np.divmod(dates.micros, _DAY)
+    values = np.where(dates.dated, whole + (rest + dates.nanos / 1000) / _DAY, 0.0)
+    return Reals(values, missing, ~dates.dated & ~missing, shown, np.zeros(len(values), bool), fault)

@@ -1,0 +1,113 @@
+"""Completed calendar years and months between two dates, as steps of terms.
+
+``months(a, b)``, for ``a <= b``, is the number of month ends ``a + n months <= b``, n >= 1: with ``M`` the month of a
+date, counted through all years, and ``r`` what it is past the start of its month, ``M(b) - M(a) - [r(b) < r(a)]``. So a
+day that a month lacks is completed on the first of the next: a year from 29 February on 1 March. For ``a > b`` it is
+``-months(b, a)``; ``years`` is ``months / 12`` without its fraction. Both fall in steps of 1 as ``a`` rises, and rise
+with ``b``: hulls have the values at two corners, and are inverted by the calendar. Times count to the millisecond.
+
+An operand whose ends are whole days is taken for a whole day where it is narrowed, as dates without times are; of any
+other the closed hull is taken, which has one instant too many at an end that is not reached.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from lnnkit.arrays import as_numpy, matching
+from lnnkit.numeric.interval import RELATIVE, Interval, Pieces, boxes, closed, hull, points_if_equal
+from lnnkit.numeric.step import FixedUnit, UnitName
+
+_DAY = 86_400_000  # milliseconds
+_FARTHEST = 1e10  # days: beyond it, nothing is said
+_MOST = 1e9  # months; as far
+
+
+@dataclass(frozen=True)
+class CompletedTime(FixedUnit):
+    """``years(a, b)`` or ``months(a, b)``."""
+
+    name: UnitName
+    exact = True
+
+    @property
+    def attributes(self) -> dict[str, float | tuple[float, ...]]:
+        return {}
+
+    def enclosed(self, operands: Sequence[Interval]) -> Pieces:
+        (first, last), (begin, end) = ([as_numpy(end) for end in operand] for operand in operands)
+        lower, upper = self._completed(last, begin, -math.inf), self._completed(first, end, math.inf)
+        like = operands[0].lower
+        return points_if_equal(Pieces(matching(lower[None], like), matching(upper[None], like)))
+
+    def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
+        like, (least, most) = operands[0].lower, map(as_numpy, closed(hull(value)))
+        first, second = (Interval(*map(as_numpy, box)) for box in boxes(operands))
+        least, most = np.ceil(least - RELATIVE * abs(least)), np.floor(most + RELATIVE * abs(most))
+        if self.name == "years":
+            least = np.where(least > 0, 12 * least, 12 * least - 11)
+            most = np.where(most < 0, 12 * most, 12 * most + 11)
+        sides = (
+            _between(first, _completing(second.lower, most + 1), _completing(second.upper, least)),
+            _between(second, _completing(first.lower, 1 - least), _completing(first.upper, -most)),
+        )
+        return [Pieces(matching(low[None], like), matching(high[None], like), whole=False) for low, high in sides]
+
+    def _completed(self, since: np.ndarray, until: np.ndarray, far: float) -> np.ndarray:
+        """The value at points; ``far`` where one is too far away."""
+        known = (abs(since) < _FARTHEST) & (abs(until) < _FARTHEST)
+        one, other = _read(np.where(known, since, 0.0)), _read(np.where(known, until, 0.0))
+        forth = (other.month > one.month) | ((other.month == one.month) & (other.rest >= one.rest))
+        lacking = np.where(forth, -1 * (other.rest < one.rest), 1 * (other.rest > one.rest))
+        months = other.month - one.month + lacking
+        if self.name == "years":
+            months = np.sign(months) * (abs(months) // 12)
+        return np.where(known, months, far)
+
+
+class _Instant(NamedTuple):
+    """The months from 1970-01 to that of a date, and the milliseconds since its start."""
+
+    month: np.ndarray
+    rest: np.ndarray
+
+
+class _Limit(NamedTuple):
+    """The end of a ray of dates, in days, nan where it is not known; ``reached`` where it belongs to the ray."""
+
+    days: np.ndarray
+    reached: np.ndarray
+
+
+def _read(days: np.ndarray) -> _Instant:
+    stamps = np.rint(days * _DAY).astype("datetime64[ms]")
+    months = stamps.astype("datetime64[M]")
+    return _Instant(months.astype(np.int64), (stamps - months).astype(np.int64))
+
+
+def _completing(until: np.ndarray, least: np.ndarray) -> _Limit:
+    """The end of the dates from which at least so many months are completed ``until`` a date."""
+    known = (abs(until) < _FARTHEST) & (abs(least) <= _MOST)
+    end, count = _read(np.where(known, until, 0.0)), np.where(known, least, 0.0).astype(np.int64)
+    month = end.month - count + (count <= 0)  # that of the limit
+    begin, stop = (_milliseconds(month + more) for more in (0, 1))
+    days = (begin + np.minimum(end.rest, stop - begin)) / _DAY
+    return _Limit(np.where(known, days, math.nan), (count > 0) & (end.rest < stop - begin))
+
+
+def _milliseconds(months: np.ndarray) -> np.ndarray:
+    return months.astype("datetime64[M]").astype("datetime64[ms]").astype(np.int64)
+
+
+def _between(old: Interval, below: _Limit, above: _Limit) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the dates that the ray up to one limit lacks and the ray up to another has."""
+    whole = (old.lower == np.floor(old.lower)) & (old.upper == np.floor(old.upper))
+    lower = np.where(below.reached, np.floor(below.days) + 1, np.ceil(below.days))
+    upper = np.where(above.reached, np.floor(above.days), np.ceil(above.days) - 1)
+    lower, upper = np.where(whole, lower, below.days), np.where(whole, upper, above.days)
+    return np.nan_to_num(lower, nan=-math.inf), np.nan_to_num(upper, nan=math.inf)

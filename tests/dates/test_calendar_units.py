@@ -1,0 +1,165 @@
+"""`years` and `months` over intervals are the hulls of trying every day, upward and downward."""
+
+from __future__ import annotations
+
+import calendar
+import math
+import random
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+
+from lnnkit.explain.checker.calendar_check import CheckedTime
+from lnnkit.numeric import Interval, apply, constant, frozen, number
+from tests.dates.calendar_oracle import Box, at, completed, image, kept
+
+STEPS = {"years": 12, "months": 1}
+EVERY = pytest.mark.parametrize("name", STEPS)
+
+
+def days(text: str) -> int:
+    return (date.fromisoformat(text) - date(1970, 1, 1)).days
+
+
+def boxes(*several: Box) -> list[Interval]:
+    return [Interval(*np.array(box, float)[:, None]) for box in several]
+
+
+def hull(name: str, first: Box, second: Box) -> Box:
+    interval, defined = frozen(name, {}, [number(0), number(1)]).hull(boxes(first, second))
+    assert defined.all()
+    return interval.lower.item(), interval.upper.item()
+
+
+def contract(name: str, first: Box, second: Box, value: Box) -> list[Box] | None:
+    term = frozen(name, {}, [number(0), number(1)])
+    left = term.contract(boxes(first, second), boxes(value)[0])
+    return None if left.empty.any() else [(end.lower.item(), end.upper.item()) for end in left.inputs]
+
+
+@EVERY
+def test_every_pair_of_days_in_some_years(name: str) -> None:
+    begins = [days("1999-12-01"), days("2003-12-15"), days("1899-12-31"), days("1969-11-30")]
+    for begin in begins:
+        since, until = np.meshgrid(np.arange(begin, begin + 95.0), np.arange(begin + 360.0, begin + 460.0))
+        pairs = [Interval(side.ravel(), side.ravel()) for side in (since, until)]
+        found, _ = frozen(name, {}, [number(0), number(1)]).hull(pairs)
+        wanted = [completed(a, b, STEPS[name]) for a, b in zip(since.ravel(), until.ravel(), strict=True)]
+        assert found.lower.tolist() == found.upper.tolist() == wanted
+
+
+def draw_box(draw: random.Random, middle: int, by: float) -> Box:
+    low = middle + draw.randint(-60, 60) + (0 if by == 1.0 else draw.choice((0.25, 0.5, 0.75)))
+    return low, low + draw.choice((0, 0, 1, 3, 10, 28, 31, 40)) * by
+
+
+@EVERY
+@pytest.mark.parametrize("by", [1.0, 0.25])
+@pytest.mark.parametrize("seed", range(5))
+def test_random_boxes(name: str, by: float, seed: int) -> None:
+    draw, step = random.Random(f"{name}{by}{seed}"), STEPS[name]
+    for _ in range(100):
+        year, month = draw.choice((1899, 1999, 2003, 2023)), draw.choice((1, 2, 2, 3, 8, 12))
+        middle = (date(year, month, draw.randint(1, 28)) - date(1970, 1, 1)).days
+        first = draw_box(draw, middle, by)
+        second = draw_box(draw, middle + draw.choice((-366, -31, 0, 28, 31, 59, 365, 366, 731)), by)
+        assert hull(name, first, second) == image(first, second, step, by)
+        low = draw.randint(-25, 25)
+        value = (low, low + draw.choice((0, 0, 1, 5)))
+        value = draw.choice((value, value, (low, math.inf), (-math.inf, low)))
+        found, wanted = contract(name, first, second, value), kept(first, second, value, step, by)
+        if by == 1.0:
+            assert found == wanted
+        elif wanted is not None:  # of times the closed hull is taken: its ends may be instants that are only approached
+            assert found is not None
+            for (low, high), (least, most) in zip(found, wanted, strict=True):
+                assert least - by <= low <= least and most <= high <= most + by
+
+
+@pytest.mark.parametrize(
+    ("name", "since", "until", "value"),
+    [
+        ("years", "2004-02-29", "2005-02-28", 0),
+        ("years", "2004-02-29", "2005-03-01", 1),
+        ("years", "2004-02-29", "2008-02-28", 3),
+        ("years", "2004-02-29", "2008-02-29", 4),
+        ("years", "2004-03-01", "2022-02-28", 17),
+        ("years", "2004-03-01", "2022-03-01", 18),
+        ("months", "2023-01-31", "2023-02-28", 0),
+        ("months", "2023-01-31", "2023-03-01", 1),
+        ("months", "2023-01-31", "2023-03-30", 1),
+        ("months", "2023-01-31", "2023-03-31", 2),
+        ("months", "2023-03-31", "2023-04-30", 0),
+        ("months", "2023-03-31", "2023-05-01", 1),
+        ("months", "2023-03-15", "2023-03-15", 0),
+        ("months", "2023-03-15", "2023-02-15", -1),
+        ("months", "2023-03-15", "2023-02-16", 0),
+        ("years", "2022-03-01", "2004-03-01", -18),
+        ("years", "0001-01-01", "9999-12-31", 9998),
+    ],
+)
+def test_odd_days(name: str, since: str, until: str, value: int) -> None:
+    point = ((days(since),) * 2, (days(until),) * 2)
+    assert hull(name, *point) == (value, value)
+
+
+def test_a_birthday_is_narrowed_to_the_days_of_one_year() -> None:
+    today = (days("2026-11-29"),) * 2
+    found = contract("years", (-math.inf, math.inf), today, (18, 18))
+    assert found is not None
+    assert [f"{at(end):%Y-%m-%d}" for end in found[0]] == ["2007-11-30", "2008-11-29"]
+    found = contract("years", today, (-math.inf, math.inf), (18, math.inf))
+    assert found == [today, (days("2044-11-29"), math.inf)]
+
+
+def test_a_whole_century_day_by_day() -> None:
+    """Each day of birth has its 18th birthday on the day that `calendar` says."""
+    born = np.arange(days("1890-01-01"), days("1990-01-01"), dtype=float)
+    wanted = []
+    for day in (date(1970, 1, 1) + timedelta(day) for day in born.tolist()):
+        leaps = (day.month, day.day) == (2, 29) and not calendar.isleap(day.year + 18)
+        grown = date(day.year + 18, 3, 1) if leaps else day.replace(year=day.year + 18)
+        wanted.append((grown - date(1970, 1, 1)).days)
+    inputs = [Interval(born, born), Interval(np.full(len(born), -math.inf), np.full(len(born), math.inf))]
+    value = Interval(np.full(len(born), 18.0), np.full(len(born), math.inf))
+    left = frozen("years", {}, [number(0), number(1)]).contract(inputs, value)
+    assert not left.empty.any() and left.inputs[1].lower.tolist() == wanted
+
+
+@EVERY
+def test_far_dates_and_wild_values_are_unknown(name: str) -> None:
+    assert hull(name, (-math.inf, math.inf), (0, 0)) == (-math.inf, math.inf)
+    assert hull(name, (1e300, 1e300), (0, 0)) == (-math.inf, math.inf)
+    for value in ((1e300, math.inf), (-math.inf, -1e300), (0.25, 0.75)):
+        found = contract(name, (0, 10), (0, 10), value)
+        assert found is None or found == [(0, 10), (0, 10)]
+    assert contract(name, (-math.inf, 0), (0, math.inf), (-math.inf, math.inf)) == [(-math.inf, 0), (0, math.inf)]
+
+
+def test_a_difference_of_years_is_exact() -> None:
+    term = apply("subtract", frozen("years", {}, [number(0), number(1)]), constant(18))
+    interval, _ = term.hull(boxes((days("2004-03-01"),) * 2, (days("2022-03-01"),) * 2))
+    assert (interval.lower.item(), interval.upper.item()) == (0, 0)
+
+
+@EVERY
+@pytest.mark.parametrize("by", [1.0, 0.25])
+def test_the_checker_finds_the_same_by_its_own_code(name: str, by: float) -> None:
+    draw = random.Random(f"{name}{by}")
+    inference = frozen(name, {}, [number(0), number(1)])
+    checked = apply(CheckedTime("years" if name == "years" else "months"), number(0), number(1))
+    for _ in range(400):
+        middle, low = draw.randint(-800_000, 2_900_000), draw.randint(-25, 25)
+        inputs = boxes(
+            draw.choice((draw_box(draw, middle, by), (-math.inf, math.inf), (-math.inf, middle))),
+            draw.choice((draw_box(draw, middle + draw.randint(-800, 800), by), (middle, math.inf))),
+        )
+        value = boxes(draw.choice(((low, low), (low, low + 3), (low, math.inf), (-math.inf, low))))[0]
+        one, other = inference.hull(inputs)[0], checked.hull(inputs)[0]
+        assert (one.lower.item(), one.upper.item()) == (other.lower.item(), other.upper.item())
+        one, other = (term.contract(inputs, value) for term in (inference, checked))
+        assert one.empty.any() == other.empty.any()
+        for mine, theirs in zip(one.inputs, other.inputs, strict=True):
+            for end, found in zip(mine, theirs, strict=True):  # of times an end that is not reached is counted in
+                assert np.allclose(end, found, rtol=0, atol=0 if by == 1.0 else 2 / 86_400_000)
