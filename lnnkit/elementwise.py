@@ -2,8 +2,8 @@
 
 numpy's loops have that property over contiguous arrays. On the CPU torch evaluates some functions with vector
 instructions, and the elements after the last whole vector with scalar code that may differ in the last bit; so its
-tensors are padded to whole vectors. ``exp``, ``log``, ``sqrt``, ``tanh``, ``sin``, ``cos`` and ``asinh`` need no padding
-(`tests/test_elementwise.py`).
+tensors are padded to whole vectors. ``exp``, ``log``, ``sqrt``, ``tanh``, ``sin``, ``cos`` and ``asinh`` need no
+padding (`tests/test_elementwise.py`).
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from lnnkit.syntax.identifiers import (
     AGGREGATE_HINT,
     AGGREGATING,
     FOREIGN_FUNCTIONS,
+    FUNCTIONS_LISTED,
     NULLS,
     TEXTS_UNSEARCHED,
     is_text_function,
@@ -196,7 +197,7 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
         hint = f"{TEXTS_UNSEARCHED}; else declare it: `number {_signature(atom)}`"
         return error("text-function", name_span(atom), message, hint)
     if atom.name in FOREIGN_FUNCTIONS and atom.arguments:
-        message = f"`{atom.name}` is not a function: there are `abs` and `sqrt`"
+        message = f"`{atom.name}` is not a function: {FUNCTIONS_LISTED}"
         return error("unknown-function", name_span(atom), message, FOREIGN_FUNCTIONS[atom.name])
     if len(atom.arguments) == 1 and isinstance(atom.arguments[0], ast.Constant) and is_date(atom.arguments[0].text):
         return date_as_number(atom.arguments[0].text, atom.span)

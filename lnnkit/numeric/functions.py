@@ -205,6 +205,6 @@ FUNCTIONS: Mapping[str, Function] = {
     "floor": _rounding(_floor, 0.0, 1.0),
     "ceil": _rounding(_floor, 0.0, 1.0).mirrored(),
     "round": _rounding(_nearest, 0.5, 0.5),
-    "min": _LEAST,
-    "max": _LEAST.mirrored(),
+    "least": _LEAST,
+    "greatest": _LEAST.mirrored(),
 }

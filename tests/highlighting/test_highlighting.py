@@ -57,6 +57,7 @@ rule npu(age(X), b(X)){power: [1, -1]} > 2 / 3 * -1 ^ 2 + 1 | (sqrt (age(X)) <?>
 rule nac(b(X)) < 2 & nalu(b(X)) <= 2 & inalu(b(X)) = 2 & nau(b(X)) != 2 & nmu(b(X)) ≤ 2 & realnpu(b(X)) ≥ 2 -> false
 query ∀x(Infected(x)) ⊕ ∃X: Rain ∧ ⊤ → ⊥ ↔ X ≠ anna  # ends
 rule age(X) = ?f(b(X), 2 * b(X)) - ?(b(X))
+query min(exp(b(X)), log(b(X)), sin(b(X))) + max(cos(b(X)), floor(b(X)), ceil(b(X)), round(b(X)))
 query A => B <=> C ⇒ D
 """
 

@@ -67,7 +67,7 @@ def random_term(
         if kind == "power" and draw.random() < 0.7:
             kind = "multiply"
         some = draw.randint(0, left - 1)
-        if kind in ("add", "multiply", "min", "max") and draw.random() < 0.2:
+        if kind in ("add", "multiply", "least", "greatest") and draw.random() < 0.2:
             return apply(kind, build(some), build(left - 1 - some), leaf())  # pyright: ignore[reportArgumentType]
         return apply(kind, build(some), build(left - 1 - some))  # pyright: ignore[reportArgumentType]
 
@@ -161,7 +161,9 @@ def _operation(operation: str, own: Sequence[Values]) -> Values:
             return -own[0]
         case "abs":
             return np.abs(own[0])
-        case "exp" | "sin" | "cos" | "sqrt" | "log":
+        case "exp":
+            return np.maximum(np.exp(own[0]), 5e-324)  # never 0
+        case "sin" | "cos" | "sqrt" | "log":
             return getattr(np, operation)(own[0])
         case "floor" | "ceil":
             near = np.rint(own[0])
@@ -170,8 +172,8 @@ def _operation(operation: str, own: Sequence[Values]) -> Values:
             size, down = np.abs(own[0]), np.floor(np.abs(own[0]))
             up = (size - down >= 0.5) | _close(down + 0.5, size)
             return np.sign(own[0]) * np.where(size < 2**52, down + up, size)
-        case "min" | "max":
-            return np.stack(own).min(0) if operation == "min" else np.stack(own).max(0)
+        case "least" | "greatest":
+            return np.stack(own).min(0) if operation == "least" else np.stack(own).max(0)
     raise AssertionError(operation)
 
 

@@ -28,7 +28,7 @@ from tests.numeric.random_terms import (
 Shape = tuple[int, int, bool]  # numbers, operations, each number once
 SHAPES: list[Shape] = [(1, 2, True), (2, 2, True), (3, 4, True), (2, 3, False), (3, 6, False)]
 ROWS, POINTS = 6, 60
-FUNCTIONS = (*OF_ONE, "min", "max")
+FUNCTIONS = (*OF_ONE, "least", "greatest")
 
 
 def outside(values: Values, lower: float, upper: float, slack: float = 1e-9) -> Values:

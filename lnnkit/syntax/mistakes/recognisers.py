@@ -8,7 +8,7 @@ import re
 from lnnkit.syntax.dates import DATE, date_as_number, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import CONNECTIVES, END, Fault
-from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, unglued
+from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, FUNCTIONS_LISTED, unglued
 from lnnkit.syntax.mistakes.rows import in_table
 from lnnkit.syntax.rewrite import aggregate_message, between, parts_of_call
 from lnnkit.syntax.span import Source, Span
@@ -88,7 +88,7 @@ def foreign_function(fault: Fault) -> Diagnostic | None:
         if called.text.lower() in AGGREGATING and len(inside) == 1:
             return fault.report_at(called, "aggregate", aggregate_message(called.text), AGGREGATE_HINT)
         if called.text in FOREIGN_FUNCTIONS:
-            message = f"`{called.text}` is not a function: there are `abs` and `sqrt`"
+            message = f"`{called.text}` is not a function: {FUNCTIONS_LISTED}"
             return fault.report_at(called, "unknown-function", message, FOREIGN_FUNCTIONS[called.text])
     return None
 
