@@ -41,7 +41,10 @@ _FIRST_SECONDS = 1.0  # time limit for quantifiers over unnamed individuals, and
 _MERGING_SECONDS = 5.0  # for worlds in which unnamed individuals are distinct, where statements compare them
 _MANY = 200  # statements; of fewer, those near the question are not tried first
 _LATE = "time ran out before it was decided"
-_OPEN = "it depends on arithmetic that the solver cannot be given: a unit, an unknown exponent, a power above 16"
+_OPEN = (
+    "it depends on arithmetic that the solver cannot be given: a unit, an unknown exponent, a power above 16, or the "
+    "exp, log, sin or cos of a number that is not known"
+)
 
 
 class ClassicalDecision(Decision):
