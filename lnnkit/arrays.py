@@ -88,6 +88,11 @@ def sqrt(values: Array) -> Array:
     return namespace(values).sqrt(values)
 
 
+def sin(values: Array) -> Array:
+    """The sine of each value."""
+    return namespace(values).sin(values)
+
+
 def cos(values: Array) -> Array:
     """The cosine of each value."""
     return namespace(values).cos(values)

@@ -2,8 +2,8 @@
 
 numpy's loops have that property over contiguous arrays. On the CPU torch evaluates some functions with vector
 instructions, and the elements after the last whole vector with scalar code that may differ in the last bit; so its
-tensors are padded to whole vectors. ``exp``, ``log``, ``sqrt``, ``tanh``, ``cos`` and ``asinh`` need no padding
-(`tests/test_elementwise.py`).
+tensors are padded to whole vectors. ``exp``, ``log``, ``sqrt``, ``tanh``, ``sin``, ``cos`` and ``asinh`` need no
+padding (`tests/test_elementwise.py`).
 """
 
 from __future__ import annotations
@@ -48,6 +48,11 @@ def logit(values: Array) -> Array:
 def atanh(values: Array) -> Array:
     """The inverse of the hyperbolic tangent."""
     return _applied("atanh", values)
+
+
+def acos(values: Array) -> Array:
+    """The inverse of the cosine."""
+    return _applied("acos", values)
 
 
 def cosh(values: Array) -> Array:

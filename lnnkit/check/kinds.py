@@ -26,6 +26,7 @@ from lnnkit.syntax.identifiers import (
     AGGREGATE_HINT,
     AGGREGATING,
     FOREIGN_FUNCTIONS,
+    FUNCTIONS_LISTED,
     NULLS,
     TEXTS_UNSEARCHED,
     is_text_function,
@@ -203,7 +204,7 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
         hint = f"{TEXTS_UNSEARCHED}; else declare it: `number {_signature(atom)}`"
         return error("text-function", name_span(atom), message, hint)
     if atom.name in FOREIGN_FUNCTIONS and atom.arguments:
-        message = f"`{atom.name}` is not a function: there are `abs` and `sqrt`"
+        message = f"`{atom.name}` is not a function: {FUNCTIONS_LISTED}"
         return error("unknown-function", name_span(atom), message, FOREIGN_FUNCTIONS[atom.name])
     if is_date(date := "-".join(getattr(argument, "text", "") for argument in atom.arguments)):
         return date_as_number(date, atom.span)

@@ -335,10 +335,10 @@ def _undone(side: ast.Expression, other: ast.Expression, node: ast.UnknownFuncti
                     other = ast.Arithmetic(_UNDOING[operator], other, rest, span=other.span)
                 else:
                     other = ast.Arithmetic(operator, rest, other, span=other.span)
-            case ast.Function(name="sqrt", operand=operand):
+            case ast.Function(name="sqrt", operands=(operand,)):
                 # defined where the root is: y * sqrt(y)^2 is y^2, but only for y >= 0
                 two = ast.Number(2, span=other.span)
-                root = ast.Arithmetic("^", ast.Function("sqrt", other, span=other.span), two, span=other.span)
+                root = ast.Arithmetic("^", ast.Function("sqrt", (other,), span=other.span), two, span=other.span)
                 side, other = operand, ast.Arithmetic("*", other, root, span=other.span)
             case _:
                 return None

@@ -10,18 +10,18 @@ are facts or axioms.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from lnnkit.check.date_terms import with_calendar_units
 from lnnkit.check.findings import find, name_span
 from lnnkit.check.program import CheckedProgram, Fact, Predicate
-from lnnkit.check.walk import Scope, Visit, free_variables, nodes, proposition, strip_foralls, visits
+from lnnkit.check.walk import Scope, Visit, free_variables, nodes, proposition, strip_foralls, transform, visits
 from lnnkit.syntax import ast
-from lnnkit.syntax.identifiers import starts_upper
+from lnnkit.syntax.identifiers import NAMEABLE, starts_upper
 from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:
@@ -225,6 +225,7 @@ def gather(entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = 
                 uses[name].append(SymbolUse(None, find(statement.span, name, len("load")), how))
             case _:
                 pass
+    formulas = _with_named(formulas, declared, uses)
     propositions = _propositions(declared, uses, formulas)
     symbols = Symbols(tuple(entries), declared, tuple(formulas), uses, propositions)
     for formula in formulas:
@@ -237,6 +238,56 @@ def gather(entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = 
                 uses[atom.name].append(use)
     mentioned = tuple([replace(formula, mentions=tuple(_mentions(formula, symbols))) for formula in formulas])
     return replace(symbols, uses=dict(uses), formulas=mentioned, texts=frozenset(_texts(entries, mentioned)))
+
+
+def _with_named(
+    formulas: Sequence[Formula], declared: Mapping[str, Predicate], uses: Mapping[str, Sequence[SymbolUse]]
+) -> list[Formula]:
+    """The formulas with ``log(X)`` as an atom where a truth is asked for, where the program has a number ``log``, and
+    in a query where it has any ``log``."""
+    calls: dict[int, list[Visit]] = {}
+    for formula in formulas:
+        called = [visit for visit in formula.visits if isinstance(visit.node, ast.Function)]
+        if called := [visit for visit in called if cast("ast.Function", visit.node).name in NAMEABLE]:
+            calls[id(formula)] = called
+    if not calls:
+        return [*formulas]
+    numbers = {name for name, predicate in declared.items() if predicate.numeric}
+    truths = {cast("ast.Function", v.node).name for visits in calls.values() for v in visits if v.role == "formula"}
+    return [
+        _with_atoms(formula, calls.get(id(formula), ()), numbers, {*declared, *uses, *truths}) for formula in formulas
+    ]
+
+
+def _with_atoms(formula: Formula, calls: Sequence[Visit], numbers: Set[str], known: Set[str]) -> Formula:
+    atoms: dict[int, ast.Expression] = {}
+    for visit in calls:
+        node = cast("ast.Function", visit.node)
+        named = visit.role == "formula" or node.name in (known if visit.role == "query" else numbers)
+        if named and (atom := _as_atom(node, visit.scope)) is not None:
+            atoms[id(node)] = atom
+    if not atoms:
+        return formula
+    root = transform(formula.root, lambda node: atoms.get(id(node), node))
+    role = "query" if formula.kind == "query" else "formula"
+    return replace(formula, statement=replace(formula.statement, formula=root), visits=tuple(visits(root, role)))
+
+
+def _as_atom(node: ast.Function, scope: Scope) -> ast.Atom | None:
+    """The atom that is written like a function of names or texts; None if an operand is neither."""
+    arguments: list[ast.Argument] = []
+    for operand in node.operands:
+        if isinstance(operand, ast.Entity):
+            arguments.append(ast.Constant(operand.text, quoted=True, span=operand.span))
+        elif isinstance(operand, ast.Number):
+            arguments.append(ast.Constant(operand.span.text, span=operand.span))
+        elif isinstance(operand, ast.Atom) and not operand.arguments:
+            variable = operand.name in scope or starts_upper(operand.name)
+            kind = ast.Variable if variable else ast.Constant
+            arguments.append(kind(operand.name, span=operand.span))
+        else:
+            return None
+    return ast.Atom(node.name, tuple(arguments), span=node.span)
 
 
 def _propositions(

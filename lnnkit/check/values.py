@@ -16,10 +16,17 @@ from lnnkit.check.walk import children, nodes
 from lnnkit.data.names import whole
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.syntax.printer import format_predicate
 
 EXACT = 2**53  # from here on float64 skips whole numbers
 _OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow}
+_FUNCTIONS = {
+    "abs": abs,
+    "min": min,
+    "max": max,
+    **{name: getattr(math, name) for name in ("sqrt", "exp", "log", "sin", "cos")},
+}
 _ORDERS = {"=": (0,), "!=": (-1, 1), ">": (1,), "<": (-1,), ">=": (0, 1), "<=": (-1, 0)}  # the signs of left - right
 RELATIVE = 1e-9  # relative tolerance of equality, unless both numbers are whole
 
@@ -36,6 +43,7 @@ def terms(symbols: Symbols) -> Iterator[Diagnostic]:
                     yield error("infinite-number", node.span, message, hint)
                 yield from _inexact(node)
             elif isinstance(node, ast.Arithmetic | ast.Function):
+                yield from _miscounted(node) if isinstance(node, ast.Function) else ()
                 yield from _undefined(node)
             elif isinstance(node, ast.Comparison):
                 yield from _constant(node)
@@ -84,6 +92,9 @@ def _undefined(node: ast.Arithmetic | ast.Function) -> Iterator[Diagnostic]:
     match node, [value_of(operand) for operand in children(node)]:
         case ast.Function("sqrt"), [float(under)] if under < 0:
             yield _no_root(node, f"`{node.span.text}` is the root of a negative number")
+        case ast.Function("log"), [float(under)] if under <= 0:
+            message = f"`{node.span.text}` is the logarithm of a number that is not above 0"
+            yield error("no-logarithm", node.span, message, "only numbers above 0 have a logarithm; check the sign")
         case ast.Arithmetic("/", right=divisor), [_, 0]:
             which = "" if isinstance(divisor, ast.Number) else ", which is 0"
             message = f"nothing can be divided by `{divisor.span.on_one_line}`{which}"
@@ -94,6 +105,20 @@ def _undefined(node: ast.Arithmetic | ast.Function) -> Iterator[Diagnostic]:
         case ast.Arithmetic("^"), [float(base), float(power)] if base < 0 and power != math.floor(power):
             what = "a power of a negative number with an exponent that is not whole"
             yield _no_root(node, f"`{node.span.text}` is {what}")
+
+
+_OF_SEVERAL = {
+    "log": "a logarithm to another base is a quotient: `log(a) / log(2)`",
+    "round": "two digits are kept by `round(a * 100) / 100`",
+}
+
+
+def _miscounted(node: ast.Function) -> Iterator[Diagnostic]:
+    """Findings about a function with a wrong number of operands."""
+    if len(node.operands) > 1 and node.name not in AGGREGATES:
+        hint = _OF_SEVERAL.get(node.name, f"write `{node.name}({node.operands[0].span.on_one_line})`")
+        message = f"`{node.name}` takes one number, and here are {len(node.operands)}"
+        yield error("operand-count", node.span, message, hint)
 
 
 def _no_root(node: ast.Expression, message: str) -> Diagnostic:
@@ -127,8 +152,8 @@ def _value(node: ast.Expression, below: list[float | None], starts: Mapping[str,
                 value = starts.get(name or "") if value is None else value
             case ast.Negate():
                 value = -values[0]
-            case ast.Function(name):
-                value = abs(values[0]) if name == "abs" else math.sqrt(values[0])
+            case ast.Function(name) if name in _FUNCTIONS:
+                value = _FUNCTIONS[name](*values)
             case ast.Arithmetic(name):
                 value = _OPERATIONS[name](*values)
     except (OverflowError, ValueError, ZeroDivisionError):

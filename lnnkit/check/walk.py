@@ -33,7 +33,7 @@ _OPERANDS: dict[type, tuple[Role, tuple[str, ...]]] = {
     ast.Comparison: ("comparand", ("operands",)),
     ast.Negate: ("term", ("operand",)),
     ast.Arithmetic: ("term", ("left", "right")),
-    ast.Function: ("term", ("operand",)),
+    ast.Function: ("term", ("operands",)),
     ast.Unit: ("term", ("operands",)),
     ast.UnknownFunction: ("term", ("operands",)),
     ast.Aggregate: ("term", ("operands",)),  # but for its condition, the last one

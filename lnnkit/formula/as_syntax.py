@@ -7,11 +7,12 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from lnnkit.formula.unfolding import Formula
 from lnnkit.numeric import Apply, Comparator, Comparison, Constant, Fixed, FixedUnit, Number, Operation, Term
 from lnnkit.syntax import ast
+from lnnkit.syntax.identifiers import FUNCTIONS
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
 
@@ -156,10 +157,11 @@ def _applied(operation: Operation | FixedUnit, operands: Sequence[ast.Expression
     match operation:
         case "negate":
             return ast.Negate(operands[0], span=_NOWHERE)
-        case "abs" | "sqrt":
-            return ast.Function(operation, operands[0], span=_NOWHERE)
         case "unknown":
             return ast.Learnable(None, None, span=_NOWHERE)
+    if operation not in _OPERATORS:
+        name = next(name for name, of in FUNCTIONS.items() if of == operation)
+        return ast.Function(cast("Any", name), tuple(operands), span=_NOWHERE)
     operator = _OPERATORS[operation]
     return reduce(lambda left, right: ast.Arithmetic(operator, left, right, span=_NOWHERE), operands)
 

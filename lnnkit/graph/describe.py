@@ -11,6 +11,7 @@ from typing import NamedTuple
 from lnnkit.check.learnables import in_assertion
 from lnnkit.check.program import Assertion, SameEntity
 from lnnkit.syntax import ast
+from lnnkit.syntax.identifiers import FUNCTIONS
 from lnnkit.syntax.span import Span
 from lnnkit.time_limit import check_time
 
@@ -106,7 +107,9 @@ def describe(formula: ast.Expression | SameEntity, logic: str, parameters: Param
             return _described("constant", {"value": parameters.read(formula)}, {"unit": formula.unit or ""})
         case ast.Arithmetic():
             return Description(_ARITHMETIC[formula.operator])
-        case ast.Function() | ast.Unit():
+        case ast.Function():
+            return Description(FUNCTIONS[formula.name])
+        case ast.Unit():
             return _described(formula.name, _attributes(formula, parameters))
         case ast.Aggregate():
             return Description(formula.name)
@@ -123,10 +126,8 @@ def describe(formula: ast.Expression | SameEntity, logic: str, parameters: Param
     return Description(type(formula).__name__.lower())
 
 
-def _attributes(
-    node: ast.Function | ast.Unit | ast.Comparison, parameters: Parameters
-) -> dict[str, tuple[Numbers, Names]]:
-    values = {} if isinstance(node, ast.Function) else {attribute.key: attribute.value for attribute in node.attributes}
+def _attributes(node: ast.Unit | ast.Comparison, parameters: Parameters) -> dict[str, tuple[Numbers, Names]]:
+    values = {attribute.key: attribute.value for attribute in node.attributes}
     return {key: parameters.read_list(value) for key, value in values.items() if not isinstance(value, str)}
 
 

@@ -32,9 +32,9 @@ values it takes together. Those of statements are always shared: a table keeps t
 
 Terms have numbers instead of truth values, and neither ``lower`` nor ``upper``. Their kinds are ``constant`` (with
 ``value`` and the ``unit`` in which it is written; its ``learned`` is the name of the parameter), add, subtract,
-multiply, divide, power (two operands), negate, abs, sqrt (one), and the units, whose attributes are those of the
-program (``weight``, ``power``, ...): numbers, or tuples of them. A number atom that occurs twice in a comparison is two
-edges to one node with equal arguments.
+multiply, divide, power (two operands), negate, the functions (abs, least, ...), and the units, whose attributes are
+those of the program (``weight``, ``power``, ...): numbers, or tuples of them. A number atom that occurs twice in a
+comparison is two edges to one node with equal arguments.
 
 An edge leads from a neuron or term to an operand. It has ``position``, ``weight``, ``parameter`` (the name of the
 weight's parameter, or None) and ``arguments``: for each parameter of the operand, the index of a variable of the neuron
@@ -49,6 +49,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lnnkit.check.program import Assertion, CheckedProgram, Query
 from lnnkit.graph.describe import Parameters
+from lnnkit.syntax.identifiers import FUNCTIONS
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -128,7 +129,7 @@ GREATEST = "exists"
 QUANTIFIERS = (LEAST, GREATEST)
 NEURONS = frozenset({"and", "or", "implies", "iff", "xor", *QUANTIFIERS, COMPARISON})
 NUMBER = "number"
-OPERATIONS = frozenset({"add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt"})
+OPERATIONS = frozenset({"add", "subtract", "multiply", "divide", "power", "negate", *FUNCTIONS.values()})
 UNITS = frozenset({"nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu", "years", "months"})
 TERMS = frozenset({NUMBER, "constant", *OPERATIONS, *UNITS})
 

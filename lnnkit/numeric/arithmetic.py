@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import reduce
+from itertools import accumulate
 from operator import mul, truediv
 
 from lnnkit import arrays
@@ -224,3 +225,10 @@ def or_any(union: Pieces, free: Array) -> Pieces:
 def holds(union: Pieces, value: float) -> Array:
     """A mask ``[n]`` of the rows whose union contains a value."""
     return ((union.lower <= value) & (value <= union.upper)).any(0)
+
+
+def others(operands: Sequence[Pieces], combine: Callable[[Pieces, Pieces], Pieces]) -> list[Pieces]:
+    """For each of two or more operands the combination of all others, built from prefixes and suffixes."""
+    before = list(accumulate(operands[:-1], combine))
+    after = list(accumulate(reversed(operands[1:]), lambda rest, operand: combine(operand, rest)))[::-1]
+    return [after[0], *map(combine, before[:-1], after[1:]), before[-1]]

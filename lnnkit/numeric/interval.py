@@ -21,7 +21,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from operator import gt, or_
+from operator import and_, gt, or_
 from typing import NamedTuple
 
 import numpy as np
@@ -184,13 +184,13 @@ def bounded(lower: Array, upper: Array, gone: Array | None = None) -> Pieces:
     return Pieces(arrays.where(gone, math.inf, lower), arrays.where(gone, -math.inf, upper), whole=False)
 
 
-def differentiable(operation: Callable[[Array, Array], Array], one: Array, other: Array) -> Array:
+def differentiable(operation: Callable[..., Array], *ends: Array) -> Array:
     """``operation`` on ends, with gradients blocked where an end is infinite, since they would be nan there."""
-    if not (learned(one) or learned(other)):
-        return operation(one, other)
-    value = operation(detached(one), detached(other))
-    passing = arrays.isfinite(value) & arrays.isfinite(one) & arrays.isfinite(other)
-    return arrays.where(passing, operation(arrays.where(passing, one, 1.0), arrays.where(passing, other, 1.0)), value)
+    if not any(map(learned, ends)):
+        return operation(*ends)
+    value = operation(*map(detached, ends))
+    passing = reduce(and_, map(arrays.isfinite, ends), arrays.isfinite(value))
+    return arrays.where(passing, operation(*(arrays.where(passing, end, 1.0) for end in ends)), value)
 
 
 def lost(values: Array, *operands: Array) -> bool:

@@ -13,6 +13,7 @@ from lnnkit import arrays, elementwise
 from lnnkit.arrays import Array, any_set, clamp
 from lnnkit.numeric import arithmetic, interval
 from lnnkit.numeric.arithmetic import negate, not_negative, reciprocal, rising
+from lnnkit.numeric.functions import logarithm
 from lnnkit.numeric.interval import Pieces, bounded, gone, joined
 
 _ROUNDING = 1e-9  # an exponent within this relative distance of a whole number is that number
@@ -72,7 +73,7 @@ def base_of(power: Pieces, exponent: Pieces, domain: Pieces) -> Pieces:
 
 def exponent_of(power: Pieces, base: Pieces, domain: Pieces) -> Pieces:
     """The ``y`` from ``domain`` with ``x ^ y`` in ``power``; for a negative ``x``, their hull."""
-    parts = [arithmetic.factor(_logarithm(power), _logarithm(base))]
+    parts = [arithmetic.factor(logarithm(power), logarithm(base))]
     zero = arithmetic.holds(base, 0.0)
     if any_set(zero):
         for value, most in ((0.0, math.inf), (1.0, 0.0)):  # 0 ^ y is 0 for y > 0, and 0 ^ 0 is 1
@@ -83,12 +84,6 @@ def exponent_of(power: Pieces, base: Pieces, domain: Pieces) -> Pieces:
     if negative is not None:
         parts.append(negative[1])
     return joined(parts)
-
-
-def _logarithm(union: Pieces) -> Pieces:
-    """The logarithms of the positive values."""
-    lower, upper = interval.from_zero(union.lower), union.upper
-    return bounded(arrays.log(lower), arrays.log(clamp(upper, least=0.0)), (upper <= 0) | (lower > upper))
 
 
 def _root(value: Array, exponent: float) -> Array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import and_, or_
 from typing import NamedTuple
@@ -18,11 +18,14 @@ from typing import NamedTuple
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, clamp, detached, namespace, replaced, take, where_set
 from lnnkit.numeric.arithmetic import negate
-from lnnkit.numeric.interval import ROUNDING, TINY, Pieces, finite_size, points, size, whole_numbers
+from lnnkit.numeric.functions import FUNCTIONS, Function
+from lnnkit.numeric.interval import ROUNDING, TINY, Pieces, finite_size, hull, points, single, size, whole_numbers
 from lnnkit.numeric.step import Apply, Constant, FixedUnit, Step
 
 KNOWN = 1e-11  # a relative error up to this leaves an end unchanged
 _CANCELS = 2.0**-6  # a sum greater than this share of its operands is known to 1e-9 if they are known to `KNOWN`
+_SUMS = ("add", "subtract")
+_CARRYING: Mapping[object, Function] = {name: f for name, f in FUNCTIONS.items() if f.growth is not None}
 _MARGIN = 1.001  # slack for the rounding of the errors themselves
 
 
@@ -35,23 +38,29 @@ class Errors(NamedTuple):
 
 def let_out(steps: Sequence[Step], values: Sequence[Pieces]) -> Pieces:
     """The last of ``values``, the values of the first ``steps``, with ends moved outward if it is a sum with
-    cancellation."""
+    cancellation, or a function that magnifies the errors of its operand."""
     union, top = values[-1], steps[len(values) - 1]
     if not isinstance(top, Apply) or not _may_cancel(steps, top):
         return union
-    rows = where_set(_cancels(union, [values[place] for place in top.operands], minus=top.operation == "subtract"))
-    if not len(rows):
-        return union
+    sum_, rows = top.operation in _SUMS, None
+    if sum_:
+        rows = where_set(_cancels(union, [values[place] for place in top.operands], minus=top.operation == "subtract"))
+        if not len(rows):
+            return union
     picked = at_rows(values, rows)
     least = arrays.least(arrays.minimum(*(abs(end) for end in picked[-1][:2])), 0)
     felt = where_set(least * KNOWN < magnitude(steps, picked, len(values) - 1) * ROUNDING)
     if not len(felt):
         return union
-    picked, rows = at_rows(picked, felt), take(rows, felt)
+    picked, rows = at_rows(picked, felt), felt if rows is None else take(rows, felt)
     lower, upper = errors(steps, picked, len(values) - 1)
     low = arrays.where(lower > KNOWN * abs(picked[-1].lower), lower * _MARGIN, 0.0)
     high = arrays.where(upper > KNOWN * abs(picked[-1].upper), upper * _MARGIN, 0.0)
-    return moved(union, rows, low, high)
+    if sum_:
+        return moved(union, rows, low, high)
+    least, most = hull(_CARRYING[top.operation].image([single(-math.inf, math.inf, union.lower)]))
+    lower, upper, whole = moved(union, rows, low, high)
+    return Pieces(arrays.maximum(lower, least), arrays.minimum(upper, most), whole)
 
 
 def moved(union: Pieces, rows: Array, low: Array, high: Array) -> Pieces:
@@ -102,9 +111,8 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
             return _relative(union, 0.0)
         case "negate":
             return Errors(below[0].upper, below[0].lower)
-        case "abs":
-            most = arrays.maximum(*below[0])
-            return Errors(most, most)
+        case name if name in _CARRYING:
+            return Errors(*(_grown(_CARRYING[name], union, below, side, simple) for side in (0, 1)))
         case "add" | "subtract" if simple:
             if step.operation == "subtract":
                 parts[1], below[1] = negate(parts[1]), Errors(below[1].upper, below[1].lower)
@@ -127,6 +135,17 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
             return _relative(union, arrays.where(exact, 0.0, ROUNDING + share))
 
 
+def _grown(function: Function, union: Pieces, below: Sequence[Errors], side: int, simple: bool) -> Array:
+    """The error of one side of a function's values, from those of its operands."""
+    if simple and function.rises:
+        error = reduce(arrays.maximum, [error[side] for error in below])
+    else:
+        error = reduce(arrays.maximum, [arrays.most(end, 0) for error in below for end in error])
+    assert function.growth is not None
+    carried = finite_size(arrays.nan_to_num(function.growth(union[side]) * error, 0.0))
+    return carried + ROUNDING * finite_size(union[side]) if function.rounds else carried
+
+
 def magnitude(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Array:
     """For each row, the magnitude that bounds the errors of a step's value: they are at most about `ROUNDING` times
     this. Much cheaper than `errors`."""
@@ -135,8 +154,12 @@ def magnitude(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Ar
         return size(union)
     below = [magnitude(steps, values, operand) for operand in step.operands]
     match step.operation:
-        case "negate" | "abs":
+        case "negate":
             return below[0]
+        case name if name in _CARRYING:
+            error = Errors(*[ROUNDING * reduce(arrays.maximum, below)[None]] * 2)
+            ends = [arrays.most(_grown(_CARRYING[name], union, [error], side, simple=False), 0) for side in (0, 1)]
+            return arrays.maximum(*ends) / ROUNDING
         case "add" | "subtract":
             return sum(below[1:], below[0])
         case "multiply":
@@ -150,11 +173,13 @@ def magnitude(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Ar
 
 
 def _may_cancel(steps: Sequence[Step], top: Apply) -> bool:
-    """Whether a step is a sum of values that may have been rounded; the sum of two given numbers is rounded only
-    once."""
+    """Whether a step is a sum, or a function that is rounded itself, of values that may have been rounded; the sum of
+    two given numbers is rounded only once."""
     operands = [steps[place] for place in top.operands]
-    rounded = [isinstance(step, Apply) or (isinstance(step, Constant) and step.rounded) for step in operands]
-    return top.operation in ("add", "subtract") and (len(operands) > 2 or any(rounded))
+    rounded = any(isinstance(step, Apply) or (isinstance(step, Constant) and step.rounded) for step in operands)
+    if top.operation in _SUMS:
+        return len(operands) > 2 or rounded
+    return rounded and top.operation in _CARRYING and _CARRYING[top.operation].rounds
 
 
 def _cancels(union: Pieces, parts: Sequence[Pieces], *, minus: bool) -> Array:

@@ -19,7 +19,8 @@ from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, as_numpy, clamp, namespace, where_set
 from lnnkit.numeric.interval import GREATEST, RELATIVE, Interval, Pieces, boxes, finite_size
 
-Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt", "unknown"]
+FunctionName = Literal["abs", "sqrt", "exp", "log", "sin", "cos", "floor", "ceil", "round", "least", "greatest"]
+Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", "unknown"] | FunctionName
 UnitName = Literal["nalu", "inalu", "npu", "realnpu", "years", "months"]
 Image = Callable[[Sequence[Interval]], Pieces]
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
-from itertools import accumulate
 from operator import or_
 
 import numpy as np
@@ -14,14 +13,16 @@ import numpy as np
 from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, any_set, quietly
 from lnnkit.numeric import arithmetic, interval
-from lnnkit.numeric.arithmetic import negate, sum_of
+from lnnkit.numeric.arithmetic import negate, others, sum_of
+from lnnkit.numeric.functions import FUNCTIONS
 from lnnkit.numeric.interval import Contraction, Interval, Pieces, closed, empty, entered, finite, hull, intersection
 from lnnkit.numeric.power import base_of, exponent_of, power, raise_to, root
 from lnnkit.numeric.rounded_off import errors, let_out
 from lnnkit.numeric.step import Apply, Constant, Number, Step
 
 _SUMS = ("add", "subtract")
-_WHOLE = (*_SUMS, "multiply", "negate", "abs")  # operations that are exact on integers, up to 2^53
+_WHOLE = {*_SUMS, "multiply", "negate", *(name for name, function in FUNCTIONS.items() if function.whole)}
+"""Operations that are exact on integers, up to 2^53."""
 _Narrowing = Callable[[], Pieces]
 
 
@@ -102,13 +103,10 @@ def _applied(step: Apply, steps: Sequence[Step], values: Sequence[Pieces], like:
             return power(*operands) if exponent is None or base is not None else raise_to(operands[0], exponent)
         case "negate":
             return negate(operands[0])
-        case "abs":
-            return arithmetic.absolute(operands[0])
-        case "sqrt":
-            return arithmetic.square_root(operands[0])
         case "unknown":
             return interval.single(-math.inf, math.inf, like)
-        case unit:
+        case name:
+            unit = FUNCTIONS[name] if isinstance(name, str) else name
             return unit.image(operands)
 
 
@@ -121,15 +119,15 @@ def _narrowings(
             return [lambda: node]
         case "add":
             made_of = [_made_of(steps, values, operand) for operand in step.operands]
-            others = _others(operands, partial(sum_of, made_of=_together(made_of)))
-            rest = [_together([*made_of[:place], *made_of[place + 1 :]]) for place in range(len(others))]
-            return [partial(_summand, node, *other) for other in zip(others, rest, strict=True)]
+            rests = others(operands, partial(sum_of, made_of=_together(made_of)))
+            rest = [_together([*made_of[:place], *made_of[place + 1 :]]) for place in range(len(rests))]
+            return [partial(_summand, node, *other) for other in zip(rests, rest, strict=True)]
         case "subtract":
             one, other = operands
             first, second = (_made_of(steps, values, operand) for operand in step.operands)
             return [lambda: sum_of(node, other, second), lambda: sum_of(one, negate(node), first)]
         case "multiply":
-            return [partial(arithmetic.factor, node, other) for other in _others(operands, arithmetic.multiply)]
+            return [partial(arithmetic.factor, node, other) for other in others(operands, arithmetic.multiply)]
         case "divide":
             one, other = operands
             return [lambda: arithmetic.multiply(node, other), lambda: arithmetic.factor(one, node)]
@@ -141,13 +139,10 @@ def _narrowings(
             return [lambda: base_of(node, exponent, base), lambda: exponent_of(node, base, exponent)]
         case "negate":
             return [lambda: negate(node)]
-        case "abs":
-            return [lambda: arithmetic.absolute_of(node)]
-        case "sqrt":
-            return [lambda: arithmetic.square_root_of(node)]
         case "unknown":
             return [None] * len(operands)
-        case unit:
+        case name:
+            unit = FUNCTIONS[name] if isinstance(name, str) else name
             return [partial(Pieces, *left) for left in unit.left(node, operands)]
 
 
@@ -168,13 +163,6 @@ def _made_of(steps: Sequence[Step], values: Sequence[Pieces], top: int) -> Seque
 def _together(parts: Sequence[Sequence[Pieces] | None]) -> Sequence[Pieces] | None:
     present = [part for part in parts if part is not None]
     return [union for part in present for union in part] if len(present) == len(parts) else None
-
-
-def _others(operands: Sequence[Pieces], combine: Callable[[Pieces, Pieces], Pieces]) -> list[Pieces]:
-    """For each of two or more operands the combination of all others, built from prefixes and suffixes."""
-    before = list(accumulate(operands[:-1], combine))
-    after = list(accumulate(reversed(operands[1:]), lambda rest, operand: combine(operand, rest)))[::-1]
-    return [after[0], *map(combine, before[:-1], after[1:]), before[-1]]
 
 
 # --- contraction ------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Literal
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, quietly
+from lnnkit.numeric.functions import FUNCTIONS
 from lnnkit.numeric.interval import Contraction, Interval, Pieces, closed, entered, hull, intersection
 from lnnkit.numeric.rounded_off import Errors, at_rows, errors, magnitude
 from lnnkit.numeric.step import Apply, Constant, FixedUnit, Number, Operation, Step
@@ -72,7 +73,8 @@ class Term:
         """Whether the term may be undefined on a part of a box that contraction should remove. An integral power is
         defined everywhere except, if negative, at 0, which is never an end that contraction could remove."""
         return any(
-            step.operation == "sqrt" or (step.operation == "power" and (last is None or last % 1 != 0))
+            (step.operation in FUNCTIONS and not FUNCTIONS[str(step.operation)].total)
+            or (step.operation == "power" and (last is None or last % 1 != 0))
             for step, last in self._applied
         )
 

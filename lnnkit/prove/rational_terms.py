@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,19 @@ def applied(operation: object, x: Sequence[Any]) -> Any:
             return -x[0]
         case "abs":
             return abs(x[0])
+        case "floor" | "ceil":
+            return Fraction(math.floor(x[0]) if operation == "floor" else math.ceil(x[0]))
+        case "round":
+            size = Fraction(math.floor(abs(x[0]) + Fraction(1, 2)))
+            return size if x[0] > 0 else -size
+        case "least" | "greatest":
+            return min(x) if operation == "least" else max(x)
+        case "log" if x[0] <= 0:
+            raise NoValue
+        case "exp" | "cos" | "sin" if x[0] == 0:
+            return Fraction(operation != "sin")
+        case "log" if x[0] == 1:
+            return Fraction(0)
         case "divide":
             if x[1] == 0:
                 raise NoValue
@@ -137,6 +150,20 @@ def applied(operation: object, x: Sequence[Any]) -> Any:
             if math.isfinite(value.lower.item()) and value.lower.item() == value.upper.item():
                 return rational(value.lower.item())
     raise NotRational
+
+
+def _stepwise(z3: Z3, operation: str, x: Sequence[Z3]) -> Z3:
+    """A function to whole numbers, or the least or the greatest of several."""
+    if operation in ("least", "greatest"):
+        before = operator.le if operation == "least" else operator.ge
+        return reduce(lambda one, other: z3.If(before(one, other), one, other), x)
+    one = x[0]
+    if one.is_int():
+        return one
+    half = z3.RealVal("1/2", one.ctx)
+    if operation == "round":
+        return z3.If(one >= 0, z3.ToInt(one + half), -z3.ToInt(half - one))
+    return z3.ToInt(one) if operation == "floor" else -z3.ToInt(-one)
 
 
 class ArithmeticEncoding:
@@ -223,6 +250,8 @@ class ArithmeticEncoding:
                 return applied(operation, x)
             case "abs":
                 return self._z3.If(x[0] >= 0, x[0], -x[0])
+            case "floor" | "ceil" | "round" | "least" | "greatest":
+                return _stepwise(self._z3, operation, x)
             case "divide":
                 return self._quotient(operands[0], operands[1], there)
             case "sqrt":

@@ -208,10 +208,10 @@ class Arithmetic(Node):
 
 @dataclass(frozen=True, slots=True)
 class Function(Node):
-    """``abs(term)`` or ``sqrt(term)``."""
+    """``abs(term)``, or another function of one term; ``min`` and ``max`` take several."""
 
-    name: Literal["abs", "sqrt"]
-    operand: Expression
+    name: Literal["abs", "sqrt", "exp", "log", "sin", "cos", "floor", "ceil", "round", "min", "max"]
+    operands: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)

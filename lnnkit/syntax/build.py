@@ -15,6 +15,7 @@ from lnnkit.syntax.identifiers import (
     AGGREGATE_HINT,
     AGGREGATES,
     FUNCTIONS,
+    NAMEABLE,
     SHOUTED,
     UNITS,
     is_name,
@@ -297,8 +298,10 @@ class AstBuilder:
                 self._alone(children[1], children[0])
                 return ast.Negate(operand, span=span)
             case "function":
-                name = cast(Any, self.text(children[0]))
-                return ast.Function(name, self.expression(children[2], scope, depth), span=span)
+                if len(children) == 4 and self.text(children[0]) in AGGREGATES:
+                    raise self._called_aggregate(children[0])
+                operands = tuple([self.expression(child, scope, depth) for child in children[2:-1:2]])
+                return ast.Function(cast(Any, self.text(children[0])), operands, span=span)
             case "unit":
                 given = self._is(children[-1], "attributes")
                 attributes = self._attributes(children[-1]) if given else ()
@@ -337,8 +340,7 @@ class AstBuilder:
             hint = f"write `{cases}`" if cases else "write `P -> Q` for if P then Q"
             raise self._fault("if-then", "`IF` is not a function", called, hint)
         if name in AGGREGATES:
-            hint = f'{AGGREGATE_HINT}; a predicate of that name: `"{name}"`'
-            raise self._fault("aggregate", aggregate_message(name), called, hint)
+            raise self._called_aggregate(called)
         self._free_name(called)
         places = [child for child in arguments if self.text(child) == "_"]
         if places:
@@ -350,6 +352,11 @@ class AstBuilder:
             if re.match(r"\s*(fact|label)\b", self.source.text[self.offset :]):
                 hint = f"a fact names its entities; that there is one is written `axiom exists {bound}: {atom}`"
             raise self._fault("reserved-underscore", "`_` is reserved and cannot be an argument", places[0], hint)
+
+    def _called_aggregate(self, called: ParseNode) -> Rejected:
+        name = self.text(called)
+        hint = f'{AGGREGATE_HINT}; a predicate of that name: `"{name}"`'
+        return self._fault("aggregate", aggregate_message(name), called, hint)
 
     def _argument(self, token: Token, scope: BoundNames) -> ast.Argument:
         span = self.span(token)
@@ -533,7 +540,7 @@ class AstBuilder:
         if text in AGGREGATES:
             hint = f'quote a predicate of that name: "{text}"; {AGGREGATE_HINT}'
             raise self._fault("reserved-name", f"`{text}` is reserved for aggregates", branch, hint)
-        if text in FUNCTIONS or text in UNITS:
+        if text in FUNCTIONS.keys() - NAMEABLE or text in UNITS:
             hint = f'choose another name, or quote it: "{text}"'
             raise self._fault("reserved-name", f"`{text}` is a function of the language", branch, hint)
         return self._name(branch)

@@ -17,19 +17,26 @@ KEYWORDS = (
 )  # fmt: skip
 DECLARING = ("predicate", "number", "date")
 WORDS = frozenset(["and", "or", "xor", "not", "implies", "iff", "forall", "exists", "true", "false", "in", "inf"])
-FUNCTIONS = frozenset(("abs", "sqrt"))
+FUNCTIONS = {
+    **{name: name for name in ("abs", "sqrt", "exp", "log", "sin", "cos", "floor", "ceil", "round")},
+    "min": "least", "max": "greatest",
+}  # fmt: skip
+"""The functions of terms, with the names of their operations: `min` and `max` are those of aggregates."""
+NAMEABLE = frozenset(("exp", "log", "sin", "cos", "floor", "ceil", "round"))
+"""Functions whose words may also be the names of predicates and numbers."""
 FOREIGN_FUNCTIONS = {
-    "max": "at least one of them: `max(a, b) > c` is `a > c | b > c`, and `max(a, b) < c` is `a < c & b < c`",
-    "min": "all of them: `min(a, b) > c` is `a > c & b > c`, and `min(a, b) < c` is `a < c | b < c`",
-    "exp": "write a power: `2.718281828459045 ^ age(X)`",
-    "log": "compare powers instead: `log(a) > 2` is `a > 2.718281828459045 ^ 2`",
-    "ln": "compare powers instead: `ln(a) > 2` is `a > 2.718281828459045 ^ 2`",
+    "ln": "write `log(a)`, which is the natural logarithm",
+    "log10": "write `log(a) / log(10)`",
+    "log2": "write `log(a) / log(2)`",
     **dict.fromkeys(("pow", "power"), "write `a ^ b`"),
     "square": "write `a ^ 2`",
-    "round": "compare with both ends: `2.5 <= a < 3.5`",
-    "floor": "compare with both ends: `3 <= a < 4`",
-    "ceil": "compare with both ends: `2 < a <= 3`",
-    "mod": "remainders cannot be computed: state each entity's remainder as a number",
+    **dict.fromkeys(("fabs", "absolute"), "write `abs(a)`"),
+    "ceiling": "write `ceil(a)`",
+    **dict.fromkeys(("trunc", "int"), "write `floor(a)`, and `ceil(a)` for negative numbers"),
+    "tan": "write `sin(a) / cos(a)`",
+    "mod": "write `a - b * floor(a / b)`",
+    "least": "write `min(a, b)`",
+    "greatest": "write `max(a, b)`",
     **dict.fromkeys(("avg", "average", "mean"), "write `(a + b) / 2`"),
     "sum": "write `a + b`",
 }
@@ -43,6 +50,7 @@ FOREIGN_DATES = {
     **dict.fromkeys(("dateadd", "date_add", "adddate"), "add days: `since(X) + 30 days`"),
 }
 """The same of dates; a number may well have one of these names."""
+FUNCTIONS_LISTED = "there are " + ", ".join(f"`{name}`" for name in FUNCTIONS)
 TEXT_FUNCTIONS = re.findall(
     r"\w+",
     "startswith endswith contains includes like ilike match matches regex regexp rlike glob len length strlen lower"

@@ -28,7 +28,7 @@ _CONNECTIVES: Mapping[type, tuple[str, int, int]] = {  # with the least strength
     ast.Iff: ("<->", _IMPLIES, _IMPLIES),
 }
 
-_TAKEN = AGGREGATES | FUNCTIONS | UNITS | SHOUTED | {"query"}  # a lone query may start with its keyword
+_TAKEN = AGGREGATES | FUNCTIONS.keys() | UNITS | SHOUTED | {"query"}  # a lone query may start with its keyword
 _LEARNABLE_END = re.compile(r"\?(?:[^\W\d_][\w-]*)?$")
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"})
 
@@ -159,9 +159,10 @@ class _Printer:
                 return "-" + self._term(operand, _NEGATE, scope)
             case ast.Arithmetic():
                 return self._arithmetic(node, scope)
-            case ast.Function(name=name, operand=operand):
-                level = _IFF if isinstance(operand, ast.Aggregate) else _SUM
-                return f"{name}({self.expression(operand, level, True, scope)})"
+            case ast.Function(name=name, operands=(ast.Aggregate() as operand,)):
+                return f"{name}({self.expression(operand, _IFF, True, scope)})"
+            case ast.Function(name=name, operands=operands):
+                return f"{name}({self._terms(operands, scope)})"
             case ast.Unit(name=name, operands=operands, attributes=attributes):
                 return f"{name}({self._terms(operands, scope)}){_attributes(attributes)}"
             case ast.UnknownFunction(name=name, operands=operands):

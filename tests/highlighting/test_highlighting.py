@@ -60,6 +60,7 @@ query ∀x(Infected(x)) ⊕ ∃X: Rain ∧ ⊤ → ⊥ ↔ X ≠ anna  # ends
 rule age(X) = ?f(b(X), 2 * b(X)) - ?(b(X))
 query years(born(X), date "2024-01-15") > 3 | months(born(X), born(Y)) > 1 | born(X) + 30 days > born(Y) + 1 day
 fact born(anna) = "2004-03-01T12:00"
+query min(exp(b(X)), log(b(X)), sin(b(X))) + max(cos(b(X)), floor(b(X)), ceil(b(X)), round(b(X)))
 query A => B <=> C ⇒ D
 """
 

@@ -100,7 +100,7 @@ MISTAKES = [
     _("fact Well(ann) = ⟦True⟧", "= 1", "fact Well(ann) = 1"),
     _("rule age(X) ⟦**⟧ 2 > 100 -> Old(X)", "^", "rule age(X) ^ 2 > 100 -> Old(X)"),
     _("rule income(X) ⟦//⟧ 12 > 3 -> Paid(X)", "/", "rule income(X) / 12 > 3 -> Paid(X)"),
-    advice("rule ⟦max⟧(age(X), 20) > 30 -> Old(X)", "a > c | b > c", "rule age(X) > 30 | 20 > 30 -> Old(X)"),
+    advice("rule ⟦ln⟧(age(X)) > 3 -> Old(X)", "write `log(a)`", "rule log(age(X)) > 3 -> Old(X)"),
     _("fact City(ann, ⟦'Oslo'⟧)", '"Oslo"', 'fact City(ann, "Oslo")'),
     _("rule ⟦IF⟧(Person(X), Well(X), Ill(X))", "(Person(X) -> Well(X)) & (~Person(X) -> Ill(X))",
       "rule (Person(X) -> Well(X)) & (~Person(X) -> Ill(X))"),

@@ -36,8 +36,14 @@ EXPONENTS = (-3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 SIGNS: tuple[Sign, ...] = (">", ">=", "<", "<=", "=", "!=")
 
 
-def random_term(draw: random.Random, numbers: int, size: int, *, once: bool = False) -> Term:
-    """A term over at most ``numbers`` inputs with about ``size`` operations; each number ``once`` if so asked."""
+OF_ONE = ("exp", "log", "sin", "cos", "floor", "ceil", "round")
+
+
+def random_term(
+    draw: random.Random, numbers: int, size: int, *, once: bool = False, functions: Sequence[str] = ()
+) -> Term:
+    """A term over at most ``numbers`` inputs with about ``size`` operations, a third of them ``functions`` if there are
+    any; each number ``once`` if so asked."""
     unused = list(range(numbers))
 
     def leaf() -> Term:
@@ -52,14 +58,16 @@ def random_term(draw: random.Random, numbers: int, size: int, *, once: bool = Fa
         if left == 0:
             return leaf()
         kind = draw.choice(("add", "subtract", "multiply", "divide", "fixed", "power", "negate", "abs", "sqrt"))
-        if kind in ("negate", "abs", "sqrt"):
+        if functions and draw.random() < 1 / 3:
+            kind = draw.choice(functions)
+        if kind in ("negate", "abs", "sqrt", *OF_ONE):
             return apply(kind, build(left - 1))  # pyright: ignore[reportArgumentType] - the three are operations
         if kind == "fixed":
             return apply("power", build(left - 1), constant_term(draw.choice(EXPONENTS)))
         if kind == "power" and draw.random() < 0.7:
             kind = "multiply"
         some = draw.randint(0, left - 1)
-        if kind in ("add", "multiply") and draw.random() < 0.2:
+        if kind in ("add", "multiply", "least", "greatest") and draw.random() < 0.2:
             return apply(kind, build(some), build(left - 1 - some), leaf())  # pyright: ignore[reportArgumentType]
         return apply(kind, build(some), build(left - 1 - some))  # pyright: ignore[reportArgumentType]
 
@@ -153,9 +161,24 @@ def _operation(operation: str, own: Sequence[Values]) -> Values:
             return -own[0]
         case "abs":
             return np.abs(own[0])
-        case "sqrt":
-            return np.sqrt(own[0])
+        case "exp":
+            return np.maximum(np.exp(own[0]), 5e-324)  # never 0
+        case "sin" | "cos" | "sqrt" | "log":
+            return getattr(np, operation)(own[0])
+        case "floor" | "ceil":
+            near = np.rint(own[0])
+            return np.where(_close(near, own[0]), near, getattr(np, operation)(own[0]))
+        case "round":
+            size, down = np.abs(own[0]), np.floor(np.abs(own[0]))
+            up = (size - down >= 0.5) | _close(down + 0.5, size)
+            return np.sign(own[0]) * np.where(size < 2**52, down + up, size)
+        case "least" | "greatest":
+            return np.stack(own).min(0) if operation == "least" else np.stack(own).max(0)
     raise AssertionError(operation)
+
+
+def _close(one: Values, other: Values) -> Values:
+    return np.abs(one - other) <= np.minimum(1e-9 * np.abs(other), 1e-6)
 
 
 def truth(relation: Comparator, left: Values, right: Values) -> Values:

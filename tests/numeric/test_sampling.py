@@ -12,6 +12,7 @@ from lnnkit.numeric import Apply, Comparison, Interval, Term
 from tests.blocks import at_length
 from tests.numeric.random_terms import (
     ENDS,
+    OF_ONE,
     Values,
     contract,
     evaluate,
@@ -27,6 +28,7 @@ from tests.numeric.random_terms import (
 Shape = tuple[int, int, bool]  # numbers, operations, each number once
 SHAPES: list[Shape] = [(1, 2, True), (2, 2, True), (3, 4, True), (2, 3, False), (3, 6, False)]
 ROWS, POINTS = 6, 60
+FUNCTIONS = (*OF_ONE, "least", "greatest")
 
 
 def outside(values: Values, lower: float, upper: float, slack: float = 1e-9) -> Values:
@@ -54,6 +56,13 @@ def test_five_thousand_terms(shape: Shape, seed: int) -> None:
     check_contractions(seed, shape, 350)
 
 
+@pytest.mark.parametrize("count", at_length([12, 700], plain=1))
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_terms_with_functions(shape: Shape, count: int) -> None:
+    check_hulls(30, shape, count, FUNCTIONS)
+    check_contractions(31, shape, count, FUNCTIONS)
+
+
 @pytest.mark.parametrize("count", at_length([100, 2000], plain=1))
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_intervals_and_single_numbers_beside_each_other_have_the_truth_that_they_have_alone(
@@ -73,12 +82,12 @@ def test_intervals_and_single_numbers_beside_each_other_have_the_truth_that_they
             assert end.tolist() == np.concatenate(ends)[order].tolist(), (comparison, boxes, points)
 
 
-def check_hulls(seed: int, shape: Shape, count: int) -> None:
+def check_hulls(seed: int, shape: Shape, count: int, functions: Sequence[str] = ()) -> None:
     draw, points = random.Random(seed), np.random.default_rng(seed)
     numbers, size, once = shape
     met = 0
     for _ in range(count):
-        term = random_term(draw, numbers, size, once=once)
+        term = random_term(draw, numbers, size, once=once, functions=functions)
         boxes = [[random_box(draw) for _ in range(numbers)] for _ in range(ROWS)]
         hull, defined = term.hull(intervals(boxes))
         assert not bool(np.isnan(hull.lower).any() | np.isnan(hull.upper).any())
@@ -104,13 +113,13 @@ def representable(term: Term, at: Sequence[np.ndarray]) -> np.ndarray:
     return good
 
 
-def check_contractions(seed: int, shape: Shape, count: int) -> None:
+def check_contractions(seed: int, shape: Shape, count: int, functions: Sequence[str] = ()) -> None:
     draw, points = random.Random(seed), np.random.default_rng(seed)
     numbers, size, once = shape
     met = contracted = 0
     for _ in range(count):
-        left = random_term(draw, numbers, size, once=once)
-        right = random_term(draw, numbers, draw.choice((0, 0, 1)))
+        left = random_term(draw, numbers, size, once=once, functions=functions)
+        right = random_term(draw, numbers, draw.choice((0, 0, 1)), functions=functions)
         relation = random_relation(draw)
         comparison = Comparison(left, right, relation)
         boxes = [[random_box(draw) for _ in range(numbers)] for _ in range(ROWS)]

@@ -6,6 +6,7 @@ A comparison of which a term has no value is false. Terms and formulas are neste
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ NUMBERS = ("a", "b", "c")  # and x(anna), x(bob)
 Number = float | Fraction
 RELATIONS = (">", ">=", "<", "<=", "=", "!=")
 Tree = tuple[Any, ...]
+FUNCTIONS = ("floor", "ceil", "round", "min", "max")
 _NEAR = 1e-6
 
 
@@ -37,13 +39,15 @@ class Case:
         return "\n".join(lines) + "\n"
 
 
-def draw(seed: int) -> Case:
-    return _Drawer(random.Random(f"partial terms {seed}")).case()
+def draw(seed: int, *, functions: bool = False) -> Case:
+    """A random case; with ``functions``, a third of its operations are of `FUNCTIONS`."""
+    kinds = ["+", "-", "*", "/", "/", "/", "^", "abs", "sqrt"]
+    return _Drawer(random.Random(f"partial terms {seed}"), kinds + [*FUNCTIONS] * functions).case()
 
 
 class _Drawer:
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
+    def __init__(self, rng: random.Random, kinds: list[str]) -> None:
+        self.rng, self.kinds = rng, kinds
 
     def case(self) -> Case:
         rng = self.rng
@@ -83,8 +87,8 @@ class _Drawer:
             if scope and rng.random() < 0.6:
                 return "number", "x(X)"
             return "number", rng.choice([*NUMBERS, "x(anna)", "x(bob)"])
-        kind = rng.choice(["+", "-", "*", "/", "/", "/", "^", "abs", "sqrt"])
-        if kind in ("abs", "sqrt"):
+        kind = rng.choice(self.kinds)
+        if kind in ("abs", "sqrt", "floor", "ceil", "round"):
             return kind, self.term(scope, depth - 1)
         if kind == "^":
             return kind, self.term(scope, depth - 1), Fraction(rng.choice(["2", "-1", "-2", "0", "0.5", "-0.5", "3"]))
@@ -100,8 +104,8 @@ def written(tree: Tree) -> str:
             return f"({float(value)})"
         case ("number", name):
             return name
-        case ("abs" | "sqrt" as name, inner):
-            return f"{name}({written(inner)})"
+        case ("abs" | "sqrt" | "floor" | "ceil" | "round" | "min" | "max" as name, *inner):
+            return f"{name}({', '.join(map(written, inner))})"
         case ("^", base, exponent):
             return f"(({written(base)}) ^ ({float(exponent)}))"
         case ("+" | "-" | "*" | "/" as sign, one, other):
@@ -191,6 +195,8 @@ class Solved:
             case ("abs", inner):
                 x = self.term(inner, there)
                 return z3.If(x < 0, -x, x)
+            case ("floor" | "ceil" | "round" as name, inner):
+                return self.whole(name, self.term(inner, there))
             case ("sqrt", inner):
                 return self.root(self.term(inner, there), there)
             case ("^", base, exponent):
@@ -204,7 +210,24 @@ class Solved:
         x, y = self.term(tree[1], there), self.term(tree[2], there)
         if tree[0] == "/":
             return self.quotient(x, y, there)
+        if tree[0] in ("min", "max"):
+            made, sign = self.fresh(), 1 if tree[0] == "min" else -1
+            self.solver.add(sign * made <= sign * x, sign * made <= sign * y, z3.Or(made == x, made == y))
+            return made
         return x + y if tree[0] == "+" else x - y if tree[0] == "-" else x * y
+
+    def whole(self, name: str, value: Any) -> Any:
+        """A whole number, by the inequalities that determine it."""
+        z3, made = self.z3, self.fresh()
+        self.solver.add(z3.IsInt(made))
+        if name == "round":
+            near = z3.And(2 * made - 1 <= 2 * value, 2 * value < 2 * made + 1)
+            below = z3.And(2 * made - 1 < 2 * value, 2 * value <= 2 * made + 1)
+            self.solver.add(z3.If(value >= 0, near, below))
+        else:
+            sign = 1 if name == "floor" else -1
+            self.solver.add(sign * made <= sign * value, sign * value < sign * made + 1)
+        return made
 
     def quotient(self, one: Any, other: Any, there: list[Any]) -> Any:
         made = self.fresh()
@@ -239,6 +262,13 @@ def value(tree: Tree, numbers: Mapping[str, Number]) -> Number:
             return numbers[name]
         case ("abs", inner):
             return abs(value(inner, numbers))
+        case ("floor" | "ceil" as name, inner):
+            return Fraction(getattr(math, name)(value(inner, numbers)))
+        case ("round", inner):
+            given = Fraction(value(inner, numbers))
+            return (1 if given > 0 else -1) * Fraction(math.floor(abs(given) + Fraction(1, 2)))
+        case ("min" | "max" as name, *inner):
+            return (min if name == "min" else max)(value(each, numbers) for each in inner)
         case ("sqrt", inner):
             return _power(value(inner, numbers), Fraction(1, 2))
         case ("^", base, exponent):

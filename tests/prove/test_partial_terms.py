@@ -13,7 +13,7 @@ from tests.blocks import in_blocks
 from tests.prove.partial_terms import Case, Solved, draw, fits, points, truth, written
 
 z3 = pytest.importorskip("z3", reason="z3-solver is not installed")
-ALL, PLAIN, BLOCK = 1000, 3, 100
+ALL, FUNCTIONS, PLAIN, BLOCK = 1000, 400, 3, 100
 SECONDS, MILLISECONDS = 6.0, 1500
 
 
@@ -22,6 +22,13 @@ SECONDS, MILLISECONDS = 6.0, 1500
 def test_verdicts_and_worlds(block: range, reading: Reading) -> None:
     for seed in block:
         check(seed, draw(seed), reading)
+
+
+@pytest.mark.parametrize("reading", ["classical", "exact"])
+@pytest.mark.parametrize("block", in_blocks(range(FUNCTIONS), BLOCK, PLAIN))
+def test_verdicts_and_worlds_with_functions(block: range, reading: Reading) -> None:
+    for seed in block:
+        check(seed, draw(seed, functions=True), reading)
 
 
 def check(seed: int, case: Case, reading: Reading) -> None:

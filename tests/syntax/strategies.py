@@ -128,7 +128,9 @@ def expressions(draw: st.DrawFn, depth: int = 3, scope: tuple[str, ...] = ()) ->
             operator = draw(st.sampled_from(("+", "-", "*", "/", "^")))
             return ast.Arithmetic(span=HERE, operator=operator, left=draw(inner), right=draw(inner))
         case 13:
-            return ast.Function(span=HERE, name=draw(st.sampled_from(("abs", "sqrt"))), operand=draw(inner))
+            name = draw(st.sampled_from(("abs", "sqrt", "exp", "log", "floor", "round", "min", "max")))
+            operands = tuple(draw(st.lists(inner, min_size=2 if name in ("min", "max") else 1, max_size=3)))
+            return ast.Function(span=HERE, name=name, operands=operands)
         case 14:
             name = draw(st.sampled_from(("nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu")))
             operands = tuple(draw(st.lists(inner, min_size=1, max_size=3)))

@@ -152,6 +152,14 @@ class _Encoding:
                 return self.z3.Product(list(x))
             case "abs":
                 return self.z3.If(x[0] >= 0, x[0], -x[0])
+            case "floor" | "ceil":
+                return self._floor(x[0]) if operation == "floor" else -self._floor(-x[0])
+            case "round":
+                half = self.number(0.5)
+                return self.z3.If(x[0] >= 0, self._floor(x[0] + half), -self._floor(half - x[0]))
+            case "least" | "greatest":
+                before = operator.le if operation == "least" else operator.ge
+                return reduce(lambda one, other: self.z3.If(before(one, other), one, other), x)
             case "divide":
                 there.append(x[1] != 0)
                 return x[0] / x[1]
@@ -163,6 +171,9 @@ class _Encoding:
             case "power" if constant is not None and constant.is_integer() and 1 <= constant <= _POWER:
                 return self.z3.Product([x[0]] * int(constant))
         return None
+
+    def _floor(self, value: Z3) -> Z3:
+        return self.z3.ToReal(self.z3.ToInt(value))
 
     def _quantifier(self, form: Form) -> Z3:
         sorts = bound_sorts(form, self._world.program.predicates)

@@ -16,6 +16,7 @@ from lnnkit.numeric import Apply, Comparison, Constant, Number, Operation, froze
 from lnnkit.numeric import Term as Arithmetic
 from lnnkit.numeric.term import apply, constant, number, undetermined
 from lnnkit.syntax import ast
+from lnnkit.syntax.identifiers import FUNCTIONS
 
 _OPERATIONS: dict[str, Operation] = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "power"}
 _TRIED = 1000  # assignments tried to recognise a formula as an instance of another, a limit of work
@@ -169,7 +170,7 @@ def _term(formula: ast.Expression, place: _Place) -> Arithmetic:
         case ast.Negate():
             return apply("negate", *operands)
         case ast.Function():
-            return apply(formula.name, *operands)
+            return apply(cast("Operation", FUNCTIONS[formula.name]), *operands)
         case ast.Arithmetic():
             return apply(_OPERATIONS[formula.operator], *operands)
         case ast.Unit("years" | "months" as name):
@@ -210,7 +211,7 @@ def _text(term: Arithmetic) -> str:
                 built.append(f"#{step.index}")
             case Constant():
                 built.append(repr(step.value))
-            case Apply(operation=str() as operation) if operation not in ("negate", "abs", "sqrt", "unknown"):
+            case Apply(operation=str() as operation) if operation in _OPERATIONS.values():
                 first, *rest = (built[place] for place in step.operands)
                 for operand in rest:
                     first = f"({first} {operation} {operand})"

@@ -228,7 +228,7 @@ def _stays_whole(node: ast.Expression) -> bool:
         case ast.Arithmetic(operator=operator):
             return operator in ("+", "-", "*")
         case ast.Function(name=name):
-            return name == "abs"
+            return name in ("abs", "floor", "ceil", "round", "min", "max")
         case ast.Comparison():
             return not node.attributes and "<?>" not in node.operators
     return isinstance(node, (ast.Atom, ast.Number, ast.Negate))

@@ -8,7 +8,15 @@ import re
 from lnnkit.syntax.dates import DATE, date_as_number, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import CONNECTIVES, END, Fault
-from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, DECLARING, FOREIGN_DATES, FOREIGN_FUNCTIONS, unglued
+from lnnkit.syntax.identifiers import (
+    AGGREGATE_HINT,
+    AGGREGATING,
+    DECLARING,
+    FOREIGN_DATES,
+    FOREIGN_FUNCTIONS,
+    FUNCTIONS_LISTED,
+    unglued,
+)
 from lnnkit.syntax.mistakes.rows import in_table
 from lnnkit.syntax.rewrite import aggregate_message, between, parts_of_call
 from lnnkit.syntax.span import Source, Span
@@ -88,12 +96,12 @@ def foreign_function(fault: Fault) -> Diagnostic | None:
         inside = parts_of_call(text[fault.before[place].start : fault.piece.end])
         if called.text.lower() in AGGREGATING and len(inside) == 1:
             return fault.report_at(called, "aggregate", aggregate_message(called.text), AGGREGATE_HINT)
-        for known, others in (
-            (FOREIGN_FUNCTIONS, "`abs` and `sqrt`"),
-            (FOREIGN_DATES, "`years` and `months` of dates"),
+        for known, listed in (
+            (FOREIGN_FUNCTIONS, FUNCTIONS_LISTED),
+            (FOREIGN_DATES, "there are `years` and `months` of dates"),
         ):
             if called.text in known:
-                message = f"`{called.text}` is not a function: there are {others}"
+                message = f"`{called.text}` is not a function: {listed}"
                 return fault.report_at(called, "unknown-function", message, known[called.text])
     return None
 

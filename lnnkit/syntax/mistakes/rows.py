@@ -53,7 +53,7 @@ MACROS = {
     "TERM": r"date\s*\"[^\"\n]*\"|-?[\w.]+(?:\([^()]*\)|[\w.:-]*)", "BINDER": r"(?:[∀∃]|\b(?:forall|exists)(?!\w))",
     "ENDS": r"(?P<low>[^,()\[\]]+?)\s*,\s*(?P<high>[^,()\[\]]+?)",
     "EVERY": r"(?:all\s+|each\s+|every\s+|exists?\s+|is\s+)?\s*\w+(?:\s*,\s*\w+)*\s*[:(.\w]",
-    "CALLED": "|".join(sorted(FUNCTIONS | UNITS)), "RESERVED": "|".join(sorted(WORDS | SHOUTED)),
+    "CALLED": "|".join(sorted(FUNCTIONS.keys() | UNITS)), "RESERVED": "|".join(sorted(WORDS | SHOUTED)),
     "CAPITALS": "|".join(sorted(SHOUTED)), "WORDS": "|".join(sorted(WORDS)),
     "METHOD": f"(?i:{'|'.join(sorted(TEXT_FUNCTIONS))})",
     "PROPERTY": "(?i:transitive|symmetric|asymmetric|irreflexive|functional|unique)",
