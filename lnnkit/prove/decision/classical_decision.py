@@ -42,8 +42,8 @@ _MERGING_SECONDS = 5.0  # for worlds in which unnamed individuals are distinct, 
 _MANY = 200  # statements; of fewer, those near the question are not tried first
 _LATE = "time ran out before it was decided"
 _OPEN = (
-    "it depends on arithmetic that the solver cannot be given: a unit, `years` or `months` of unknown dates, an unknown "
-    "exponent, a power above 16, or the exp, log, sin or cos of a number that is not known"
+    "it depends on arithmetic that the solver cannot be given: a unit, `years` or `months` of unknown dates, an "
+    "unknown exponent, a power above 16, or the exp, log, sin or cos of a number that is not known"
 )
 
 
