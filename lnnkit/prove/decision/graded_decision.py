@@ -220,7 +220,8 @@ class LazyBounds(GradedDecision):
         self.cone = self.asked.cone = self.asked.new_cone()
         self.cone.near = _SHOWN
         asked = self.asked
-        self._reading = WorldReading(self._ground.known, asked.statements, asked.mentioning, self.cone.pause)
+        known, most = self._ground.known, self._ground.limit
+        self._reading = WorldReading(known, asked.statements, asked.mentioning, self.cone.pause, most)
         self._turns = 0
         self._drain()
 

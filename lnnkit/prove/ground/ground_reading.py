@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import cast
 
 import numpy as np
 
+from lnnkit.analysis.supports import Analyses, Known
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.engine.inference_run import Run
@@ -22,6 +24,7 @@ from lnnkit.explain.proof.proof import FactSources
 from lnnkit.numeric import Comparison
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
 from lnnkit.prove.rational_terms import Box, GroundAtom, comparison_box, connective_box
+from lnnkit.store.relations import Relation
 
 _NOISE = 1e-12  # ends closer than this are equal
 _ROUNDED = 1e-6  # relative error of a derived number: 1,000 times the tolerance of equality (`lnnkit.numeric.interval`)
@@ -62,6 +65,7 @@ class GroundReading:
         self.program = program
         self.origins = origins
         self._names = names
+        self.plan = fixpoint.plan
         self.relations = fixpoint.grounding.atoms
         crossed = fixpoint.state.crossed  # rows of arrested atoms
         self._arrested = {table.name: frozenset(table.crossed.rows.values.tolist()) for table in crossed}
@@ -148,13 +152,17 @@ class GroundReading:
         low, high = self.box(key)
         return abs(high - low) <= _NOISE
 
-    def true_in_all(self, name: str, columns: Sequence[np.ndarray], length: int) -> np.ndarray:
-        """(length,) 1 where the atoms about these ids are true to some degree in every world, else 0."""
-        if not columns:
-            return np.full(length, float(self.box((name, ()))[0] > 0))
-        table = self.relations.tables[name]
-        rows = table.tuples.find([column.astype(np.int32, copy=False) for column in columns], length)
-        return (table.take(0, rows) > _NOISE).astype(float)
+    def least_truths(self, table: Relation, rows: np.ndarray) -> np.ndarray:
+        """(n,) the truths of rows in the world of all lower ends."""
+        lower = table.take(0, rows)
+        return (lower > _NOISE).astype(float) if self._classical else lower
+
+    @cached_property
+    def least(self) -> Analyses:
+        """Analyses of formulas in that world."""
+        tables = self.relations.tables.items()
+        defaults = {name: table.default if table.numeric else (table.default[0],) * 2 for name, table in tables}
+        return Analyses(defaults, {}, self.domain.empty, frozenset(), Known())
 
     def is_settled(self, name: str) -> bool:
         """Whether the two ends of all atoms of a predicate, or values of a number, are equal."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from lnnkit.check.program import Assertion, Predicate
 from lnnkit.explain.checker.ground_form import Form, Free, Slot, bound_sorts, free_sorts, truth_of
 from lnnkit.explain.checker.proof_world import ProofWorld
-from lnnkit.graph.lifted import GREATEST, LEAST, LiftedGraph
+from lnnkit.graph.lifted import GREATEST, LEAST, LiftedGraph, Root
 from lnnkit.numeric import Comparison
 from lnnkit.numeric import Term as Arithmetic
 from lnnkit.prove.rational_terms import Box, connective_box
@@ -111,6 +111,7 @@ class BoundedStatement:
     lower: float
     upper: float
     variables: tuple[tuple[str, str], ...]  # names and sorts
+    root: Root
     origin: Assertion
     completes: str = ""
 
@@ -198,7 +199,7 @@ class StatementIndex:
             row = _crisp("and", stated.part.operands[0], *same)
             rows.append(Part(GREATEST, operands=(row,), bound=stated.variables) if stated.variables else row)
         whole = _crisp("implies", Part("atom", name, terms), _crisp("or", *rows))
-        return BoundedStatement(whole, 1.0, 1.0, variables, rules[0][0].origin, name)
+        return BoundedStatement(whole, 1.0, 1.0, variables, rules[0][0].root, rules[0][0].origin, name)
 
     def _completing(self, stated: BoundedStatement, head: Part) -> BoundedStatement:
         """A statement as the completion of one of its heads reads it: with an ``exists`` over the variables of open
@@ -226,10 +227,10 @@ class StatementIndex:
 
     def _bounded(self, place: int) -> BoundedStatement:
         check_time()
-        _, origin = self._roots[place]
+        root, origin = self._roots[place]
         form, predicates = self._world.instance(origin, {}), self._world.program.predicates
         truth = truth_of(origin, self._world.starts)
-        return BoundedStatement(part_of(form, predicates), *truth, sorted_variables(form, predicates), origin)
+        return BoundedStatement(part_of(form, predicates), *truth, sorted_variables(form, predicates), root, origin)
 
 
 def _crisp(kind: str, *operands: Part) -> Part:
