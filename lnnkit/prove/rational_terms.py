@@ -18,7 +18,7 @@ from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import Numbers
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number
 from lnnkit.numeric.interval import Interval
-from lnnkit.prove.solving import Z3
+from lnnkit.prove.solving import Z3, solver_module
 
 Box = tuple[float, float]
 GroundAtom = tuple[str, tuple[str, ...]]  # a predicate or number, and entities
@@ -136,17 +136,17 @@ def applied(operation: object, x: Sequence[Any]) -> Any:
 
 
 class ArithmeticEncoding:
-    """Encodes numbers for Z3: reals, or integers if their names are ``whole``. ``asides`` are constraints that the
-    terms need: the ends of numbers, and the definitions of roots. ``nonlinear``: whether variables are multiplied."""
+    """Encodes numbers for Z3, in a context of its own: reals, or integers if their names are ``whole``. ``folded``:
+    known values become constants. ``asides`` are constraints that the terms need: the ends of numbers, and the
+    definitions of roots. ``multiplied``: whether variables are multiplied."""
 
-    def __init__(
-        self, z3: Z3, context: Z3, box: Callable[[GroundAtom], Box], whole: Collection[str], *, folded: bool
-    ) -> None:
+    def __init__(self, box: Callable[[GroundAtom], Box], whole: Collection[str], *, folded: bool) -> None:
+        self.z3 = solver_module()
+        self.context = self.z3.Context()
         self.numbers: dict[GroundAtom, Z3] = {}
         self.asides: list[Z3] = []
         self.roots: dict[tuple[Z3, int], Z3] = {}
-        self.nonlinear = self._bound = False
-        self._z3, self._context = z3, context
+        self.multiplied = self._bound = False
         self._box, self._whole, self._folded = box, whole, folded
 
     def number(self, key: GroundAtom) -> Fraction | Z3:
@@ -155,14 +155,14 @@ class ArithmeticEncoding:
         if self._folded and low == high:
             return rational(low)
         if key not in self.numbers:
-            self.numbers[key] = self._z3.Const(f"{key[0]}({', '.join(key[1])})", self.sort(key[0]))
+            self.numbers[key] = self.z3.Const(f"{key[0]}({', '.join(key[1])})", self.sort(key[0]))
             ends = [self.at_end(key, 0, low), self.at_end(key, 1, high)] if self._folded else []
             self.asides += [end for end in ends if end is not True]
         return self.numbers[key]
 
     def sort(self, name: str) -> Z3:
         """The sort of a number's values."""
-        return (self._z3.IntSort if name in self._whole else self._z3.RealSort)(self._context)
+        return (self.z3.IntSort if name in self._whole else self.z3.RealSort)(self.context)
 
     def at_end(self, key: GroundAtom, end: int, value: float) -> Z3 | bool:
         """The constraint that a variable number is at least (0) or at most (1) ``value``, which may be infinite."""
@@ -170,7 +170,7 @@ class ArithmeticEncoding:
         if not math.isfinite(value):
             return True
         if key[0] in self._whole:
-            limit = self._z3.IntVal(math.floor(value) if end else math.ceil(value), self._context)
+            limit = self.z3.IntVal(math.floor(value) if end else math.ceil(value), self.context)
         else:
             limit = self.real(rational(value))
         return made <= limit if end else made >= limit
@@ -185,7 +185,7 @@ class ArithmeticEncoding:
         there: list[Z3] = []
         self._bound = bound
         try:
-            terms = _terms(arithmetic, values, partial(self._applied, there))
+            terms = _terms(arithmetic, values, partial(self._operation, there))
         except NotRational:
             return None
         if terms is None:
@@ -193,69 +193,69 @@ class ArithmeticEncoding:
         left, right = terms
         if isinstance(left, Fraction) and isinstance(right, Fraction):
             truth = holds(left, right)
-            return self._z3.And(there) if truth and there else truth
-        truth = holds(self._lifted(left), self._lifted(right))
-        return self._z3.And(*there, truth) if there else truth
+            return self.z3.And(there) if truth and there else truth
+        truth = holds(self._term(left), self._term(right))
+        return self.z3.And(*there, truth) if there else truth
 
     def real(self, value: Fraction) -> Z3:
         """A rational constant."""
-        return self._z3.RealVal(f"{value.numerator}/{value.denominator}", self._context)
+        return self.z3.RealVal(f"{value.numerator}/{value.denominator}", self.context)
 
-    def _lifted(self, value: Fraction | Z3) -> Z3:
+    def _term(self, value: Fraction | Z3) -> Z3:
         if not isinstance(value, Fraction):
             return value
-        return self._z3.IntVal(int(value), self._context) if value.denominator == 1 else self.real(value)
+        return self.z3.IntVal(int(value), self.context) if value.denominator == 1 else self.real(value)
 
-    def _applied(self, there: list[Z3], operation: object, operands: Sequence[Fraction | Z3]) -> Fraction | Z3:
+    def _operation(self, there: list[Z3], operation: object, operands: Sequence[Fraction | Z3]) -> Fraction | Z3:
         """The value of an operation where all of ``there`` holds. Raises `NoValue`, `NotRational`."""
         known = [operand for operand in operands if isinstance(operand, Fraction)]
         if len(known) == len(operands):
             with suppress(NotRational):  # an irrational root
                 return applied(operation, known)
-        x: list[Z3] = [self._lifted(operand) for operand in operands]
+        x: list[Z3] = [self._term(operand) for operand in operands]
         match operation:
             case "add" | "subtract" | "multiply" | "negate":
-                self.nonlinear |= operation == "multiply" and len(operands) > len(known) + 1
+                self.multiplied |= operation == "multiply" and len(operands) > len(known) + 1
                 return applied(operation, x)
             case "abs":
-                return self._z3.If(x[0] >= 0, x[0], -x[0])
+                return self.z3.If(x[0] >= 0, x[0], -x[0])
             case "divide":
-                return self._quotient(operands[0], operands[1], there)
+                return self._divided(operands[0], operands[1], there)
             case "sqrt":
-                return self._power(x[0], Fraction(1, 2), there)
+                return self._raised(x[0], Fraction(1, 2), there)
             case "power" if isinstance(operands[1], Fraction):
-                return self._power(x[0], operands[1], there)
+                return self._raised(x[0], operands[1], there)
         raise NotRational
 
-    def _quotient(self, dividend: Fraction | Z3, divisor: Fraction | Z3, there: list[Z3]) -> Z3:
+    def _divided(self, dividend: Fraction | Z3, divisor: Fraction | Z3, there: list[Z3]) -> Z3:
         if isinstance(divisor, Fraction):
             if divisor == 0:
                 raise NoValue
         else:
-            self.nonlinear = True
+            self.multiplied = True
             there.append(divisor != 0)
-        one, other = self._lifted(dividend), self._lifted(divisor)
-        return (self._z3.ToReal(one) if one.is_int() else one) / (self._z3.ToReal(other) if other.is_int() else other)
+        one, other = self._term(dividend), self._term(divisor)
+        return (self.z3.ToReal(one) if one.is_int() else one) / (self.z3.ToReal(other) if other.is_int() else other)
 
-    def _power(self, base: Z3, exponent: Fraction, there: list[Z3]) -> Z3:
+    def _raised(self, base: Z3, exponent: Fraction, there: list[Z3]) -> Z3:
         size, degree = abs(exponent.numerator), exponent.denominator
         if max(size, degree) > _GREATEST_POWER:
             raise NotRational
         if exponent == 0:
-            return self._lifted(Fraction(1))
+            return self._term(Fraction(1))
         if degree > 1:
             there.append(base >= 0)
             base = self._root(base, degree)
-        self.nonlinear |= size > 1
+        self.multiplied |= size > 1
         raised = math.prod([base] * (size - 1), start=base)
-        return raised if exponent > 0 else self._quotient(Fraction(1), raised, there)
+        return raised if exponent > 0 else self._divided(Fraction(1), raised, there)
 
     def _root(self, base: Z3, degree: int) -> Z3:
         if (base, degree) not in self.roots:
             if self._bound:
                 raise NotRational
-            self.nonlinear = True
-            root = self.roots[base, degree] = self._z3.Real(f"?root {len(self.roots)}", self._context)
+            self.multiplied = True
+            root = self.roots[base, degree] = self.z3.Real(f"?root {len(self.roots)}", self.context)
             power = math.prod([root] * (degree - 1), start=root)
-            self.asides.append(self._z3.Implies(base >= 0, self._z3.And(root >= 0, power == base)))
+            self.asides.append(self.z3.Implies(base >= 0, self.z3.And(root >= 0, power == base)))
         return self.roots[base, degree]

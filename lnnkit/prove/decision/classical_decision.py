@@ -1,7 +1,7 @@
 """Whether a question follows in the classical reading: by all that it depends on if that is little, else by lazy
 instantiation. The answer has a core or two worlds.
 
-`LazyDecision` starts with the question alone. The solver's model is laid over the least world (`WorldValues`), and the
+`LazyDecision` starts with the question alone. The solver's model is laid over the least world (`WorldReading`), and the
 instances that this world violates are added. When it violates none, it is a world of the program. If some instances are
 unsatisfiable, so are all of them.
 """
@@ -129,7 +129,7 @@ class ConeDecision(ClassicalDecision):
             for stated in (*statements, *map(ground.index.completion, ground.of_unnamed(question, statements))):
                 self._mark(stated)
         if any(low > high for low, high in map(ground.known.box, cone.atoms)):  # arrested by its own facts
-            self.encoding.arithmetic.asides.append(False)
+            self.encoding.asides.append(False)
 
     def _extended(self, model: Z3) -> bool:
         """Whether a loop formula had to be added, because the model contains atoms that support only each other."""
@@ -212,7 +212,7 @@ class LazyDecision(ClassicalDecision):
     def _extended(self, model: Z3) -> bool:
         """Lay a model over the world and add the instances that it violates; returns whether there are any."""
         self._pause()
-        before = self.count, len(self.encoding.arithmetic.asides)
+        before = self.count, len(self.encoding.asides)
         existing = {name for name, made in self.encoding.existing.items() if self._true(model, made)}
         truths = {
             key: float(self._true(model, made))
@@ -225,7 +225,7 @@ class LazyDecision(ClassicalDecision):
             self._defined.add(key)
             self._add(definition_of(key, self._ground.index, self._ground.known))
         self._complete_rows(model)
-        return before != (self.count, len(self.encoding.arithmetic.asides))
+        return before != (self.count, len(self.encoding.asides))
 
     def _true(self, model: Z3, made: Z3) -> bool:
         return bool(self.encoding.z3.is_true(model.eval(made, model_completion=True)))
@@ -269,7 +269,7 @@ class LazyDecision(ClassicalDecision):
         for key in heads:
             if key not in self._defined and self._reading.box(key)[0] > 0:
                 rules = definition_of(key, self._ground.index, self._reading).rules
-                certain = (rule for rule, _ in rules if rule.stated.lower > 0)
+                certain = (rule for rule in rules if rule.stated.lower > 0)
                 if not any(self._reading.truth(rule.antecedent, rule.bindings)[0] > 0 for rule in certain):
                     yield key
 

@@ -111,7 +111,7 @@ class _Finder:
     def _known_ends(self) -> list[CoreItem]:
         """The known bounds of atoms that have become variables."""
         ends: list[CoreItem] = []
-        for key in [*self.encoding.atoms, *self.encoding.arithmetic.numbers]:
+        for key in [*self.encoding.atoms, *self.encoding.numbers]:
             box, unknown = self.ground.known.box(key), self.ground.known.unknown(key[0])
             ends += [KnownEnd(key, end) for end in (0, 1) if box[end] != unknown[end]]
         return ends
@@ -148,7 +148,7 @@ class _Finder:
             self._pause()
             expanded |= dict.fromkeys(self._behind(item, by_rules) if isinstance(item, KnownEnd) else [item])
         defined = [item for item in expanded if isinstance(item, Definition)]
-        rules = dict.fromkeys(rule for definition in defined for rule, _ in definition.rules)
+        rules = dict.fromkeys(rule for definition in defined for rule in definition.rules)
         if defined:
             expanded[Loop(frozenset(definition.key for definition in defined), tuple(rules))] = None
         return sorted(expanded, key=lambda item: not isinstance(item, KnownEnd))

@@ -264,7 +264,7 @@ def world_of(model: Z3, known: GroundReading, encoding: GradedEncoding) -> Calla
     @cache
     def read(key: GroundAtom) -> Box:
         numeric = known.program.predicates[key[0]].numeric
-        made = (encoding.arithmetic.numbers if numeric else encoding.atoms).get(key)
+        made = (encoding.numbers if numeric else encoding.atoms).get(key)
         if made is None:
             low, high = known.box(key)
             return (low, high) if numeric or low != high else _around(low)

@@ -22,7 +22,7 @@ from lnnkit.prove.ground.dependency_cone import Definition, Loop
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
 from lnnkit.prove.rational_terms import ArithmeticEncoding, Box, rational
-from lnnkit.prove.solving import Z3, SolverStatus, checked, solver_module
+from lnnkit.prove.solving import Z3, SolverStatus, checked
 from lnnkit.time_limit import Deadline
 
 Constraint = Instance | Definition | Loop | BoundedStatement  # a statement about unnamed individuals alone
@@ -37,8 +37,8 @@ _ROOT = 4  # the greatest denominator of an exponent
 _ROWS = 16
 
 
-class GradedEncoding:
-    """Encodes formulas in a Z3 context of its own. ``folded``: settled bounds become constants; otherwise only
+class GradedEncoding(ArithmeticEncoding):
+    """Encodes formulas. ``folded``: settled bounds become constants; otherwise only
     closed-world defaults do. Every constraint is widened by ``slack``, so that a program that is contradictory only by
     rounding stays satisfiable. Numbers with ``whole`` names are integers. ``loose``: whether anything was left open."""
 
@@ -48,15 +48,13 @@ class GradedEncoding:
     def __init__(
         self, reading: GroundReading, whole: Collection[str] = (), *, folded: bool, slack: Fraction = ZERO
     ) -> None:
-        self.z3 = solver_module()
-        self.context = self.z3.Context()
+        super().__init__(reading.box, whole, folded=folded)
         self.atoms: dict[GroundAtom, Z3] = {}
         self.closed: set[str] = set()  # closed predicates for which it was used that unlisted atoms are false
-        self.arithmetic = ArithmeticEncoding(self.z3, self.context, reading.box, whole, folded=folded)
         self.nonlinear = False
         self.loose = False
         self._known = reading
-        self._folded, self._slack = folded, slack
+        self._slack = slack
         self._fresh = 0
 
     def held(self, item: Constraint) -> Z3 | bool:
@@ -65,7 +63,7 @@ class GradedEncoding:
             case Instance():
                 return self._within(item.stated, item.bindings)
             case Definition():
-                needs = [self._needed(rule) for rule, _ in item.rules]
+                needs = [self._needed(rule) for rule in item.rules]
                 if all(need is not None for need in needs):
                     return self._equal(self.atom(item.key), self._greatest(needs))
                 self.loose = True
@@ -74,8 +72,8 @@ class GradedEncoding:
     def said(self, key: GroundAtom, end: int, value: float) -> Z3 | bool:
         """The constraint that the lower (0) or upper (1) end of an atom or number is at least as tight as ``value``."""
         if self._known.program.predicates[key[0]].numeric:
-            self.arithmetic.number(key)
-            return self.arithmetic.at_end(key, end, value)
+            self.number(key)
+            return self.at_end(key, end, value)
         return self._limited(self.atom(key), end, value)
 
     def beyond(self, truth: TruthValue, end: int, limit: Fraction) -> Z3 | bool:
@@ -84,14 +82,14 @@ class GradedEncoding:
 
     def drained(self) -> list[Z3]:
         """The further constraints on what was encoded since the last call."""
-        constraints, self.arithmetic.asides = self.arithmetic.asides, []
+        constraints, self.asides = self.asides, []
         return [self.lifted(said) for said in constraints]
 
     def lifted(self, value: TruthValue | bool) -> Z3:
         """A truth or a constraint as an expression."""
         if isinstance(value, bool):
             return self.z3.BoolVal(value, self.context)
-        return self.arithmetic.real(value) if isinstance(value, Fraction) else value
+        return self.real(value) if isinstance(value, Fraction) else value
 
     def _within(self, stated: BoundedStatement, bindings: Assignment) -> Z3 | bool:
         """The constraint that the truth of a statement is within its bounds."""
@@ -143,8 +141,8 @@ class GradedEncoding:
     def _variable(self, name: str, box: Box | None = None) -> Z3:
         """A truth that is not known, or known to be within ``box``."""
         made = self.z3.Real(name, self.context)
-        self.arithmetic.asides += [made >= 0, made <= 1]
-        self.arithmetic.asides += [self._limited(made, end, value) for end, value in enumerate(box or ())]
+        self.asides += [made >= 0, made <= 1]
+        self.asides += [self._limited(made, end, value) for end, value in enumerate(box or ())]
         return made
 
     def _same(self, one: object, other: object) -> TruthValue:
@@ -153,9 +151,9 @@ class GradedEncoding:
     def _comparison(self, part: Part, bindings: Assignment) -> TruthValue:
         values, keys = list[Any](), [self._known.key(operand, bindings) for operand in part.operands]
         for operand, key in zip(part.operands, keys, strict=True):
-            values.append(self._applied(operand, bindings) if key is None else self.arithmetic.number(key))
+            values.append(self._applied(operand, bindings) if key is None else self.number(key))
         assert isinstance(part.arithmetic, Comparison)
-        holds = self.arithmetic.comparison(part.arithmetic, values, bound=None in keys)
+        holds = self.comparison(part.arithmetic, values, bound=None in keys)
         return self._unknown(part, bindings) if holds is None else self._crisp(holds)
 
     def _crisp(self, holds: Z3 | bool) -> TruthValue:
@@ -200,7 +198,7 @@ class GradedEncoding:
             return min(ONE, max(ZERO, value))
         z3, weights, bias = self.z3, sum(map(rational, part.weights)), rational(part.bias)
         clamped = named = self.z3.Real(self._fresh_name("sum"), self.context)  # so that a clamp mentions the sum once
-        self.arithmetic.asides.append(named == value)
+        self.asides.append(named == value)
         lowest = {"and": bias - weights, "or": 1 - bias, "implies": 1 - bias}.get(part.kind, Fraction(-1))
         highest = {"and": bias, "or": 1 - bias + weights, "implies": 1 - bias + weights}.get(part.kind, Fraction(2))
         if highest > 1:
@@ -317,7 +315,7 @@ class GradedEncoding:
         self.nonlinear = True
         root = self._fresh_truth()  # root ^ denominator = base ^ numerator
         power = reduce(self.times, [root] * exponent.denominator, ONE)
-        self.arithmetic.asides.append(power == self.lifted(raised))
+        self.asides.append(power == self.lifted(raised))
         return root
 
     def quotient(self, dividend: TruthValue, divisor: TruthValue) -> TruthValue:
@@ -327,7 +325,7 @@ class GradedEncoding:
         self.nonlinear = True
         made = self._fresh_truth()
         reached = self.at_least(dividend, divisor)
-        self.arithmetic.asides.append(self.z3.If(reached, made == 1, made * divisor == self.lifted(dividend)))
+        self.asides.append(self.z3.If(reached, made == 1, made * divisor == self.lifted(dividend)))
         return made
 
 

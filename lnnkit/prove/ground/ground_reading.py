@@ -160,8 +160,9 @@ class GroundReading:
     @cached_property
     def least(self) -> Analyses:
         """Analyses of formulas in that world."""
-        tables = self.relations.tables.items()
-        defaults = {name: table.default if table.numeric else (table.default[0],) * 2 for name, table in tables}
+        defaults: dict[str, Box] = {}
+        for name, table in self.relations.tables.items():
+            defaults[name] = table.default if table.numeric else (table.default[0], table.default[0])
         return Analyses(defaults, {}, self.domain.empty, frozenset(), Known())
 
     def is_settled(self, name: str) -> bool:

@@ -31,11 +31,22 @@ _MOST_ROWS = 5_000_000  # greatest number of rows of a join
 Statements = Sequence[BoundedStatement]
 
 
-class WorldValues(GroundReading):
-    """The world of all lower ends of ``known``, except where `say` assigns a truth. Numbers keep their bounds. Open
-    sorts contain the individuals made by `person` that are said to exist, and no others."""
+class WorldReading(GroundReading):
+    """The world of all lower ends of ``known``, except where `violated` assigns a truth. Numbers keep their bounds.
+    Open sorts contain the individuals made by `person` that are said to exist, and no others.
 
-    def __init__(self, known: GroundReading) -> None:
+    It finds the instances of ``statements`` that it violates: at first among all, up to ``most`` of each, then among
+    those that the last change affects. ``mentioning`` gives the statements with a predicate; ``pause`` raises when time
+    runs out."""
+
+    def __init__(
+        self,
+        known: GroundReading,
+        statements: Statements = (),
+        mentioning: Callable[[str], Statements] = lambda _name: (),
+        pause: Callable[[], None] = lambda: None,
+        most: int = 0,
+    ) -> None:
         vars(self).update(vars(known))
         self.known = known
         self._now: dict[GroundAtom, float] = {}
@@ -44,19 +55,11 @@ class WorldValues(GroundReading):
         self._existing: dict[str, list[str]] = {}
         self.sort_of: dict[str, str] = {}  # by unnamed individual
         self.anyones: set[str] = set()  # those that stand for any individual, named ones included
-
-    def say(self, truths: Mapping[GroundAtom, float], existing: Iterable[str]) -> list[GroundAtom]:
-        """Assign truths over the least world, and the individuals that exist; returns the atoms that have changed."""
-        self._before, self._now = self._now, dict(truths)
-        self._existing = {}
-        for person in existing:
-            self._existing.setdefault(self.sort_of[person], []).append(person)
-        self._raised = {}
-        for key in self._now | self._before:
-            if self.known.box(key)[0] <= 0 and self._true(key):
-                self._raised.setdefault(key[0], []).append(key[1])
-        both = self._before | self._now
-        return [key for key in both if self._at(self._before, key) != self._at(self._now, key)]
+        self.added: set[Instance] = set()
+        self.changed: list[GroundAtom] = []  # the atoms of which the last model says something new
+        self._statements, self._mentioning, self._pause = statements, mentioning, pause
+        self._first, self._most = iter(statements), most
+        self._people: set[str] = set()
 
     def person(self, sort: str, *, anyone: bool = False) -> str:
         """A new unnamed individual of an open sort, which does not exist yet; ``anyone`` may be a named entity."""
@@ -64,10 +67,6 @@ class WorldValues(GroundReading):
         self.sort_of[name] = sort
         self.anyones |= {name} if anyone else set()
         return name
-
-    def people(self) -> list[str]:
-        """The unnamed individuals that exist."""
-        return [person for people in self._existing.values() for person in people]
 
     def box(self, key: GroundAtom) -> Box:
         if self.program.predicates[key[0]].numeric:
@@ -106,30 +105,19 @@ class WorldValues(GroundReading):
         truth = said.get(key)
         return self.known.box(key)[0] if truth is None else truth
 
-
-class WorldReading(WorldValues):
-    """Reads instances in such a world, and finds those of ``statements`` that it violates: at first among all, then
-    among those that the last change affects. ``mentioning`` gives the statements with a predicate; ``pause`` raises
-    when time runs out. Up to ``most`` of a statement are taken at first."""
-
-    def __init__(
-        self,
-        known: GroundReading,
-        statements: Statements,
-        mentioning: Callable[[str], Statements],
-        pause: Callable[[], None],
-        most: int,
-    ) -> None:
-        super().__init__(known)
-        self.added: set[Instance] = set()
-        self.changed: list[GroundAtom] = []  # the atoms of which the last model says something new
-        self._statements, self._mentioning, self._pause = statements, mentioning, pause
-        self._first, self._most = iter(statements), most
-        self._people: set[str] = set()
-
     def violated(self, truths: Mapping[GroundAtom, float], existing: Iterable[str] = ()) -> Iterator[Instance]:
-        """Assign truths and individuals that exist; the instances that this violates and that were not ``added``."""
-        self.changed = self.say(truths, existing)
+        """Assign truths over the least world, and the individuals that exist; the instances that this violates and that
+        were not ``added``."""
+        self._before, self._now = self._now, dict(truths)
+        self._existing = {}
+        for person in existing:
+            self._existing.setdefault(self.sort_of[person], []).append(person)
+        self._raised = {}
+        both = self._before | self._now
+        for key in both:
+            if self.known.box(key)[0] <= 0 and self._true(key):
+                self._raised.setdefault(key[0], []).append(key[1])
+        self.changed = [key for key in both if self._at(self._before, key) != self._at(self._now, key)]
         for instance in self._candidates():
             if instance not in self.added and not self.satisfied(instance):
                 self.added.add(instance)
@@ -142,10 +130,10 @@ class WorldReading(WorldValues):
         for key in self.changed:
             self._pause()
             yield from self.affected(key, self._mentioning(key[0]))
-        for person in self.people():
-            if person not in self._people:
-                yield from self._about(person, self.sort_of[person])
-        self._people = set(self.people())
+        people = {person for some in self._existing.values() for person in some}
+        for person in sorted(people - self._people):
+            yield from self._about(person, self.sort_of[person])
+        self._people = people
 
     def affected(self, key: GroundAtom, statements: Sequence[BoundedStatement]) -> Iterator[Instance]:
         """The instances that read an atom and may fail now, or may have failed before."""
@@ -215,7 +203,10 @@ def _needs(known: GroundReading, formula: Formula) -> list[tuple[Literal, ...]]:
     fails = low < formula.lower or high > formula.upper
     supports = ALWAYS if fails else union(upward.loosenings(top, end) for end in ends)
     leaves = ([formula.neurons[element.leaf] for element in support] for support in supports)
-    needs = (frozenset(Literal(leaf.source, leaf.arguments, "either" if leaf.numeric else "lower") for leaf in some) for some in leaves)
+    needs = (
+        frozenset(Literal(leaf.source, leaf.arguments, "either" if leaf.numeric else "lower") for leaf in some)
+        for some in leaves
+    )
     return [tuple(sorted(need, key=repr)) for need in dict.fromkeys(needs)]
 
 
