@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -16,7 +16,8 @@ import numpy as np
 
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import Numbers
-from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number
+from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number, Term
+from lnnkit.numeric.aggregates import Rows, aggregate
 from lnnkit.numeric.interval import Interval
 from lnnkit.prove.solving import Z3, solver_module
 
@@ -50,41 +51,77 @@ def relation(arithmetic: Comparison) -> Callable[[Any, Any], Any] | None:
     return RELATIONS[fixed.sign] if isinstance(fixed, Fixed) and not fixed.scale else None
 
 
-def _terms(
-    arithmetic: Comparison, values: Sequence[Any], apply: Callable[[object, Sequence[Any]], Any]
-) -> list[Any] | None:
-    """The values of both terms, from those of their numbers and by ``apply`` of operations; None if one has none."""
-    terms: list[Any] = []
-    for term in (arithmetic.left, arithmetic.right):
-        built: list[Any] = []
-        for step in term.steps:
-            match step:
-                case Number():
-                    built.append(values[step.index])
-                case Constant():
-                    built.append(rational(step.value))
-                case Apply():
-                    try:
-                        built.append(apply(step.operation, [built[place] for place in step.operands]))
-                    except NoValue:
-                        return None
-        terms.append(built[-1])
-    return terms
+def term_value(term: Term, values: Sequence[Any], apply: Callable[[object, Sequence[Any]], Any]) -> Any:
+    """The value of a term, from those of its numbers and by ``apply`` of operations. Raises `NoValue`."""
+    built: list[Any] = []
+    for step in term.steps:
+        match step:
+            case Number():
+                built.append(values[step.index])
+            case Constant():
+                built.append(rational(step.value))
+            case Apply():
+                built.append(apply(step.operation, [built[place] for place in step.operands]))
+    return built[-1]
+
+
+def _points(ranges: Iterable[Box]) -> list[Fraction]:
+    """Ranges that are single numbers. Raises `NotRational` if one is not."""
+    ranges = list(ranges)
+    if not all(low == high and math.isfinite(low) for low, high in ranges):
+        raise NotRational
+    return [rational(low) for low, _ in ranges]
 
 
 @lru_cache(maxsize=65536)
-def comparison_box(arithmetic: Comparison, ranges: tuple[Box, ...]) -> Box:
-    """Bounds of a comparison's truth over ranges; loose if it is not crisp, or if a number is repeated."""
+def comparison_box(arithmetic: Comparison, ranges: tuple[Box, ...], sure: bool = True) -> Box:
+    """Bounds of a comparison's truth over ranges; loose if it is not crisp, or if a number is repeated. If not
+    ``sure``, one of them may have no value."""
     holds = relation(arithmetic)
     if holds is None:
         return 0.0, 1.0
-    if all(low == high and math.isfinite(low) for low, high in ranges):
-        with suppress(NotRational):
-            terms = _terms(arithmetic, [rational(low) for low, _ in ranges], applied)
-            held = float(terms is not None and holds(*terms))
-            return held, held
+    with suppress(NotRational):
+        values = _points(ranges)
+        try:
+            held = float(holds(*(term_value(term, values, applied) for term in (arithmetic.left, arithmetic.right))))
+        except NoValue:
+            held = 0.0
+        return held if sure else 0.0, held
     low, high = arithmetic.truth([Interval(_wider(low, -1), _wider(high, 1)) for low, high in ranges])
-    return low.item() if arithmetic.total else 0.0, high.item()
+    return low.item() if sure and arithmetic.total else 0.0, high.item()
+
+
+def term_box(term: Term, ranges: Sequence[Box]) -> Box:
+    """The ends of a term over ranges. Raises `NoValue`."""
+    with suppress(NotRational):
+        value: Any = term_value(term, _points(ranges), applied)
+        return value, value
+    (low, high), _ = term.hull([Interval(np.array([float(low)]), np.array([float(high)])) for low, high in ranges])
+    return low.item(), high.item()
+
+
+def aggregate_box(kind: str, elements: Sequence[tuple[Box, Box]]) -> tuple[Box, bool]:
+    """The ends of an aggregate over the truths and values of elements, and whether it surely has a value. Raises
+    `NoValue` if it has none."""
+    some = [(truth, value) for truth, value in elements if truth[1] > 0]
+    sure = kind in ("count", "sum") or any(truth[0] > 0 for truth, _ in some)
+    if not (some or sure):
+        raise NoValue
+    with suppress(NotRational):
+        exact: Any = aggregated(kind, _points(truth for truth, _ in some), _points(value for _, value in some))
+        return (exact, exact), sure
+    truths, values = (Interval(*np.array(ends, np.float64).T) for ends in zip(*some, strict=True))
+    ones = np.ones(len(some))
+    low, high = aggregate(kind, truths, values, Rows(np.zeros(len(some), np.int64), 1, Interval(ones, ones)))
+    return (low.item(), high.item()), sure
+
+
+def aggregated(kind: str, truths: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
+    """An aggregate of elements whose truths are above 0."""
+    if kind in ("min", "max"):
+        return (min if kind == "min" else max)(values)
+    total = sum(map(operator.mul, truths, values), Fraction(0))
+    return total / sum(truths) if kind == "mean" else total
 
 
 def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[Box]) -> Box:
@@ -175,27 +212,22 @@ class ArithmeticEncoding:
             limit = self.real(rational(value))
         return made <= limit if end else made >= limit
 
-    def comparison(
-        self, arithmetic: Comparison, values: Sequence[Fraction | Z3], *, bound: bool = False
-    ) -> bool | Z3 | None:
-        """Whether a comparison holds; None if it cannot be encoded, as roots of variables ``bound`` by a quantifier."""
+    def comparison(self, arithmetic: Comparison, values: Sequence[Fraction | Z3], there: list[Z3]) -> bool | Z3:
+        """Whether a comparison holds, and all of ``there``, which its ``values`` need. Raises `NoValue`, `NotRational`:
+        it cannot be encoded, as roots of variables that a quantifier binds (`_bound`)."""
         holds = relation(arithmetic)
         if holds is None:
-            return None
-        there: list[Z3] = []
-        self._bound = bound
-        try:
-            terms = _terms(arithmetic, values, partial(self._operation, there))
-        except NotRational:
-            return None
-        if terms is None:
-            return False
-        left, right = terms
+            raise NotRational
+        left, right = (self.term(side, values, there) for side in (arithmetic.left, arithmetic.right))
         if isinstance(left, Fraction) and isinstance(right, Fraction):
             truth = holds(left, right)
             return self.z3.And(there) if truth and there else truth
         truth = holds(self._term(left), self._term(right))
         return self.z3.And(*there, truth) if there else truth
+
+    def term(self, term: Term, values: Sequence[Fraction | Z3], there: list[Z3]) -> Fraction | Z3:
+        """The value of a term where all of ``there`` holds, to which this adds. Raises `NoValue`, `NotRational`."""
+        return term_value(term, values, partial(self._operation, there))
 
     def real(self, value: Fraction) -> Z3:
         """A rational constant."""

@@ -332,7 +332,7 @@ def _settled(asked: Asked) -> GradedDecision:
     except TooWide:
         asked.cone.pause()  # not where the time is over
         asked.cone = asked.new_cone()
-        if asked.without_completion:
+        if asked.without_completion and not asked.aggregates:
             decision = partial(LazyBounds, asked)
         else:
             asked.cone.grow(asked.question.part, whole=asked.ground.small)

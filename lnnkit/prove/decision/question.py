@@ -196,12 +196,22 @@ class Asked:
 
     @cached_property
     def lazily(self) -> bool:
-        """Whether lazy instantiation applies: no quantifier, and no rule that completes atoms, compares individuals of
-        open sorts, and completed atoms are defined by non-recursive rules alone, and false of unnamed individuals."""
-        if self.ground.of_unnamed(self.question, self.statements) or any(map(self.ground.index.defined, self.merging)):
+        """Whether lazy instantiation applies: there is no aggregate, no quantifier, and no rule that completes atoms,
+        compares individuals of open sorts, and completed atoms are defined by non-recursive rules alone, and false of
+        unnamed individuals."""
+        if (
+            self.aggregates
+            or self.ground.of_unnamed(self.question, self.statements)
+            or any(map(self.ground.index.defined, self.merging))
+        ):
             return False
         parts = (self.question.part, *(stated.part for stated in self.statements))
         return not any(map(self._compares, parts)) and all(map(self._plainly_completed, self.statements))
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether the question, or a statement on which it may depend, has an aggregate."""
+        return any(part.aggregates for part in (self.question.part, *(stated.part for stated in self.statements)))
 
     @cached_property
     def merging(self) -> frozenset[BoundedStatement]:

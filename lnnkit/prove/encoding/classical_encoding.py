@@ -20,6 +20,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
 
 from lnnkit.graph.lifted import LEAST
 from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint, GradedEncoding, TruthValue
@@ -103,6 +104,19 @@ class ClassicalEncoding(GradedEncoding):
         arguments = [argument for operand in part.operands for argument in operand.arguments(bindings)]
         unnamed = {str(argument): argument for argument in arguments if not isinstance(argument, str)}
         return self._function((self._fresh_name("comparison"), (None,) * len(unnamed)))(*unnamed.values())
+
+    def weighed(self, truth: TruthValue, value: Fraction | Z3) -> Fraction | Z3:
+        if isinstance(truth, bool):
+            return value if truth else ZERO
+        return self.z3.If(truth, self.lifted(value), self.lifted(ZERO))
+
+    def _mean(self, total: Fraction | Z3, weight: Fraction | Z3, count: int, there: list[Z3]) -> Fraction | Z3:
+        """By cases, each of which is linear."""
+        if isinstance(weight, Fraction):
+            return super()._mean(total, weight, count, there)
+        there.append(weight > 0)
+        total = self.lifted(total)
+        return reduce(lambda rest, n: self.z3.If(weight == n, total / n, rest), range(2, count + 1), total)
 
     def _compound(self, part: Part, bindings: Assignment) -> TruthValue:
         x = [self.truth(operand, bindings) for operand in part.operands]

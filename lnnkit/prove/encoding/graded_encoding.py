@@ -9,20 +9,21 @@ an unknown within its bounds, which is sound but weaker.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
 from itertools import count
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import TruthValue, WeightedTruth
-from lnnkit.numeric import Comparison
+from lnnkit.numeric import Comparison, Term
 from lnnkit.prove.ground.dependency_cone import Definition, Loop
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
-from lnnkit.prove.rational_terms import ArithmeticEncoding, Box, rational
-from lnnkit.prove.solving import Z3, SolverStatus, checked
+from lnnkit.prove.rational_terms import ArithmeticEncoding, Box, NotRational, NoValue, rational
+from lnnkit.prove.solving import Z3, SolverStatus, checked, fraction
 from lnnkit.time_limit import Deadline
 
 Constraint = Instance | Definition | Loop | BoundedStatement  # a statement about unnamed individuals alone
@@ -149,12 +150,75 @@ class GradedEncoding(ArithmeticEncoding):
         return self.one if one == other else self.zero
 
     def _comparison(self, part: Part, bindings: Assignment) -> TruthValue:
-        values, keys = list[Any](), [self._known.key(operand, bindings) for operand in part.operands]
-        for operand, key in zip(part.operands, keys, strict=True):
-            values.append(self._applied(operand, bindings) if key is None else self.number(key))
+        there: list[Z3] = []
+        self._bound = False
         assert isinstance(part.arithmetic, Comparison)
-        holds = self.comparison(part.arithmetic, values, bound=None in keys)
-        return self._unknown(part, bindings) if holds is None else self._crisp(holds)
+        try:
+            values = [self._value(operand, bindings, there) for operand in part.operands]
+            return self._crisp(self.comparison(part.arithmetic, values, there))
+        except NotRational:
+            return self._unknown(part, bindings)
+        except NoValue:
+            return self.zero
+
+    def _value(self, part: Part, bindings: Assignment, there: list[Z3]) -> Fraction | Z3:
+        """A number, a term or an aggregate, where all of ``there`` holds, to which this adds. Raises `NoValue`,
+        `NotRational`."""
+        if part.bound:
+            return self._aggregate(part, bindings, there)
+        if isinstance(part.arithmetic, Term):
+            return self.term(
+                part.arithmetic, [self._value(operand, bindings, there) for operand in part.operands], there
+            )
+        key = self._known.key(part, bindings)
+        self._bound |= key is None
+        return self._applied(part, bindings) if key is None else self.number(key)
+
+    def _aggregate(self, part: Part, bindings: Assignment, there: list[Z3]) -> Fraction | Z3:
+        """The aggregate of the elements that have a value. Raises as `_value`."""
+        condition, term = part.operands
+        elements: list[tuple[TruthValue, Fraction | Z3]] = []
+        for row in self._rows(part, bindings):
+            needs: list[Z3] = []
+            with suppress(NoValue):
+                value, truth = self._value(term, row, needs), self.truth(condition, row)
+                elements.append((self._if(self.z3.And(needs), truth, self.zero) if needs else truth, value))
+        if part.kind in ("min", "max"):
+            return self._end_of(elements, part.kind == "max", there)
+        total, weight = (
+            self._added(self.weighed(t, v) for t, v in some) for some in (elements, [(t, ONE) for t, _ in elements])
+        )
+        return self._mean(total, weight, len(elements), there) if part.kind == "mean" else total
+
+    def _added(self, terms: Iterable[Fraction | Z3]) -> Fraction | Z3:
+        return self.sum(ZERO, ((ONE, term, False) for term in terms))
+
+    def weighed(self, truth: TruthValue, value: Fraction | Z3) -> Fraction | Z3:
+        """The product of a truth and a value."""
+        if isinstance(truth, Fraction) and truth in (0, 1):
+            return value if truth else ZERO
+        self.multiplied |= not (isinstance(truth, Fraction) or isinstance(value, Fraction))
+        return truth * value
+
+    def _mean(self, total: Fraction | Z3, weight: Fraction | Z3, _count: int, there: list[Z3]) -> Fraction | Z3:
+        self.nonlinear |= not isinstance(weight, Fraction)
+        return self._divided(total, weight, there)
+
+    def _end_of(
+        self, elements: Sequence[tuple[TruthValue, Fraction | Z3]], greatest: bool, there: list[Z3]
+    ) -> Fraction | Z3:
+        """The least or the greatest value of the elements whose truth is above 0. Raises `NoValue`."""
+        best, some = self.lifted(ZERO), self.lifted(False)
+        for truth, value in elements:
+            held, one = self.z3.Not(self.lifted(self.beyond(truth, 0, ZERO))), self.lifted(value)
+            better = one > best if greatest else one < best
+            best = self.z3.If(self.z3.And(held, self.z3.Or(self.z3.Not(some), better)), one, best)
+            some = self.z3.Or(some, held)
+        some, best = self.z3.simplify(some), self.z3.simplify(best)
+        if self.z3.is_false(some):
+            raise NoValue
+        there += [] if self.z3.is_true(some) else [some]
+        return fraction(best) if self.z3.is_rational_value(best) else best
 
     def _crisp(self, holds: Z3 | bool) -> TruthValue:
         """The truth of what holds or not."""
@@ -167,14 +231,18 @@ class GradedEncoding(ArithmeticEncoding):
     def _quantifier(self, part: Part, bindings: Assignment) -> TruthValue:
         """The minimum or the maximum of the rows; with those of unnamed individuals, if there may be any."""
         decides, rows = self.zero if part.least else self.one, list[TruthValue]()
-        by_rules = self._folded or math.prod(self._known.count(sort) for _, sort in part.bound) > _ROWS
-        for row in self._known.rows(part, bindings, by_rules=by_rules):
+        for row in self._rows(part, bindings):
             rows.append(self.truth(part.operands[0], row))
             if rows[-1] is decides:
                 return decides
-        self._note_closed(part, by_rules)
         rows += self._unnamed_rows(part, bindings)
         return self._least(rows) if part.least else self._greatest(rows)
+
+    def _rows(self, part: Part, bindings: Assignment) -> Iterator[Assignment]:
+        """The rows of a quantifier or an aggregate about named entities."""
+        by_rules = self._folded or math.prod(self._known.count(sort) for _, sort in part.bound) > _ROWS
+        yield from self._known.rows(part, bindings, by_rules=by_rules)
+        self._note_closed(part, by_rules)
 
     def _unnamed_rows(self, part: Part, _bindings: Assignment) -> list[TruthValue]:
         """The rows of a quantifier about unnamed individuals: one of unknown truth, if there may be any."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
@@ -21,9 +22,17 @@ from lnnkit.data.names import Names
 from lnnkit.engine.inference_run import Run
 from lnnkit.explain.checker.ground_form import Free
 from lnnkit.explain.proof.proof import FactSources
-from lnnkit.numeric import Comparison
+from lnnkit.numeric import Comparison, Term
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
-from lnnkit.prove.rational_terms import Box, GroundAtom, comparison_box, connective_box
+from lnnkit.prove.rational_terms import (
+    Box,
+    GroundAtom,
+    NoValue,
+    aggregate_box,
+    comparison_box,
+    connective_box,
+    term_box,
+)
 from lnnkit.store.relations import Relation
 
 _NOISE = 1e-12  # ends closer than this are equal
@@ -236,13 +245,49 @@ class GroundReading:
                     return (0.0, 0.0) if self.false_of_unnamed(part.name) else (0.0, 1.0)
                 return (read or self.box)(key)
             case "compare":
-                keys = [self.key(operand, bindings) for operand in part.operands]
                 assert isinstance(part.arithmetic, Comparison)
-                if None in keys:
-                    return 0.0, 1.0
-                return comparison_box(part.arithmetic, tuple([(read or self.box)(key) for key in keys if key]))
+                try:
+                    boxes, sure = self._values(part, bindings, read)
+                except NoValue:
+                    return 0.0, 0.0
+                return comparison_box(part.arithmetic, tuple(boxes), sure)
         operands = [self.truth(operand, bindings, read) for operand in part.operands]
         return connective_box(part.kind, part.name, part.weights, part.bias, operands)
+
+    def _values(
+        self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None
+    ) -> tuple[list[Box], bool]:
+        """The ends of a part's numbers, and whether all of them surely have a value. Raises `NoValue`."""
+        values = [self._value(operand, bindings, read) for operand in part.operands]
+        return [box for box, _ in values], all(sure for _, sure in values)
+
+    def _value(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None) -> tuple[Box, bool]:
+        """The ends of a number, a term or an aggregate, and whether it surely has a value. Raises `NoValue`."""
+        if part.bound:
+            (condition, term), elements = part.operands, list[tuple[Box, Box]]()
+            for row in self.rows(part, bindings):
+                low, high = self.truth(condition, row, read)
+                with suppress(NoValue):  # an element without a value is skipped
+                    value, sure = self._value(term, row, read)
+                    elements.append(((low if sure else 0.0, high), value))
+            return aggregate_box(part.kind, elements)
+        if isinstance(part.arithmetic, Term):
+            boxes, sure = self._values(part, bindings, read)
+            return term_box(part.arithmetic, boxes), sure and part.arithmetic.total
+        key = self.key(part, bindings)
+        return (-math.inf, math.inf) if key is None else (read or self.box)(key), True
+
+    def endless(self, part: Part) -> tuple[Part, str, str] | None:
+        """An aggregate in a formula whose elements may be any number of unnamed individuals: one of its variables, and
+        the open sort of that."""
+        for aggregate in part.aggregates:
+            ended = [
+                guard for guard in aggregate.row_guards if guard.kind == "atom" and self.false_of_unnamed(guard.name)
+            ]
+            for name, sort in aggregate.bound:
+                if self.is_open(sort) and not any(name in guard.variables for guard in ended):
+                    return aggregate, name, sort
+        return None
 
     def satisfied(self, instance: Instance) -> bool:
         """Whether an instance is satisfied at the known bounds."""
@@ -273,7 +318,8 @@ class GroundReading:
             yield key
         for row in self.rows(part, bindings) if part.bound else [bindings]:
             for operand in part.operands:
-                low, high = self.truth(operand, row) if unsettled and operand.operands else (0.0, 1.0)
+                known = unsettled and operand.operands and not operand.numeric
+                low, high = self.truth(operand, row) if known else (0.0, 1.0)
                 if high > low:
                     yield from self.atoms(operand, row, unsettled=unsettled)
 

@@ -7,19 +7,22 @@ false, a row of a ``forall`` true.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from lnnkit.check.program import Assertion, Predicate
+from lnnkit.check.walk import nodes
 from lnnkit.explain.checker.ground_form import Form, Free, Slot, bound_sorts, free_sorts, truth_of
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.graph.lifted import GREATEST, LEAST, LiftedGraph, Root
-from lnnkit.numeric import Comparison
+from lnnkit.numeric import Comparison, constant
 from lnnkit.numeric import Term as Arithmetic
 from lnnkit.prove.rational_terms import Box, connective_box
+from lnnkit.syntax import ast
+from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.time_limit import check_time
 
 Argument = str | Free  # an entity, or a variable
@@ -37,9 +40,10 @@ class Occurrence(NamedTuple):
 
 @dataclass(eq=False)
 class Part:
-    """A formula. ``kind`` is atom, same, true, false, compare, or that of a connective or quantifier; ``name`` a
-    predicate, a number or a logic. ``bound`` has the variables that a quantifier binds, with their sorts: none for any
-    other formula."""
+    """A formula, or a number in a comparison. ``kind`` is atom, same, true, false, compare, that of a connective,
+    quantifier or aggregate, or term; ``name`` a predicate, a number or a logic. ``bound`` has the variables that a
+    quantifier or an aggregate binds, with their sorts: none for any other. An aggregate has its condition first, then
+    its term; that of a count is 1."""
 
     kind: str
     name: str = ""
@@ -87,14 +91,25 @@ class Part:
         return frozenset(leaf.name for leaf in self.leaves)
 
     @cached_property
+    def aggregates(self) -> tuple[Part, ...]:
+        """The aggregates in it."""
+        inner = (part for operand in self.operands for part in operand.aggregates)
+        return (*((self,) if self.kind in AGGREGATES else ()), *inner)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is a term or an aggregate."""
+        return self.kind == "term" or self.kind in AGGREGATES
+
+    @cached_property
     def total(self) -> bool:
         """Whether all comparisons in it have a value wherever their numbers have one."""
-        plain = not isinstance(self.arithmetic, Comparison) or self.arithmetic.total
-        return plain and all(operand.total for operand in self.operands)
+        plain = self.arithmetic is None or self.arithmetic.total
+        return plain and self.kind not in ("mean", "min", "max") and all(operand.total for operand in self.operands)
 
     @cached_property
     def row_guards(self) -> tuple[Part, ...]:
-        """Of a quantifier, the guards of its rows, which are false in an ``exists`` or true in a ``forall`` without."""
+        """The guards of a quantifier's rows, which are true in a ``forall`` or else false without."""
         return _guards(self.operands[0], lambda box: box[0] >= 1 if self.least else box[1] <= 0)
 
     def arguments(self, bindings: Assignment) -> tuple[object, ...]:
@@ -121,6 +136,9 @@ class BoundedStatement:
         return _guards(self.part, lambda box: box[0] >= self.lower and box[1] <= self.upper)
 
 
+_ONE = Part("term", arithmetic=constant(1.0))  # the term of a count
+
+
 def part_of(form: Form, predicates: Mapping[str, Predicate]) -> Part:
     """The tree of a form. Bound variables get a number behind ``#``."""
     numbers = count()
@@ -130,7 +148,9 @@ def part_of(form: Form, predicates: Mapping[str, Predicate]) -> Part:
             sorts = bound_sorts(form, predicates)
             names = [f"#{next(numbers)}" for _ in sorts]
             bound = tuple(zip(names, sorts, strict=True))
-            return Part(form.kind, operands=(part(form.operands[0], (*scope, names)),), bound=bound)
+            operands = [part(operand, (*scope, names)) for operand in form.operands]
+            operands += [_ONE] if form.kind == "count" else []
+            return Part(form.kind, operands=tuple(operands), bound=bound)
         terms = tuple(Free(scope[-1 - t.between][t.place]) if isinstance(t, Slot) else t for t in form.terms)
         operands = tuple(part(operand, scope) for operand in form.operands)
         name = "" if form.arithmetic is not None else form.name
@@ -183,6 +203,12 @@ class StatementIndex:
     def every(self) -> list[BoundedStatement]:
         """All statements."""
         return [self._stated(place) for place in range(self.count)]
+
+    def aggregating(self) -> Iterator[BoundedStatement]:
+        """The statements with an aggregate."""
+        for place, (_, origin) in enumerate(self._roots):
+            if any(isinstance(node, ast.Aggregate) for node in nodes(cast("ast.Expression", origin.formula))):
+                yield self._stated(place)
 
     def _defining(self, name: str) -> list[tuple[BoundedStatement, Part]]:
         """The statements that complete a closed predicate, each with an atom of it in its consequent conjunction."""
