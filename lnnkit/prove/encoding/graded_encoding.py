@@ -185,19 +185,19 @@ class GradedEncoding(ArithmeticEncoding):
                 elements.append((self._if(self.z3.And(needs), truth, self.zero) if needs else truth, value))
         if part.kind in ("min", "max"):
             return self._end_of(elements, part.kind == "max", there)
-        total, weight = (
-            self._added(self.weighed(t, v) for t, v in some) for some in (elements, [(t, ONE) for t, _ in elements])
-        )
-        return self._mean(total, weight, len(elements), there) if part.kind == "mean" else total
+        total = self._weighted_sum(elements)
+        if part.kind != "mean":
+            return total
+        return self._mean(total, self._weighted_sum([(truth, ONE) for truth, _ in elements]), len(elements), there)
 
-    def _added(self, terms: Iterable[Fraction | Z3]) -> Fraction | Z3:
-        return self.sum(ZERO, ((ONE, term, False) for term in terms))
+    def _weighted_sum(self, elements: Iterable[tuple[TruthValue, Fraction | Z3]]) -> Fraction | Z3:
+        return self.sum(ZERO, ((ONE, self.weighed(truth, value), False) for truth, value in elements))
 
     def weighed(self, truth: TruthValue, value: Fraction | Z3) -> Fraction | Z3:
         """The product of a truth and a value."""
-        if isinstance(truth, Fraction) and truth in (0, 1):
-            return value if truth else ZERO
-        self.multiplied |= not (isinstance(truth, Fraction) or isinstance(value, Fraction))
+        if isinstance(truth, Fraction) or isinstance(value, Fraction):
+            return self.times(truth, value)
+        self.multiplied = True
         return truth * value
 
     def _mean(self, total: Fraction | Z3, weight: Fraction | Z3, _count: int, there: list[Z3]) -> Fraction | Z3:
