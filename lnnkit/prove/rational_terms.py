@@ -17,7 +17,6 @@ import numpy as np
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import Numbers
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number, Term
-from lnnkit.numeric.aggregates import Rows, aggregate
 from lnnkit.numeric.interval import Interval
 from lnnkit.prove.solving import Z3, solver_module
 
@@ -65,63 +64,42 @@ def term_value(term: Term, values: Sequence[Any], apply: Callable[[object, Seque
     return built[-1]
 
 
-def _points(ranges: Iterable[Box]) -> list[Fraction]:
+def points(ranges: Iterable[Box]) -> list[Fraction]:
     """Ranges that are single numbers. Raises `NotRational` if one is not."""
-    ranges = list(ranges)
-    if not all(low == high and math.isfinite(low) for low, high in ranges):
+    ends = list(ranges)
+    if not all(low == high and math.isfinite(low) for low, high in ends):
         raise NotRational
-    return [rational(low) for low, _ in ranges]
+    return [rational(low) for low, _ in ends]
+
+
+def aggregated(kind: str, truths: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
+    """An aggregate of elements with these truths. Raises `NoValue`."""
+    inside = [(truth, value) for truth, value in zip(truths, values, strict=True) if truth > 0]
+    total = sum((truth * value for truth, value in inside), Fraction(0))
+    if kind in ("count", "sum"):
+        return total
+    if not inside:
+        raise NoValue
+    if kind == "mean":
+        return total / sum(truth for truth, _ in inside)
+    return (min if kind == "min" else max)(value for _, value in inside)
 
 
 @lru_cache(maxsize=65536)
-def comparison_box(arithmetic: Comparison, ranges: tuple[Box, ...], sure: bool = True) -> Box:
-    """Bounds of a comparison's truth over ranges; loose if it is not crisp, or if a number is repeated. If not
-    ``sure``, one of them may have no value."""
+def comparison_box(arithmetic: Comparison, ranges: tuple[Box, ...]) -> Box:
+    """Bounds of a comparison's truth over ranges; loose if it is not crisp, or if a number is repeated."""
     holds = relation(arithmetic)
     if holds is None:
         return 0.0, 1.0
     with suppress(NotRational):
-        values = _points(ranges)
+        values = points(ranges)
         try:
             held = float(holds(*(term_value(term, values, applied) for term in (arithmetic.left, arithmetic.right))))
         except NoValue:
             held = 0.0
-        return held if sure else 0.0, held
+        return held, held
     low, high = arithmetic.truth([Interval(_wider(low, -1), _wider(high, 1)) for low, high in ranges])
-    return low.item() if sure and arithmetic.total else 0.0, high.item()
-
-
-def term_box(term: Term, ranges: Sequence[Box]) -> Box:
-    """The ends of a term over ranges. Raises `NoValue`."""
-    with suppress(NotRational):
-        value: Any = term_value(term, _points(ranges), applied)
-        return value, value
-    (low, high), _ = term.hull([Interval(np.array([float(low)]), np.array([float(high)])) for low, high in ranges])
-    return low.item(), high.item()
-
-
-def aggregate_box(kind: str, elements: Sequence[tuple[Box, Box]]) -> tuple[Box, bool]:
-    """The ends of an aggregate over the truths and values of elements, and whether it surely has a value. Raises
-    `NoValue` if it has none."""
-    some = [(truth, value) for truth, value in elements if truth[1] > 0]
-    sure = kind in ("count", "sum") or any(truth[0] > 0 for truth, _ in some)
-    if not (some or sure):
-        raise NoValue
-    with suppress(NotRational):
-        exact: Any = aggregated(kind, _points(truth for truth, _ in some), _points(value for _, value in some))
-        return (exact, exact), sure
-    truths, values = (Interval(*np.array(ends, np.float64).T) for ends in zip(*some, strict=True))
-    ones = np.ones(len(some))
-    low, high = aggregate(kind, truths, values, Rows(np.zeros(len(some), np.int64), 1, Interval(ones, ones)))
-    return (low.item(), high.item()), sure
-
-
-def aggregated(kind: str, truths: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
-    """An aggregate of elements whose truths are above 0."""
-    if kind in ("min", "max"):
-        return (min if kind == "min" else max)(values)
-    total = sum(map(operator.mul, truths, values), Fraction(0))
-    return total / sum(truths) if kind == "mean" else total
+    return low.item() if arithmetic.total else 0.0, high.item()
 
 
 def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[Box]) -> Box:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,11 +27,14 @@ from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
 from lnnkit.prove.rational_terms import (
     Box,
     GroundAtom,
+    NotRational,
     NoValue,
-    aggregate_box,
+    aggregated,
+    applied,
     comparison_box,
     connective_box,
-    term_box,
+    points,
+    term_value,
 )
 from lnnkit.store.relations import Relation
 
@@ -247,35 +250,33 @@ class GroundReading:
             case "compare":
                 assert isinstance(part.arithmetic, Comparison)
                 try:
-                    boxes, sure = self._values(part, bindings, read)
+                    ranges = tuple([self._value(operand, bindings, read or self.box) for operand in part.operands])
                 except NoValue:
                     return 0.0, 0.0
-                return comparison_box(part.arithmetic, tuple(boxes), sure)
+                except NotRational:
+                    return 0.0, 1.0
+                return comparison_box(part.arithmetic, ranges)
         operands = [self.truth(operand, bindings, read) for operand in part.operands]
         return connective_box(part.kind, part.name, part.weights, part.bias, operands)
 
-    def _values(
-        self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None
-    ) -> tuple[list[Box], bool]:
-        """The ends of a part's numbers, and whether all of them surely have a value. Raises `NoValue`."""
-        values = [self._value(operand, bindings, read) for operand in part.operands]
-        return [box for box, _ in values], all(sure for _, sure in values)
-
-    def _value(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None) -> tuple[Box, bool]:
-        """The ends of a number, a term or an aggregate, and whether it surely has a value. Raises `NoValue`."""
+    def _value(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box]) -> Box:
+        """The ends of a number; a term or an aggregate has a value only where all that is in it has one. Raises
+        `NotRational` if it has none, `NoValue` if it can have none."""
         if part.bound:
             (condition, term), elements = part.operands, list[tuple[Box, Box]]()
             for row in self.rows(part, bindings):
-                low, high = self.truth(condition, row, read)
-                with suppress(NoValue):  # an element without a value is skipped
-                    value, sure = self._value(term, row, read)
-                    elements.append(((low if sure else 0.0, high), value))
-            return aggregate_box(part.kind, elements)
+                truth = self.truth(condition, row, read)
+                with suppress(NoValue):  # an element without a value is left out
+                    elements += [(truth, self._value(term, row, read))] if truth[1] > 0 else []
+            value: Any = aggregated(part.kind, *(points(element[place] for element in elements) for place in (0, 1)))
+            return value, value
         if isinstance(part.arithmetic, Term):
-            boxes, sure = self._values(part, bindings, read)
-            return term_box(part.arithmetic, boxes), sure and part.arithmetic.total
+            value = term_value(part.arithmetic, points(self._value(o, bindings, read) for o in part.operands), applied)
+            return value, value
         key = self.key(part, bindings)
-        return (-math.inf, math.inf) if key is None else (read or self.box)(key), True
+        if key is None:
+            raise NotRational
+        return read(key)
 
     def endless(self, part: Part) -> tuple[Part, str, str] | None:
         """An aggregate in a formula whose elements may be any number of unnamed individuals: one of its variables, and
