@@ -26,7 +26,7 @@ from lnnkit.kb.theory import check_bound, free_variables, no_formula
 from lnnkit.prove.decision.classical_decision import classical_smtlib, prove_classically
 from lnnkit.prove.decision.graded_decision import exact_ends, prove_exactly
 from lnnkit.prove.decision.minimal_core import NoRecord, declarations, member_of, recorded
-from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text, propagated
+from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_formula, propagated
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.parts import Part, StatementIndex, part_of, sorted_variables
 from lnnkit.prove.ground.proved_program import component, crisped, is_crisp, plain, whole_numbers
@@ -34,6 +34,7 @@ from lnnkit.prove.solving import NoSolver, solver_module
 from lnnkit.prove.verdict import Core, CoreMember, Proved, Reading
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Span
 from lnnkit.time_limit import Deadline, TimedOut, limited_to
 
@@ -202,7 +203,7 @@ def _grounded(
     whole = whole_numbers(rested.program, [query.formula for query in queries]) if classical else frozenset[str]()
     index = StatementIndex(lifted, world)
     conflict = cache(lambda: _conflict(session, rested, timed)) if rested.outcome.contradictions else None
-    ground = Ground(world, known, index, explainer.prover.prove, whole, conflict, tell=tell)
+    ground = Ground(world, known, index, explainer.prover, whole, conflict, tell=tell)
     for stated in index.aggregating():
         _check_aggregates(ground, stated.part, stated.origin.span)
     return ground
@@ -364,7 +365,8 @@ def _questions(session: Session, ground: Ground, query: Query, text: str) -> Ite
         part = part_of(bound, program.predicates)
         _check_aggregates(ground, part, query.span)
         ends = (inferred.get(row) if part.total else None) or ground.known.truth(part, {})
-        yield row, Question(part, bound_text(query.formula, bindings) if bindings else text, ends)
+        said = format_expression(bound_formula(query.formula, bindings)) if bindings else text
+        yield row, Question(part, said, ends)
 
 
 def _inferred_bounds(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, float]]:

@@ -16,11 +16,11 @@ from dataclasses import replace
 from lnnkit.prove.decision.minimal_core import core_of, smtlib
 from lnnkit.prove.decision.question import Asked, Decision, Ground, Question, contrasted, world_of
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, LazyEncoding, Quantified
-from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint, MarkedSolver
+from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint
 from lnnkit.prove.ground.dependency_cone import Definition, TooWide, definition_of, unfounded
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
 from lnnkit.prove.ground.least_world import WorldReading
-from lnnkit.prove.solving import Z3, SolverStatus
+from lnnkit.prove.solving import Z3, MarkedSolver, SolverStatus
 from lnnkit.prove.verdict import Proved, ShownWorld, Verdict
 from lnnkit.time_limit import Deadline, TimedOut
 
@@ -56,7 +56,8 @@ class ClassicalDecision(Decision):
         self.count = 0
         self.deadline = asked.deadline
         self.encoding = self.encoded(folded=True)
-        self._solver = MarkedSolver[Constraint](self.encoding, false_first=reading is not None)  # as in the least world
+        context, least = self.encoding.context, reading is not None  # false first, as in the least world
+        self._solver = MarkedSolver[Constraint](context, self.encoding.drained, false_first=least)
         self._goal = self.encoding.truth(asked.question.part, {})
 
     def encoded(self, *, folded: bool) -> ClassicalEncoding:
@@ -114,7 +115,7 @@ class ConeDecision(ClassicalDecision):
         ground, question, cone = asked.ground, asked.question, asked.cone
         cone.grow(question.part, whole=ground.small)
         patterns = 0  # formulas that instantiate statements for unnamed individuals beside named ones
-        for stated in ground.related(question) if cone.most_atoms is not None else ():
+        for stated in asked.statements if cone.most_atoms is not None else ():
             counts = [(ground.known.count(sort), ground.known.is_open(sort)) for _, sort in stated.variables]
             patterns += math.prod(count + more for count, more in counts) - math.prod(count for count, _ in counts)
         if patterns > _PATTERNS:
@@ -125,8 +126,8 @@ class ConeDecision(ClassicalDecision):
             cone.pause()
             self._mark(item)
         if self.encoding.unnamed is not None:
-            statements = ground.related(question)
-            for stated in (*statements, *map(ground.index.completion, ground.of_unnamed(question, statements))):
+            unnamed = ground.of_unnamed(question, asked.statements)
+            for stated in (*asked.statements, *map(ground.index.completion, unnamed)):
                 self._mark(stated)
         if any(low > high for low, high in map(ground.known.box, cone.atoms)):  # arrested by its own facts
             self.encoding.asides.append(False)

@@ -13,8 +13,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
-from itertools import count
-from typing import Generic, TypeVar
 
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import TruthValue, WeightedTruth
@@ -23,11 +21,9 @@ from lnnkit.prove.ground.dependency_cone import Definition, Loop
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
 from lnnkit.prove.rational_terms import ArithmeticEncoding, Box, NotRational, NoValue, rational
-from lnnkit.prove.solving import Z3, SolverStatus, checked, fraction
-from lnnkit.time_limit import Deadline
+from lnnkit.prove.solving import Z3, fraction
 
 Constraint = Instance | Definition | Loop | BoundedStatement  # a statement about unnamed individuals alone
-T = TypeVar("T")
 ZERO, ONE = Fraction(0), Fraction(1)
 _GRID = 9  # a bound within rounding of a number with this many decimals is read as that number
 _ROUNDED = 1e-13
@@ -395,44 +391,6 @@ class GradedEncoding(ArithmeticEncoding):
         reached = self.at_least(dividend, divisor)
         self.asides.append(self.z3.If(reached, made == 1, made * divisor == self.lifted(dividend)))
         return made
-
-
-class MarkedSolver(Generic[T]):
-    """A solver for constraints of an ``encoding``, each of which holds where its mark is assumed: items' ``marks``."""
-
-    def __init__(self, encoding: GradedEncoding, *, false_first: bool = False) -> None:
-        self.marks: dict[T, Z3] = {}
-        self._items: dict[str, T] = {}
-        self._numbers = count(1)
-        self._encoding = encoding
-        self._solver = encoding.z3.Solver(ctx=encoding.context)
-        if false_first:  # for every proposition
-            self._solver.set("phase_selection", 0)
-
-    def mark(self, said: Z3 | bool, item: T | None = None) -> Z3:
-        """The mark of a constraint, which may be that of an item."""
-        z3, name = self._encoding.z3, f"?mark {next(self._numbers)}"
-        mark = z3.Bool(name, self._encoding.context)
-        if item is not None:
-            self.marks[item], self._items[name] = mark, item
-        self._solver.add(z3.Implies(mark, said))
-        return mark
-
-    def check(self, deadline: Deadline, assumed: Iterable[Z3]) -> SolverStatus:
-        """Whether the marked constraints that are ``assumed`` can hold together. Raises as `checked` does."""
-        self._solver.add(self._encoding.drained())
-        return checked(self._solver, deadline, *assumed)
-
-    def model(self) -> Z3:
-        """The model that the last check found."""
-        return self._solver.model()
-
-    def core(self) -> tuple[set[str], list[T]]:
-        """The names of the propositions on which the last check failed, and the items among them."""
-        z3 = self._encoding.z3
-        core = [literal.arg(0) if z3.is_not(literal) else literal for literal in self._solver.unsat_core()]
-        names = dict.fromkeys(literal.decl().name() for literal in core)
-        return {*names}, [self._items[name] for name in names if name in self._items]
 
 
 def _on_grid(value: float) -> Fraction | None:
