@@ -211,6 +211,17 @@ class ArithmeticEncoding:
         """A rational constant."""
         return self.z3.RealVal(f"{value.numerator}/{value.denominator}", self.context)
 
+    def drained(self) -> list[Z3]:
+        """The further constraints on what was encoded since the last call."""
+        constraints, self.asides = self.asides, []
+        return [self.lifted(said) for said in constraints]
+
+    def lifted(self, value: Fraction | Z3 | bool) -> Z3:
+        """A value or a constraint as an expression."""
+        if isinstance(value, bool):
+            return self.z3.BoolVal(value, self.context)
+        return self.real(value) if isinstance(value, Fraction) else value
+
     def _term(self, value: Fraction | Z3) -> Z3:
         if not isinstance(value, Fraction):
             return value

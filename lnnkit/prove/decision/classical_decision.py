@@ -18,8 +18,9 @@ from lnnkit.prove.decision.question import Asked, Decision, Ground, Question, co
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, LazyEncoding, Quantified
 from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint
 from lnnkit.prove.ground.dependency_cone import Definition, TooWide, definition_of, unfounded
-from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
+from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
 from lnnkit.prove.ground.least_world import WorldReading
+from lnnkit.prove.ground.parts import Instance
 from lnnkit.prove.solving import Z3, MarkedSolver, SolverStatus
 from lnnkit.prove.verdict import Proved, ShownWorld, Verdict
 from lnnkit.time_limit import Deadline, TimedOut

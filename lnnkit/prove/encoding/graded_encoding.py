@@ -18,8 +18,8 @@ from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import TruthValue, WeightedTruth
 from lnnkit.numeric import Comparison, Term
 from lnnkit.prove.ground.dependency_cone import Definition, Loop
-from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
-from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
+from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
+from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Part
 from lnnkit.prove.rational_terms import ArithmeticEncoding, Box, NotRational, NoValue, rational
 from lnnkit.prove.solving import Z3, fraction
 
@@ -76,17 +76,6 @@ class GradedEncoding(ArithmeticEncoding):
     def beyond(self, truth: TruthValue, end: int, limit: Fraction) -> Z3 | bool:
         """The constraint that a truth is at most (0) or at least (1) the limit."""
         return self.at_least(truth, limit) if end else self.at_least(limit, truth)
-
-    def drained(self) -> list[Z3]:
-        """The further constraints on what was encoded since the last call."""
-        constraints, self.asides = self.asides, []
-        return [self.lifted(said) for said in constraints]
-
-    def lifted(self, value: TruthValue | bool) -> Z3:
-        """A truth or a constraint as an expression."""
-        if isinstance(value, bool):
-            return self.z3.BoolVal(value, self.context)
-        return self.real(value) if isinstance(value, Fraction) else value
 
     def _within(self, stated: BoundedStatement, bindings: Assignment) -> Z3 | bool:
         """The constraint that the truth of a statement is within its bounds."""

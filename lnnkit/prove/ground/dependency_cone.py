@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from lnnkit.prove.ground.ground_reading import SLACK, GroundAtom, GroundReading, Instance
-from lnnkit.prove.ground.parts import Assignment, Part, StatementIndex
+from lnnkit.prove.ground.ground_reading import SLACK, GroundAtom, GroundReading
+from lnnkit.prove.ground.parts import Assignment, Instance, Part, StatementIndex
 from lnnkit.prove.rational_terms import Box
 
 _TOLD = 1000  # progress is reported each time after this many instances

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
@@ -23,7 +22,7 @@ from lnnkit.engine.inference_run import Run
 from lnnkit.explain.checker.ground_form import Free
 from lnnkit.explain.proof.proof import FactSources
 from lnnkit.numeric import Comparison, Term
-from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
+from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Part
 from lnnkit.prove.rational_terms import (
     Box,
     GroundAtom,
@@ -43,24 +42,6 @@ _ROUNDED = 1e-6  # relative error of a derived number: 1,000 times the tolerance
 _TICKS = 256  # steps of a search between two calls of `pause`
 SLACK = 1e-9  # an instance violated by no more than this counts as satisfied,
 _APART = 1e-6  # and as broken in a world if violated by more than this
-
-
-@dataclass(frozen=True, slots=True)
-class Instance:
-    """An instance of a statement: the statement with an entity for each variable."""
-
-    stated: BoundedStatement
-    bindings: Mapping[str, str] = field(compare=False)
-    entities: tuple[str, ...] = field(init=False)  # in the order of the variables
-
-    def __post_init__(self) -> None:
-        entities = tuple(self.bindings[name] for name, _ in self.stated.variables)
-        object.__setattr__(self, "entities", entities)
-
-    @property
-    def antecedent(self) -> Part:
-        """The antecedent of a rule."""
-        return self.stated.part.operands[0]
 
 
 class GroundReading:

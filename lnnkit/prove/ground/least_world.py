@@ -22,8 +22,8 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.logic.bounds import Bounds
 from lnnkit.prove.ground.dependency_cone import TooWide
-from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
-from lnnkit.prove.ground.parts import BoundedStatement
+from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
+from lnnkit.prove.ground.parts import BoundedStatement, Instance
 from lnnkit.prove.rational_terms import Box
 
 _MARK = "\ue000"  # prefix of the names of unnamed individuals: private use, so no entity of a program has it

@@ -8,7 +8,7 @@ false, a row of a ``forall`` true.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import count
 from typing import NamedTuple, cast
@@ -134,6 +134,24 @@ class BoundedStatement:
     def guards(self) -> tuple[Part, ...]:
         """The guards of an instance: without them it is satisfied."""
         return _guards(self.part, lambda box: box[0] >= self.lower and box[1] <= self.upper)
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An instance of a statement: the statement with an entity for each variable."""
+
+    stated: BoundedStatement
+    bindings: Mapping[str, str] = field(compare=False)
+    entities: tuple[str, ...] = field(init=False)  # in the order of the variables
+
+    def __post_init__(self) -> None:
+        entities = tuple(self.bindings[name] for name, _ in self.stated.variables)
+        object.__setattr__(self, "entities", entities)
+
+    @property
+    def antecedent(self) -> Part:
+        """The antecedent of a rule."""
+        return self.stated.part.operands[0]
 
 
 _ONE = Part("term", arithmetic=constant(1.0))  # the term of a count
