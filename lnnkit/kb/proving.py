@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import Answers
 from lnnkit.check.program import Query
-from lnnkit.check.walk import nodes
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
 from lnnkit.explain.conflict.program_variants import ConflictMember, StatedRule, alone, names_in
@@ -27,14 +26,16 @@ from lnnkit.kb.theory import check_bound, free_variables, no_formula
 from lnnkit.prove.decision.classical_decision import classical_smtlib, prove_classically
 from lnnkit.prove.decision.graded_decision import exact_ends, prove_exactly
 from lnnkit.prove.decision.minimal_core import NoRecord, declarations, member_of, recorded
-from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_text, propagated
+from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_formula, propagated
 from lnnkit.prove.ground.ground_reading import GroundReading
-from lnnkit.prove.ground.parts import StatementIndex, part_of, sorted_variables
+from lnnkit.prove.ground.parts import Part, StatementIndex, part_of, sorted_variables
 from lnnkit.prove.ground.proved_program import component, crisped, is_crisp, plain, whole_numbers
 from lnnkit.prove.solving import NoSolver, solver_module
 from lnnkit.prove.verdict import Core, CoreMember, Proved, Reading
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.printer import format_expression
+from lnnkit.syntax.span import Span
 from lnnkit.time_limit import Deadline, TimedOut, limited_to
 
 if TYPE_CHECKING:
@@ -122,16 +123,19 @@ def smtlib(session: Session, queries: Sequence[Query], alpha: float) -> tuple[st
     return text, [Diagnostic("left-out", note, severity="warning") for note in notes]
 
 
-def _aggregates(session: Session, queries: Sequence[Query]) -> list[Diagnostic]:
-    """An error for an aggregate, which the encodings do not know."""
-    formulas = (*queries, *session.theory.checked.assertions)
-    every = (node for origin in formulas for node in nodes(cast("ast.Expression", origin.formula)))
-    aggregate = next((node for node in every if isinstance(node, ast.Aggregate)), None)
-    if aggregate is None:
-        return []
-    message = f"`{aggregate.name}` is an aggregate, and proving knows none yet"
-    hint = "`run` and `explain` do; to prove something else, take its rules out of the program"
-    return [Diagnostic("aggregate", message, hint, aggregate.span)]
+def _check_aggregates(ground: Ground, part: Part, span: Span | None) -> None:
+    """Raises `ProgramError` for an aggregate whose elements may be any number of unnamed individuals."""
+    endless = ground.known.endless(part)
+    if endless is None:
+        return
+    aggregate, variable, sort = endless
+    named = {leaf.name: leaf for leaf in aggregate.operands[0].leaves if variable in leaf.variables}
+    opens = [name for name in named if not ground.world.program.predicates[name].closed]
+    closing = f", or `{opens[0]}` as `closed`" if opens else ""
+    message = (
+        f"a `{aggregate.kind}` runs over `{sort}`, which is open: there may be any number of elements without a name"
+    )
+    raise ProgramError([Diagnostic("aggregate", message, f"declare `sort {sort}` without `open`{closing}", span)])
 
 
 def _deadline(timeout: float | None) -> Deadline:
@@ -192,9 +196,6 @@ def _grounded(
     tell: Tell | None = None,
     timed: Timed | None = None,
 ) -> Ground:
-    problems = _aggregates(session, queries)
-    if problems:
-        raise ProgramError(problems)
     explainer, fixpoint = rested.explainer, rested.fixpoint
     world, lifted = explainer.world, fixpoint.plan.lifted
     classical = reading == "classical"
@@ -202,7 +203,10 @@ def _grounded(
     whole = whole_numbers(rested.program, [query.formula for query in queries]) if classical else frozenset[str]()
     index = StatementIndex(lifted, world)
     conflict = cache(lambda: _conflict(session, rested, timed)) if rested.outcome.contradictions else None
-    return Ground(world, known, index, explainer.prover.prove, whole, conflict, tell=tell)
+    ground = Ground(world, known, index, explainer.prover, whole, conflict, tell=tell)
+    for stated in index.aggregating():
+        _check_aggregates(ground, stated.part, stated.origin.span)
+    return ground
 
 
 def singles(queries: Sequence[Query], verdicts: Iterator[Proved]) -> list[Proved]:
@@ -359,8 +363,10 @@ def _questions(session: Session, ground: Ground, query: Query, text: str) -> Ite
         bindings = {name: entity for (name, _), entity in zip(variables, row, strict=True)}
         bound = about(form, {Free(name): entity for name, entity in bindings.items()})
         part = part_of(bound, program.predicates)
+        _check_aggregates(ground, part, query.span)
         ends = (inferred.get(row) if part.total else None) or ground.known.truth(part, {})
-        yield row, Question(part, bound_text(query.formula, bindings) if bindings else text, ends)
+        said = format_expression(bound_formula(query.formula, bindings)) if bindings else text
+        yield row, Question(part, said, ends)
 
 
 def _inferred_bounds(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, float]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache, partial, reduce
@@ -16,9 +16,9 @@ import numpy as np
 
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import Numbers
-from lnnkit.numeric import Apply, Comparison, Constant, Fixed, FixedUnit, Number
+from lnnkit.numeric import Apply, Comparison, Constant, Fixed, FixedUnit, Number, Term
 from lnnkit.numeric.interval import Interval
-from lnnkit.prove.solving import Z3
+from lnnkit.prove.solving import Z3, solver_module
 
 Box = tuple[float, float]
 GroundAtom = tuple[str, tuple[str, ...]]  # a predicate or number, and entities
@@ -50,26 +50,39 @@ def relation(arithmetic: Comparison) -> Callable[[Any, Any], Any] | None:
     return RELATIONS[fixed.sign] if isinstance(fixed, Fixed) and not fixed.scale else None
 
 
-def _terms(
-    arithmetic: Comparison, values: Sequence[Any], apply: Callable[[object, Sequence[Any]], Any]
-) -> list[Any] | None:
-    """The values of both terms, from those of their numbers and by ``apply`` of operations; None if one has none."""
-    terms: list[Any] = []
-    for term in (arithmetic.left, arithmetic.right):
-        built: list[Any] = []
-        for step in term.steps:
-            match step:
-                case Number():
-                    built.append(values[step.index])
-                case Constant():
-                    built.append(rational(step.value))
-                case Apply():
-                    try:
-                        built.append(apply(step.operation, [built[place] for place in step.operands]))
-                    except NoValue:
-                        return None
-        terms.append(built[-1])
-    return terms
+def term_value(term: Term, values: Sequence[Any], apply: Callable[[object, Sequence[Any]], Any]) -> Any:
+    """The value of a term, from those of its numbers and by ``apply`` of operations. Raises `NoValue`."""
+    built: list[Any] = []
+    for step in term.steps:
+        match step:
+            case Number():
+                built.append(values[step.index])
+            case Constant():
+                built.append(rational(step.value))
+            case Apply():
+                built.append(apply(step.operation, [built[place] for place in step.operands]))
+    return built[-1]
+
+
+def points(ranges: Iterable[Box]) -> list[Fraction]:
+    """Ranges that are single numbers. Raises `NotRational` if one is not."""
+    ends = list(ranges)
+    if not all(low == high and math.isfinite(low) for low, high in ends):
+        raise NotRational
+    return [rational(low) for low, _ in ends]
+
+
+def aggregated(kind: str, truths: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
+    """An aggregate of elements with these truths. Raises `NoValue`."""
+    inside = [(truth, value) for truth, value in zip(truths, values, strict=True) if truth > 0]
+    total = sum((truth * value for truth, value in inside), Fraction(0))
+    if kind in ("count", "sum"):
+        return total
+    if not inside:
+        raise NoValue
+    if kind == "mean":
+        return total / sum(truth for truth, _ in inside)
+    return (min if kind == "min" else max)(value for _, value in inside)
 
 
 @lru_cache(maxsize=65536)
@@ -78,11 +91,13 @@ def comparison_box(arithmetic: Comparison, ranges: tuple[Box, ...]) -> Box:
     holds = relation(arithmetic)
     if holds is None:
         return 0.0, 1.0
-    if all(low == high and math.isfinite(low) for low, high in ranges):
-        with suppress(NotRational):
-            terms = _terms(arithmetic, [rational(low) for low, _ in ranges], applied)
-            held = float(terms is not None and holds(*terms))
-            return held, held
+    with suppress(NotRational):
+        values = points(ranges)
+        try:
+            held = float(holds(*(term_value(term, values, applied) for term in (arithmetic.left, arithmetic.right))))
+        except NoValue:
+            held = 0.0
+        return held, held
     low, high = arithmetic.truth([Interval(_wider(low, -1), _wider(high, 1)) for low, high in ranges])
     return low.item() if arithmetic.total else 0.0, high.item()
 
@@ -167,17 +182,17 @@ def _stepwise(z3: Z3, operation: str, x: Sequence[Z3]) -> Z3:
 
 
 class ArithmeticEncoding:
-    """Encodes numbers for Z3: reals, or integers if their names are ``whole``. ``asides`` are constraints that the
-    terms need: the ends of numbers, and the definitions of roots. ``nonlinear``: whether variables are multiplied."""
+    """Encodes numbers for Z3, in a context of its own: reals, or integers if their names are ``whole``. ``folded``:
+    known values become constants. ``asides`` are constraints that the terms need: the ends of numbers, and the
+    definitions of roots. ``multiplied``: whether variables are multiplied."""
 
-    def __init__(
-        self, z3: Z3, context: Z3, box: Callable[[GroundAtom], Box], whole: Collection[str], *, folded: bool
-    ) -> None:
+    def __init__(self, box: Callable[[GroundAtom], Box], whole: Collection[str], *, folded: bool) -> None:
+        self.z3 = solver_module()
+        self.context = self.z3.Context()
         self.numbers: dict[GroundAtom, Z3] = {}
         self.asides: list[Z3] = []
         self.roots: dict[tuple[Z3, int], Z3] = {}
-        self.nonlinear = self._bound = False
-        self._z3, self._context = z3, context
+        self.multiplied = self._bound = False
         self._box, self._whole, self._folded = box, whole, folded
 
     def number(self, key: GroundAtom) -> Fraction | Z3:
@@ -186,14 +201,14 @@ class ArithmeticEncoding:
         if self._folded and low == high:
             return rational(low)
         if key not in self.numbers:
-            self.numbers[key] = self._z3.Const(f"{key[0]}({', '.join(key[1])})", self.sort(key[0]))
+            self.numbers[key] = self.z3.Const(f"{key[0]}({', '.join(key[1])})", self.sort(key[0]))
             ends = [self.at_end(key, 0, low), self.at_end(key, 1, high)] if self._folded else []
             self.asides += [end for end in ends if end is not True]
         return self.numbers[key]
 
     def sort(self, name: str) -> Z3:
         """The sort of a number's values."""
-        return (self._z3.IntSort if name in self._whole else self._z3.RealSort)(self._context)
+        return (self.z3.IntSort if name in self._whole else self.z3.RealSort)(self.context)
 
     def at_end(self, key: GroundAtom, end: int, value: float) -> Z3 | bool:
         """The constraint that a variable number is at least (0) or at most (1) ``value``, which may be infinite."""
@@ -201,94 +216,100 @@ class ArithmeticEncoding:
         if not math.isfinite(value):
             return True
         if key[0] in self._whole:
-            limit = self._z3.IntVal(math.floor(value) if end else math.ceil(value), self._context)
+            limit = self.z3.IntVal(math.floor(value) if end else math.ceil(value), self.context)
         else:
             limit = self.real(rational(value))
         return made <= limit if end else made >= limit
 
-    def comparison(
-        self, arithmetic: Comparison, values: Sequence[Fraction | Z3], *, bound: bool = False
-    ) -> bool | Z3 | None:
-        """Whether a comparison holds; None if it cannot be encoded, as roots of variables ``bound`` by a quantifier."""
+    def comparison(self, arithmetic: Comparison, values: Sequence[Fraction | Z3], there: list[Z3]) -> bool | Z3:
+        """Whether a comparison holds, and all of ``there``, which its ``values`` need. Raises `NoValue`, `NotRational`:
+        it cannot be encoded, as roots of variables that a quantifier binds (`_bound`)."""
         holds = relation(arithmetic)
         if holds is None:
-            return None
-        there: list[Z3] = []
-        self._bound = bound
-        try:
-            terms = _terms(arithmetic, values, partial(self._applied, there))
-        except NotRational:
-            return None
-        if terms is None:
-            return False
-        left, right = terms
+            raise NotRational
+        left, right = (self.term(side, values, there) for side in (arithmetic.left, arithmetic.right))
         if isinstance(left, Fraction) and isinstance(right, Fraction):
             truth = holds(left, right)
-            return self._z3.And(there) if truth and there else truth
-        truth = holds(self._lifted(left), self._lifted(right))
-        return self._z3.And(*there, truth) if there else truth
+            return self.z3.And(there) if truth and there else truth
+        truth = holds(self._term(left), self._term(right))
+        return self.z3.And(*there, truth) if there else truth
+
+    def term(self, term: Term, values: Sequence[Fraction | Z3], there: list[Z3]) -> Fraction | Z3:
+        """The value of a term where all of ``there`` holds, to which this adds. Raises `NoValue`, `NotRational`."""
+        return term_value(term, values, partial(self._operation, there))
 
     def real(self, value: Fraction) -> Z3:
         """A rational constant."""
-        return self._z3.RealVal(f"{value.numerator}/{value.denominator}", self._context)
+        return self.z3.RealVal(f"{value.numerator}/{value.denominator}", self.context)
 
-    def _lifted(self, value: Fraction | Z3) -> Z3:
+    def drained(self) -> list[Z3]:
+        """The further constraints on what was encoded since the last call."""
+        constraints, self.asides = self.asides, []
+        return [self.lifted(said) for said in constraints]
+
+    def lifted(self, value: Fraction | Z3 | bool) -> Z3:
+        """A value or a constraint as an expression."""
+        if isinstance(value, bool):
+            return self.z3.BoolVal(value, self.context)
+        return self.real(value) if isinstance(value, Fraction) else value
+
+    def _term(self, value: Fraction | Z3) -> Z3:
         if not isinstance(value, Fraction):
             return value
-        return self._z3.IntVal(int(value), self._context) if value.denominator == 1 else self.real(value)
+        return self.z3.IntVal(int(value), self.context) if value.denominator == 1 else self.real(value)
 
-    def _applied(self, there: list[Z3], operation: object, operands: Sequence[Fraction | Z3]) -> Fraction | Z3:
+    def _operation(self, there: list[Z3], operation: object, operands: Sequence[Fraction | Z3]) -> Fraction | Z3:
         """The value of an operation where all of ``there`` holds. Raises `NoValue`, `NotRational`."""
         known = [operand for operand in operands if isinstance(operand, Fraction)]
         if len(known) == len(operands):
             with suppress(NotRational):  # an irrational root
                 return applied(operation, known)
-        x: list[Z3] = [self._lifted(operand) for operand in operands]
+        x: list[Z3] = [self._term(operand) for operand in operands]
         match operation:
             case "add" | "subtract" | "multiply" | "negate":
-                self.nonlinear |= operation == "multiply" and len(operands) > len(known) + 1
+                self.multiplied |= operation == "multiply" and len(operands) > len(known) + 1
                 return applied(operation, x)
             case "abs":
-                return self._z3.If(x[0] >= 0, x[0], -x[0])
-            case "floor" | "ceil" | "round" | "least" | "greatest":
-                return _stepwise(self._z3, operation, x)
+                return self.z3.If(x[0] >= 0, x[0], -x[0])
+            case "floor" | "ceil" | "round" | "least" | "greatest" as function:
+                return _stepwise(self.z3, function, x)
             case "divide":
-                return self._quotient(operands[0], operands[1], there)
+                return self._divided(operands[0], operands[1], there)
             case "sqrt":
-                return self._power(x[0], Fraction(1, 2), there)
+                return self._raised(x[0], Fraction(1, 2), there)
             case "power" if isinstance(operands[1], Fraction):
-                return self._power(x[0], operands[1], there)
+                return self._raised(x[0], operands[1], there)
         raise NotRational
 
-    def _quotient(self, dividend: Fraction | Z3, divisor: Fraction | Z3, there: list[Z3]) -> Z3:
+    def _divided(self, dividend: Fraction | Z3, divisor: Fraction | Z3, there: list[Z3]) -> Z3:
         if isinstance(divisor, Fraction):
             if divisor == 0:
                 raise NoValue
         else:
-            self.nonlinear = True
+            self.multiplied = True
             there.append(divisor != 0)
-        one, other = self._lifted(dividend), self._lifted(divisor)
-        return (self._z3.ToReal(one) if one.is_int() else one) / (self._z3.ToReal(other) if other.is_int() else other)
+        one, other = self._term(dividend), self._term(divisor)
+        return (self.z3.ToReal(one) if one.is_int() else one) / (self.z3.ToReal(other) if other.is_int() else other)
 
-    def _power(self, base: Z3, exponent: Fraction, there: list[Z3]) -> Z3:
+    def _raised(self, base: Z3, exponent: Fraction, there: list[Z3]) -> Z3:
         size, degree = abs(exponent.numerator), exponent.denominator
         if max(size, degree) > _GREATEST_POWER:
             raise NotRational
         if exponent == 0:
-            return self._lifted(Fraction(1))
+            return self._term(Fraction(1))
         if degree > 1:
             there.append(base >= 0)
             base = self._root(base, degree)
-        self.nonlinear |= size > 1
+        self.multiplied |= size > 1
         raised = math.prod([base] * (size - 1), start=base)
-        return raised if exponent > 0 else self._quotient(Fraction(1), raised, there)
+        return raised if exponent > 0 else self._divided(Fraction(1), raised, there)
 
     def _root(self, base: Z3, degree: int) -> Z3:
         if (base, degree) not in self.roots:
             if self._bound:
                 raise NotRational
-            self.nonlinear = True
-            root = self.roots[base, degree] = self._z3.Real(f"?root {len(self.roots)}", self._context)
+            self.multiplied = True
+            root = self.roots[base, degree] = self.z3.Real(f"?root {len(self.roots)}", self.context)
             power = math.prod([root] * (degree - 1), start=root)
-            self.asides.append(self._z3.Implies(base >= 0, self._z3.And(root >= 0, power == base)))
+            self.asides.append(self.z3.Implies(base >= 0, self.z3.And(root >= 0, power == base)))
         return self.roots[base, degree]

@@ -1,15 +1,18 @@
-"""Z3, imported on first use, with deadlines that are enforced."""
+"""Z3, imported on first use, with deadlines that are enforced, and with marks on constraints."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import Any, Literal
+from itertools import count
+from typing import Any, Generic, Literal, TypeVar
 
 from lnnkit.time_limit import Deadline, TimedOut
 
 Z3 = Any  # the module, its solvers and its expressions: they have no types
 SolverStatus = Literal["sat", "unsat", "unknown"]
+T = TypeVar("T")
 
 
 class NoSolver(Exception):
@@ -61,6 +64,44 @@ def checked(solver: Z3, deadline: Deadline, *assumptions: Z3) -> SolverStatus:
     if stopped.is_set():
         raise TimedOut
     return str(status)  # pyright: ignore[reportReturnType]  # one of the three
+
+
+class MarkedSolver(Generic[T]):
+    """A solver for constraints, each of which holds where its mark is assumed: items' ``marks``. Before each check it
+    gets the ``further`` ones, which always hold."""
+
+    def __init__(self, context: Z3, further: Callable[[], list[Z3]], *, false_first: bool = False) -> None:
+        self.marks: dict[T, Z3] = {}
+        self._items: dict[str, T] = {}
+        self._numbers = count(1)
+        self._z3, self._context, self._further = solver_module(), context, further
+        self._solver = self._z3.Solver(ctx=context)
+        if false_first:  # for every proposition
+            self._solver.set("phase_selection", 0)
+
+    def mark(self, said: Z3 | bool, item: T | None = None) -> Z3:
+        """The mark of a constraint, which may be that of an item."""
+        name = f"?mark {next(self._numbers)}"
+        mark = self._z3.Bool(name, self._context)
+        if item is not None:
+            self.marks[item], self._items[name] = mark, item
+        self._solver.add(self._z3.Implies(mark, said))
+        return mark
+
+    def check(self, deadline: Deadline, assumed: Iterable[Z3]) -> SolverStatus:
+        """Whether the marked constraints that are ``assumed`` can hold together. Raises as `checked` does."""
+        self._solver.add(self._further())
+        return checked(self._solver, deadline, *assumed)
+
+    def model(self) -> Z3:
+        """The model that the last check found."""
+        return self._solver.model()
+
+    def core(self) -> tuple[set[str], list[T]]:
+        """The names of the propositions on which the last check failed, and the items among them."""
+        core = [literal.arg(0) if self._z3.is_not(literal) else literal for literal in self._solver.unsat_core()]
+        names = dict.fromkeys(literal.decl().name() for literal in core)
+        return {*names}, [self._items[name] for name in names if name in self._items]
 
 
 def fraction(value: Z3) -> Fraction:

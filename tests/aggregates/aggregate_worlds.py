@@ -163,14 +163,14 @@ def planted(seed: int) -> Planted:
     """A function of the seed."""
     for attempt in range(100):
         try:
-            return _Planter(random.Random(f"aggregates {seed} {attempt}")).build()
+            return Planter(random.Random(f"aggregates {seed} {attempt}")).build()
         except NoValue:
             continue
     raise AssertionError(f"no program for seed {seed}")
 
 
 @dataclass
-class _Planter:
+class Planter:
     rng: random.Random
     asked: list[tuple[Formula, tuple[str, ...]]] = field(default_factory=list)
 

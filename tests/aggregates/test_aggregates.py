@@ -165,13 +165,34 @@ def test_program_text_with_aggregates_is_printed_as_it_is_read() -> None:
         assert node is not None and not problems and format_expression(node) == text
 
 
-def test_proving_says_that_it_knows_no_aggregates() -> None:
+def test_what_runs_over_an_open_sort_is_proved_where_a_closed_predicate_ends_it() -> None:
     pytest.importorskip("z3")
-    kb = lnnkit.loads(f"{TRANSFERS}rule {TOTAL} > 10000 -> Watch(X)\n")
-    said = "`sum` is an aggregate, and proving knows none yet"
+    text = "sort item open\npredicate Has(p, item)\nfact Has(a, i)\nrule (count Y: Has(X, Y)) > 2 -> Busy(X)\n"
+    kb = lnnkit.loads(text)
     for asked in (kb.prove, lambda query: kb.ask(query, exact=True), lambda query: kb.explain(query, exact=True)):
-        with pytest.raises(lnnkit.ProgramError, match=said):
-            asked("Watch(ann)")
+        with pytest.raises(lnnkit.ProgramError, match="`count` runs over `item`, which is open") as raised:
+            asked("Busy(a)")
+        assert raised.value.diagnostics[0].hint == "declare `sort item` without `open`, or `Has` as `closed`"
+    for other in (text.replace(" open", ""), text.replace("Has(p, item)", "Has(p, item) closed")):
+        assert lnnkit.loads(other).prove("Busy(a)").verdict in ("neither", "refuted")
+    with pytest.raises(lnnkit.ProgramError, match="`max` runs over `item`"):
+        lnnkit.loads("sort item open\nfact In(i)\nnumber size(item)\n").prove("(max Y: size(Y) where size(Y) < 3) < 4")
+
+
+def test_exact_steps_about_aggregates_are_checked() -> None:
+    pytest.importorskip("z3")
+    kb = lnnkit.loads(
+        "number size(p)\nfact size(a) = 2\nfact size(b) = 3\nfact size(c) = 10\n"
+        "axiom P(a) | P(b)\naxiom ~(P(a) & P(b))\naxiom ~P(c)\n"
+    )
+    for said in ("(count X: P(X)) = 1", "(sum X: size(X) where P(X)) >= 2", "(mean X: size(X) where P(X)) <= 3"):
+        explanation = kb.explain(said, exact=True)
+        assert (explanation.lower, explanation.steps[-1].reason) == (1.0, "exact")
+        assert explanation.verify() == [] and not explanation.warnings
+    for said in ("(max X: size(X) where P(X)) < 5", "(min X: size(X) where P(X)) >= 2"):
+        assert kb.explain(said, exact=True).verify() == [] and kb.prove(said).verdict == "entailed"
+    assert kb.prove("(min X: size(X) where P(X)) > 2").verdict == "neither"
+    assert kb.prove("(max X: size(X) where P(X) & size(X) > 5) > 0").verdict == "refuted"  # it has no value
 
 
 def test_entities_are_compared_in_conditions() -> None:

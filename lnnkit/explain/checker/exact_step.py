@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -118,15 +118,44 @@ class _Encoding:
         assert isinstance(arithmetic, Comparison)
         if not isinstance(arithmetic.relation, Fixed) or arithmetic.relation.scale:
             return self.unknown()
-        numbers = [self._atom(operand) for operand in form.operands]
         there: list[Z3] = []  # what both terms need to have a value
+        numbers = [self._number(operand, there) for operand in form.operands]
         left, right = (self._term(side, numbers, there) for side in (arithmetic.left, arithmetic.right))
         if left is None or right is None:
             return self.unknown()
         holds = _RELATIONS[arithmetic.relation.sign](left, right)
         return self.z3.If(self.z3.And(*there, holds), self.number(1.0), self.number(0.0))
 
-    def _term(self, term: Term, numbers: Sequence[Z3], there: list[Z3]) -> Z3 | None:
+    def _number(self, form: Form, there: list[Z3]) -> Z3 | None:
+        """A number, a term or an aggregate; None if it is not supported."""
+        if isinstance(form.arithmetic, Term):
+            return self._term(form.arithmetic, [self._number(operand, there) for operand in form.operands], there)
+        return self._aggregate(form, there) if form.count else self._atom(form)
+
+    def _aggregate(self, form: Form, there: list[Z3]) -> Z3 | None:
+        """An aggregate; None where unnamed individuals are possible. An element without a value is left out."""
+        condition, *term = form.operands
+        if self._open(form):
+            return None
+        total = weight = best = self.number(0.0)
+        some = self.z3.BoolVal(False, self.context)
+        for row in self._named_rows(form):
+            needs: list[Z3] = []
+            value = self._number(filled(term[0], row), needs) if term else self.number(1.0)
+            if value is None:
+                return None
+            truth = self.truth(filled(condition, row))
+            truth = self.z3.If(self.z3.And(needs), truth, self.number(0.0)) if needs else truth
+            total, weight = total + truth * value, weight + truth
+            beyond = value > best if form.kind == "max" else value < best
+            best = self.z3.If(self.z3.And(truth > 0, self.z3.Or(self.z3.Not(some), beyond)), value, best)
+            some = self.z3.Or(some, truth > 0)
+        if form.kind in ("count", "sum"):
+            return weight if form.kind == "count" else total
+        there.append(some)
+        return total / weight if form.kind == "mean" else best
+
+    def _term(self, term: Term, numbers: Sequence[Z3 | None], there: list[Z3]) -> Z3 | None:
         built: list[Z3 | None] = []
         constants: dict[int, float] = {}
         for place, step in enumerate(term.steps):
@@ -175,13 +204,20 @@ class _Encoding:
     def _floor(self, value: Z3) -> Z3:
         return self.z3.ToReal(self.z3.ToInt(value))
 
-    def _quantifier(self, form: Form) -> Z3:
-        sorts = bound_sorts(form, self._world.program.predicates)
-        members = [self._world.sorts[sort] for sort in sorts]
+    def _named_rows(self, form: Form) -> Iterator[tuple[str, ...]]:
+        """The entities of the variables that a quantifier or an aggregate binds."""
+        members = [self._world.sorts[sort] for sort in bound_sorts(form, self._world.program.predicates)]
         demand(math.prod(map(len, members)) <= _ROWS, "a quantifier has too many rows to try")
-        rows = [self.truth(filled(form.operands[0], row)) for row in itertools.product(*members)]
+        return itertools.product(*members)
+
+    def _open(self, form: Form) -> bool:
+        """Whether they may be unnamed individuals."""
+        return any(self._world.unnamed(sort, "") for sort in bound_sorts(form, self._world.program.predicates))
+
+    def _quantifier(self, form: Form) -> Z3:
+        rows = [self.truth(filled(form.operands[0], row)) for row in self._named_rows(form)]
         truth = self.least(rows) if form.kind == "forall" else self.greatest(rows)
-        if not any(self._world.unnamed(sort, "") for sort in sorts):
+        if not self._open(form):
             return truth
         others = self.unknown()  # Unnamed individuals are possible.
         self.said.append(others <= truth if form.kind == "forall" else others >= truth)

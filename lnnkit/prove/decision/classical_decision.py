@@ -1,7 +1,7 @@
 """Whether a question follows in the classical reading: by all that it depends on if that is little, else by lazy
 instantiation. The answer has a core or two worlds.
 
-`LazyDecision` starts with the question alone. The solver's model is laid over the least world (`WorldValues`), and the
+`LazyDecision` starts with the question alone. The solver's model is laid over the least world (`WorldReading`), and the
 instances that this world violates are added. When it violates none, it is a world of the program. If some instances are
 unsatisfiable, so are all of them.
 """
@@ -16,11 +16,12 @@ from dataclasses import replace
 from lnnkit.prove.decision.minimal_core import core_of, smtlib
 from lnnkit.prove.decision.question import Asked, Decision, Ground, Question, contrasted, world_of
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, LazyEncoding, Quantified
-from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint, MarkedSolver
+from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint
 from lnnkit.prove.ground.dependency_cone import Definition, TooWide, definition_of, unfounded
-from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
+from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
 from lnnkit.prove.ground.least_world import WorldReading
-from lnnkit.prove.solving import Z3, SolverStatus
+from lnnkit.prove.ground.parts import Instance
+from lnnkit.prove.solving import Z3, MarkedSolver, SolverStatus
 from lnnkit.prove.verdict import Proved, ShownWorld, Verdict
 from lnnkit.time_limit import Deadline, TimedOut
 
@@ -59,7 +60,8 @@ class ClassicalDecision(Decision):
         self.count = 0
         self.deadline = asked.deadline
         self.encoding = self.encoded(folded=True)
-        self._solver = MarkedSolver[Constraint](self.encoding, false_first=reading is not None)  # as in the least world
+        context, least = self.encoding.context, reading is not None  # false first, as in the least world
+        self._solver = MarkedSolver[Constraint](context, self.encoding.drained, false_first=least)
         self._goal = self.encoding.truth(asked.question.part, {})
 
     def encoded(self, *, folded: bool) -> ClassicalEncoding:
@@ -117,7 +119,7 @@ class ConeDecision(ClassicalDecision):
         ground, question, cone = asked.ground, asked.question, asked.cone
         cone.grow(question.part, whole=ground.small)
         patterns = 0  # formulas that instantiate statements for unnamed individuals beside named ones
-        for stated in ground.related(question) if cone.most_atoms is not None else ():
+        for stated in asked.statements if cone.most_atoms is not None else ():
             counts = [(ground.known.count(sort), ground.known.is_open(sort)) for _, sort in stated.variables]
             patterns += math.prod(count + more for count, more in counts) - math.prod(count for count, _ in counts)
         if patterns > _PATTERNS:
@@ -128,11 +130,11 @@ class ConeDecision(ClassicalDecision):
             cone.pause()
             self._mark(item)
         if self.encoding.unnamed is not None:
-            statements = ground.related(question)
-            for stated in (*statements, *map(ground.index.completion, ground.of_unnamed(question, statements))):
+            unnamed = ground.of_unnamed(question, asked.statements)
+            for stated in (*asked.statements, *map(ground.index.completion, unnamed)):
                 self._mark(stated)
         if any(low > high for low, high in map(ground.known.box, cone.atoms)):  # arrested by its own facts
-            self.encoding.arithmetic.asides.append(False)
+            self.encoding.asides.append(False)
 
     def _extended(self, model: Z3) -> bool:
         """Whether a loop formula had to be added, because the model contains atoms that support only each other."""
@@ -215,7 +217,7 @@ class LazyDecision(ClassicalDecision):
     def _extended(self, model: Z3) -> bool:
         """Lay a model over the world and add the instances that it violates; returns whether there are any."""
         self._pause()
-        before = self.count, len(self.encoding.arithmetic.asides)
+        before = self.count, len(self.encoding.asides)
         existing = {name for name, made in self.encoding.existing.items() if self._true(model, made)}
         truths = {
             key: float(self._true(model, made))
@@ -228,7 +230,7 @@ class LazyDecision(ClassicalDecision):
             self._defined.add(key)
             self._add(definition_of(key, self._ground.index, self._ground.known))
         self._complete_rows(model)
-        return before != (self.count, len(self.encoding.arithmetic.asides))
+        return before != (self.count, len(self.encoding.asides))
 
     def _true(self, model: Z3, made: Z3) -> bool:
         return bool(self.encoding.z3.is_true(model.eval(made, model_completion=True)))
@@ -272,7 +274,7 @@ class LazyDecision(ClassicalDecision):
         for key in heads:
             if key not in self._defined and self._reading.box(key)[0] > 0:
                 rules = definition_of(key, self._ground.index, self._reading).rules
-                certain = (rule for rule, _ in rules if rule.stated.lower > 0)
+                certain = (rule for rule in rules if rule.stated.lower > 0)
                 if not any(self._reading.truth(rule.antecedent, rule.bindings)[0] > 0 for rule in certain):
                     yield key
 

@@ -1,7 +1,7 @@
 """The tightest bounds of a question: its least and greatest truth in the worlds that the program allows.
 
-`LazyBounds` starts with the question alone. The optimiser's model is laid over the least world (`WorldValues`), and the
-instances that this world violates are added. Bounds only get tighter by that, so they hold at any moment; where an
+`LazyBounds` starts with the question alone. The optimiser's model is laid over the least world (`WorldReading`), and
+the instances that this world violates are added. Bounds only get tighter by that, so they hold at any moment; where an
 extreme model violates nothing it is a world of the program, and the bound is the tightest.
 """
 
@@ -128,7 +128,7 @@ class GradedDecision(Decision):
 
     @property
     def _nonlinear(self) -> bool:
-        return self.encoding.nonlinear or self.encoding.arithmetic.nonlinear
+        return self.encoding.nonlinear or self.encoding.multiplied
 
     def _value(self, model: Z3, truth: Z3 | None = None) -> Fraction:
         """The value of a ``truth`` (default: that of the question) in a model."""
@@ -148,7 +148,7 @@ class GradedDecision(Decision):
 
     def _beyond(self, end: int, limit: Fraction, *, strictly: bool = False) -> tuple[SolverStatus, Z3]:
         """Whether the truth can be at ``limit`` or beyond it, or ``strictly`` beyond it."""
-        number = self.encoding.arithmetic.real(limit)
+        number = self.encoding.real(limit)
         solver = self._new_solver() if self._nonlinear else self._solver
         if not self._nonlinear:  # the other procedure cannot continue from an earlier result
             solver.add(self._said[self._given :])
@@ -165,8 +165,7 @@ class GradedDecision(Decision):
 
     def _among_numbers(self, end: int, limit: Fraction, model: Z3) -> tuple[Fraction | None, Z3]:
         """The end where truths are linear once numbers are known: the optimum for those of ever better models."""
-        arithmetic = self.encoding.arithmetic
-        numbers = [*arithmetic.numbers.values(), *arithmetic.roots.values()]
+        numbers = [*self.encoding.numbers.values(), *self.encoding.roots.values()]
         for _ in range(_GUESSES):
             reached, at = self._value(model), model
             values = [(number, model.eval(number, model_completion=True)) for number in numbers]
@@ -220,7 +219,8 @@ class LazyBounds(GradedDecision):
         self.cone = self.asked.cone = self.asked.new_cone()
         self.cone.near = _SHOWN
         asked = self.asked
-        self._reading = WorldReading(self._ground.known, asked.statements, asked.mentioning, self.cone.pause)
+        known, most = self._ground.known, self._ground.limit
+        self._reading = WorldReading(known, asked.statements, asked.mentioning, self.cone.pause, most)
         self._turns = 0
         self._drain()
 
@@ -332,7 +332,7 @@ def _settled(asked: Asked) -> GradedDecision:
     except TooWide:
         asked.cone.pause()  # not where the time is over
         asked.cone = asked.new_cone()
-        if asked.without_completion:
+        if asked.without_completion and not asked.aggregates:
             decision = partial(LazyBounds, asked)
         else:
             asked.cone.grow(asked.question.part, whole=asked.ground.small)

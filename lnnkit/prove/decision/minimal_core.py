@@ -26,13 +26,14 @@ from lnnkit.explain.checker.proof_checker import defined, fault
 from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld
 from lnnkit.explain.conflict.program_variants import names_in
 from lnnkit.explain.proof.proof import SIDES, GivenFact, Premise, Proof, Step, ground_atom, ground_key
+from lnnkit.explain.proof.prover import Steps
 from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.prove.decision.question import Decision, Ground, bound_formula
-from lnnkit.prove.encoding.graded_encoding import Constraint, MarkedSolver
+from lnnkit.prove.encoding.graded_encoding import Constraint
 from lnnkit.prove.ground.dependency_cone import Definition, Loop, TooWide, definition_of
-from lnnkit.prove.ground.ground_reading import GroundAtom, Instance
-from lnnkit.prove.ground.parts import BoundedStatement
-from lnnkit.prove.solving import Z3, Interrupted
+from lnnkit.prove.ground.ground_reading import GroundAtom
+from lnnkit.prove.ground.parts import BoundedStatement, Instance
+from lnnkit.prove.solving import Z3, Interrupted, MarkedSolver
 from lnnkit.prove.verdict import Core, CoreMember
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import one_line
@@ -93,7 +94,7 @@ class _Finder:
         self.encoding = encoding = decision.encoded(folded=False)
         self.enough: Sequence[CoreItem] = ()
         self.whole = False
-        self._solver = MarkedSolver[CoreItem](encoding)
+        self._solver = MarkedSolver[CoreItem](encoding.context, encoding.drained)
         self.marks = self._solver.marks
 
     def near(self, goal: Goal | None, *, paused: bool = False) -> list[CoreItem] | None:
@@ -111,7 +112,7 @@ class _Finder:
     def _known_ends(self) -> list[CoreItem]:
         """The known bounds of atoms that have become variables."""
         ends: list[CoreItem] = []
-        for key in [*self.encoding.atoms, *self.encoding.arithmetic.numbers]:
+        for key in [*self.encoding.atoms, *self.encoding.numbers]:
             box, unknown = self.ground.known.box(key), self.ground.known.unknown(key[0])
             ends += [KnownEnd(key, end) for end in (0, 1) if box[end] != unknown[end]]
         return ends
@@ -148,7 +149,7 @@ class _Finder:
             self._pause()
             expanded |= dict.fromkeys(self._behind(item, by_rules) if isinstance(item, KnownEnd) else [item])
         defined = [item for item in expanded if isinstance(item, Definition)]
-        rules = dict.fromkeys(rule for definition in defined for rule, _ in definition.rules)
+        rules = dict.fromkeys(rule for definition in defined for rule in definition.rules)
         if defined:
             expanded[Loop(frozenset(definition.key for definition in defined), tuple(rules))] = None
         return sorted(expanded, key=lambda item: not isinstance(item, KnownEnd))
@@ -198,7 +199,7 @@ class _Finder:
             if given.end(item.end) <= value if item.end else given.end(0) >= value:
                 yield KnownEnd(item.key, item.end, given)
                 return
-        proof = self.ground.explain(item.key[0], list(item.key[1]))
+        proof = self.ground.prover.prove(*item.key)
         steps = [proof.steps[number] for number in proof.reachable(proof.upper if item.end else proof.lower)]
         if len(steps) > _MOST_STEPS:
             yield item
@@ -271,17 +272,15 @@ class NoRecord(Exception):
 
 def recorded(ground: Ground, proof: Proof, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
     """A ``proof`` with an exact step for a tighter end. Raises `NoRecord` if the checker does not accept the step."""
-    record = _Record(ground, proof.steps)
     try:
-        number = record.exact(proof.steps[proof.upper if end else proof.lower].conclusion, end, bound, items)
+        tighter = _Record(ground, proof).exact(end, bound, items)
     except InvalidStep as problem:
         raise NoRecord(str(problem)) from None
-    tighter = replace(proof, steps=record.steps, **{SIDES[end]: number})
-    step = record.steps[number]
+    *steps, step = tighter.steps
     problem = fault(step, tighter, ground.world)
     if problem is not None:
         raise NoRecord(problem)
-    record.steps[number] = _least(step, tighter, ground.world)
+    tighter = replace(tighter, steps=[*steps, _least(step, tighter, ground.world)])
     kept = sorted(tighter.reachable(*tighter.ends))
     places = {number: place for place, number in enumerate(kept)}
     steps = [_renumbered(tighter.steps[number], places) for number in kept]
@@ -309,18 +308,18 @@ def _renumbered(step: Step, places: Mapping[int, int]) -> Step:
 
 
 class _Record:
-    """A growing list of ``steps``: the premises of an exact step, and that step."""
+    """The steps of a ``proof``, with the premises of an exact step."""
 
-    def __init__(self, ground: Ground, steps: Sequence[Step]) -> None:
-        self.steps = [*steps]
-        self._ground = ground
-        self._world = ground.world
-        self._placed: dict[GroundAtom, tuple[Proof, dict[int, int]]] = {}
+    def __init__(self, ground: Ground, proof: Proof) -> None:
+        self._ground, self._world, self._proof = ground, ground.world, proof
+        self._steps = Steps()
+        self._steps.made += proof.steps
         self._closed: dict[str, int] = {}
 
-    def exact(self, conclusion: ast.Expression, end: int, bound: float, items: Sequence[CoreItem]) -> int:
-        """Adds the step by which an end follows from items; returns its number."""
-        world = self._world
+    def exact(self, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
+        """The proof in which a step that comes last says that an end follows from items."""
+        world, proof = self._world, self._proof
+        conclusion = proof.steps[proof.upper if end else proof.lower].conclusion
         premises: dict[int, None] = {}
         completes: list[ast.Expression] = []
         rules: list[Assertion] = []
@@ -338,15 +337,13 @@ class _Record:
                     rules += [statement for statement in completed.statements if statement not in rules]
                     forms += [rule for rule, _ in completed.instances]
                 case KnownEnd():
-                    premises[self._known(item.key, item.end)] = None
+                    premises[self._ground.prover.end(self._steps, *item.key, item.end)] = None
         atoms = dict.fromkeys(itertools.chain.from_iterable(map(self._closed_atoms, forms)))
         premises |= {self._false(key): None for key in atoms if self._ground.known.box(key)[1] <= 0}
         rests = [Premise(number, 1.0) for number in premises]
-        return self._add(Step(conclusion, SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules))
-
-    def _add(self, step: Step) -> int:
-        self.steps.append(step)
-        return len(self.steps) - 1
+        step = Step(conclusion, SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules)
+        made = self._ground.prover.finished(self._steps, proof.atom, proof.lower, proof.upper)
+        return replace(made, steps=[*made.steps, step], **{SIDES[end]: len(made.steps)})
 
     def _stated(self, statement: Assertion, bindings: Mapping[str, str]) -> Iterator[int]:
         """The steps for an instance of a statement, one for each end that it gives."""
@@ -355,27 +352,16 @@ class _Record:
         said = bound_formula(stated_formula(statement, starts), bindings, logic)
         for side, truth, nothing in zip(SIDES, truth_of(statement, starts), (0.0, 1.0), strict=True):
             if truth != nothing:
-                yield self._add(Step(said, side, truth, "stated", statement, bindings=dict(bindings)))
-
-    def _known(self, key: GroundAtom, end: int) -> int:
-        """The bound of an atom or a number from inference, with its proof."""
-        if key not in self._placed:
-            self._placed[key] = self._ground.explain(key[0], list(key[1])), {}
-        proof, places = self._placed[key]
-        top = proof.upper if end else proof.lower
-        fresh = [number for number in proof.reachable(top) if number not in places]
-        places |= {number: len(self.steps) + place for place, number in enumerate(fresh)}
-        self.steps += [_renumbered(proof.steps[number], places) for number in fresh]
-        return places[top]
+                yield self._steps.add(Step(said, side, truth, "stated", statement, bindings=dict(bindings)))
 
     def _false(self, key: GroundAtom) -> int:
         """The step which states that an atom of a closed predicate is false."""
         name = key[0]
         if self._world.derived(name) or self._world.origins.of(*key):
-            return self._known(key, 1)
+            return self._ground.prover.end(self._steps, *key, 1)
         if name not in self._closed:
             variables = tuple(ast.Variable(f"X{place}") for place in range(1, len(key[1]) + 1))
-            self._closed[name] = self._add(Step(ast.Atom(name, variables), "upper", 0.0, "closed"))
+            self._closed[name] = self._steps.add(Step(ast.Atom(name, variables), "upper", 0.0, "closed"))
         return self._closed[name]
 
     def _closed_atoms(self, form: Form) -> Iterator[GroundAtom]:
@@ -388,7 +374,7 @@ class _Record:
             if count > _MOST or math.prod(map(len, rows)) > _MOST:
                 raise NoRecord("its quantifiers have too many rows")
             if inner.count:
-                stack += [filled(inner.operands[0], row) for row in itertools.product(*rows)]
+                stack += [filled(operand, row) for row in itertools.product(*rows) for operand in inner.operands]
             elif inner.kind != "atom":
                 stack += inner.operands
             elif predicates[inner.name].closed and not predicates[inner.name].numeric:

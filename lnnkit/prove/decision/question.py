@@ -14,7 +14,8 @@ from typing import Any, cast
 from lnnkit.check.program import SameEntity
 from lnnkit.check.walk import transform, with_entities
 from lnnkit.explain.checker.proof_world import ProofWorld
-from lnnkit.explain.proof.proof import Proof, ground_atom
+from lnnkit.explain.proof.proof import ground_atom
+from lnnkit.explain.proof.prover import Prover
 from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
 from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
@@ -58,7 +59,7 @@ class Ground:
     world: ProofWorld
     known: GroundReading
     index: StatementIndex
-    explain: Callable[[str, list[str]], Proof]  # the proof of an atom's bounds
+    prover: Prover  # of bounds of inference
     whole: frozenset[str] = frozenset()  # numbers that are integers
     conflict: Callable[[], Core] | None = None  # the core of a contradiction that inference met
     limit: int = INSTANCES
@@ -72,21 +73,6 @@ class Ground:
         every = self.index.every() if self.index.count <= WHOLE else ()
         counts = (math.prod(self.known.count(sort) for _, sort in stated.variables) for stated in every)
         return self.index.count <= WHOLE and all(total <= WHOLE for total in accumulate(counts))
-
-    def related(self, question: Question, *, open_only: bool = False) -> list[BoundedStatement]:
-        """The statements that share predicates with a question (``open_only``: unsettled ones); all if ``small``."""
-        if self.small:
-            return self.index.every()
-        related: dict[BoundedStatement, None] = {}
-        names = {*question.part.names}
-        waiting = sorted(names)
-        while waiting:
-            name = waiting.pop()
-            for stated in () if open_only and self.known.is_settled(name) else self.index.mentioning(name):
-                related[stated] = None
-                waiting += sorted(stated.part.names - names)
-                names |= stated.part.names
-        return list(related)
 
     def pause(self, deadline: Deadline, late: str = "") -> None:
         """Stop where the time is over, or after Ctrl-C: raises `TooWide`, which may say ``late``, and `Interrupted`."""
@@ -114,11 +100,6 @@ class Ground:
                 yield
         finally:
             self.known.pause = before
-
-
-def bound_text(formula: ast.Expression | SameEntity, bindings: Mapping[str, str]) -> str:
-    """A formula as text, with entities in place of its free variables."""
-    return format_expression(bound_formula(formula, bindings))
 
 
 def bound_formula(
@@ -181,8 +162,17 @@ class Asked:
 
     @cached_property
     def statements(self) -> list[BoundedStatement]:
-        """The statements connected to the question by unsettled atoms; if so, within a number of ``steps``."""
-        near = every = self.ground.related(self.question, open_only=True)
+        """The statements connected to the question by unsettled atoms, or all of a small program; if so, within a
+        number of ``steps``."""
+        ground, names, related = self.ground, {*self.question.part.names}, dict[BoundedStatement, None]()
+        waiting = [] if ground.small else sorted(names)
+        while waiting:
+            name = waiting.pop()
+            for stated in () if ground.known.is_settled(name) else ground.index.mentioning(name):
+                related[stated] = None
+                waiting += sorted(stated.part.names - names)
+                names |= stated.part.names
+        near = every = ground.index.every() if ground.small else list(related)
         names = self.question.part.names
         for _ in range(self.steps or 0):
             near = [stated for stated in every if names & stated.part.names]
@@ -197,12 +187,22 @@ class Asked:
 
     @cached_property
     def lazily(self) -> bool:
-        """Whether lazy instantiation applies: no quantifier, and no rule that completes atoms, compares individuals of
-        open sorts, and completed atoms are defined by non-recursive rules alone, and false of unnamed individuals."""
-        if self.ground.of_unnamed(self.question, self.statements) or any(map(self.ground.index.defined, self.merging)):
+        """Whether lazy instantiation applies: there is no aggregate, no quantifier, and no rule that completes atoms,
+        compares individuals of open sorts, and completed atoms are defined by non-recursive rules alone, and false of
+        unnamed individuals."""
+        if (
+            self.aggregates
+            or self.ground.of_unnamed(self.question, self.statements)
+            or any(map(self.ground.index.defined, self.merging))
+        ):
             return False
         parts = (self.question.part, *(stated.part for stated in self.statements))
         return not any(map(self._compares, parts)) and all(map(self._plainly_completed, self.statements))
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether the question, or a statement on which it may depend, has an aggregate."""
+        return any(part.aggregates for part in (self.question.part, *(stated.part for stated in self.statements)))
 
     @cached_property
     def merging(self) -> frozenset[BoundedStatement]:
@@ -265,7 +265,7 @@ def world_of(model: Z3, known: GroundReading, encoding: GradedEncoding) -> Calla
     @cache
     def read(key: GroundAtom) -> Box:
         numeric = known.program.predicates[key[0]].numeric
-        made = (encoding.arithmetic.numbers if numeric else encoding.atoms).get(key)
+        made = (encoding.numbers if numeric else encoding.atoms).get(key)
         if made is None:
             low, high = known.box(key)
             return (low, high) if numeric or low != high else _around(low)

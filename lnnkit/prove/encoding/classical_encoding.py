@@ -20,13 +20,14 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
 
 from lnnkit.graph.lifted import LEAST
 from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint, GradedEncoding, TruthValue
 from lnnkit.prove.ground.dependency_cone import Loop
-from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
-from lnnkit.prove.ground.least_world import WorldValues
-from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
+from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
+from lnnkit.prove.ground.least_world import WorldReading
+from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Part
 from lnnkit.prove.rational_terms import Box
 from lnnkit.prove.solving import Z3
 
@@ -104,6 +105,19 @@ class ClassicalEncoding(GradedEncoding):
         unnamed = {str(argument): argument for argument in arguments if not isinstance(argument, str)}
         return self._function((self._fresh_name("comparison"), (None,) * len(unnamed)))(*unnamed.values())
 
+    def weighed(self, truth: TruthValue, value: Fraction | Z3) -> Fraction | Z3:
+        if isinstance(truth, bool):
+            return value if truth else ZERO
+        return self.z3.If(truth, self.lifted(value), self.lifted(ZERO))
+
+    def _mean(self, total: Fraction | Z3, weight: Fraction | Z3, count: int, there: list[Z3]) -> Fraction | Z3:
+        """By cases, each of which is linear."""
+        if isinstance(weight, Fraction):
+            return super()._mean(total, weight, count, there)
+        there.append(weight > 0)
+        total = self.lifted(total)
+        return reduce(lambda rest, n: self.z3.If(weight == n, total / n, rest), range(2, count + 1), total)
+
     def _compound(self, part: Part, bindings: Assignment) -> TruthValue:
         x = [self.truth(operand, bindings) for operand in part.operands]
         match part.kind:
@@ -144,7 +158,7 @@ class ClassicalEncoding(GradedEncoding):
             return False
         arguments = part.arguments(bindings)
         named = tuple(term if isinstance(term, str) else None for term in arguments)
-        function = self._function((part.name, named), self.arithmetic.sort(part.name) if numeric else None)
+        function = self._function((part.name, named), self.sort(part.name) if numeric else None)
         return function(*(term for term in arguments if not isinstance(term, str)))
 
     def _unnamed_rows(self, part: Part, bindings: Assignment) -> list[TruthValue]:
@@ -218,7 +232,7 @@ class LazyEncoding(ClassicalEncoding):
         self,
         reading: GroundReading,
         whole: Collection[str],
-        world: WorldValues,
+        world: WorldReading,
         pause: Callable[[], None],
         replayed: Mapping[QuantifierPlace, Quantified] | None = None,
     ) -> None:
@@ -227,7 +241,7 @@ class LazyEncoding(ClassicalEncoding):
         self._replayed = replayed or {}
         self.quantified: dict[QuantifierPlace, Quantified] = {}
         self._world = world
-        self._lower_world = WorldValues(reading)  # in the world of all lower ends
+        self._lower_world = WorldReading(reading)  # in the world of all lower ends
         self._people: dict[Part, EncodedRow] = {}
         self.existing: dict[str, Z3] = {}
         self.of_anyone: dict[GroundAtom, Z3] = {}  # atoms of which nothing is known
@@ -301,7 +315,7 @@ class LazyEncoding(ClassicalEncoding):
             quantified.anyone = {**quantified.bindings, **anyone}
         if not self.z3.is_false(quantified.rest):
             row = self._row(quantified, quantified.anyone)
-            self.arithmetic.asides.append(self.z3.Implies(quantified.rest, row))
+            self.asides.append(self.z3.Implies(quantified.rest, row))
 
     def lack(self, quantified: Quantified) -> Z3:
         """The proposition that a row which has not been added decides the quantifier."""
@@ -315,7 +329,7 @@ class LazyEncoding(ClassicalEncoding):
             self._note_closed(quantified.part)
         else:
             quantified.rest = self.z3.Bool(self._fresh_name("rest"), self.context)
-        self.arithmetic.asides.append(self.z3.Implies(before, self._greatest([*truths, quantified.rest])))
+        self.asides.append(self.z3.Implies(before, self._greatest([*truths, quantified.rest])))
         if quantified.anyone is not None:
             self.generalise(quantified)
 
@@ -325,7 +339,7 @@ class LazyEncoding(ClassicalEncoding):
         if part.least:
             truth = self.negated(truth)
         truth = self._least([self._there(row[name] for name, _ in part.bound if name not in outer), truth])
-        self.arithmetic.asides.append(self._greatest([self.negated(truth), quantified.some]))
+        self.asides.append(self._greatest([self.negated(truth), quantified.some]))
         return truth
 
     def _there(self, entities: Iterable[object]) -> TruthValue:

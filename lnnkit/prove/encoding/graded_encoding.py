@@ -9,24 +9,21 @@ an unknown within its bounds, which is sound but weaker.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
-from itertools import count
-from typing import Any, Generic, TypeVar
 
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import TruthValue, WeightedTruth
-from lnnkit.numeric import Comparison
+from lnnkit.numeric import Comparison, Term
 from lnnkit.prove.ground.dependency_cone import Definition, Loop
-from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
-from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
-from lnnkit.prove.rational_terms import ArithmeticEncoding, Box, rational
-from lnnkit.prove.solving import Z3, SolverStatus, checked, solver_module
-from lnnkit.time_limit import Deadline
+from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
+from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Part
+from lnnkit.prove.rational_terms import ArithmeticEncoding, Box, NotRational, NoValue, rational
+from lnnkit.prove.solving import Z3, fraction
 
 Constraint = Instance | Definition | Loop | BoundedStatement  # a statement about unnamed individuals alone
-T = TypeVar("T")
 ZERO, ONE = Fraction(0), Fraction(1)
 _GRID = 9  # a bound within rounding of a number with this many decimals is read as that number
 _ROUNDED = 1e-13
@@ -37,8 +34,8 @@ _ROOT = 4  # the greatest denominator of an exponent
 _ROWS = 16
 
 
-class GradedEncoding:
-    """Encodes formulas in a Z3 context of its own. ``folded``: settled bounds become constants; otherwise only
+class GradedEncoding(ArithmeticEncoding):
+    """Encodes formulas. ``folded``: settled bounds become constants; otherwise only
     closed-world defaults do. Every constraint is widened by ``slack``, so that a program that is contradictory only by
     rounding stays satisfiable. Numbers with ``whole`` names are integers. ``loose``: whether anything was left open."""
 
@@ -48,15 +45,13 @@ class GradedEncoding:
     def __init__(
         self, reading: GroundReading, whole: Collection[str] = (), *, folded: bool, slack: Fraction = ZERO
     ) -> None:
-        self.z3 = solver_module()
-        self.context = self.z3.Context()
+        super().__init__(reading.box, whole, folded=folded)
         self.atoms: dict[GroundAtom, Z3] = {}
         self.closed: set[str] = set()  # closed predicates for which it was used that unlisted atoms are false
-        self.arithmetic = ArithmeticEncoding(self.z3, self.context, reading.box, whole, folded=folded)
         self.nonlinear = False
         self.loose = False
         self._known = reading
-        self._folded, self._slack = folded, slack
+        self._slack = slack
         self._fresh = 0
 
     def held(self, item: Constraint) -> Z3 | bool:
@@ -65,7 +60,7 @@ class GradedEncoding:
             case Instance():
                 return self._within(item.stated, item.bindings)
             case Definition():
-                needs = [self._needed(rule) for rule, _ in item.rules]
+                needs = [self._needed(rule) for rule in item.rules]
                 if all(need is not None for need in needs):
                     return self._equal(self.atom(item.key), self._greatest(needs))
                 self.loose = True
@@ -74,24 +69,13 @@ class GradedEncoding:
     def said(self, key: GroundAtom, end: int, value: float) -> Z3 | bool:
         """The constraint that the lower (0) or upper (1) end of an atom or number is at least as tight as ``value``."""
         if self._known.program.predicates[key[0]].numeric:
-            self.arithmetic.number(key)
-            return self.arithmetic.at_end(key, end, value)
+            self.number(key)
+            return self.at_end(key, end, value)
         return self._limited(self.atom(key), end, value)
 
     def beyond(self, truth: TruthValue, end: int, limit: Fraction) -> Z3 | bool:
         """The constraint that a truth is at most (0) or at least (1) the limit."""
         return self.at_least(truth, limit) if end else self.at_least(limit, truth)
-
-    def drained(self) -> list[Z3]:
-        """The further constraints on what was encoded since the last call."""
-        constraints, self.arithmetic.asides = self.arithmetic.asides, []
-        return [self.lifted(said) for said in constraints]
-
-    def lifted(self, value: TruthValue | bool) -> Z3:
-        """A truth or a constraint as an expression."""
-        if isinstance(value, bool):
-            return self.z3.BoolVal(value, self.context)
-        return self.arithmetic.real(value) if isinstance(value, Fraction) else value
 
     def _within(self, stated: BoundedStatement, bindings: Assignment) -> Z3 | bool:
         """The constraint that the truth of a statement is within its bounds."""
@@ -143,20 +127,83 @@ class GradedEncoding:
     def _variable(self, name: str, box: Box | None = None) -> Z3:
         """A truth that is not known, or known to be within ``box``."""
         made = self.z3.Real(name, self.context)
-        self.arithmetic.asides += [made >= 0, made <= 1]
-        self.arithmetic.asides += [self._limited(made, end, value) for end, value in enumerate(box or ())]
+        self.asides += [made >= 0, made <= 1]
+        self.asides += [self._limited(made, end, value) for end, value in enumerate(box or ())]
         return made
 
     def _same(self, one: object, other: object) -> TruthValue:
         return self.one if one == other else self.zero
 
     def _comparison(self, part: Part, bindings: Assignment) -> TruthValue:
-        values, keys = list[Any](), [self._known.key(operand, bindings) for operand in part.operands]
-        for operand, key in zip(part.operands, keys, strict=True):
-            values.append(self._applied(operand, bindings) if key is None else self.arithmetic.number(key))
+        there: list[Z3] = []
+        self._bound = False
         assert isinstance(part.arithmetic, Comparison)
-        holds = self.arithmetic.comparison(part.arithmetic, values, bound=None in keys)
-        return self._unknown(part, bindings) if holds is None else self._crisp(holds)
+        try:
+            values = [self._value(operand, bindings, there) for operand in part.operands]
+            return self._crisp(self.comparison(part.arithmetic, values, there))
+        except NotRational:
+            return self._unknown(part, bindings)
+        except NoValue:
+            return self.zero
+
+    def _value(self, part: Part, bindings: Assignment, there: list[Z3]) -> Fraction | Z3:
+        """A number, a term or an aggregate, where all of ``there`` holds, to which this adds. Raises `NoValue`,
+        `NotRational`."""
+        if part.bound:
+            return self._aggregate(part, bindings, there)
+        if isinstance(part.arithmetic, Term):
+            return self.term(
+                part.arithmetic, [self._value(operand, bindings, there) for operand in part.operands], there
+            )
+        key = self._known.key(part, bindings)
+        self._bound |= key is None
+        return self._applied(part, bindings) if key is None else self.number(key)
+
+    def _aggregate(self, part: Part, bindings: Assignment, there: list[Z3]) -> Fraction | Z3:
+        """The aggregate of the elements that have a value. Raises as `_value`."""
+        condition, term = part.operands
+        elements: list[tuple[TruthValue, Fraction | Z3]] = []
+        for row in self._rows(part, bindings):
+            needs: list[Z3] = []
+            with suppress(NoValue):
+                value, truth = self._value(term, row, needs), self.truth(condition, row)
+                elements.append((self._if(self.z3.And(needs), truth, self.zero) if needs else truth, value))
+        if part.kind in ("min", "max"):
+            return self._end_of(elements, part.kind == "max", there)
+        total = self._weighted_sum(elements)
+        if part.kind != "mean":
+            return total
+        return self._mean(total, self._weighted_sum([(truth, ONE) for truth, _ in elements]), len(elements), there)
+
+    def _weighted_sum(self, elements: Iterable[tuple[TruthValue, Fraction | Z3]]) -> Fraction | Z3:
+        return self.sum(ZERO, ((ONE, self.weighed(truth, value), False) for truth, value in elements))
+
+    def weighed(self, truth: TruthValue, value: Fraction | Z3) -> Fraction | Z3:
+        """The product of a truth and a value."""
+        if isinstance(truth, Fraction) or isinstance(value, Fraction):
+            return self.times(truth, value)
+        self.multiplied = True
+        return truth * value
+
+    def _mean(self, total: Fraction | Z3, weight: Fraction | Z3, _count: int, there: list[Z3]) -> Fraction | Z3:
+        self.nonlinear |= not isinstance(weight, Fraction)
+        return self._divided(total, weight, there)
+
+    def _end_of(
+        self, elements: Sequence[tuple[TruthValue, Fraction | Z3]], greatest: bool, there: list[Z3]
+    ) -> Fraction | Z3:
+        """The least or the greatest value of the elements whose truth is above 0. Raises `NoValue`."""
+        best, some = self.lifted(ZERO), self.lifted(False)
+        for truth, value in elements:
+            held, one = self.z3.Not(self.lifted(self.beyond(truth, 0, ZERO))), self.lifted(value)
+            better = one > best if greatest else one < best
+            best = self.z3.If(self.z3.And(held, self.z3.Or(self.z3.Not(some), better)), one, best)
+            some = self.z3.Or(some, held)
+        some, best = self.z3.simplify(some), self.z3.simplify(best)
+        if self.z3.is_false(some):
+            raise NoValue
+        there += [] if self.z3.is_true(some) else [some]
+        return fraction(best) if self.z3.is_rational_value(best) else best
 
     def _crisp(self, holds: Z3 | bool) -> TruthValue:
         """The truth of what holds or not."""
@@ -169,14 +216,18 @@ class GradedEncoding:
     def _quantifier(self, part: Part, bindings: Assignment) -> TruthValue:
         """The minimum or the maximum of the rows; with those of unnamed individuals, if there may be any."""
         decides, rows = self.zero if part.least else self.one, list[TruthValue]()
-        by_rules = self._folded or math.prod(self._known.count(sort) for _, sort in part.bound) > _ROWS
-        for row in self._known.rows(part, bindings, by_rules=by_rules):
+        for row in self._rows(part, bindings):
             rows.append(self.truth(part.operands[0], row))
             if rows[-1] is decides:
                 return decides
-        self._note_closed(part, by_rules)
         rows += self._unnamed_rows(part, bindings)
         return self._least(rows) if part.least else self._greatest(rows)
+
+    def _rows(self, part: Part, bindings: Assignment) -> Iterator[Assignment]:
+        """The rows of a quantifier or an aggregate about named entities."""
+        by_rules = self._folded or math.prod(self._known.count(sort) for _, sort in part.bound) > _ROWS
+        yield from self._known.rows(part, bindings, by_rules=by_rules)
+        self._note_closed(part, by_rules)
 
     def _unnamed_rows(self, part: Part, _bindings: Assignment) -> list[TruthValue]:
         """The rows of a quantifier about unnamed individuals: one of unknown truth, if there may be any."""
@@ -200,7 +251,7 @@ class GradedEncoding:
             return min(ONE, max(ZERO, value))
         z3, weights, bias = self.z3, sum(map(rational, part.weights)), rational(part.bias)
         clamped = named = self.z3.Real(self._fresh_name("sum"), self.context)  # so that a clamp mentions the sum once
-        self.arithmetic.asides.append(named == value)
+        self.asides.append(named == value)
         lowest = {"and": bias - weights, "or": 1 - bias, "implies": 1 - bias}.get(part.kind, Fraction(-1))
         highest = {"and": bias, "or": 1 - bias + weights, "implies": 1 - bias + weights}.get(part.kind, Fraction(2))
         if highest > 1:
@@ -317,7 +368,7 @@ class GradedEncoding:
         self.nonlinear = True
         root = self._fresh_truth()  # root ^ denominator = base ^ numerator
         power = reduce(self.times, [root] * exponent.denominator, ONE)
-        self.arithmetic.asides.append(power == self.lifted(raised))
+        self.asides.append(power == self.lifted(raised))
         return root
 
     def quotient(self, dividend: TruthValue, divisor: TruthValue) -> TruthValue:
@@ -327,46 +378,8 @@ class GradedEncoding:
         self.nonlinear = True
         made = self._fresh_truth()
         reached = self.at_least(dividend, divisor)
-        self.arithmetic.asides.append(self.z3.If(reached, made == 1, made * divisor == self.lifted(dividend)))
+        self.asides.append(self.z3.If(reached, made == 1, made * divisor == self.lifted(dividend)))
         return made
-
-
-class MarkedSolver(Generic[T]):
-    """A solver for constraints of an ``encoding``, each of which holds where its mark is assumed: items' ``marks``."""
-
-    def __init__(self, encoding: GradedEncoding, *, false_first: bool = False) -> None:
-        self.marks: dict[T, Z3] = {}
-        self._items: dict[str, T] = {}
-        self._numbers = count(1)
-        self._encoding = encoding
-        self._solver = encoding.z3.Solver(ctx=encoding.context)
-        if false_first:  # for every proposition
-            self._solver.set("phase_selection", 0)
-
-    def mark(self, said: Z3 | bool, item: T | None = None) -> Z3:
-        """The mark of a constraint, which may be that of an item."""
-        z3, name = self._encoding.z3, f"?mark {next(self._numbers)}"
-        mark = z3.Bool(name, self._encoding.context)
-        if item is not None:
-            self.marks[item], self._items[name] = mark, item
-        self._solver.add(z3.Implies(mark, said))
-        return mark
-
-    def check(self, deadline: Deadline, assumed: Iterable[Z3]) -> SolverStatus:
-        """Whether the marked constraints that are ``assumed`` can hold together. Raises as `checked` does."""
-        self._solver.add(self._encoding.drained())
-        return checked(self._solver, deadline, *assumed)
-
-    def model(self) -> Z3:
-        """The model that the last check found."""
-        return self._solver.model()
-
-    def core(self) -> tuple[set[str], list[T]]:
-        """The names of the propositions on which the last check failed, and the items among them."""
-        z3 = self._encoding.z3
-        core = [literal.arg(0) if z3.is_not(literal) else literal for literal in self._solver.unsat_core()]
-        names = dict.fromkeys(literal.decl().name() for literal in core)
-        return {*names}, [self._items[name] for name in names if name in self._items]
 
 
 def _on_grid(value: float) -> Fraction | None:

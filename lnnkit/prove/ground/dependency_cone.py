@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from lnnkit.prove.ground.ground_reading import SLACK, GroundAtom, GroundReading, Instance
-from lnnkit.prove.ground.parts import Assignment, Part, StatementIndex
+from lnnkit.prove.ground.ground_reading import SLACK, GroundAtom, GroundReading
+from lnnkit.prove.ground.parts import Assignment, Instance, Part, StatementIndex
 from lnnkit.prove.rational_terms import Box
 
 _TOLD = 1000  # progress is reported each time after this many instances
@@ -20,10 +20,10 @@ _TOLD = 1000  # progress is reported each time after this many instances
 
 @dataclass(slots=True, eq=False)
 class Definition:
-    """The definition of a completed atom: instances of its ``rules``, each with the position of the atom in it."""
+    """The definition of a completed atom: instances of its ``rules``."""
 
     key: GroundAtom
-    rules: list[tuple[Instance, Part]]
+    rules: list[Instance]
 
 
 class TooWide(Exception):
@@ -111,14 +111,14 @@ class Cone:
 
     def _define(self, key: GroundAtom) -> None:
         self.definitions[key] = definition = definition_of(key, self.index, self.reading)
-        for instance, _ in definition.rules:
+        for instance in definition.rules:
             self._wait(instance.stated.part, instance.bindings)
 
 
 def definition_of(key: GroundAtom, index: StatementIndex, reading: GroundReading) -> Definition:
     """The definition of a completed atom: the rules that may make it true."""
     rules = dict.fromkeys(
-        (instance, head)
+        instance
         for stated, head in index.defining(key[0])
         for instance in reading.touching(key, [stated])
         if reading.key(head, instance.bindings) == key
@@ -145,8 +145,7 @@ def unfounded(
         return (0.0, 0.0) if key in loose else world(key)
 
     def founded(key: GroundAtom) -> bool:
-        rules = definitions[key].rules
-        return any(reading.truth(rule.antecedent, rule.bindings, read)[0] >= 1 for rule, _ in rules)
+        return any(reading.truth(rule.antecedent, rule.bindings, read)[0] >= 1 for rule in definitions[key].rules)
 
     for stratum in reading.program.strata:
         loose |= {key for key in definitions if key[0] in stratum and world(key)[0] > 0}
@@ -154,5 +153,5 @@ def unfounded(
             loose -= supported
         if loose:
             break
-    rules = (rule for key in sorted(loose) for rule, _ in definitions[key].rules)
+    rules = (rule for key in sorted(loose) for rule in definitions[key].rules)
     return Loop(frozenset(loose), tuple(dict.fromkeys(rules)))

@@ -9,43 +9,39 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import cast
+from contextlib import suppress
+from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 
+from lnnkit.analysis.supports import Analyses, Known
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.engine.inference_run import Run
 from lnnkit.explain.checker.ground_form import Free
 from lnnkit.explain.proof.proof import FactSources
-from lnnkit.numeric import Comparison
-from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Part
-from lnnkit.prove.rational_terms import Box, GroundAtom, comparison_box, connective_box
+from lnnkit.numeric import Comparison, Term
+from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Part
+from lnnkit.prove.rational_terms import (
+    Box,
+    GroundAtom,
+    NotRational,
+    NoValue,
+    aggregated,
+    applied,
+    comparison_box,
+    connective_box,
+    points,
+    term_value,
+)
+from lnnkit.store.relations import Relation
 
 _NOISE = 1e-12  # ends closer than this are equal
 _ROUNDED = 1e-6  # relative error of a derived number: 1,000 times the tolerance of equality (`lnnkit.numeric.interval`)
 _TICKS = 256  # steps of a search between two calls of `pause`
 SLACK = 1e-9  # an instance violated by no more than this counts as satisfied,
 _APART = 1e-6  # and as broken in a world if violated by more than this
-
-
-@dataclass(frozen=True, slots=True)
-class Instance:
-    """An instance of a statement: the statement with an entity for each variable."""
-
-    stated: BoundedStatement
-    bindings: Mapping[str, str] = field(compare=False)
-    entities: tuple[str, ...] = field(init=False)  # in the order of the variables
-
-    def __post_init__(self) -> None:
-        entities = tuple(self.bindings[name] for name, _ in self.stated.variables)
-        object.__setattr__(self, "entities", entities)
-
-    @property
-    def antecedent(self) -> Part:
-        """The antecedent of a rule."""
-        return self.stated.part.operands[0]
 
 
 class GroundReading:
@@ -62,6 +58,7 @@ class GroundReading:
         self.program = program
         self.origins = origins
         self._names = names
+        self.plan = fixpoint.plan
         self.relations = fixpoint.grounding.atoms
         crossed = fixpoint.state.crossed  # rows of arrested atoms
         self._arrested = {table.name: frozenset(table.crossed.rows.values.tolist()) for table in crossed}
@@ -148,13 +145,18 @@ class GroundReading:
         low, high = self.box(key)
         return abs(high - low) <= _NOISE
 
-    def true_in_all(self, name: str, columns: Sequence[np.ndarray], length: int) -> np.ndarray:
-        """(length,) 1 where the atoms about these ids are true to some degree in every world, else 0."""
-        if not columns:
-            return np.full(length, float(self.box((name, ()))[0] > 0))
-        table = self.relations.tables[name]
-        rows = table.tuples.find([column.astype(np.int32, copy=False) for column in columns], length)
-        return (table.take(0, rows) > _NOISE).astype(float)
+    def least_truths(self, table: Relation, rows: np.ndarray) -> np.ndarray:
+        """(n,) the truths of rows in the world of all lower ends."""
+        lower = table.take(0, rows)
+        return (lower > _NOISE).astype(float) if self._classical else lower
+
+    @cached_property
+    def least(self) -> Analyses:
+        """Analyses of formulas in that world."""
+        defaults: dict[str, Box] = {}
+        for name, table in self.relations.tables.items():
+            defaults[name] = table.default if table.numeric else (table.default[0], table.default[0])
+        return Analyses(defaults, {}, self.domain.empty, frozenset(), Known())
 
     def is_settled(self, name: str) -> bool:
         """Whether the two ends of all atoms of a predicate, or values of a number, are equal."""
@@ -227,13 +229,47 @@ class GroundReading:
                     return (0.0, 0.0) if self.false_of_unnamed(part.name) else (0.0, 1.0)
                 return (read or self.box)(key)
             case "compare":
-                keys = [self.key(operand, bindings) for operand in part.operands]
                 assert isinstance(part.arithmetic, Comparison)
-                if None in keys:
+                try:
+                    ranges = tuple([self._value(operand, bindings, read or self.box) for operand in part.operands])
+                except NoValue:
+                    return 0.0, 0.0
+                except NotRational:
                     return 0.0, 1.0
-                return comparison_box(part.arithmetic, tuple([(read or self.box)(key) for key in keys if key]))
+                return comparison_box(part.arithmetic, ranges)
         operands = [self.truth(operand, bindings, read) for operand in part.operands]
         return connective_box(part.kind, part.name, part.weights, part.bias, operands)
+
+    def _value(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box]) -> Box:
+        """The ends of a number; a term or an aggregate has a value only where all that is in it has one. Raises
+        `NotRational` if it has none, `NoValue` if it can have none."""
+        if part.bound:
+            (condition, term), elements = part.operands, list[tuple[Box, Box]]()
+            for row in self.rows(part, bindings):
+                truth = self.truth(condition, row, read)
+                with suppress(NoValue):  # an element without a value is left out
+                    elements += [(truth, self._value(term, row, read))] if truth[1] > 0 else []
+            value: Any = aggregated(part.kind, *(points(element[place] for element in elements) for place in (0, 1)))
+            return value, value
+        if isinstance(part.arithmetic, Term):
+            value = term_value(part.arithmetic, points(self._value(o, bindings, read) for o in part.operands), applied)
+            return value, value
+        key = self.key(part, bindings)
+        if key is None:
+            raise NotRational
+        return read(key)
+
+    def endless(self, part: Part) -> tuple[Part, str, str] | None:
+        """An aggregate in a formula whose elements may be any number of unnamed individuals: one of its variables, and
+        the open sort of that."""
+        for aggregate in part.aggregates:
+            ended = [
+                guard for guard in aggregate.row_guards if guard.kind == "atom" and self.false_of_unnamed(guard.name)
+            ]
+            for name, sort in aggregate.bound:
+                if self.is_open(sort) and not any(name in guard.variables for guard in ended):
+                    return aggregate, name, sort
+        return None
 
     def satisfied(self, instance: Instance) -> bool:
         """Whether an instance is satisfied at the known bounds."""
@@ -264,7 +300,8 @@ class GroundReading:
             yield key
         for row in self.rows(part, bindings) if part.bound else [bindings]:
             for operand in part.operands:
-                low, high = self.truth(operand, row) if unsettled and operand.operands else (0.0, 1.0)
+                known = unsettled and operand.operands and not operand.numeric
+                low, high = self.truth(operand, row) if known else (0.0, 1.0)
                 if high > low:
                     yield from self.atoms(operand, row, unsettled=unsettled)
 

@@ -7,19 +7,22 @@ false, a row of a ``forall`` true.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from lnnkit.check.program import Assertion, Predicate
+from lnnkit.check.walk import nodes
 from lnnkit.explain.checker.ground_form import Form, Free, Slot, bound_sorts, free_sorts, truth_of
 from lnnkit.explain.checker.proof_world import ProofWorld
-from lnnkit.graph.lifted import GREATEST, LEAST, LiftedGraph
-from lnnkit.numeric import Comparison
+from lnnkit.graph.lifted import GREATEST, LEAST, LiftedGraph, Root
+from lnnkit.numeric import Comparison, constant
 from lnnkit.numeric import Term as Arithmetic
 from lnnkit.prove.rational_terms import Box, connective_box
+from lnnkit.syntax import ast
+from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.time_limit import check_time
 
 Argument = str | Free  # an entity, or a variable
@@ -37,9 +40,10 @@ class Occurrence(NamedTuple):
 
 @dataclass(eq=False)
 class Part:
-    """A formula. ``kind`` is atom, same, true, false, compare, or that of a connective or quantifier; ``name`` a
-    predicate, a number or a logic. ``bound`` has the variables that a quantifier binds, with their sorts: none for any
-    other formula."""
+    """A formula, or a number in a comparison. ``kind`` is atom, same, true, false, compare, that of a connective,
+    quantifier or aggregate, or term; ``name`` a predicate, a number or a logic. ``bound`` has the variables that a
+    quantifier or an aggregate binds, with their sorts: none for any other. An aggregate has its condition first, then
+    its term; that of a count is 1."""
 
     kind: str
     name: str = ""
@@ -87,14 +91,25 @@ class Part:
         return frozenset(leaf.name for leaf in self.leaves)
 
     @cached_property
+    def aggregates(self) -> tuple[Part, ...]:
+        """The aggregates in it."""
+        inner = (part for operand in self.operands for part in operand.aggregates)
+        return (*((self,) if self.kind in AGGREGATES else ()), *inner)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is a term or an aggregate."""
+        return self.kind == "term" or self.kind in AGGREGATES
+
+    @cached_property
     def total(self) -> bool:
         """Whether all comparisons in it have a value wherever their numbers have one."""
-        plain = not isinstance(self.arithmetic, Comparison) or self.arithmetic.total
-        return plain and all(operand.total for operand in self.operands)
+        plain = self.arithmetic is None or self.arithmetic.total
+        return plain and self.kind not in ("mean", "min", "max") and all(operand.total for operand in self.operands)
 
     @cached_property
     def row_guards(self) -> tuple[Part, ...]:
-        """Of a quantifier, the guards of its rows, which are false in an ``exists`` or true in a ``forall`` without."""
+        """The guards of a quantifier's rows, which are true in a ``forall`` or else false without."""
         return _guards(self.operands[0], lambda box: box[0] >= 1 if self.least else box[1] <= 0)
 
     def arguments(self, bindings: Assignment) -> tuple[object, ...]:
@@ -111,6 +126,7 @@ class BoundedStatement:
     lower: float
     upper: float
     variables: tuple[tuple[str, str], ...]  # names and sorts
+    root: Root
     origin: Assertion
     completes: str = ""
 
@@ -118,6 +134,27 @@ class BoundedStatement:
     def guards(self) -> tuple[Part, ...]:
         """The guards of an instance: without them it is satisfied."""
         return _guards(self.part, lambda box: box[0] >= self.lower and box[1] <= self.upper)
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An instance of a statement: the statement with an entity for each variable."""
+
+    stated: BoundedStatement
+    bindings: Mapping[str, str] = field(compare=False)
+    entities: tuple[str, ...] = field(init=False)  # in the order of the variables
+
+    def __post_init__(self) -> None:
+        entities = tuple(self.bindings[name] for name, _ in self.stated.variables)
+        object.__setattr__(self, "entities", entities)
+
+    @property
+    def antecedent(self) -> Part:
+        """The antecedent of a rule."""
+        return self.stated.part.operands[0]
+
+
+_ONE = Part("term", arithmetic=constant(1.0))  # the term of a count
 
 
 def part_of(form: Form, predicates: Mapping[str, Predicate]) -> Part:
@@ -129,7 +166,9 @@ def part_of(form: Form, predicates: Mapping[str, Predicate]) -> Part:
             sorts = bound_sorts(form, predicates)
             names = [f"#{next(numbers)}" for _ in sorts]
             bound = tuple(zip(names, sorts, strict=True))
-            return Part(form.kind, operands=(part(form.operands[0], (*scope, names)),), bound=bound)
+            operands = [part(operand, (*scope, names)) for operand in form.operands]
+            operands += [_ONE] if form.kind == "count" else []
+            return Part(form.kind, operands=tuple(operands), bound=bound)
         terms = tuple(Free(scope[-1 - t.between][t.place]) if isinstance(t, Slot) else t for t in form.terms)
         operands = tuple(part(operand, scope) for operand in form.operands)
         name = "" if form.arithmetic is not None else form.name
@@ -183,6 +222,12 @@ class StatementIndex:
         """All statements."""
         return [self._stated(place) for place in range(self.count)]
 
+    def aggregating(self) -> Iterator[BoundedStatement]:
+        """The statements with an aggregate."""
+        for place, (_, origin) in enumerate(self._roots):
+            if any(isinstance(node, ast.Aggregate) for node in nodes(cast("ast.Expression", origin.formula))):
+                yield self._stated(place)
+
     def _defining(self, name: str) -> list[tuple[BoundedStatement, Part]]:
         """The statements that complete a closed predicate, each with an atom of it in its consequent conjunction."""
         pairs = ((rule, head) for rule in self.mentioning(name) for head in self.defined(rule) if head.name == name)
@@ -198,7 +243,7 @@ class StatementIndex:
             row = _crisp("and", stated.part.operands[0], *same)
             rows.append(Part(GREATEST, operands=(row,), bound=stated.variables) if stated.variables else row)
         whole = _crisp("implies", Part("atom", name, terms), _crisp("or", *rows))
-        return BoundedStatement(whole, 1.0, 1.0, variables, rules[0][0].origin, name)
+        return BoundedStatement(whole, 1.0, 1.0, variables, rules[0][0].root, rules[0][0].origin, name)
 
     def _completing(self, stated: BoundedStatement, head: Part) -> BoundedStatement:
         """A statement as the completion of one of its heads reads it: with an ``exists`` over the variables of open
@@ -226,10 +271,10 @@ class StatementIndex:
 
     def _bounded(self, place: int) -> BoundedStatement:
         check_time()
-        _, origin = self._roots[place]
+        root, origin = self._roots[place]
         form, predicates = self._world.instance(origin, {}), self._world.program.predicates
         truth = truth_of(origin, self._world.starts)
-        return BoundedStatement(part_of(form, predicates), *truth, sorted_variables(form, predicates), origin)
+        return BoundedStatement(part_of(form, predicates), *truth, sorted_variables(form, predicates), root, origin)
 
 
 def _crisp(kind: str, *operands: Part) -> Part:
