@@ -2,16 +2,16 @@
 values of categories.
 
 A row counts ``+weight`` where it is true and ``-weight`` where it is false; the best conjunction is the one whose rows
-have the greatest sum. For one literal that is a running sum over the sorted rows. For two cuts the rows enter in the
-order of the first column, and a tree of sums over the ranks of the second keeps the best cut there (the greatest prefix
-sum, as in Bentley, "Programming pearls: algorithm design techniques", 1984); all versions of the tree are worked out
-level by level. Unknown rows are taken as false everywhere, or as true, whichever is right more often."""
+have the greatest sum. For one literal that is a running sum over the sorted rows; for two, branch and bound. Unknown
+rows are taken as false everywhere, or as true, whichever is right more often."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from heapq import heappop, heappush
+from itertools import combinations, count, product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,10 +25,8 @@ from lnnkit.learn.induction.table_literals import (
     short_cut,
 )
 
-_BINS = 256  # of each column, for the bound that leaves pairs of columns out
 _VALUES = 1000  # values of a category, the most frequent ones
 _SWEEPS = 4  # in which each literal of a disjunction is moved once
-_FEW = 16  # values of a number whose cuts are tried one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,35 +40,42 @@ class BestConjunction:
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
-    """A column as ranks (n,) of its ``values``, -1 where it is missing; ``order``: the known rows by rank. Truth values
-    may be those of two columns ``compared``."""
+    """A column as ranks (n,) of its ``values``, -1 where it is missing. Truth values may be those of two columns
+    ``compared``."""
 
     place: int
     ranks: np.ndarray
     values: np.ndarray
-    order: np.ndarray
     numeric: bool
     compared: TableLiteral | None = None
+
+    def sums(self, signed: np.ndarray) -> np.ndarray:
+        """(k,) the sum of ``signed`` (n,) over the rows of each value."""
+        return np.bincount(self.ranks + 1, signed, len(self.values) + 1)[1:]
+
+    def rows(self, place: int, wanted: bool) -> np.ndarray:
+        """(n,) the rows of the literal `cut`."""
+        rows = self.ranks > place if self.numeric else self.ranks == place
+        return (rows == wanted) & (self.ranks >= 0)
 
     def base(self, signed: np.ndarray, unknown: bool) -> float:
         """The sum of ``signed`` (n,) over the rows where the column is missing, if ``unknown`` rows count as true."""
         return float(signed[self.ranks < 0].sum()) if unknown else 0.0
 
-    def best(self, signed: np.ndarray, base: float) -> tuple[float, Conjunction]:
-        """The literal whose rows have the greatest sum of ``signed`` (n,), beside ``base`` for unknown rows."""
-        known = self.order
-        sums = np.bincount(self.ranks[known], signed[known], len(self.values))
+    def best(self, signed: np.ndarray, base: float, least: float = -np.inf) -> tuple[float, Conjunction]:
+        """The greatest sum of ``signed`` (n,) over a literal's rows, beside ``base`` for unknown rows; and the literal,
+        if that is more than ``least``."""
+        sums = self.sums(signed)
         if len(sums) < 1 + self.numeric:  # one value of a category still tells the known rows from the unknown ones
             return -np.inf, ()
         if self.numeric:
             below = np.cumsum(sums)[:-1]
-            return self._greatest(np.stack([below[-1] + sums[-1] - below, below]), base)
-        return self._greatest(np.stack([sums, sums.sum() - sums]), base)
+            return self._greatest(np.stack([below[-1] + sums[-1] - below, below]), base, least)
+        return self._greatest(np.stack([sums, sums.sum() - sums]), base, least)
 
     def twice(self, signed: np.ndarray, base: float) -> tuple[float, Conjunction]:
         """The same of two literals of this column: an interval, or all values but two."""
-        known = self.order
-        sums = np.bincount(self.ranks[known], signed[known], len(self.values))
+        sums = self.sums(signed)
         if len(sums) < 3:
             return -np.inf, ()
         if self.numeric:
@@ -83,9 +88,11 @@ class _Ranked:
         both = sums.sum() - sums[first] - sums[second]
         return float(both) + base, (self.cut(first, False), self.cut(second, False))
 
-    def _greatest(self, sums: np.ndarray, base: float) -> tuple[float, Conjunction]:
+    def _greatest(self, sums: np.ndarray, base: float, least: float) -> tuple[float, Conjunction]:
         """Of sums (2, k) of literals and of their negations. Among equals the middle one: a margin on both sides."""
         best, sign = sums.max(), int(sums[1].max() > sums[0].max())
+        if best + base <= least:
+            return float(best) + base, ()
         equal = np.flatnonzero(sums[sign] >= best - 1e-9)
         middle = self.numeric and equal[-1] - equal[0] == len(equal) - 1
         return float(best) + base, (self.cut(int(equal[len(equal) // 2 if middle else 0]), sign == 0),)
@@ -94,19 +101,12 @@ class _Ranked:
         """The literal of the values above that of rank ``place``, or of that value of a category."""
         if self.compared is not None:
             return self.compared, wanted
-        known = self.ranks[self.order]
+        known = self.ranks[self.ranks >= 0]
         if self.numeric:
             literal = TableLiteral(self.place, short_cut(self.values, place + 1), None, float(np.mean(known > place)))
         else:
             literal = TableLiteral(self.place, None, str(self.values[place]), float(np.mean(known == place)))
         return literal, wanted
-
-    def literals(self) -> Iterator[tuple[tuple[TableLiteral, bool], np.ndarray]]:
-        """The literals of a category, and of a number with few values, each with its rows (n,)."""
-        for place in range(len(self.values) - self.numeric):
-            rows = self.ranks > place if self.numeric else self.ranks == place
-            for wanted in (True, False):
-                yield self.cut(place, wanted), (rows == wanted) & (self.ranks >= 0)
 
 
 def best_conjunctions(table: LabelledTable, compared: Sequence[TableLiteral], longest: int) -> list[BestConjunction]:
@@ -115,8 +115,9 @@ def best_conjunctions(table: LabelledTable, compared: Sequence[TableLiteral], lo
     signed = table.signed
     ranked = [_ranks_of(place, column) for place, column in enumerate(table.columns)]
     ranked += [_comparison(literal, table.columns) for literal in compared]
-    ranked = [column for column in ranked if len(column.values) > 1 or len(column.order) < len(signed)]
-    ways = (False, True) if any(len(column.order) < len(signed) for column in ranked) else (False,)
+    gaps = [(column.ranks < 0).any() for column in ranked]
+    ranked = [column for column, some in zip(ranked, gaps, strict=True) if len(column.values) > 1 or some]
+    ways = (False, True) if any(gaps) else (False,)
     one = BestConjunction(0.0)
     for unknown, column in product(ways, ranked):
         one = _better(one, *column.best(signed, column.base(signed, unknown)), unknown)
@@ -133,106 +134,50 @@ def _better(best: BestConjunction, total: float, cuts: Conjunction, unknown: boo
 
 
 def _best_pair(ranked: Sequence[_Ranked], signed: np.ndarray, best: BestConjunction, unknown: bool) -> BestConjunction:
-    """The best pair of literals of two columns, if better than ``best``: pairs of columns by their bounds."""
-    pairs = [(_bound(*pair, signed, unknown), *pair) for pair in combinations(ranked, 2)]
-    for bound, one, two in sorted(pairs, key=lambda pair: -pair[0]):
-        if bound <= best.total + 1e-9:
-            break
-        if one.numeric and two.numeric and min(len(one.values), len(two.values)) > _FEW:
-            total, cuts = _two_cuts(one, two, signed, unknown)
-            best = _better(best, total, cuts, unknown)
-            continue
-        if two.numeric < one.numeric or (two.numeric == one.numeric and len(two.values) < len(one.values)):
-            one, two = two, one
-        for cut, rows in one.literals():
-            inside = np.where(rows | (one.ranks < 0) if unknown else rows, signed, 0.0)
-            total, cuts = two.best(inside, two.base(inside, unknown))
-            best = _better(best, total, (cut, *cuts), unknown)
+    """The best pair of literals of two columns, if better than ``best``: branch and bound over the literals of one of
+    them, each beside the best literal of the other. Of a number, the middle cut is tried, and those on either side of
+    it wait: a cut has at most the sum of a narrower one and of the true rows between them, and at most that of a wider
+    one without the false rows between them."""
+    waiting: list[tuple[float, int, _Cuts]] = []
+    numbers = count()
+    for pair, wanted in product(combinations(ranked, 2), (True, False)):
+        one, two = sorted(pair, key=lambda column: (not column.numeric, len(column.values)))
+        places = len(one.values)
+        true, false = (one.sums(part)[:: -1 if wanted else 1] for part in np.maximum((signed, -signed), 0.0))
+        steps = np.cumsum([np.append(0.0, true), np.append(0.0, false)], axis=1)
+        ranges = [(0, places)] if one.numeric else [(place, place + 2) for place in range(places)]
+        every = [_Cuts(one, two, wanted, steps, *ends) for ends in ranges if places > one.numeric]
+        waiting += ((-np.inf, next(numbers), cuts) for cuts in every)
+    while waiting and -waiting[0][0] > best.total + 1e-9:
+        _, _, cuts = heappop(waiting)
+        one, two, middle = cuts.one, cuts.two, (cuts.low + cuts.high) // 2
+        place = (len(one.values) - middle if cuts.wanted and one.numeric else middle) - 1
+        rows = one.rows(place, cuts.wanted)
+        inside = np.where(rows | (one.ranks < 0) if unknown else rows, signed, 0.0)
+        total, other = two.best(inside, two.base(inside, unknown), best.total)
+        if other:
+            best = _better(best, total, (one.cut(place, cuts.wanted), *other), unknown)
+        for half in (cuts._replace(high=middle, wide=total), cuts._replace(low=middle, narrow=total)):
+            if half.high - half.low > 1:
+                true, false = half.steps[:, half.high] - half.steps[:, half.low]
+                heappush(waiting, (-min(half.narrow + true, half.wide + false), next(numbers), half))
     return best
 
 
-def _bound(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> float:
-    """An upper bound for any pair of literals of two columns: a cut takes the true rows of its bin of a grid at
-    most."""
-    if not (one.numeric and two.numeric):
-        return np.inf
-    widths = [max(1, -(-len(column.values) // _BINS)) for column in (one, two)]
-    bins = [np.where(of.ranks < 0, 0, of.ranks // width + 1) for of, width in zip((one, two), widths, strict=True)]
-    if not unknown:
-        signed = np.where((one.ranks < 0) | (two.ranks < 0), 0.0, signed)
-    high = [int(places.max(initial=0)) + 1 for places in bins]
-    cells = bins[0] * high[1] + bins[1]
-    sums = np.bincount(cells, signed, high[0] * high[1]).reshape(high)
-    most = np.bincount(cells, np.maximum(signed, 0.0), high[0] * high[1]).reshape(high)
-    best = -np.inf
-    for order in product(*((np.r_[0, 1:count], np.r_[0, count - 1 : 0 : -1]) for count in high)):  # or negated
-        total, most_ = (grid[np.ix_(*order)] for grid in (sums, most))
-        before = total.cumsum(0).cumsum(1)[:-1, :-1]  # unknown rows, and the bins before both cuts
-        strips = most_.cumsum(1)[1:, 1:] + most_.cumsum(0)[1:, 1:]
-        best = max(best, float((before + strips).max(initial=-np.inf)))
-    return best
+class _Cuts(NamedTuple):
+    """The literals of ``one`` between those of its first ``low`` and its first ``high`` values, ascending, or, for
+    ``wanted`` ones, descending; of a category, that of the value between them. ``narrow`` and ``wide`` are the sums of
+    both ends beside the best literal of ``two``, ``steps`` (2, k + 1) the true and the false rows of the first
+    values."""
 
-
-def _two_cuts(one: _Ranked, two: _Ranked, signed: np.ndarray, unknown: bool) -> tuple[float, Conjunction]:
-    """The best cut of two numbers: rows enter in the order of ``one``, ascending and descending."""
-    best: tuple[float, Conjunction] = (-np.inf, ())
-    always = np.flatnonzero((one.ranks < 0) & unknown)
-    for wanted in (False, True):
-        entering = one.order[::-1] if wanted else one.order
-        rows = np.concatenate([always, entering])
-        ranks = two.ranks[rows]
-        changed = np.diff(one.ranks[entering], append=-2) != 0
-        changed[-1:] = False  # all rows: no cut
-        ends = np.flatnonzero(changed) + len(always)
-        if not len(ends):
-            continue
-        base = np.cumsum(np.where((ranks < 0) & unknown, signed[rows], 0.0))
-        inner = np.flatnonzero(ranks >= 0)
-        totals = (base + _greatest_ends(ranks[inner], inner, signed[rows[inner]], len(rows)))[ends]
-        at = int(totals.argmax())
-        if totals[at] > best[0]:
-            entered = np.zeros(len(signed), bool)
-            entered[rows[: ends[at] + 1]] = True
-            inside = np.where(entered, signed, 0.0)
-            last = int(one.ranks[rows[ends[at]]])
-            first = one.cut(last - wanted, wanted)
-            total, cuts = two.best(inside, two.base(inside, unknown))
-            if total > best[0]:
-                best = total, (first, *cuts)
-    return best
-
-
-def _greatest_ends(ranks: np.ndarray, times: np.ndarray, amounts: np.ndarray, count: int) -> np.ndarray:
-    """(count,) after each time, the greatest sum of the amounts so far with ranks up to, or from, some rank on."""
-    greatest = np.zeros(count)
-    if not len(ranks):
-        return greatest
-    order = np.lexsort((times, ranks))
-    node, time, total = ranks[order], times[order], amounts[order].astype(np.float64)
-    start = np.flatnonzero(np.diff(node, prepend=-1))
-    running = np.cumsum(total)
-    group = np.repeat(np.arange(len(start)), np.diff(start, append=len(node)))
-    total = running - (running - total)[start][group]
-    prefix, suffix = np.maximum(total, 0.0), np.maximum(total, 0.0)
-    places = np.arange(len(node))
-    while node.max() > 0:
-        right = node & 1
-        node = node >> 1
-        order = np.argsort(node * count + time, kind="stable")
-        node, time, right = node[order], time[order], right[order]
-        total, prefix, suffix = total[order], prefix[order], suffix[order]
-        group = np.repeat(start := np.flatnonzero(np.diff(node, prepend=-1)), np.diff(start, append=len(node)))
-        states = []
-        for side in (0, 1):
-            at = np.maximum.accumulate(np.where(right == side, places, -1))  # the latest of each side
-            states.append([np.where(at >= group, values[at], 0.0) for values in (total, prefix, suffix)])
-        (left_sum, left_prefix, left_suffix), (right_sum, right_prefix, right_suffix) = states
-        total = left_sum + right_sum
-        prefix = np.maximum(left_prefix, left_sum + right_prefix)
-        suffix = np.maximum(right_suffix, right_sum + left_suffix)
-    greatest[time] = np.maximum(prefix, suffix)
-    last = np.maximum.accumulate(np.where(np.isin(np.arange(count), time), np.arange(count), -1))
-    return np.where(last >= 0, greatest[last], 0.0)
+    one: _Ranked
+    two: _Ranked
+    wanted: bool
+    steps: np.ndarray
+    low: int
+    high: int
+    narrow: float = np.inf
+    wide: float = np.inf
 
 
 def _ranks_of(place: int, column: TableColumn) -> _Ranked:
@@ -247,8 +192,7 @@ def _ranks_of(place: int, column: TableColumn) -> _Ranked:
         values, inverse = np.append(values[often], ""), renamed[inverse]
     ranks = np.full(len(unknown), -1)
     ranks[~unknown] = inverse
-    rows = np.flatnonzero(~unknown)
-    return _Ranked(place, ranks, values, rows[np.argsort(inverse, kind="stable")], column.numeric)
+    return _Ranked(place, ranks, values, column.numeric)
 
 
 def _comparison(literal: TableLiteral, columns: Sequence[TableColumn]) -> _Ranked:

@@ -51,16 +51,16 @@ def regressions(
     """(m + 1,) for each penalty the intercept and the weights w of the columns of ``rows`` (n, m) that minimise ``sum
     weight * log loss + penalty * sum w^2 / 2``. ``target`` (n,) is within [0, 1]: the share in which a row is true.
     Without columns, or if all targets are 0 or all are 1, only the intercept is fitted."""
-    shares = np.concatenate([weight * target, weight * (1 - target)])
-    places = np.flatnonzero(shares)
-    true = places < len(target)
-    if not rows.shape[1] or true.all() or not true.any():
+    if not rows.shape[1] or target.max() == 0 or target.min() == 1:
         rate = np.clip(weight @ target / weight.sum(), 1e-6, 1 - 1e-6)
         return [np.concatenate([[np.log(rate / (1 - rate))], np.zeros(rows.shape[1])])] * len(penalties)
-    rows, shares, fitted = rows[places % len(target)], shares[places], list[np.ndarray]()
+    if (target % 1).any():  # each row is two: a true one, and one that is not
+        shares = np.concatenate([weight * target, weight * (1 - target)])
+        rows, target, weight = np.tile(rows, (2, 1)), np.repeat([1.0, 0.0], len(target)), shares
+    fitted: list[np.ndarray] = []
     model = LogisticRegression(solver="newton-cholesky", tol=_NEAR, max_iter=1000, warm_start=True)
     for penalty in penalties:
-        model.set_params(C=1 / penalty).fit(rows, true, shares)
+        model.set_params(C=1 / penalty).fit(rows, target, weight)
         fitted.append(np.concatenate([model.intercept_, model.coef_[0]]).astype(np.float64))
     return fitted
 
@@ -86,19 +86,23 @@ class ReferenceModel:
     ) -> None:
         self._rows = rows
         target, counts = table.positive[inside].astype(np.float64), table.weight[inside]
-        design = rows[np.ix_(inside, columns)].astype(np.float32)
+        design = rows[np.ix_(inside, columns)]
         mean, spread = moments(design, counts)
         slope = (counts * (target - counts @ target / counts.sum())).astype(np.float32) @ (design - mean)
         some = np.sort(np.argsort(-np.abs(slope) / spread, kind="stable")[:_WIDE])
         self._chosen, self._mean = columns[some], mean[some]
         self._scale = spread[some] * np.sqrt(costs[self._chosen]).astype(np.float32)
-        design = (design[:, some] - self._mean) / self._scale
+        # changed in place, and of an order that scikit-learn does not copy: this takes the most memory of a fit
+        design = rows[np.ix_(inside, self._chosen)].astype(np.float32, order="C")
+        design -= self._mean
+        design /= self._scale
         self._weights = regressions(design, target, counts, _PENALTIES)
 
     def score(self, penalty: int, rows: np.ndarray) -> np.ndarray:
         """(n,) the log-odds that the regression with that penalty gives rows."""
         intercept, *weights = self._weights[penalty]
-        return intercept + (self._rows[np.ix_(rows, self._chosen)] - self._mean) @ (weights / self._scale)
+        scaled = (weights / self._scale).astype(np.float32)  # the product copies no columns
+        return intercept + (self._rows[np.ix_(rows, self._chosen)] - self._mean) @ scaled
 
 
 def sampled(rows: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -128,7 +132,8 @@ class _QuadraticLoss:
         self._columns = columns
         self._mean, self._spread = moments(rows, weight)
         self.design = np.ones((len(rows), 1 + len(columns)), np.float32)
-        self.design[:, 1:] = (rows - self._mean) / self._spread
+        self.design[:, 1:] = rows - self._mean
+        self.design[:, 1:] /= self._spread
         curved = self.design * (weight * np.maximum(target * (1 - target), 1e-4)).astype(np.float32)[:, None]
         odds = np.log(np.clip(target, 1e-9, 1) / np.clip(1 - target, 1e-9, 1)).astype(np.float32)
         self.products = (self.design.T @ curved).astype(np.float64)

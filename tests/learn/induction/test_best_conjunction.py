@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from lnnkit.learn.induction import best_conjunction
 from lnnkit.learn.induction.best_conjunction import BestConjunction, best_conjunctions
 from lnnkit.learn.induction.table_literals import LabelledTable, TableColumn
 from lnnkit.sklearn import RuleClassifier
@@ -85,12 +84,6 @@ def test_no_cut_and_no_pair_is_better() -> None:
 @pytest.mark.slow
 def test_no_cut_and_no_pair_of_thousands_of_tables_is_better() -> None:
     compared(range(60, 3060))
-
-
-def test_the_tree_of_sums_finds_what_all_pairs_of_cuts_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(best_conjunction, "_FEW", 1)
-    monkeypatch.setattr(best_conjunction, "_BINS", 4)
-    compared(range(3100, 3160))
 
 
 def test_the_best_pair_of_many_rows_is_found() -> None:
