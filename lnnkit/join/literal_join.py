@@ -264,7 +264,7 @@ class Joins:
         for comparison in self._ranges:
             of = [variables(arguments) for _, arguments in comparison.numbers]
             for place, (number, about) in enumerate(zip(comparison.numbers, of, strict=True)):
-                others = known.variables.issuperset(*(of[:place] + of[place + 1 :]))
+                others = known.variables.issuperset(frozenset().union(*of[:place], *of[place + 1 :]))
                 binds = len(about) and about <= places and not about <= known.variables
                 alike = not limits or limits[0][0].numbers[limits[0][1]] == number
                 if binds and others and alike and not any(isinstance(term, str) for term in number[1]):

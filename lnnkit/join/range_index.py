@@ -60,7 +60,8 @@ class RangeIndex(JoinIndex):
     def _segment(self, rows: Array | range, key: Array) -> Segment:
         rows = spelled_out(rows)
         columns = [self._pattern.table.tuples.columns[place].take(rows) for place in self._at]
-        numbers = self._number.read(self._number.tuples.find(columns, len(rows)))
+        ends = self._number.read(self._number.tuples.find(columns, len(rows)))
+        numbers = Interval(np.minimum(*ends), np.maximum(*ends))  # without a value, it may be any
         order = np.lexsort((numbers.lower, key))
         ordered = Interval(*(end.take(order) for end in numbers))
         return _RangeSegment(rows.take(order), key.take(order), self._radix ** len(self.places), ordered)

@@ -167,7 +167,7 @@ def applied(operation: object, x: Sequence[Any]) -> Any:
     raise NotRational
 
 
-def _stepwise(z3: Z3, operation: str, x: Sequence[Z3]) -> Z3:
+def _stepwise(z3: Z3, operation: object, x: Sequence[Z3]) -> Z3:
     """A function to whole numbers, or the least or the greatest of several."""
     if operation in ("least", "greatest"):
         before = operator.le if operation == "least" else operator.ge
@@ -271,8 +271,8 @@ class ArithmeticEncoding:
                 return applied(operation, x)
             case "abs":
                 return self.z3.If(x[0] >= 0, x[0], -x[0])
-            case "floor" | "ceil" | "round" | "least" | "greatest" as function:
-                return _stepwise(self.z3, function, x)
+            case "floor" | "ceil" | "round" | "least" | "greatest":
+                return _stepwise(self.z3, operation, x)
             case "divide":
                 return self._divided(operands[0], operands[1], there)
             case "sqrt":

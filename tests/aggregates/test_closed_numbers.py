@@ -108,3 +108,30 @@ fact b(x) in [0, 2]
 """)
     (total,) = kb.ask("sum X: a(X) / b(X) where In(X)")
     assert total.lower == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_proofs_know_that_what_is_not_listed_has_no_value(seed):
+    pytest.importorskip("z3")
+    rng = random.Random(seed)
+    names = ["a", "b", "c"]
+    pairs = list(itertools.product(names, names))
+    lines = ["number amount(item, item) closed", "number fee(item, item) closed", "predicate Has(item, item) closed"]
+    value = {(what, pair): float(rng.randint(-2, 4)) for what in ("amount", "fee") for pair in pairs}
+    value = {key: number for key, number in value.items() if rng.random() < 0.6}
+    there = {pair for pair in pairs if rng.random() < 0.6}
+    lines += [f"fact {what}({x}, {y}) = {number}" for (what, (x, y)), number in value.items()]
+    lines += [f"fact Has({x}, {y})" for x, y in there]
+    term, kind = rng.choice(list(TERMS)), rng.choice(["sum", "mean", "min", "max"])
+    condition, limit, name = rng.choice(["", " where Has(X, Y)"]), rng.randint(-3, 6), rng.choice(names)
+    elements = [
+        (
+            float(not condition or (name, y) in there),
+            TERMS[term](*(value.get((w, (name, y))) for w in ("amount", "fee"))),
+        )
+        for y in names
+    ]
+    made = folded(kind, elements)
+    kb = lnnkit.loads("\n".join([*lines, *(f"fact Named({x})" for x in names)]))
+    proved = kb.prove(f"({kind} Y: {term}{condition}) > {limit}".replace("X", name))
+    assert proved.verdict == ("entailed" if made is not None and made > limit else "refuted"), (lines, proved)

@@ -16,9 +16,12 @@ TERMS = {  # of the number of an element, or of that of its group: how they are 
     "2 - day({})": lambda x: 2 - x,
     "2 * day({})": lambda x: 2 * x,
 }
+CONSTANT = "3"
 
 
 def interval(term, bounds):
+    if term == CONSTANT:
+        return 3.0, 3.0
     ends = [TERMS[term](end) for end in bounds]
     return min(ends), max(ends)
 
@@ -43,7 +46,7 @@ def program(rng):
         if rng.random() < 0.85:
             day[claim] = (float(low), float(low + width))
     tests = [
-        (rng.choice(list(TERMS)), "C", rng.choice(list(SIGNS)), rng.choice(list(TERMS)), "D")
+        (rng.choice(list(TERMS)), "C", rng.choice(list(SIGNS)), rng.choice([*TERMS, CONSTANT]), "D")
         for _ in range(rng.randint(1, 3))
     ]
     shared = rng.random() < 0.6  # whether elements are of the person of their group
@@ -51,7 +54,8 @@ def program(rng):
         ["Claim(C, P)", *(f"{left.format(a)} {sign} {right.format(b)}" for left, a, sign, right, b in tests)]
     )
     bound = "C" if shared else "C, P"
-    lines = ["predicate Claim(claim, person) closed", "number day(claim)", "predicate Known(claim) closed"]
+    lines = ["predicate Claim(claim, person) closed", f"number day(claim){rng.choice(['', ' closed'])}"]
+    lines += ["predicate Known(claim) closed"]
     lines += [f"fact Claim({c}, {p}) in [{low}, {high}]" for (c, p), (low, high) in member.items()]
     lines += [f"fact day({c}) in [{low}, {high}]" for c, (low, high) in day.items()]
     lines += [f"fact Known({c})" for c in claims]

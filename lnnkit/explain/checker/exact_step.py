@@ -17,7 +17,7 @@ from lnnkit.check.program import Assertion
 from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled
 from lnnkit.explain.checker.proof_world import Box, InvalidStep, ProofWorld, demand
 from lnnkit.explain.proof.proof import Step
-from lnnkit.numeric import Comparison, Constant, Fixed, Number, Term
+from lnnkit.numeric import NO_VALUE, Comparison, Constant, Fixed, Number, Term
 
 Z3 = Any  # z3 has no type hints
 Read = Callable[[Form], Box]
@@ -130,6 +130,9 @@ class _Encoding:
         """A number, a term or an aggregate; None if it is not supported."""
         if isinstance(form.arithmetic, Term):
             return self._term(form.arithmetic, [self._number(operand, there) for operand in form.operands], there)
+        if form.kind == "atom" and self._read(form) == NO_VALUE:
+            there.append(self.z3.BoolVal(False, self.context))
+            return self.number(0.0)
         return self._aggregate(form, there) if form.count else self._atom(form)
 
     def _aggregate(self, form: Form, there: list[Z3]) -> Z3 | None:

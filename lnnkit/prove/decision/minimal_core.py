@@ -361,7 +361,8 @@ class _Record:
             return self._ground.prover.end(self._steps, *key, 1)
         if name not in self._closed:
             variables = tuple(ast.Variable(f"X{place}") for place in range(1, len(key[1]) + 1))
-            self._closed[name] = self._steps.add(Step(ast.Atom(name, variables), "upper", 0.0, "closed"))
+            bound = -math.inf if self._world.program.predicates[name].numeric else 0.0
+            self._closed[name] = self._steps.add(Step(ast.Atom(name, variables), "upper", bound, "closed"))
         return self._closed[name]
 
     def _closed_atoms(self, form: Form) -> Iterator[GroundAtom]:
@@ -377,5 +378,5 @@ class _Record:
                 stack += [filled(operand, row) for row in itertools.product(*rows) for operand in inner.operands]
             elif inner.kind != "atom":
                 stack += inner.operands
-            elif predicates[inner.name].closed and not predicates[inner.name].numeric:
+            elif predicates[inner.name].closed:
                 yield inner.name, tuple(map(str, inner.terms))

@@ -156,6 +156,9 @@ class GradedEncoding(ArithmeticEncoding):
                 part.arithmetic, [self._value(operand, bindings, there) for operand in part.operands], there
             )
         key = self._known.key(part, bindings)
+        if self._known.without_value(part.name, key):
+            self.closed.add(part.name)
+            raise NoValue
         self._bound |= key is None
         return self._applied(part, bindings) if key is None else self.number(key)
 

@@ -21,7 +21,7 @@ from lnnkit.data.names import Names
 from lnnkit.engine.inference_run import Run
 from lnnkit.explain.checker.ground_form import Free
 from lnnkit.explain.proof.proof import FactSources
-from lnnkit.numeric import Comparison, Term
+from lnnkit.numeric import NO_VALUE, Comparison, Term
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Part
 from lnnkit.prove.rational_terms import (
     Box,
@@ -195,6 +195,8 @@ class GroundReading:
     def _read(self, key: GroundAtom) -> Box:
         predicate = self.program.predicates[key[0]]
         least, most = self.unknown(key[0])
+        if predicate.closed and predicate.numeric and not self.origins.of(*key):
+            return NO_VALUE
         if self.lacks(key) or key[0] not in self.relations.tables:
             return least, 0.0 if predicate.closed and not predicate.numeric else most
         row = self._row(key)
@@ -255,9 +257,15 @@ class GroundReading:
             value = term_value(part.arithmetic, points(self._value(o, bindings, read) for o in part.operands), applied)
             return value, value
         key = self.key(part, bindings)
+        if self.without_value(part.name, key):
+            raise NoValue
         if key is None:
             raise NotRational
         return read(key)
+
+    def without_value(self, name: str, key: GroundAtom | None) -> bool:
+        """Whether no fact gives a closed number, of an unnamed individual where there is no ``key``."""
+        return self.program.predicates[name].closed and (key is None or self.box(key) == NO_VALUE)
 
     def endless(self, part: Part) -> tuple[Part, str, str] | None:
         """An aggregate in a formula whose elements may be any number of unnamed individuals: one of its variables, and
@@ -296,7 +304,7 @@ class GroundReading:
         """The atoms and numbers of a formula, about named entities; within a quantifier those of its rows. Or those
         that are ``unsettled``, and on which its truth can depend."""
         key = self.key(part, bindings) if part.kind == "atom" else None
-        if key is not None and not (unsettled and self.settled(key)):
+        if key is not None and not (self.without_value(part.name, key) or (unsettled and self.settled(key))):
             yield key
         for row in self.rows(part, bindings) if part.bound else [bindings]:
             for operand in part.operands:
