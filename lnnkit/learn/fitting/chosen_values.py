@@ -26,7 +26,7 @@ from lnnkit.learn.fitting.loss import UNLABELLED
 from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.parameters.rule_parameters import OF_LOGIC, LearnedParameter
 from lnnkit.learn.starting.candidate_search import Candidate, fitted_to_labels, grid
-from lnnkit.learn.starting.candidates import ComparisonCandidates, Start, offers
+from lnnkit.learn.starting.candidates import ComparisonCandidates, ThresholdRows, offers, thresholds
 from lnnkit.learn.starting.comparison_examples import ComparisonData
 from lnnkit.scores import Scores
 
@@ -182,8 +182,9 @@ def chosen(
     now, best = start, [proposals[0] for proposals in offered]
     for proposal in best:
         now = _put(now, names, proposal.values)
-    least = judge(now)
-    for _ in range(_PASSES):
+    several = any(len(proposals) > 1 for proposals in offered)
+    least = judge(now) if several else 0.0
+    for _ in range(_PASSES if several else 0):
         before = list(best)
         for number, proposal in ((number, proposal) for number, some in enumerate(offered) for proposal in some):
             tried = _put(now, names, proposal.values)
@@ -209,16 +210,13 @@ _ORDERS = frozenset({">", ">=", "<", "<="})
 
 def fast_start(fitting: Fitting) -> Tensor:
     """The initial values of the parameters. Raises `Unstarted` if there are none."""
-    known = {name: start.value for name, start in fitting.starts.items()}
-    known |= {parameter.name: parameter.start for parameter in fitting.parameters if parameter.start is not None}
+    known = {parameter.name: parameter.start for parameter in fitting.parameters if parameter.start is not None}
     names = [parameter.name for parameter in fitting.parameters]
     start = torch.tensor([known.get(name, 0.0) for name in names], dtype=torch.float64)
     if len(known) == len(names) and all(parameter.kind != "value" for parameter in fitting.parameters):
         return start
-    labels = fitting.labels.some(fitting.split.train)
-    data = ComparisonData(fitting.program, fitting.parameters, labels, fitting.mentioned, with_labels=True)
-    if len(known) == len(names):
-        return _solved(fitting, data, start)
+    data = ComparisonData(fitting.program, fitting.parameters, fitting.labels, fitting.split.train, fitting.mentioned)
+    fitting.thresholds = thresholds(data, known.keys())
     offered = offers(data, known, fitting.settings.seed)
     reached = {name for offer in offered for name in offer.proposals[0].values} | known.keys()
     for parameter in fitting.parameters:
@@ -229,16 +227,16 @@ def fast_start(fitting: Fitting) -> Tensor:
     start, best = chosen(names, start, [offer.proposals for offer in offered], judged)
     for proposal in best:
         for name, spread in proposal.spreads.items():
-            fitting.starts[name] = Start(proposal.values[name], spread)  # its unit is a share of the spread
+            fitting.thresholds.setdefault(name, ThresholdRows(spread))  # its unit is a share of the spread
     for offer in offered:
-        if not _matters(offer, start, judged, names):
-            raise Unstarted(fitting.parameters[names.index(next(iter(offer.proposals[0].values)))])
-    whole, hard = start, fitting.infer(start, constraints)
+        opened = [name for name in offer.names if name not in known and name not in offer.comparison.constants]
+        if opened and not _matters(offer, start, judged, names):
+            raise Unstarted(fitting.parameters[names.index(opened[0])])
     for values in _freed(fitting, offered, dict(zip(names, start.tolist(), strict=True))):
-        free = constraints.project(_put(whole, names, values), start)
+        hard, free = fitting.infer(start, constraints), constraints.project(_put(start, names, values), start)
         soft = fitting.infer(free, constraints)
         if soft.losses.total < hard.losses.total and not no_worse(fitting, hard, soft):
-            start, hard = free, soft
+            start = free
     return start
 
 
@@ -250,20 +248,6 @@ def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
         return fitting.infer(torch.tensor(values, dtype=torch.float64), constraints).losses.total
 
     return lambda values: judged(tuple(values.tolist()))
-
-
-def _solved(fitting: Fitting, data: ComparisonData, start: Tensor) -> Tensor:
-    """``start``, or, if better, with constants of equations solved: gradients of products seldom lead there."""
-    names = [parameter.name for parameter in fitting.parameters]
-    solvable = {name for _, comparison in data.learned() if comparison.sign == "=" for name in comparison.constants}
-    elsewhere = {name: value for name, value in zip(names, start.tolist(), strict=True) if name not in solvable}
-    some = offers(data, elsewhere, fitting.settings.seed) if solvable else []
-    offered = [offer.proposals for offer in some if offer.comparison.sign == "="]
-    if not offered:
-        return start
-    judge = _judge(fitting, fitting.constraints(start))
-    solved, _ = chosen(names, start, offered, judge)
-    return solved if judge(solved) < judge(start) else start
 
 
 def _matters(offer: ComparisonCandidates, start: Tensor, judge: Judge, names: list[str]) -> bool:
@@ -282,7 +266,7 @@ def _freed(
     fitting: Fitting, offered: list[ComparisonCandidates], start: Mapping[str, float]
 ) -> Iterator[dict[str, float]]:
     """For each comparison with units, by order relation: its values, fitted to labels."""
-    truth = fitting.labels.truth[fitting.split.train]
+    truth = fitting.labels.truth
     for offer in offered:
         comparison = offer.comparison
         names = [name for name in offer.proposals[0].values if name in comparison.names]

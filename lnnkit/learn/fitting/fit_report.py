@@ -18,7 +18,7 @@ from lnnkit.learn.fitting.gradient_descent import FittedValues
 from lnnkit.learn.fitting.loss import supports
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
-from lnnkit.learn.starting.candidates import Start
+from lnnkit.learn.starting.candidates import ThresholdRows
 from lnnkit.learn.starting.comparison_examples import joined, nearest
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.points import Numbers
@@ -172,7 +172,7 @@ def _labelled_near(fitting: Fitting, rules: Iterable[tuple[str, ...]]) -> dict[t
     nodes = {root.origin.span: root.reference.node for root in lifted.statements}
     spans = {names: [program.assertions[places[name]].span for name in names] for names in rules}
     return {
-        names: nearest(lifted, [nodes[span] for span in among if span in nodes], fitting.labels.names)
+        names: frozenset(nearest(lifted, [nodes[span] for span in among if span in nodes], fitting.labels.names))
         for names, among in spans.items()
     }
 
@@ -220,9 +220,9 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: FittedValues) ->
     truths = (fitting.labels.lower + fitting.labels.upper).double() / 2
     comparisons, operands = _texts(program)
     thresholds = [
-        _threshold(name, comparisons.get(name, f"?{name}"), start, fitting.labels, truths)
-        for name, start in fitting.starts.items()
-        if len(start.turns)
+        _threshold(name, comparisons.get(name, f"?{name}"), rows, fitting.labels, truths)
+        for name, rows in fitting.thresholds.items()
+        if len(rows.turns)
     ]
     held = torch.zeros(len(truths), dtype=torch.bool).index_fill(0, fitting.split.validation, True)
     columns = (truths, fitted.before.truths, fitted.after.truths, held)
@@ -237,17 +237,17 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: FittedValues) ->
     return Evidence(learned, thresholds, predictions, before, fitted.kept)
 
 
-def _threshold(name: str, comparison: str, start: Start, labels: Labels, truths: Tensor) -> Threshold:
+def _threshold(name: str, comparison: str, rows: ThresholdRows, labels: Labels, truths: Tensor) -> Threshold:
     """The data of a threshold, with the labels of the predicate that covers most of them."""
-    predicate, about = None, torch.full((len(start.turns),), torch.nan, dtype=torch.float64)
+    predicate, about = None, torch.full((len(rows.turns),), torch.nan, dtype=torch.float64)
     for name_, mine, ids in labels.by_name():
-        place = joined(start.columns, ids) if len(ids) == len(start.columns) else torch.zeros(0)
+        place = joined(rows.columns, ids) if len(ids) == len(rows.columns) else torch.zeros(0)
         there = where_set(place >= 0)
         if len(there) > int(about.isfinite().sum()):
             predicate = name_
             about = torch.full_like(about, torch.nan)
             about[place[there]] = truths[mine][there]
-    return Threshold(name, comparison, start.turns.numpy(), predicate, about.numpy())
+    return Threshold(name, comparison, rows.turns.numpy(), predicate, about.numpy())
 
 
 def _texts(program: CheckedProgram) -> tuple[dict[str, str], dict[Span, str]]:

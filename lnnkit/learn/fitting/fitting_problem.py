@@ -23,7 +23,7 @@ from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
 from lnnkit.learn.replay.neural_predicates import Binding, bound, comparison_queries
 from lnnkit.learn.replay.recorded_inference import RecordedInference, trace
-from lnnkit.learn.starting.candidates import Start, starts
+from lnnkit.learn.starting.candidates import ThresholdRows
 from lnnkit.scores import Scores
 from lnnkit.store.stated_facts import Gathering
 
@@ -142,8 +142,7 @@ class Fitting:
         self.mentioned = mentioned(program, self._queries)
         self.labels = labels(program, self.mentioned)
         self._placed = frozenset(parameter.name for parameter in self.parameters if parameter.start is None)
-        # By the name of a parameter that is a constant in a comparison: its start, from the data
-        self.starts: dict[str, Start] = starts(program, self.parameters, self.labels, self.mentioned)
+        self.thresholds: dict[str, ThresholdRows] = {}  # by constant of a comparison
         self.split = split(self.labels, settings.validation, settings.seed)
         self._rules = {place: name for place, name in rule_names(program).items() if place in rules}
         self._decays = where_set(torch.tensor([parameter.kind in ("weight", "bias") for parameter in self.parameters]))
@@ -157,8 +156,8 @@ class Fitting:
     @property
     def units(self) -> Tensor:
         """The scale of each parameter: 1, or a share of the spread of the values with which a threshold is compared."""
-        starts = [self.starts.get(parameter.name) for parameter in self.parameters]
-        units = [1.0 if start is None else _SHARE * start.spread or 1.0 for start in starts]
+        rows = [self.thresholds.get(parameter.name) for parameter in self.parameters]
+        units = [1.0 if compared is None else _SHARE * compared.spread or 1.0 for compared in rows]
         return torch.tensor(units, dtype=torch.float64)
 
     def trace(self, values: Tensor, softness: float = 0.0, *, listed: bool = False) -> RecordedInference:

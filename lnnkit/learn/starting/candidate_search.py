@@ -110,32 +110,46 @@ class Candidate:
     spreads: Mapping[str, float] = field(default_factory=dict)
 
 
-def split_by_cut(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
-    """The best split of each row of ``values`` ``[candidates, rows]``, and its score on ``truth``; NaN is on no
-    side."""
-    known = values.isfinite()
-    ordered, order = torch.where(known, values, torch.inf).sort(1)
-    truths = torch.where(known, truth, 0.0).gather(1, order)
-    count = known.sum(1, keepdim=True).double()
-    left, total = truths.cumsum(1), truths.sum(1, keepdim=True)
-    first = torch.arange(1, values.shape[1] + 1, dtype=torch.float64).expand_as(left)
-    rest = (count - first).clamp(min=1.0)
-    gains = left.square() / first + (total - left).square() / rest - total.square() / count.clamp(min=1.0)
+def split_by_cut(turns: Tensor, truth: Tensor, rising: Tensor, direction: int) -> tuple[Tensor, Tensor]:
+    """For each row of ``turns`` ``[candidates, rows]``, the values at which a comparison's truth changes (NaN: never),
+    the score of the best split on ``truth``, and its threshold; as the threshold rises, the comparison becomes true
+    where ``rising``. With a ``direction``, the truth must not be less (1), or more (-1), where the comparison holds."""
+    known = turns.isfinite()
+    ordered, order = torch.where(known, turns, torch.inf).sort(1)
+    inside, truths = ordered.isfinite().double(), torch.where(known, truth, 0.0).gather(1, order)
+    # The comparison in the first row, or its negation, so that it becomes true there
+    sense = torch.where(rising[:, :1], direction, -direction)
+    rising = rising == rising[:, :1]
+    rising = rising if all_set(rising) else rising.gather(1, order)
+    # Where it holds, at a threshold after each row
+    count, total = (_held(of, rising) for of in (inside, truths))
+    rest, left = inside.sum(1, keepdim=True) - count, truths.sum(1, keepdim=True) - total
+    mean, other = total / count.clamp(min=1.0), left / rest.clamp(min=1.0)
+    whole = (total + left).square() / (count + rest).clamp(min=1.0)
+    gains = (total * mean + left * other - whole)[:, :-1]
     here, following = ordered[:, :-1], ordered[:, 1:]
-    apart = following.isfinite() & ~same(here, following)
-    gains = torch.where(apart, gains[:, :-1], -torch.inf)
+    wrong = (sense * (mean - other) < 0)[:, :-1]
+    gains = torch.where(following.isfinite() & ~same(here, following) & ~wrong, gains, -torch.inf)
     if not gains.shape[1]:
-        return torch.zeros(len(values), dtype=torch.float64), ordered[:, 0]
+        return torch.zeros(len(turns), dtype=torch.float64), ordered[:, 0]
     gain, place = gains.max(1)
     cut = ((here + following) / 2).gather(1, place[:, None]).squeeze(1)
     none = gain == -torch.inf
     return torch.where(none, 0.0, gain), torch.where(none, here[:, 0], cut)
 
 
-def split_by_value(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
-    """As `split_by_cut`, for splits into one value and all others."""
-    gains, chosen = torch.zeros(2, len(values), dtype=torch.float64)
-    for number, row in enumerate(values):
+def _held(values: Tensor, rising: Tensor) -> Tensor:
+    """The sums of ``values`` in the rows up to each one that are ``rising``, and in those after it that are not."""
+    if all_set(rising):
+        return values.cumsum(1)
+    signed = torch.where(rising, values, -values)
+    return torch.where(rising, 0.0, values).sum(1, keepdim=True) + signed.cumsum(1)
+
+
+def split_by_value(turns: Tensor, truth: Tensor, direction: int) -> tuple[Tensor, Tensor]:
+    """As `split_by_cut`, for splits into one value and all others; of equals, one with truths in the ``direction``."""
+    gains, chosen = torch.zeros(2, len(turns), dtype=torch.float64)
+    for number, row in enumerate(turns):
         known = row.isfinite()
         distinct, place = torch.unique(row[known], return_inverse=True)
         if not len(distinct):
@@ -143,7 +157,9 @@ def split_by_value(values: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
         sums = torch.zeros(len(distinct), dtype=torch.float64).index_add_(0, place, truth[known])
         counts = torch.bincount(place).double()
         total, count = sums.sum(), counts.sum()
-        scores = sums.square() / counts + (total - sums).square() / (count - counts).clamp(min=1.0) - total**2 / count
+        rest = (count - counts).clamp(min=1.0)
+        scores = sums.square() / counts + (total - sums).square() / rest - total**2 / count
+        scores *= 1 + 1e-9 * (direction * (sums / counts - (total - sums) / rest) > 0)
         best = scores.argmax()
         gains[number], chosen[number] = scores[best], distinct[best]
     return gains, chosen
