@@ -135,6 +135,20 @@ def test_what_inference_gives_of_closed_predicates_is_kept() -> None:
     assert kb.prove("forall X: A(X)").verdict == "neither"
 
 
+@pytest.mark.usefixtures("lazily")
+@pytest.mark.parametrize("sort", ["person", "person open"])
+def test_what_facts_list_is_not_all_that_anyone_has(sort: str) -> None:
+    """A quantifier within a row of anyone has rows that no fact about anyone lists."""
+    facts = "".join(f"fact Has(a{n}, i)\nfact Has(b{n}, i) in [0, 1]\n" for n in range(40))
+    text = f"sort {sort}\npredicate Has(person, item) closed\npredicate A(person)\npredicate B(person)\n{facts}"
+    said = "(exists X: A(X) & (exists Y: Has(X, Y)) & ~B(X))"
+    assert lnnkit.loads(text).prove(said).verdict == "neither"
+    assert lnnkit.loads(f"{text}axiom {said}\n").prove("B(a1)").verdict == "neither"
+    never = "axiom A(X) -> ~(exists Y: Has(X, Y))\naxiom A(X) -> (forall Y: ~Has(X, Y))\n"
+    assert lnnkit.loads(text + never).prove(said).verdict == "refuted"
+    assert lnnkit.loads(f"{text}axiom exists X: A(X) & (forall Y: Has(X, Y))\n").prove("A(a1)").verdict == "neither"
+
+
 def functional_text(count: int) -> str:
     """An ontology in which each class needs a member of another by one functional property."""
     declared = [f"predicate C{place}(thing)" for place in range(count)]

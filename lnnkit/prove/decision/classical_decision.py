@@ -9,7 +9,7 @@ unsatisfiable, so are all of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 
@@ -210,15 +210,17 @@ class LazyDecision(ClassicalDecision):
             wanted = [quantified for quantified in missing if quantified.anyone is None]
             if status == "unsat" and not missing:
                 return True
-            if status == "unknown" or (status == "sat" and not self._extended(self._solver.model())):
+            if status == "unknown" or (status == "sat" and not self._extended(self._solver.model(), anyone=True)):
                 return False
         return False
 
-    def _extended(self, model: Z3) -> bool:
-        """Lay a model over the world and add the instances that it violates; returns whether there are any."""
+    def _extended(self, model: Z3, *, anyone: bool = False) -> bool:
+        """Lay a model over the world, with *anyone* in it or not, and add the instances that it violates; returns
+        whether there are any."""
         self._pause()
         before = self.count, len(self.encoding.asides)
-        existing = {name for name, made in self.encoding.existing.items() if self._true(model, made)}
+        people = {name for name, made in self.encoding.existing.items() if self._true(model, made)}
+        existing = people if anyone else people - self._reading.anyones
         truths = {
             key: float(self._true(model, made))
             for key, made in (self.encoding.atoms | self.encoding.of_anyone).items()
@@ -229,7 +231,7 @@ class LazyDecision(ClassicalDecision):
         for key in self._unsupported():
             self._defined.add(key)
             self._add(definition_of(key, self._ground.index, self._ground.known))
-        self._complete_rows(model)
+        self._complete_rows(model, self._reading.anyones - existing)
         return before != (self.count, len(self.encoding.asides))
 
     def _true(self, model: Z3, made: Z3) -> bool:
@@ -249,10 +251,11 @@ class LazyDecision(ClassicalDecision):
         if self._ground.tell is not None:
             self._ground.tell(self.count, len(self.encoding.atoms))
 
-    def _complete_rows(self, model: Z3) -> None:
-        """Add rows that decide a quantifier in the world but not in the model."""
+    def _complete_rows(self, model: Z3, absent: Set[str]) -> None:
+        """Add rows that decide a quantifier in the world but not in the model, of those not about who is ``absent``."""
         for quantified in list(self.encoding.quantified.values()):
-            if quantified.decided or self._true(model, quantified.some):
+            outside = not absent.isdisjoint(map(str, quantified.bindings.values()))
+            if outside or quantified.decided or self._true(model, quantified.some):
                 continue
             part, exists = quantified.part, not quantified.part.least
             for row in self._reading.rows(part, quantified.bindings):

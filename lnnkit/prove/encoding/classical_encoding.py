@@ -275,8 +275,10 @@ class LazyEncoding(ClassicalEncoding):
         return self.z3.Not(some) if part.least else some
 
     def _begun(self, part: Part, bindings: EncodedRow) -> Quantified:
-        """A quantifier with a settled row that decides it, or with the rows that are waiting; none in a replay."""
-        for row in self._lower_world.rows(part, bindings):
+        """A quantifier with a settled row that decides it, or with the rows that are waiting; none in a replay. None is
+        settled that is about *anyone*."""
+        plain = self._world.anyones.isdisjoint(map(str, bindings.values()))
+        for row in self._lower_world.rows(part, bindings) if plain else ():
             self._pause()
             low, high = self._known.truth(part.operands[0], row)
             if high <= 0 if part.least else low >= 1:
@@ -347,17 +349,19 @@ class LazyEncoding(ClassicalEncoding):
         return self._least(map(self.exists, people))
 
     def _candidates(self, part: Part, bindings: EncodedRow) -> Iterator[EncodedRow]:
-        """The rows that may decide a quantifier, each once."""
+        """The rows that may decide a quantifier, each once. *Anyone* is no individual of its own."""
         met: set[tuple[object, ...]] = set()
         for row in self._ordered(part, bindings):
             values = tuple(row[name] for name, _ in part.bound)
-            if values not in met:
+            if values not in met and self._world.anyones.isdisjoint(map(str, values)):
                 met.add(values)
                 yield row
 
     def _ordered(self, part: Part, bindings: EncodedRow) -> Iterator[EncodedRow]:
-        """Rows of the world, of shared individuals, of its own ones, of entities with known atoms, of all entities."""
+        """Rows of the world, of shared individuals, of its own ones, of entities with known atoms, of all entities. No
+        atom about *anyone* is known, so what facts list leaves out no row that has one."""
         world, opens = self._world, {n: sort for n, sort in part.bound if self._known.is_open(sort)}
+        named = {name: text for name, text in bindings.items() if isinstance(text, str) and text not in world.anyones}
 
         def people(names: Iterable[str]) -> EncodedRow:
             return {name: self._world.person(opens[name]) for name in names}
@@ -372,12 +376,11 @@ class LazyEncoding(ClassicalEncoding):
         if len(opens) == len(part.bound):
             yield {**bindings, **self._people[part]}
             yield {**bindings, **people(opens)}
-        named = {name: text for name, text in bindings.items() if isinstance(text, str)}
         for guard in part.row_guards:
             if guard.kind == "atom" and guard.variables & {name for name, _ in part.bound}:
                 for assignment in self._lower_world.assignments(part.bound, named, [guard]):
                     yield {**bindings, **assignment}
-        yield from self._known.rows(part, bindings)
+        yield from ({**bindings, **row} for row in self._known.rows(part, named))
         for unnamed in subsets([*opens]):
             if len(unnamed) < len(part.bound):
                 yield from self._named_rows(part, {**bindings, **people(unnamed)})
