@@ -8,7 +8,14 @@ import re
 from lnnkit.syntax.dates import DATE, date_as_number, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import CONNECTIVES, END, Fault
-from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, FUNCTIONS_LISTED, unglued
+from lnnkit.syntax.identifiers import (
+    AGGREGATE_HINT,
+    AGGREGATING,
+    FOREIGN_FUNCTIONS,
+    FUNCTIONS,
+    FUNCTIONS_LISTED,
+    unglued,
+)
 from lnnkit.syntax.mistakes.rows import in_table
 from lnnkit.syntax.rewrite import aggregate_message, between, parts_of_call
 from lnnkit.syntax.span import Source, Span
@@ -80,16 +87,18 @@ def glued_quantifier(fault: Fault) -> Diagnostic | None:
 
 def foreign_function(fault: Fault) -> Diagnostic | None:
     """`max(age(X), 3)`: parsed as an atom, whose arguments cannot be expressions."""
-    if not fault.in_arguments or fault.keyword not in _FORMULAS:
+    if not (fault.in_arguments or fault.text == ":") or fault.keyword not in _FORMULAS:
         return None
     for place in (place for place in reversed(fault.open) if place):
         called, text = fault.before[place - 1], fault.source.text
         inside = parts_of_call(text[fault.before[place].start : fault.piece.end])
         if called.text.lower() in AGGREGATING and len(inside) == 1:
             return fault.report_at(called, "aggregate", aggregate_message(called.text), AGGREGATE_HINT)
-        if called.text in FOREIGN_FUNCTIONS:
+        name = called.text.lower()
+        hint = f"write `{name}(...)`" if name in FUNCTIONS else FOREIGN_FUNCTIONS.get(name)
+        if hint and fault.in_arguments:
             message = f"`{called.text}` is not a function: {FUNCTIONS_LISTED}"
-            return fault.report_at(called, "unknown-function", message, FOREIGN_FUNCTIONS[called.text])
+            return fault.report_at(called, "unknown-function", message, hint)
     return None
 
 
