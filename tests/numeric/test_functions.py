@@ -203,8 +203,9 @@ def test_the_least_and_the_greatest_are_hulls_both_ways(name: FunctionName, coun
     steps = [n / 2 for n in range(-6, 11)]  # all ends, and points between them
     for _ in range(count // 100):
         several = draw.choice((2, 2, 3))
-        boxes = [[(*sorted(draw.choices(ends, k=2)),) for _ in range(several)] for _ in range(20)]
-        wanted = [(*sorted(draw.choices(ends, k=2)),) for _ in boxes]
+        pairs = [[sorted(draw.choices(ends, k=2)) for _ in range(several + 1)] for _ in range(20)]
+        boxes = [[(low, high) for low, high in row[:-1]] for row in pairs]
+        wanted = [row[-1] for row in pairs]
         term = apply(name, *map(number, range(several)))
         (lower, upper), _ = term.hull(intervals(boxes))
         output = Interval(*(np.array([each[end] for each in wanted]) for end in (0, 1)))
