@@ -190,7 +190,7 @@ def test_tensors_give_the_same_ends_and_finite_gradients(name: FunctionName) -> 
     expected, found = term.hull(inputs)[0], term.hull(tensors)[0]
     for one, other in zip(expected, found, strict=True):
         assert np.allclose(one, other.detach().numpy(), rtol=1e-12, atol=1e-12, equal_nan=True)
-    sum(end[end.isfinite() & (end.abs() < 1e100)].sum() for end in found).backward()
+    torch.stack([end[end.isfinite() & (end.abs() < 1e100)].sum() for end in found]).sum().backward()
     for end in (end for each in tensors for end in each):
         assert end.grad is None or bool(end.grad[end.isfinite()].isfinite().all())
 
