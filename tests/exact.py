@@ -77,7 +77,31 @@ def exact_value(term: Formula, read: ReadNumber) -> Real:
             return abs(a)
         case "sqrt", a:
             return _power(a, Fraction(1, 2))
+        case "least" | "greatest", a, b:
+            return (min if term[0] == "least" else max)(a, b, key=mpf)
+        case "floor" | "ceil" | "round", a:
+            return _whole(term[0], a)
+        case "log", a:
+            if a <= 0:
+                raise Undefined
+            return Fraction(0) if a == 1 else _context.log(mpf(a))
+        case "exp" | "sin" | "cos", a:
+            if abs(a) > (700 if term[0] == "exp" else 10**12):
+                raise Unclear
+            return getattr(_context, term[0])(mpf(a))
     raise ValueError(term[0])
+
+
+def _whole(function: str, value: Real) -> Fraction:
+    """``value`` rounded; halves away from zero. Beside a number at which it jumps, the tolerance would decide."""
+    parts = (value.numerator, 1) if isinstance(value, Fraction) else value.man_exp
+    given = value if isinstance(value, Fraction) else Fraction(parts[0]) * Fraction(2) ** parts[1]
+    jump = Fraction(math.floor(given)) + Fraction(1, 2) if function == "round" else Fraction(round(given))
+    if given != jump and abs(given - jump) <= 1e-8 * max(abs(given), Fraction(1, 100)):
+        raise Unclear
+    if function == "round":
+        return (1 if given > 0 else -1) * Fraction(math.floor(abs(given) + Fraction(1, 2)))
+    return Fraction(math.floor(given) if function == "floor" else math.ceil(given))
 
 
 def mpf(value: Real) -> Any:

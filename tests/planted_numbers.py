@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -56,12 +56,13 @@ class _Retry(Exception):
     pass
 
 
-def planted(seed: int, size: int = 3, mild: bool = False, jumps: bool = True) -> Planted:
+def planted(seed: int, size: int = 3, mild: bool = False, jumps: bool = True, functions: Sequence[str] = ()) -> Planted:
     """A program of ``size`` statements and its world, a function of the arguments. ``mild`` draws no huge or tiny
-    numbers. Without ``jumps`` the connectives are continuous: the residua of product and Goedel logic are not."""
+    numbers. Without ``jumps`` the connectives are continuous: the residua of product and Goedel logic are not. About
+    half of the operations are of ``functions`` if there are any."""
     for attempt in range(200):
         try:
-            return _Generator(random.Random(f"{seed} {size} {mild} {attempt}"), size, mild, jumps).build()
+            return _Generator(random.Random(f"{seed} {size} {mild} {attempt}"), size, mild, jumps, functions).build()
         except (_Retry, Unclear, Undefined):
             continue
     raise AssertionError(f"no program for seed {seed}")
@@ -73,6 +74,7 @@ class _Generator:
     size: int
     mild: bool
     jumps: bool
+    functions: Sequence[str] = ()
     world: World = field(default_factory=dict)
     pool: list[Formula] = field(default_factory=list)
 
@@ -134,9 +136,11 @@ class _Generator:
         if depth == 0 or rng.random() < 0.35:
             return ("number", rng.choice(NUMBERS), X) if rng.random() < 0.8 else self._constant()
         kind = rng.choice(OPERATIONS)
+        if self.functions and rng.random() < 0.5:
+            kind = rng.choice(self.functions)
         if kind == "power":
             return kind, self._operand(depth - 1), ("constant", rng.choice([2.0, 3.0, -1.0, -2.0, 0.5, 1.5, 0.0, 5.0]))
-        if kind in ("negate", "abs", "sqrt"):
+        if kind in ("negate", "abs", "sqrt", "exp", "log", "sin", "cos", "floor", "ceil", "round"):
             return kind, self._operand(depth - 1)
         parts = self._operand(depth - 1), self._term(depth - 1)
         weight, other = rng.choice([1.0, -1.0, 0.5, 1e-9]), rng.choice([1.0, 0.0, -0.5, 0.9999])

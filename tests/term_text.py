@@ -25,8 +25,9 @@ def term_text(term: Formula, nested: bool = False) -> str:
             return term[1] + group(tuple(text for _, text in term[2]))
         case "constant":
             return number_text(term[1]) if term[1] >= 0 else f"({number_text(term[1])})"
-        case "abs" | "sqrt":
-            return f"{term[0]}({term_text(term[1])})"
+        case "abs" | "sqrt" | "exp" | "log" | "sin" | "cos" | "floor" | "ceil" | "round" | "least" | "greatest":
+            name = {"least": "min", "greatest": "max"}.get(term[0], term[0])
+            return f"{name}({', '.join(map(term_text, term[1:]))})"
         case "nau" | "nmu" | "realnpu":
             weights = ", ".join(map(number_text, term[1]))
             operands = ", ".join(term_text(part) for part in term[2])

@@ -6,6 +6,7 @@ import pytest
 
 import lnnkit
 from tests.blocks import at_length, in_blocks
+from tests.oracle.program import FUNCTIONS
 from tests.planted_numbers import exclusions, planted
 
 
@@ -14,6 +15,12 @@ from tests.planted_numbers import exclusions, planted
 def test_no_answer_excludes_the_planted_world(block: range, mild: bool) -> None:
     for seed in block:
         assert exclusions(planted(seed, mild=mild)) == [], f"seed {seed}"
+
+
+@pytest.mark.parametrize("block", in_blocks(range(600), 60, plain=3))
+def test_no_answer_excludes_the_planted_world_of_functions(block: range) -> None:
+    for seed in block:
+        assert exclusions(planted(seed, mild=True, functions=FUNCTIONS)) == [], f"seed {seed}"
 
 
 # Of the extreme seeds 1000 to 3999, those in which an answer excludes the world.

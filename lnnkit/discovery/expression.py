@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar
 
 import numpy as np
@@ -47,13 +47,21 @@ class Absolute:
 
 
 @dataclass(frozen=True, slots=True)
+class Applied:
+    """The function ``exp``, ``log``, ``sin`` or ``cos`` of its one operand."""
+
+    name: str
+    operands: tuple[Product]
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """The third operand where the first is above the second, else the fourth."""
 
     operands: tuple[Product, Product, Product, Product]
 
 
-Base = ColumnVariable | Sum | Absolute | Choice
+Base = ColumnVariable | Sum | Absolute | Applied | Choice
 """What may stand under a power."""
 
 
@@ -126,6 +134,11 @@ def absolute(operand: Product) -> Product:
     if all(_even(exponent) or isinstance(base, Absolute) for base, exponent in operand.factors):
         return Product(size, operand.factors)
     return Product(size, ((Absolute((Product(ONE, operand.factors),)), 1.0),))
+
+
+def applied(name: str, operand: Product) -> Product:
+    """``exp``, ``log``, ``sin`` or ``cos`` of the operand."""
+    return of_base(Applied(name, (operand,)))
 
 
 def choice(left: Product, right: Product, above: Product, below: Product) -> Product:
@@ -261,7 +274,7 @@ def size(formula: Product) -> int:
 
 
 def _base_size(base: Base) -> int:
-    operators = len(base.operands) - 1 if isinstance(base, Sum) else 2 if isinstance(base, Choice) else 1
+    operators = len(base.operands) - 1 if isinstance(base, Sum) else 2 if isinstance(base, Choice | Applied) else 1
     return sum(map(size, base.operands)) + operators
 
 
@@ -281,7 +294,8 @@ def replaced(formula: Product, change: Callable[[Base], Product | None]) -> Prod
         made = change(base)
         if made is None:
             inner = [replaced(operand, change) for operand in base.operands]
-            made = _BUILDERS[type(base)](*inner) if inner else of_base(base)
+            build = partial(applied, base.name) if isinstance(base, Applied) else _BUILDERS.get(type(base))
+            made = build(*inner) if build else of_base(base)
         factors.append(power(made, exponent))
     return product(*factors)
 
@@ -338,6 +352,8 @@ def _base_value(base: Base, table: np.ndarray) -> np.ndarray:
             return np.asarray(value)
         case Absolute((operand,)):
             return np.abs(_value(operand, table))
+        case Applied(name, (operand,)):
+            return getattr(np, name)(_value(operand, table))
         case Choice((left, right, above, below)):
             higher = np.asarray(_value(left, table)) > np.asarray(_value(right, table))
             return np.where(higher, _value(above, table), _value(below, table))

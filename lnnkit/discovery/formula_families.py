@@ -27,6 +27,7 @@ from lnnkit.discovery.expression import (
     total,
     variable,
 )
+from lnnkit.discovery.function_families import function_products, function_sums
 from lnnkit.discovery.relevant_inputs import Reduced
 from lnnkit.discovery.sparse_sums import (
     Features,
@@ -103,6 +104,13 @@ class FormulaFamily:
         for forced in ((), (0,)):
             for fit in sparse_fits(values * weight[:, None], wanted, most=4, forced=forced):
                 made = _sum_of([terms[place] for place in fit.places], fit)
+                yield product(self.state.factor, substituted(made, self.state.inputs.formulas))
+
+    def functions(self) -> Iterator[Product]:
+        """Sums and products with ``exp``, ``log``, ``sin`` and ``cos``."""
+        inputs, plain, scale, errors = self._sampled
+        for family in (function_sums, function_products):
+            for made in family(inputs, plain, errors / scale):
                 yield product(self.state.factor, substituted(made, self.state.inputs.formulas))
 
     def quotients(self) -> Iterator[Product]:

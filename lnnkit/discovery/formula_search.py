@@ -241,6 +241,7 @@ class _SearchRun:
             return FormulaFamily(state, self._target, self._weighted.errors, sample)
 
         whole = family(Reduced(inputs, constant(1.0), np.ones(len(self._target)), 0.0))
+        functions, middle = [whole.functions()], (time.process_time() + self._end) / 2
         yield whole.products()
         yield whole.sums((1.0,))
         smaller, larger = np.array_split(self._generator.permutation(sample), [max(4, 2 * len(sample) // 3)])
@@ -251,7 +252,11 @@ class _SearchRun:
         for state in states:
             if len(state.inputs) <= 6 or len(states) <= 4:
                 formulas = family(state)
-                yield from (formulas.sums((1.0, -1.0, 2.0, -2.0)), formulas.products(), formulas.quotients())
+                for made in (formulas.sums((1.0, -1.0, 2.0, -2.0)), formulas.products(), formulas.quotients()):
+                    yield made
+                    if functions and time.process_time() > middle:
+                        yield functions.pop()
+        yield from functions
         yield from (family(state).composites() for state in states if len(state.inputs) <= 5)
 
     def _add(self, formulas: Iterable[Product]) -> None:

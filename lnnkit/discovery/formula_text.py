@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from functools import partial
 
 from lnnkit.discovery.exact_constants import Constant
-from lnnkit.discovery.expression import Absolute, Base, Choice, ColumnVariable, Product, Sum, columns, replaced, rooted
+from lnnkit.discovery.expression import (
+    Absolute,
+    Applied,
+    Base,
+    Choice,
+    ColumnVariable,
+    Product,
+    Sum,
+    columns,
+    replaced,
+    rooted,
+)
 from lnnkit.syntax.printer import format_predicate
 
 _LOOSE, _PRODUCT, _TIGHT = 0, 1, 2  # what stands around: nothing or a sum, a product, a power
@@ -26,7 +37,7 @@ def formula_latex(formula: Product, names: Sequence[str]) -> str:
 
 class _Plain:
     ROOT, ABSOLUTE, POWER, AROUND, TIGHT_NAME = "sqrt({})", "abs({})", "{}^{}", "({})", "{}"
-    CHOICE = "if({0} > {1}, {2}, {3})"
+    APPLIED, CHOICE = "{}({})", "if({0} > {1}, {2}, {3})"
 
     def __init__(self, names: Sequence[str], pi: str) -> None:
         self._names, self._pi = names, repr(math.pi) if pi in names else pi
@@ -73,6 +84,8 @@ class _Plain:
                 return self.TIGHT_NAME.format(self._names[place]) if around == _TIGHT else self._names[place]
             case Absolute((operand,)):
                 return self.ABSOLUTE.format(self.product(operand, _LOOSE))
+            case Applied(name, (operand,)):
+                return self.APPLIED.format(name, self.product(operand, _LOOSE))
             case Sum(terms):
                 text = self._sum(terms)
                 return text if around == _LOOSE else self.AROUND.format(text)
@@ -91,7 +104,7 @@ class _Plain:
 
 class _Latex(_Plain):
     ROOT, ABSOLUTE, POWER, AROUND = r"\sqrt{{{}}}", r"\left|{}\right|", "{}^{{{}}}", r"\left({}\right)"
-    TIGHT_NAME = "{{{}}}"
+    TIGHT_NAME, APPLIED = "{{{}}}", r"\{}\left({}\right)"
     CHOICE = r"\begin{{cases}} {2} & \text{{if }} {0} > {1} \\ {3} & \text{{otherwise}} \end{{cases}}"
 
     def __init__(self, names: Sequence[str]) -> None:

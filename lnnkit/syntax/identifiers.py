@@ -34,6 +34,13 @@ FOREIGN_FUNCTIONS = {
     "ceiling": "write `ceil(a)`",
     **dict.fromkeys(("trunc", "int"), "write `floor(a)`, and `ceil(a)` for negative numbers"),
     "tan": "write `sin(a) / cos(a)`",
+    "sinh": "write `(exp(a) - exp(-a)) / 2`",
+    "cosh": "write `(exp(a) + exp(-a)) / 2`",
+    "tanh": "write `1 - 2 / (exp(2 * a) + 1)`",
+    **{
+        f"a{name}": f"state it the other way round: `axiom {of} = a(X)`"
+        for name, of in (("sin", "sin(angle(X))"), ("cos", "cos(angle(X))"), ("tan", "sin(angle(X)) / cos(angle(X))"))
+    },
     "mod": "write `a - b * floor(a / b)`",
     "least": "write `min(a, b)`",
     "greatest": "write `max(a, b)`",

@@ -12,6 +12,7 @@ from lnnkit.discovery.exact_constants import Constant, simplest_fraction, snappe
 from lnnkit.discovery.expression import (
     Product,
     absolute,
+    applied,
     choice,
     constant,
     evaluate,
@@ -34,7 +35,7 @@ def drawn(generator: np.random.Generator, depth: int) -> tuple[Product, np.ndarr
     table = generator.uniform(0.5, 3.0, (7, 3))
 
     def grow(depth: int) -> tuple[Product, np.ndarray]:
-        kind = int(generator.integers(0, 7)) if depth else int(generator.integers(0, 2))
+        kind = int(generator.integers(0, 8)) if depth else int(generator.integers(0, 2))
         if kind == 0:
             value = float(generator.integers(1, 9))
             return constant(value), np.full(7, value)
@@ -47,6 +48,9 @@ def drawn(generator: np.random.Generator, depth: int) -> tuple[Product, np.ndarr
         if kind == 3:
             exponent = float(generator.choice([-2, -1, 2, 3]))
             return power(one, exponent), left**exponent
+        if kind == 6:
+            name = str(generator.choice(["exp", "log", "sin", "cos"]))
+            return (applied(name, one), getattr(np, name)(left)) if np.abs(left).max() < 50 else (one, left)
         other, right = grow(depth - 1)
         if kind == 4:
             return product(one, other), left * right
@@ -105,6 +109,8 @@ QUARTER_PI = Constant(1 / (4 * math.pi), 1, 4, -1)
         (product(power(A, 1.5), power(B, -1.0)), "a^1.5 / b", r"\frac{{a}^{1.5}}{b}"),
         (choice(A, constant(2.0), A, B), "if(a > 2, a, b)", None),
         (scaled(A, Constant(6.674e-11, 3337, 50_000_000_000_000)), "6.674e-11 * a", r"6.674 \cdot 10^{-11} \, a"),
+        (applied("exp", scaled(A, Constant(-0.7, -7, 10))), "exp(-0.7 * a)", r"\exp\left(-0.7 \, a\right)"),
+        (power(applied("sin", total(A, B)), 2.0), "sin(a + b)^2", r"\sin\left(a + b\right)^{2}"),
         (power(total(power(A, -1.0), power(B, -1.0)), -1.0), "a * b / (b + a)", r"\frac{a \, b}{b + a}"),
     ],
 )

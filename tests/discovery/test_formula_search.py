@@ -50,6 +50,24 @@ def test_laws_are_found_exactly(name: str) -> None:
     assert off(discover(rows, LAWS[name](rows), FormulaSearch(seconds=20)), LAWS[name], 3) < 1e-9
 
 
+OF_FUNCTIONS: dict[str, tuple[float, int, Callable[..., np.ndarray]]] = {  # with the end of the range, and the inputs
+    "5 * exp(-0.7 * x)": (5, 1, lambda x: 5 * np.exp(-0.7 * x)),
+    "3 * sin(2 * (x + 0.25)) + 1": (6, 1, lambda x: 3 * np.sin(2 * x + 0.5) + 1),
+    "y + 2 * log(x)": (9, 2, lambda x, y: y + 2 * np.log(x)),
+    "x * z * cos(y)": (3, 3, lambda x, y, z: x * z * np.cos(y)),
+    "sqrt(1 / (2 * pi)) * exp(-0.5 * x^2)": (3, 1, lambda x: np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)),
+    "x^2 + y^2 - 2 * x * y * cos(z)": (3, 3, lambda x, y, z: x**2 + y**2 - 2 * x * y * np.cos(z)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", OF_FUNCTIONS)
+def test_laws_with_functions_are_found(text: str) -> None:
+    high, width, law = OF_FUNCTIONS[text]
+    rows = np.random.default_rng(0).uniform(0.3, high, (200, width))
+    assert formula_text(discover(rows, law(*rows.T)).formula, "xyz") == text
+
+
 @pytest.mark.slow
 def test_noise_and_columns_that_do_not_matter() -> None:
     rows = table(400, 8, 2)

@@ -31,6 +31,8 @@ CONNECTIVES = ("and", "or", "implies", "iff", "xor")
 QUANTIFIERS = ("forall", "exists")
 NEURONS = (*CONNECTIVES, *QUANTIFIERS, "compare")  # what can hold state: not "not", "true", "false", "eq"
 TERMS = ("number", "constant", "add", "subtract", "multiply", "divide", "power", "negate", "abs", "sqrt")
+FUNCTIONS = ("exp", "log", "sin", "cos", "floor", "ceil", "round", "least", "greatest")
+TERMS += FUNCTIONS
 UNITS = ("nau", "nmu", "realnpu")
 
 

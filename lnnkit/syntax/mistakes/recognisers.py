@@ -14,6 +14,7 @@ from lnnkit.syntax.identifiers import (
     DECLARING,
     FOREIGN_DATES,
     FOREIGN_FUNCTIONS,
+    FUNCTIONS,
     FUNCTIONS_LISTED,
     unglued,
 )
@@ -89,20 +90,20 @@ def glued_quantifier(fault: Fault) -> Diagnostic | None:
 
 def foreign_function(fault: Fault) -> Diagnostic | None:
     """`max(age(X), 3)`: parsed as an atom, whose arguments cannot be expressions."""
-    if not fault.in_arguments or fault.keyword not in _FORMULAS:
+    if not (fault.in_arguments or fault.text == ":") or fault.keyword not in _FORMULAS:
         return None
     for place in (place for place in reversed(fault.open) if place):
         called, text = fault.before[place - 1], fault.source.text
         inside = parts_of_call(text[fault.before[place].start : fault.piece.end])
         if called.text.lower() in AGGREGATING and len(inside) == 1:
             return fault.report_at(called, "aggregate", aggregate_message(called.text), AGGREGATE_HINT)
-        for known, listed in (
-            (FOREIGN_FUNCTIONS, FUNCTIONS_LISTED),
-            (FOREIGN_DATES, "there are `years` and `months` of dates"),
-        ):
-            if called.text in known:
-                message = f"`{called.text}` is not a function: {listed}"
-                return fault.report_at(called, "unknown-function", message, known[called.text])
+        name = called.text.lower()
+        hint = f"write `{name}(...)`" if name in FUNCTIONS else FOREIGN_FUNCTIONS.get(name)
+        listed, hint = FUNCTIONS_LISTED, hint if fault.in_arguments else None
+        if called.text in FOREIGN_DATES:
+            listed, hint = "there are `years` and `months` of dates", FOREIGN_DATES[called.text]
+        if hint:
+            return fault.report_at(called, "unknown-function", f"`{called.text}` is not a function: {listed}", hint)
     return None
 
 

@@ -125,17 +125,17 @@ WORDS: Table = (
     (r"‸⟦(?:with )?(?:[^\W\d]\w*)?\s*[:=]?\s*(<low>SHARE)⟧\s*\Z", "`in [{low}, 1]`"),
     "formula+line [AND] unless: `{at}` is not a word of the language",
     (r"‸⟦(?i:unless|except|but not|without)⟧(?!\w)", "`& ~` in the body"),
-    "formula+line [junk] unknown-operator: `%` is not an operator: remainders are not computed",
+    "formula+line [junk] unknown-operator: `%` is not an operator",
     (
-        r"\)\s*‸%\s*\(?\s*[\w.]+\s*\)?\s*(?:[<>=!]|\Z)",
-        "give each entity the remainder as a number or predicate of its own: `even(X)`",
+        r"\)\s*‸%\s*\(?\s*(<by>[\w.]+)\s*\)?\s*(?:[<>=!]|\Z)",
+        "the remainder of `a` is `a - {by} * floor(a / {by})`",
     ),
     # by a number; or by an atom, and then compared or calculated with
     "formula+line [junk] unknown-operator: `//` is not an operator",
     (
         r"[\w.)]\s*‸⟦//⟧GAP*(?:\d[\d.]*\s*(?:[<>=!≤≥≠+*^&|)-]|\Z|\n)|\(?\s*NAME\s*\([^"
         r"()\n]*\)\s*\)?\s*(?:[<>!≤≥≠+*^]|=(?!>)))",
-        "`/`, which keeps the fraction; a whole part is compared with both ends: `3 <= a / b < 4`",
+        "`/`, which keeps the fraction; the whole part is `floor(a / b)`",
     ),
     "any [junk] foreign-comment: `{at}` does not start a comment",
     (r"(?<!\d)‸⟦%+⟧", "a comment starts with `#`"),
@@ -164,7 +164,7 @@ WORDS: Table = (
     "any misplaced-learnable: `{at}(...)` is an unknown function, which stands in equations of rules",
     (r"⟦\?(?:NAME)?⟧\s*‸\(", "`rule rate(X) = {at}(...)`: its values are stated or labelled, its formula is found"),
     "any [LPAR] no-operands: `{at}` has no operands",
-    (r"\b⟦abs|sqrt⟧\s*\(\s*‸\)", "write the numbers that it takes: `{at}(age(X))`"),
+    (r"\b⟦abs|sqrt|exp|log|sin|cos|floor|ceil|round⟧\s*\(\s*‸\)", "write the numbers that it takes: `{at}(age(X))`"),
     (r"\b⟦CALLED⟧\s*\(\s*‸\)", "write the numbers that it takes: `{at}(income(X), debt(X))`"),
     "any [name] misplaced-learnable: `{at}` is a learnable number where a name is expected",
     (r"‸\?", "learnable values are numbers: constants, weights, biases, truths of rules, and attributes of units"),
