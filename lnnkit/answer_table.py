@@ -211,7 +211,9 @@ class Answers:
         names = [*self.variables, "lower", "upper", "state", "contested"]
         states = pa.DictionaryArray.from_arrays(numbers(self.states, np.int32), strings(STATES))
         columns = [column.to_arrow() for column in self.columns]
-        return pa.Table.from_arrays([*columns, *ends((self.lower, self.upper), self.numeric), states, booleans(self.contested)], names=names)
+        return pa.Table.from_arrays(
+            [*columns, *ends((self.lower, self.upper), self.numeric), states, booleans(self.contested)], names=names
+        )
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table of `to_arrow` by the Arrow PyCapsule interface, which ``pyarrow.table``, ``polars.DataFrame`` and
