@@ -88,8 +88,10 @@ def planted(seed: int) -> PlantedDates:
         atom = f"{name}({entity})" if entity else name
         made.values[atom] = value
         ends = [value - rng.choice((0, 0, 1, 20, 500)), value + rng.choice((0, 0, 1, 20, 500))]
+        if draw.by < 1:  # dates with whole ends, or without, would be whole days
+            ends = [ends[0] - 0.125, ends[1] + 0.125]
         shown = [f'date "{date_text(end)}"' for end in ends]
-        if rng.random() < 0.75:
+        if draw.by < 1 or rng.random() < 0.75:
             made.lines.append(f"fact {atom} in [{', '.join(shown)}]")
     for place in range(rng.randint(1, 4)):
         text, truths = draw.comparison()
