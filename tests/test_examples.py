@@ -48,7 +48,8 @@ def compare(got: Sequence[Mapping[str, Any]], want: Sequence[Mapping[str, Any]],
     assert rest[0] == rest[1], where
     for row, wanted in zip(got, want, strict=True):
         for end in bounds:
-            expected = None if wanted[end] is None else pytest.approx(wanted[end], abs=TOLERANCE, rel=0)
+            value = wanted[end]  # of a date a text
+            expected = pytest.approx(value, abs=TOLERANCE, rel=0) if isinstance(value, float) else value
             assert row[end] == expected, (where, row, wanted)
 
 

@@ -53,7 +53,7 @@ def learnables(symbols: Symbols) -> Iterator[Diagnostic]:
     for before, item in repeated(started, lambda item: item.name):
         if before.initial != item.initial:
             where = place(before.span, item.span)
-            starts = [format_literal(known.initial, known.unit) for known in (item, before)]
+            starts = [format_literal(known.initial or 0, known.unit) for known in (item, before)]
             message = f"`?{item.name}` starts at {starts[0]} here, and at {starts[1]} on {where}"
             hint = "the same name is the same parameter: give its initial value once, or use two names"
             yield error("conflicting-initial", item.span, message, hint)

@@ -16,7 +16,7 @@ from lnnkit.check.walk import children, nodes
 from lnnkit.data.names import whole
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.identifiers import AGGREGATES
+from lnnkit.syntax.identifiers import AGGREGATES, CALENDAR_UNITS
 from lnnkit.syntax.printer import format_predicate
 
 EXACT = 2**53  # from here on float64 skips whole numbers
@@ -69,7 +69,8 @@ def _constant(node: ast.Comparison) -> Iterator[Diagnostic]:
     for left, right in pairwise(node.operands):
         if not all(isinstance(side, ast.NumericNode) and not mentions_numbers(side) for side in (left, right)):
             continue
-        unit = any(isinstance(part, ast.Unit) for side in (left, right) for part in nodes(side))
+        units = (part for side in (left, right) for part in nodes(side) if isinstance(part, ast.Unit))
+        unit = any(part.name not in CALENDAR_UNITS for part in units)
         both = f"`{left.span.on_one_line}` and `{right.span.on_one_line}` are constants"
         if node.attributes or "<?>" in node.operators or unit:
             message = f"{both}, so there is nothing to soften or to learn"

@@ -206,6 +206,7 @@ program's queries; one with free variables is asked for each way to bind them.
 def add_export(parent: CommandParser) -> None:
     parser = parent.command("export", _export, _EXPORT_HELP)
     parser.add_argument("formulas", metavar="FORMULA", nargs="*", help="a question, instead of the program's queries")
+    parser.today()
     parser.choice("--format", ("smt2",), "SMT-LIB 2")
     parser.output("write this file instead of printing")
     parser.alpha()
@@ -213,7 +214,7 @@ def add_export(parent: CommandParser) -> None:
 
 def _export(arguments: argparse.Namespace) -> int:
     require_output(arguments, [arguments.file])
-    kb = load(arguments.file)
+    kb = load(arguments.file, today=arguments.today)
     require_output(arguments, kb.files)
     text, findings = kb.exported(arguments.formulas or None, alpha=arguments.alpha)
     streams.findings((*kb.warnings, *findings))

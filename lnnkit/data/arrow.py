@@ -38,11 +38,11 @@ def _timestamps(days: np.ndarray) -> pa.Array:
 
 def iso_texts(column: pa.Array) -> pa.Array:
     """Timestamps in microseconds as ISO 8601 texts, as short as `date_text` writes them."""
-    import pyarrow.compute as pc
+    from pyarrow.compute import ReplaceSubstringOptions, call_function
 
-    texts = pc.replace_substring(column.cast(pa.string()), " ", "T")
-    for pattern, shorter in ((r"(\.\d*?)0+$", r"\1"), (r"(:00)?\.$", ""), (r"T00:00$", "")):
-        texts = pc.replace_substring_regex(texts, pattern, shorter)
+    texts: Any = column.cast(pa.string())
+    for pattern, shorter in ((" ", "T"), (r"(\.\d*?)0+$", r"\1"), (r"(:00)?\.$", ""), (r"T00:00$", "")):
+        texts = call_function("replace_substring_regex", [texts], ReplaceSubstringOptions(pattern, shorter))
     return texts
 
 

@@ -87,8 +87,8 @@ class Comparison:
         """The closed hull of the inputs that can give a truth in ``bounds`` while the terms are defined; exact under
         the same condition. Bounds implied by the upward ``truth``, with which they are intersected already, change no
         input, unless a term may be undefined. An end at 0 or 1 that the relation approaches but never takes is read as
-        ``tol`` or ``1 - tol``. A strict relation is treated as its closure: ``x > 5`` leaves 5 possible. Rows that ask
-        for nothing do not change."""
+        ``tol`` or ``1 - tol``. A strict relation is treated as its closure, ``x > 5`` leaves 5 possible, unless both
+        terms are whole numbers. Rows that ask for nothing do not change."""
         lower, upper = bounds
         if self.relation is None or all(interval.lower is interval.upper for interval in inputs):
             return Contraction(tuple(inputs), lower != lower)
@@ -121,7 +121,7 @@ class Comparison:
     def _contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
         assert self.relation is not None
         truths = self._truths
-        difference = crisp.preimage(truths, bounds) if truths else soft.preimage(self.relation, bounds)
+        difference = crisp.preimage(truths, bounds, self._apart) if truths else soft.preimage(self.relation, bounds)
         one, other = (() if len(term.steps) == 1 else None for term in self._terms)
 
         def require(values: Sequence[Pieces]) -> Sequence[Pieces]:
@@ -148,6 +148,11 @@ class Comparison:
             return Errors(one.lower + other.upper, one.upper + other.lower)
 
         return soft.let_out(self.relation, difference, most, errors)
+
+    @cached_property
+    def _apart(self) -> float:
+        """The least difference of values that are not equal."""
+        return float(all(term.integral for term in self._terms))
 
     @cached_property
     def _alike(self) -> bool:

@@ -169,16 +169,17 @@ def _compared(left: Array, right: Array) -> tuple[Array, Array | None]:
     return gap > 0, None if all_set(abs(gap) > 2 * interval.RELATIVE * abs(left)) else same(left, right)
 
 
-def preimage(truths: RelationTruths, bounds: Interval) -> Pieces:
-    """The closed set of differences that give a truth in ``bounds``."""
+def preimage(truths: RelationTruths, bounds: Interval, apart: float = 0.0) -> Pieces:
+    """The closed set of differences that give a truth in ``bounds``; numbers that are not equal are so far ``apart`` at
+    least."""
     lower, upper = bounds
     asks_lower, asks_upper = lower > TOLERANCE, upper < 1 - TOLERANCE
     below, equal, above = (
         ~(asks_lower & (truth < lower - TOLERANCE)) & ~(asks_upper & (truth > upper + TOLERANCE)) for truth in truths
     )
     nothing = arrays.zeros_like(lower)
-    least = arrays.where(below, -math.inf, arrays.where(equal | above, nothing, math.inf))
-    most = arrays.where(above, math.inf, arrays.where(equal | below, nothing, -math.inf))
+    least = arrays.where(below, -math.inf, arrays.where(equal, nothing, arrays.where(above, nothing + apart, math.inf)))
+    most = arrays.where(above, math.inf, arrays.where(equal, nothing, arrays.where(below, nothing - apart, -math.inf)))
     return Pieces(least[None], most[None], whole=all_set(below | equal | above))
 
 

@@ -35,7 +35,7 @@ _SLACK = 1e-12  # slack for the rounding of a value, relative to it
 class FixedUnit:
     """A neural unit of one output with fixed weights, over intervals; equal objects are the same unit. ``name`` and
     ``attributes`` are those of the language. Units that are sums or products of their operands are no unit here but
-    steps (`lnnkit.numeric.frozen`). ``exact``: its values are not rounded."""
+    steps (`lnnkit.numeric.frozen`). ``exact``: its values are whole numbers, not rounded."""
 
     name: UnitName
     exact = False

@@ -93,6 +93,14 @@ class Term:
         return all(isinstance(step.operation, str) for step in self.steps if isinstance(step, Apply))
 
     @cached_property
+    def integral(self) -> bool:
+        """Whether it is known that all its values are whole numbers."""
+        top = self.folded[-1]
+        if isinstance(top, Constant):
+            return top.value % 1 == 0
+        return isinstance(top, Apply) and isinstance(top.operation, FixedUnit) and top.operation.exact
+
+    @cached_property
     def value(self) -> float | None:
         """The value of a constant; None for any other term."""
         top = self.folded[-1]

@@ -22,6 +22,10 @@ def days(text: str) -> int:
     return (date.fromisoformat(text) - date(1970, 1, 1)).days
 
 
+def on(text: str) -> Box:
+    return days(text), days(text)
+
+
 def boxes(*several: Box) -> list[Interval]:
     return [Interval(*np.array(box, float)[:, None]) for box in several]
 
@@ -100,12 +104,11 @@ def test_random_boxes(name: str, by: float, seed: int) -> None:
     ],
 )
 def test_odd_days(name: str, since: str, until: str, value: int) -> None:
-    point = ((days(since),) * 2, (days(until),) * 2)
-    assert hull(name, *point) == (value, value)
+    assert hull(name, on(since), on(until)) == (value, value)
 
 
 def test_a_birthday_is_narrowed_to_the_days_of_one_year() -> None:
-    today = (days("2026-11-29"),) * 2
+    today = on("2026-11-29")
     found = contract("years", (-math.inf, math.inf), today, (18, 18))
     assert found is not None
     assert [f"{at(end):%Y-%m-%d}" for end in found[0]] == ["2007-11-30", "2008-11-29"]
@@ -139,7 +142,7 @@ def test_far_dates_and_wild_values_are_unknown(name: str) -> None:
 
 def test_a_difference_of_years_is_exact() -> None:
     term = apply("subtract", frozen("years", {}, [number(0), number(1)]), constant(18))
-    interval, _ = term.hull(boxes((days("2004-03-01"),) * 2, (days("2022-03-01"),) * 2))
+    interval, _ = term.hull(boxes(on("2004-03-01"), on("2022-03-01")))
     assert (interval.lower.item(), interval.upper.item()) == (0, 0)
 
 

@@ -75,19 +75,16 @@ class CheckedTime(FixedUnit):
     def _kept(self, least: float, most: float, a: float, b: float, c: float, d: float) -> tuple[float, ...]:
         """What is left of ``[a, b]`` and ``[c, d]``."""
         least, most = least - _SLACK * abs(least), most + _SLACK * abs(most)
-        low = _first(lambda day: self._value(day, c, -math.inf) <= most, c, whole=_whole(a, b))
-        high = -_first(lambda day: self._value(-day, d, math.inf) >= least, -d, whole=_whole(a, b))
-        begin = _first(lambda day: self._value(a, day, math.inf) >= least, a, whole=_whole(c, d))
-        end = -_first(lambda day: self._value(b, -day, -math.inf) <= most, -b, whole=_whole(c, d))
+        whole = all(math.isinf(end) or end == math.floor(end) for end in (a, b, c, d))
+        low = _first(lambda day: self._value(day, c, -math.inf) <= most, c, whole=whole)
+        high = -_first(lambda day: self._value(-day, d, math.inf) >= least, -d, whole=whole)
+        begin = _first(lambda day: self._value(a, day, math.inf) >= least, a, whole=whole)
+        end = -_first(lambda day: self._value(b, -day, -math.inf) <= most, -b, whole=whole)
         return low, high, begin, end
 
 
 def _rows(columns: Sequence[Array]) -> Iterator[tuple[float, ...]]:
     return zip(*(end.tolist() for end in np.broadcast_arrays(*map(as_numpy, columns))), strict=True)
-
-
-def _whole(*ends: float) -> bool:
-    return all(math.isinf(end) or end == math.floor(end) for end in ends)
 
 
 def _first(holds: Callable[[float], bool], around: float, *, whole: bool) -> float:

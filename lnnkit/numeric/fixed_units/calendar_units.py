@@ -6,8 +6,8 @@ day that a month lacks is completed on the first of the next: a year from 29 Feb
 ``-months(b, a)``; ``years`` is ``months / 12`` without its fraction. Both fall in steps of 1 as ``a`` rises, and rise
 with ``b``: hulls have the values at two corners, and are inverted by the calendar. Times count to the millisecond.
 
-An operand whose ends are whole days is taken for a whole day where it is narrowed, as dates without times are; of any
-other the closed hull is taken, which has one instant too many at an end that is not reached.
+Where all ends are whole days or infinite, both operands are taken for whole days when they are narrowed, as dates
+without times are; else the closed hull is taken, which has one instant too many at an end that is not reached.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ class CompletedTime(FixedUnit):
         if self.name == "years":
             least = np.where(least > 0, 12 * least, 12 * least - 11)
             most = np.where(most < 0, 12 * most, 12 * most + 11)
+        whole = np.logical_and.reduce([end == np.floor(end) for end in (*first, *second)])
         sides = (
-            _between(first, _completing(second.lower, most + 1), _completing(second.upper, least)),
-            _between(second, _completing(first.lower, 1 - least), _completing(first.upper, -most)),
+            _between(whole, _completing(second.lower, most + 1), _completing(second.upper, least)),
+            _between(whole, _completing(first.lower, 1 - least), _completing(first.upper, -most)),
         )
         return [Pieces(matching(low[None], like), matching(high[None], like), whole=False) for low, high in sides]
 
@@ -104,9 +105,8 @@ def _milliseconds(months: np.ndarray) -> np.ndarray:
     return months.astype("datetime64[M]").astype("datetime64[ms]").astype(np.int64)
 
 
-def _between(old: Interval, below: _Limit, above: _Limit) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of the dates that the ray up to one limit lacks and the ray up to another has."""
-    whole = (old.lower == np.floor(old.lower)) & (old.upper == np.floor(old.upper))
+def _between(whole: np.ndarray, below: _Limit, above: _Limit) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of dates, of ``whole`` ones or any, that the ray up to one limit lacks and the ray up to another has."""
     lower = np.where(below.reached, np.floor(below.days) + 1, np.ceil(below.days))
     upper = np.where(above.reached, np.floor(above.days), np.ceil(above.days) - 1)
     lower, upper = np.where(whole, lower, below.days), np.where(whole, upper, above.days)
