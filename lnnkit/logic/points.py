@@ -17,78 +17,44 @@ WeightedTruth = tuple[
 
 
 class TruthArithmetic(Protocol):
-    """Arithmetic of truths."""
+    """Arithmetic of truths. What stands here is that of `Numbers`."""
 
-    one: TruthValue
+    one: TruthValue = 1
 
     def sum(self, constant: Scalar, terms: Iterable[WeightedTruth]) -> TruthValue:
         """The constant and all terms, added."""
-        ...
-
-    def negated(self, truth: TruthValue) -> TruthValue:
-        """``1 - x``."""
-        ...
-
-    def smaller(self, one: TruthValue, other: TruthValue) -> TruthValue:
-        """The minimum of two."""
-        ...
-
-    def cut(self, value: TruthValue) -> TruthValue:
-        """A value clamped to [0, 1]."""
-        ...
-
-    def choose(self, one: TruthValue, other: TruthValue, then: TruthValue, otherwise: TruthValue) -> TruthValue:
-        """``then`` where ``one <= other``, ``otherwise`` elsewhere."""
-        ...
-
-    def times(self, one: TruthValue, other: TruthValue) -> TruthValue:
-        """The product of two."""
-        ...
-
-    def power(self, base: TruthValue, exponent: Scalar) -> TruthValue:
-        """The power of a truth, with ``0^0 = 1``."""
-        ...
-
-    def quotient(self, dividend: TruthValue, divisor: TruthValue) -> TruthValue:
-        """1 where the dividend is no less than the divisor, their quotient elsewhere."""
-        ...
-
-
-class Numbers:
-    """The arithmetic of floats, or of fractions: exact for these but for powers with roots."""
-
-    one: Scalar = 1
-
-    @staticmethod
-    def sum(constant: Scalar, terms: Iterable[WeightedTruth]) -> Scalar:
         for weight, truth, complemented in terms:
             constant += weight * (1 - truth if complemented else truth)
         return constant
 
-    @staticmethod
-    def negated(truth: Scalar) -> Scalar:
+    def negated(self, truth: TruthValue) -> TruthValue:
+        """``1 - x``."""
         return 1 - truth
 
-    @staticmethod
-    def smaller(one: Scalar, other: Scalar) -> Scalar:
+    def smaller(self, one: TruthValue, other: TruthValue) -> TruthValue:
+        """The minimum of two."""
         return min(one, other)
 
-    @staticmethod
-    def cut(value: Scalar) -> Scalar:
+    def cut(self, value: TruthValue) -> TruthValue:
+        """A value clamped to [0, 1]."""
         return 0 if value < 0 else 1 if value > 1 else value
 
-    @staticmethod
-    def choose(one: Scalar, other: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
+    def choose(self, one: TruthValue, other: TruthValue, then: TruthValue, otherwise: TruthValue) -> TruthValue:
+        """``then`` where ``one <= other``, ``otherwise`` elsewhere."""
         return then if one <= other else otherwise
 
-    @staticmethod
-    def times(one: Scalar, other: Scalar) -> Scalar:
+    def times(self, one: TruthValue, other: TruthValue) -> TruthValue:
+        """The product of two."""
         return one * other
 
-    @staticmethod
-    def power(base: Scalar, exponent: Scalar) -> Scalar:
+    def power(self, base: TruthValue, exponent: Scalar) -> TruthValue:
+        """The power of a truth, with ``0^0 = 1``."""
         return base**exponent
 
-    @staticmethod
-    def quotient(dividend: Scalar, divisor: Scalar) -> Scalar:
+    def quotient(self, dividend: TruthValue, divisor: TruthValue) -> TruthValue:
+        """1 where the dividend is no less than the divisor, their quotient elsewhere."""
         return 1 if dividend >= divisor else dividend / divisor
+
+
+class Numbers(TruthArithmetic):
+    """The arithmetic of floats, or of fractions: exact for these but for powers with roots."""
