@@ -43,22 +43,12 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _FETCHED = re.compile(r"(?:^|/)(?:https?|ftp|s3|gs):/")
 
 
-@dataclass(frozen=True, slots=True)
-class DataFault:
-    """What is wrong with one row; it becomes a diagnostic when the faults of the file are listed."""
-
-    code: str
-    message: str
-    hint: str = ""
-
-
 class Unreadable(Exception):
-    """The table as a whole cannot be read; ``span`` is the part of the statement that is at fault, if one is."""
+    """The table as a whole cannot be read, for a ``fault``; its span is the part of the statement that is at fault."""
 
     def __init__(self, code: str, message: str, hint: str = "", span: Span | None = None) -> None:
         super().__init__(message)
-        self.fault = DataFault(code, message, hint)
-        self.span = span
+        self.fault = Diagnostic(code, message, hint, span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +227,7 @@ def read_program(path: Path) -> tuple[str | None, list[Diagnostic]]:
     try:
         data = read_bytes(path, nearest_program)
     except Unreadable as problem:
-        return failed(problem.fault.code, problem.fault.message, problem.fault.hint)
+        return None, [replace(problem.fault, file=str(path))]
     if data[:2] in UTF16_MARKS:
         return failed("unreadable-file", f'"{path}" is UTF-16, not UTF-8', "save it as UTF-8")
     data = data.removeprefix(b"\xef\xbb\xbf")
