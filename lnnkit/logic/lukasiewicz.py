@@ -12,7 +12,7 @@ inverse bounds ``w_i t_i`` from below by ``L + b - 1`` minus the maximum of the 
 1`` minus their minimum. Because of the clamp, ``L = 0`` and ``U = 1`` give no bound.
 
 These functions are continuous, so an end that is rounded to 0 or 1 does no harm here. If a connective of another logic
-may read the result, the ``strict`` kernels avoid such rounding (`lnnkit.logic.saturation`).
+may read the result, the ``strict`` kernels avoid such rounding (`lnnkit.logic.rounding`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lnnkit.arrays import Array, any_set, clamp, namespace
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, lesser, nearly_complement, ordered, tolerance
 from lnnkit.logic.classical_region import LinearConstraint, Region, region, row
 from lnnkit.logic.hulls import NO_LOWER, NO_UPPER, candidate, fit, swapped, uncomplement, union
-from lnnkit.logic.logic import Weight
+from lnnkit.logic.logic import Scalar, TruthArithmetic, TruthValue, Weight
 from lnnkit.logic.operands import (
     column,
     scalar,
@@ -36,8 +36,7 @@ from lnnkit.logic.operands import (
     unweigh,
     unweighed,
 )
-from lnnkit.logic.points import Scalar, TruthArithmetic, TruthValue
-from lnnkit.logic.saturation import cut, short
+from lnnkit.logic.rounding import cut, short
 
 _MANY = 64  # Up to this many operands are handled one by one, more as one stacked array.
 

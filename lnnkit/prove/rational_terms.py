@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lnnkit.logic import logic_named, truth_at
-from lnnkit.logic.points import Numbers
+from lnnkit.logic.logic import Numbers
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number
 from lnnkit.numeric.interval import Interval
 from lnnkit.prove.solving import Z3

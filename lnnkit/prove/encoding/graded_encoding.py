@@ -16,7 +16,7 @@ from itertools import count
 from typing import Any, Generic, TypeVar
 
 from lnnkit.logic import logic_named, truth_at
-from lnnkit.logic.points import TruthValue, WeightedTruth
+from lnnkit.logic.logic import TruthValue, WeightedTruth
 from lnnkit.numeric import Comparison
 from lnnkit.prove.ground.dependency_cone import Definition, Loop
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading, Instance
