@@ -49,14 +49,8 @@ class Contradiction:
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit run --format json`` prints."""
-        return {
-            "kind": self.kind,
-            "atom": self.atom,
-            "rule": self.rule,
-            "line": self.line,
-            "lower": finite(self.lower),
-            "upper": finite(self.upper),
-        }
+        fields: dict[str, object] = {name: getattr(self, name) for name in ("kind", "atom", "rule", "line")}
+        return fields | {"lower": finite(self.lower), "upper": finite(self.upper)}
 
     @property
     def place(self) -> str:
