@@ -264,7 +264,7 @@ def _compared(array: pa.Array, relation: str, value: pa.Scalar) -> np.ndarray:
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _PairedCells:
     """The cells of a column: masks of the ``missing`` and of the ``numeric`` ones, the numbers and the dates.
     ``numbers`` are int64 if the column is, else float64; ``inexact`` ones are whole numbers that float64 cannot
     hold."""
@@ -344,11 +344,11 @@ def _same(one: Cells, other: Cells) -> np.ndarray:
     return (codes == other.texts.by_row(ranks[behind:], gap=-1)) & (codes >= 0)
 
 
-def _side(cells: Cells) -> _Side:
+def _side(cells: Cells) -> _PairedCells:
     count = len(cells.column)
     none, zeros = np.zeros(count, bool), np.zeros(count, np.int64)
     if cells.dated:
-        return _Side(cells, ~cells.dates.dated, none, zeros, none, cells.dates)
+        return _PairedCells(cells, ~cells.dates.dated, none, zeros, none, cells.dates)
     if cells.timed:
         message = f"{cells.title} holds {cells.kind}, which is not compared with another column"
         raise Unreadable("bad-condition", message)
@@ -359,4 +359,4 @@ def _side(cells: Cells) -> _Side:
     missing = cells.missing if cells.textual else ~numeric
     undated = Dates(none, none, zeros, zeros)
     dates = cells.dates if cells.textual and not numeric[~missing].all() else undated
-    return _Side(cells, missing, numeric, numbers, reals.inexact, dates)
+    return _PairedCells(cells, missing, numeric, numbers, reals.inexact, dates)
