@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from lnnkit.answer_table import Answer as Answer
     from lnnkit.answer_table import Answers as Answers
     from lnnkit.explain.proof.explanation import Explanation as Explanation
-    from lnnkit.fit import Fit as Fit
     from lnnkit.interchange.as_program import ImportedProgram as ImportedProgram
     from lnnkit.interchange.as_program import from_fol as from_fol
     from lnnkit.kb import KnowledgeBase as KnowledgeBase
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from lnnkit.outcome import Outcome as Outcome
     from lnnkit.plan import Plan as Plan
     from lnnkit.plan import Profile as Profile
+    from lnnkit.report.training_page import Fit as Fit
     from lnnkit.scores import Scores as Scores
     from lnnkit.syntax.ast import Program as Program
 
@@ -68,7 +68,7 @@ _HOMES = {
     "Outcome": "lnnkit.outcome",
     "Plan": "lnnkit.plan",
     "Profile": "lnnkit.plan",
-    "Fit": "lnnkit.fit",
+    "Fit": "lnnkit.report.training_page",
     "Scores": "lnnkit.scores",
     "Program": "lnnkit.syntax.ast",
 }

@@ -6,7 +6,7 @@ differently, or that the standard lacks. Nothing here imports torch: a tensor br
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -28,104 +28,25 @@ def namespace(array: Array) -> ModuleType:
     return np if isinstance(array, _NUMPY) else array_api_compat.array_namespace(array)
 
 
-def where(flags: Array, one: Any, other: Any) -> Array:
-    """``one`` where flags are set, ``other`` elsewhere; either may be a number."""
-    return namespace(flags).where(flags, one, other)
+def _shared(name: str) -> Callable[..., Any]:
+    """The function of that name in the library of its first operand."""
+    of_numpy = getattr(np, name)
+
+    def function(first: Array, *others: Any) -> Any:
+        if isinstance(first, _NUMPY):
+            return of_numpy(first, *others)
+        return getattr(namespace(first), name)(first, *others)
+
+    return function
 
 
-def minimum(one: Array, other: Array) -> Array:
-    """The lesser of each two values."""
-    return namespace(one).minimum(one, other)
-
-
-def maximum(one: Array, other: Array) -> Array:
-    """The greater of each two values."""
-    return namespace(one).maximum(one, other)
-
-
-def sign(values: Array) -> Array:
-    """-1, 0 or 1 by the sign of each value."""
-    return namespace(values).sign(values)
-
-
-def floor(values: Array) -> Array:
-    """Each value rounded down."""
-    return namespace(values).floor(values)
-
-
-def ceil(values: Array) -> Array:
-    """Each value rounded up."""
-    return namespace(values).ceil(values)
-
-
-def round(values: Array) -> Array:
-    """Each value rounded to the nearest whole number."""
-    return namespace(values).round(values)
-
-
-def isinf(values: Array) -> Array:
-    """Flags of the infinite values."""
-    return namespace(values).isinf(values)
-
-
-def isfinite(values: Array) -> Array:
-    """Flags of the finite values."""
-    return namespace(values).isfinite(values)
-
-
-def exp(values: Array) -> Array:
-    """The exponential of each value."""
-    return namespace(values).exp(values)
-
-
-def log(values: Array) -> Array:
-    """The natural logarithm of each value."""
-    return namespace(values).log(values)
-
-
-def sqrt(values: Array) -> Array:
-    """The square root of each value."""
-    return namespace(values).sqrt(values)
-
-
-def sin(values: Array) -> Array:
-    """The sine of each value."""
-    return namespace(values).sin(values)
-
-
-def cos(values: Array) -> Array:
-    """The cosine of each value."""
-    return namespace(values).cos(values)
-
-
-def tanh(values: Array) -> Array:
-    """The hyperbolic tangent of each value."""
-    return namespace(values).tanh(values)
-
-
-def asinh(values: Array) -> Array:
-    """The inverse hyperbolic sine of each value."""
-    return namespace(values).asinh(values)
-
-
-def square(values: Array) -> Array:
-    """The square of each value."""
-    return namespace(values).square(values)
-
-
-def zeros_like(values: Array) -> Array:
-    """Zeros in the shape of an array."""
-    return namespace(values).zeros_like(values)
-
-
-def ones_like(values: Array) -> Array:
-    """Ones in the shape of an array."""
-    return namespace(values).ones_like(values)
-
-
-def full_like(values: Array, value: float) -> Array:
-    """One value in the shape of an array."""
-    return namespace(values).full_like(values, value)
+# What the standard says of functions by these names, which both libraries have.
+where, minimum, maximum = map(_shared, ("where", "minimum", "maximum"))
+sign, floor, ceil, round = map(_shared, ("sign", "floor", "ceil", "round"))
+isinf, isfinite, square, sqrt = map(_shared, ("isinf", "isfinite", "square", "sqrt"))
+exp, log, sin, cos, tanh, asinh = map(_shared, ("exp", "log", "sin", "cos", "tanh", "asinh"))
+zeros_like, ones_like, full_like = map(_shared, ("zeros_like", "ones_like", "full_like"))
+broadcast_to, broadcast_arrays = map(_shared, ("broadcast_to", "broadcast_arrays"))
 
 
 def equal(one: Array, other: Array) -> bool:
@@ -141,21 +62,6 @@ def stack(values: Sequence[Array], axis: int = 0) -> Array:
 def concat(values: Sequence[Array], axis: int = 0) -> Array:
     """Arrays one after the other."""
     return namespace(values[0]).concat(values, axis=axis)
-
-
-def repeat(values: Array, count: int, axis: int) -> Array:
-    """Each entry of a dimension ``count`` times."""
-    return namespace(values).repeat(values, count, axis=axis)
-
-
-def broadcast_to(values: Array, shape: tuple[int, ...]) -> Array:
-    """A view in which dimensions of one entry have those of ``shape``."""
-    return namespace(values).broadcast_to(values, shape)
-
-
-def broadcast_arrays(*values: Array) -> Sequence[Array]:
-    """Views of one shape."""
-    return namespace(values[0]).broadcast_arrays(*values)
 
 
 def nan_to_num(values: Array, nan: float) -> Array:

@@ -50,14 +50,8 @@ class Contradiction:
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit run --format json`` prints."""
-        return {
-            "kind": self.kind,
-            "atom": self.atom,
-            "rule": self.rule,
-            "line": self.line,
-            "lower": finite(self.lower, self.numeric),
-            "upper": finite(self.upper, self.numeric),
-        }
+        fields: dict[str, object] = {name: getattr(self, name) for name in ("kind", "atom", "rule", "line")}
+        return fields | {"lower": finite(self.lower, self.numeric), "upper": finite(self.upper, self.numeric)}
 
     @property
     def place(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from lnnkit.markup.plain_text import aligned, counted
 from lnnkit.outcome import Outcome
@@ -132,34 +132,14 @@ class Plan:
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit run --plan --format json`` prints."""
+        names = ("kind", "name", "text", "file", "line", "purpose", "instances")
         return {
             "statements": [
-                {
-                    "kind": statement.kind,
-                    "name": statement.name,
-                    "text": statement.text,
-                    "file": statement.file,
-                    "line": statement.line,
-                    "purpose": statement.purpose,
-                    "instances": statement.instances,
-                    "joins": [
-                        {
-                            "times": join.times,
-                            "steps": [{"reads": s.reads, "rows": s.rows, "out": s.out} for s in join.steps],
-                        }
-                        for join in statement.joins
-                    ],
-                }
+                {name: getattr(statement, name) for name in names}
+                | {"joins": [{"times": join.times, "steps": list(map(asdict, join.steps))} for join in statement.joins]}
                 for statement in self.statements
             ],
-            "sides": [
-                {
-                    "name": table.name,
-                    "lower": {"status": table.lower.status, "atoms": table.lower.atoms},
-                    "upper": {"status": table.upper.status, "atoms": table.upper.atoms},
-                }
-                for table in self.tables
-            ],
+            "sides": list(map(asdict, self.tables)),
             "status": self.outcome.status,
             "rounds": self.outcome.rounds,
         }

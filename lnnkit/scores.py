@@ -210,14 +210,8 @@ class FoundFormula:
         return "0" if self.error < 1e-9 else f"{self.error:.3g}"
 
     def as_dict(self) -> dict[str, object]:
-        return {
-            "function": self.function,
-            "rules": list(self.rules),
-            "formula": self.formula,
-            "error": self.error,
-            "rows": self.rows,
-            "pareto": [{"size": size, "error": error, "formula": text} for size, error, text in self.pareto],
-        }
+        pareto = [{"size": size, "error": error, "formula": text} for size, error, text in self.pareto]
+        return asdict(self) | {"rules": list(self.rules), "pareto": pareto}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ Each stage may import itself and the stages before it. Beside them stand
   no stage but ``syntax`` and ``data`` (columns of names); so ``answers`` can make them and the surfaces can show them.
 - ``markup`` (templates, colours, tables of HTML) and ``picture`` (boxes and arrows as SVG, PNG, DOT and pages): leaves
   that everything shows itself by.
-- ``report``: draws ``scores`` of training as a page, for ``fit`` and the command line.
+- ``report``: draws ``scores`` of training as a page, for ``kb``.
 - ``draft``: a first program for tables, for the surfaces alone.
 - ``interchange``: another notation of logic -> programs, for the surfaces alone.
 - ``scoring``: streams of rows through a scorer of ``rows`` into a file, for the surfaces alone.
@@ -58,7 +58,7 @@ for _stage in ("answers", "rows", "explain", "prove", "draw", "learn", "kb"):
 for _stage in ("explain", "prove", "draw", "kb"):
     MAY[_stage] |= {"markup", "picture"}
 MAY["rows"] |= {"errors", "budget"}
-MAY["kb"] |= {"errors", "budget", "computing", "fit", "interrupt", "output"}
+MAY["kb"] |= {"errors", "budget", "computing", "interrupt", "output", "report"}
 MAY |= {leaf: {leaf, "arrays", "elementwise"} for leaf in LEAVES}
 for _stage in STAGES[STAGES.index("graph") :]:
     MAY[_stage] |= {"garbage", "time_limit"}
@@ -70,7 +70,6 @@ MAY["answer_table"] = {"syntax", "data", "markup"}
 MAY["outcome"] = {"answer_table", "syntax", "markup"}
 MAY["plan"] = {"outcome", "markup"}
 MAY["scores"] = {"syntax", "markup"}
-MAY["fit"] = {"report", "scores"}
 MAY["report"] = {"report", "scores", "markup"}
 MAY["budget"] = {"errors", "syntax", "check", "graph", *CORE}
 MAY["computing"] = {"errors", "syntax", "logic"}

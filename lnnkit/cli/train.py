@@ -20,7 +20,7 @@ from lnnkit.output import require_apart, write_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lnnkit.fit import Fit
+    from lnnkit.report.training_page import Fit
     from lnnkit.scores import Epoch
 
 _SETTINGS = (  # options that `fit` takes by the same names

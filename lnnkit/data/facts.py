@@ -15,7 +15,7 @@ from lnnkit.data.cells.conditions import Cells, ConditionResult, verdict
 from lnnkit.data.cells.date_values import dates_of
 from lnnkit.data.cells.numbers import Reals, reals_of
 from lnnkit.data.cells.texts import Texts, are_floats, outer_blanks, reunited, texts_together, without_fractions
-from lnnkit.data.files import DataFault, Unreadable
+from lnnkit.data.files import Unreadable
 from lnnkit.data.grid import TEXT_FORMATS, ColumnChoice, Grid, Sheet
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, UNSAID, meant, several_units
@@ -145,7 +145,7 @@ class _Doubt:
     """A mask of rows with one kind of fault, the message for one of them, and the message for the rest."""
 
     rows: np.ndarray
-    fault: Callable[[int], DataFault]
+    fault: Callable[[int], Diagnostic]
     others: str = ""
 
 
@@ -300,27 +300,27 @@ class _ValueColumn:
                 hint = "leave the cell empty where the value is unknown, or load a lower and an upper column"
             yield _Doubt(
                 infinite & ~(real.missing | real.wrong),
-                lambda row: DataFault("bad-number", f"{title} is {real.shown(row)}, and {what}", hint),
+                lambda row: Diagnostic("bad-number", f"{title} is {real.shown(row)}, and {what}", hint),
                 f"where {title} is infinite",
             )
             return
         if self.gaps == "refused":
             where = f"known: `where {sheet.column(self.position)} is not null`," if sheet.format else "known,"
-            empty = DataFault("bad-truth", f"{title} is empty", UNKNOWN.replace("known,", where))
+            empty = Diagnostic("bad-truth", f"{title} is empty", UNKNOWN.replace("known,", where))
             yield _Doubt(real.missing, lambda _: empty, f"where {title} is empty")
         hint = "a truth value is a number from 0 to 1"
         yield _Doubt(
             ~real.wrong & ((values < 0) | (values > 1)),
-            lambda row: DataFault("bad-truth", f"{title} is {real.shown(row)}, outside [0, 1]", hint),
+            lambda row: Diagnostic("bad-truth", f"{title} is {real.shown(row)}, outside [0, 1]", hint),
             f"where {title} is outside [0, 1]",
         )
 
-    def fault(self, row: int) -> DataFault:
+    def fault(self, row: int) -> Diagnostic:
         """What is wrong with a value that is none."""
         real, sheet, shown = self.real, self.sheet, self.real.shown(row)
         message = f"{self.title} is {shown}, not a {'number' if self.numeric else 'truth value'}"
         if row == 0 and sheet.format and not sheet.named and shown.strip("'\"")[:1].isalpha() and len(real.wrong) > 1:
-            return DataFault(self.code, message, 'if this row is the header, end the statement with "header"')
+            return Diagnostic(self.code, message, 'if this row is the header, end the statement with "header"')
         if real.fault is not None:
             return real.fault(row)
         plain = bool(sheet.format) and shown[0] in "'\"" and "\\" not in shown  # an escape is not what the file has
@@ -328,12 +328,12 @@ class _ValueColumn:
         mark = f", or add `missing {format_string(word)}`" if plain else ""
         if self.numeric:
             hint = several_units(map(real.shown, np.flatnonzero(real.wrong)[:_SAMPLE].tolist())) or meant(shown)
-            return DataFault(self.code, message, hint + (mark if hint == UNSAID else ""))
+            return Diagnostic(self.code, message, hint + (mark if hint == UNSAID else ""))
         rest = UNKNOWN if self.gaps == "refused" else UNSAID + mark
         if plain and word.isalpha() and word.lower() not in _GAPS:  # as `ja`
             true = f"`where {sheet.column(self.position)} = {format_string(word)}`"
             rest = f"or take the column out of the list, and say of which rows it is true, as {true}"
-        return DataFault(self.code, message, f"write a number from 0 to 1, or true or false; {rest}")
+        return Diagnostic(self.code, message, f"write a number from 0 to 1, or true or false; {rest}")
 
 
 def _bounds(columns: Sequence[_ValueColumn], total: int) -> tuple[np.ndarray, np.ndarray, list[_Doubt]]:
@@ -357,29 +357,29 @@ def _bounds(columns: Sequence[_ValueColumn], total: int) -> tuple[np.ndarray, np
     if crossing.any():
         wrong = np.any([doubt.rows for doubt in doubts], axis=0) if doubts else np.False_
 
-        def crossed(row: int) -> DataFault:
-            return DataFault(first.code, f"lower {first.real.shown(row)} exceeds upper {last.real.shown(row)}")
+        def crossed(row: int) -> Diagnostic:
+            return Diagnostic(first.code, f"lower {first.real.shown(row)} exceeds upper {last.real.shown(row)}")
 
         doubts.append(_Doubt(crossing & ~wrong, crossed, f"where {first.title} exceeds {last.title}"))
     return lower, upper, doubts
 
 
-def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], DataFault]:
+def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], Diagnostic]:
     leave_out = f", or leave such rows out: `where {sheet.column(position)} is not null`" if sheet.format else ""
     encoded = 'save the file as UTF-8, or add its encoding: `encoding "latin-1"`'
     encoded = encoded if sheet.format in TEXT_FORMATS else ""
 
-    def fault(row: int) -> DataFault:
+    def fault(row: int) -> Diagnostic:
         hint = f"without it the row states no fact: fill it in{leave_out}" if texts.codes[row] < 0 else encoded
         reason = texts.faults.get(int(texts.codes[row]), "is empty")
-        return DataFault("bad-row", f"{sheet.title(position)} {reason}", hint)
+        return Diagnostic("bad-row", f"{sheet.title(position)} {reason}", hint)
 
     return fault
 
 
 def _listed(grid: Grid, doubts: Sequence[_Doubt], source: str, span: Span | None, shown: int) -> list[Diagnostic]:
     """The faults grouped by column and kind, in the order of each group's first row."""
-    kinds: dict[tuple[str, str], list[tuple[int, DataFault]]] = {}
+    kinds: dict[tuple[str, str], list[tuple[int, Diagnostic]]] = {}
     unread = (*grid.lost, *((int(grid.rows[index]), fault) for index, fault in grid.spoiled.items()))
     for number, fault in sorted(unread, key=itemgetter(0)):  # not divided into columns, or not read
         kinds.setdefault((fault.code, fault.hint), []).append((number, fault))

@@ -12,10 +12,10 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_string
@@ -43,22 +43,12 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _FETCHED = re.compile(r"(?:^|/)(?:https?|ftp|s3|gs):/")
 
 
-@dataclass(frozen=True, slots=True)
-class DataFault:
-    """What is wrong with one row; it becomes a diagnostic when the faults of the file are listed."""
-
-    code: str
-    message: str
-    hint: str = ""
-
-
 class Unreadable(Exception):
-    """The table as a whole cannot be read; ``span`` is the part of the statement that is at fault, if one is."""
+    """The table as a whole cannot be read, for a ``fault``; its span is the part of the statement that is at fault."""
 
     def __init__(self, code: str, message: str, hint: str = "", span: Span | None = None) -> None:
         super().__init__(message)
-        self.fault = DataFault(code, message, hint)
-        self.span = span
+        self.fault = Diagnostic(code, message, hint, span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,23 +189,46 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     regular file (a pipe, ``/dev/stdout``) is written in place. Raises ``OSError`` as ``open`` does."""
     data = content.encode() if isinstance(content, str) else content
     target = Path(path if is_special(path) else os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        target.write_bytes(data)
-        return
-    mode = target.stat().st_mode & 0o7777 if target.exists() else None
-    if mode is not None and not os.access(target, os.W_OK):
-        raise PermissionError(13, "the file is write-protected", str(target))
-    partial = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
+    partial = target
+    if target.is_file() or not target.exists():
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError(13, "the file is write-protected", str(target))
+        partial = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
+    with moved(Path(path), partial, target, binary=True) as file:
+        file.write(data)
+
+
+@contextmanager
+def moved(path: Path, partial: Path, target: Path, *, binary: bool) -> Iterator[IO[Any]]:
+    """A file that replaces the ``target`` in one step once complete, and keeps its mode; after an exception it is
+    removed. If both are one path, it is written in place. An ``OSError`` names the ``path``."""
     try:
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        if mode is not None:
-            partial.chmod(mode)
-        partial.replace(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+        with naming(path):
+            file = partial.open("wb") if binary else partial.open("w", encoding="utf-8", newline="")
+        try:
+            yield file
+        except BaseException:
+            with suppress(OSError):
+                file.close()
+            raise
+        with naming(path):
+            file.close()
+            if partial != target:
+                if target.exists():
+                    partial.chmod(target.stat().st_mode & 0o7777)
+                partial.replace(target)
+    finally:
+        if partial != target:
+            partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """An ``OSError`` within names the path."""
+    try:
+        yield
+    except OSError as problem:
+        raise OSError(problem.errno, problem.strerror, str(path)) from None
 
 
 def read_program(path: Path) -> tuple[str | None, list[Diagnostic]]:
@@ -237,7 +250,7 @@ def read_program(path: Path) -> tuple[str | None, list[Diagnostic]]:
     try:
         data = read_bytes(path, nearest_program)
     except Unreadable as problem:
-        return failed(problem.fault.code, problem.fault.message, problem.fault.hint)
+        return None, [replace(problem.fault, file=str(path))]
     if data[:2] in UTF16_MARKS:
         return failed("unreadable-file", f'"{path}" is UTF-16, not UTF-8', "save it as UTF-8")
     data = data.removeprefix(b"\xef\xbb\xbf")

@@ -14,10 +14,11 @@ import pyarrow as pa
 
 from lnnkit.data.arrow import Column, called, filled, is_text, mask, one, strings, value_type, without
 from lnnkit.data.cells.texts import Texts
-from lnnkit.data.files import DataFault, Unreadable
+from lnnkit.data.files import Unreadable
 from lnnkit.data.numerals import pointed
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
+from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_cell, format_column, format_predicate, format_string
 
 _LISTED = 30  # greatest number of columns that a message names
@@ -36,8 +37,8 @@ class Grid:
 
     columns: dict[int, Column]
     rows: np.ndarray
-    spoiled: dict[int, DataFault] = field(default_factory=dict)
-    lost: tuple[tuple[int, DataFault], ...] = ()
+    spoiled: dict[int, Diagnostic] = field(default_factory=dict)
+    lost: tuple[tuple[int, Diagnostic], ...] = ()
     texts: dict[int, Texts] = field(default_factory=dict)
 
 

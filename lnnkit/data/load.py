@@ -15,7 +15,7 @@ import numpy as np
 from lnnkit.data.arrow import Column
 from lnnkit.data.cells.texts import Texts
 from lnnkit.data.facts import Gaps, facts
-from lnnkit.data.files import DataFault, RawTable, Unreadable, in_utf8, read_source
+from lnnkit.data.files import RawTable, Unreadable, in_utf8, read_source
 from lnnkit.data.grid import Grid, Sheet, choose, meant_cells
 from lnnkit.data.readers.delimited import open_delimited
 from lnnkit.data.readers.frames import arrow_sheet, column_of, open_database, open_json_lines, open_parquet, open_query
@@ -65,8 +65,7 @@ def read_table(
     except Unreadable as problem:
         fault = problem.fault
         in_file = span is None or fault.code in _OF_THE_FILE
-        at = problem.span or span
-        return None, [Diagnostic(fault.code, fault.message, fault.hint, at, file=source if in_file else None)]
+        return None, [replace(fault, span=fault.span or span, file=source if in_file else None)]
     finally:
         if sheets is not None:
             sheets.done(table, base)
@@ -188,8 +187,7 @@ def told_table(
         read, diagnostics = facts(predicate, numeric, sheet, choice, grid, source, None, known=known, gaps=gaps)
         return replace(read, trust=trust), diagnostics
     except Unreadable as problem:
-        fault = problem.fault
-        return None, [Diagnostic(fault.code, fault.message, fault.hint, file=source)]
+        return None, [replace(problem.fault, file=source)]
 
 
 def _sheet(arity: int, numeric: Numeric, table: Any, like: FactTable | None) -> Sheet:
@@ -247,13 +245,13 @@ def _from_rows(arity: int, numeric: Numeric, rows: list[Any]) -> Sheet:
     return Sheet(SOURCE, names, keys is not None, lambda _: grid)
 
 
-def _lost(row: Any, names: tuple[str, ...], *, others: bool) -> DataFault:
+def _lost(row: Any, names: tuple[str, ...], *, others: bool) -> Diagnostic:
     if others:
-        return DataFault(
+        return Diagnostic(
             "bad-row", f"{row!r:.60} does not have the columns of the others: {', '.join(names) or 'none'}"
         )
     hint = f"write each row as a tuple of {len(names)}, and all of them as a list"
-    return DataFault("bad-row", f"{row!r:.60} is not a row of {len(names)} columns", hint)
+    return Diagnostic("bad-row", f"{row!r:.60} is not a row of {len(names)} columns", hint)
 
 
 def _cells(row: Any, keys: tuple[Any, ...] | None, arity: int) -> tuple[Any, ...] | None:

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from lnnkit.explain.missing.why_not import WhyNot
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.explain.proof.proof import GivenFact
-    from lnnkit.fit import Fit
     from lnnkit.kb.assuming import Assumed
     from lnnkit.learn.parameters.rule_parameters import ProgramModule
     from lnnkit.markup.pages import Listing
     from lnnkit.picture.picture import Picture
     from lnnkit.prove.verdict import Proved, Reading
+    from lnnkit.report.training_page import Fit
     from lnnkit.rows.scorer import RowScorer
 
 _ONE = {"predicates": "predicate", "facts": "fact", "rules": "rule", "axioms": "axiom", "queries": "query"}

@@ -37,7 +37,7 @@ def binding(
     if shape != wanted:
         message = f"the module gives {shape} numbers for each input of `{name}`, which needs {wanted}"
         raise Error([Diagnostic("unbound", message, "change the width of its last layer")])
-    return Binding(name, module, stacked, tuple(inputs), names if arity == 2 else (), predicate.numeric)
+    return Binding(name, module, stacked, tuple(inputs), names if arity == 2 else (), bool(predicate.numeric))
 
 
 def _refused(name: str, message: str, hint: str) -> Error:

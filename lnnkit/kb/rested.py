@@ -168,9 +168,7 @@ def rested(fixpoint: Run, names: Names, program: CheckedProgram) -> Rested:
     return Rested(names, program, outcome, fixpoint, consistent=not (outcome.contradictions or fixpoint.state.crossed))
 
 
-def gone_on(
-    theory: Theory, earlier: Rested, facts: Sequence[Fact], computing: Computing, *, round_limit: int
-) -> Rested | None:
+def gone_on(theory: Theory, earlier: Rested, facts: Sequence[Fact], *, round_limit: int) -> Rested | None:
     """The fixpoint of a theory that states what the theory of ``earlier`` stated, and these facts in addition. None if
     it cannot be reached from ``earlier``."""
     index = earlier.fixpoint.grounding.domain.index

@@ -46,8 +46,7 @@ def row_model(
         if strict:
             loads, others = streamed(loads, rows, stream)
     except Unreadable as problem:
-        fault = problem.fault
-        raise ProgramError([Diagnostic(fault.code, fault.message, fault.hint)]) from None
+        raise ProgramError([problem.fault]) from None
     if strict and not loads:
         hint = 'load one, whose rows the stream stands in for: load P from "rows.parquet" (key, column)'
         raise ProgramError([Diagnostic("no-row-table", f"the program loads no table about the sort `{rows}`", hint)])

@@ -223,7 +223,7 @@ class Session:
         if not same or origin.computing != self.computing or origin.recording != self.recording:
             return None  # facts or learned values have changed since
         rested = origin.rest(queries, watch=self.watch)
-        return gone_on(self.theory, rested, source.facts, self.computing, round_limit=ROUND_LIMIT)
+        return gone_on(self.theory, rested, source.facts, round_limit=ROUND_LIMIT)
 
     def _follow_learning(self) -> None:
         """Discard fixpoints that were made with other parameter values."""

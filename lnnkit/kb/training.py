@@ -14,7 +14,6 @@ from lnnkit.check.learnables import among, settled_node
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import nodes, transform
 from lnnkit.errors import Error, ProgramError
-from lnnkit.fit import Fit
 from lnnkit.kb.asking import answers
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory, asked, not_finite
@@ -27,6 +26,7 @@ from lnnkit.learn.parameters.rule_parameters import LearnedParameter
 from lnnkit.learn.parameters.trained_text import Dropped, learned_literals, place_of, without
 from lnnkit.learn.replay.neural_predicates import NotFinite
 from lnnkit.output import require_writable
+from lnnkit.report.training_page import Fit
 from lnnkit.scores import FoundFormula, Scores
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic

@@ -5,21 +5,17 @@
 
 from __future__ import annotations
 
-from lnnkit.logic.bounds import Bounds as Bounds
-from lnnkit.logic.bounds import Inverse as Inverse
-from lnnkit.logic.bounds import complement as complement
-from lnnkit.logic.bounds import enter as enter
-from lnnkit.logic.bounds import tolerance as tolerance
-from lnnkit.logic.goedel import Goedel as Goedel
-from lnnkit.logic.logic import Logic as Logic
-from lnnkit.logic.logic import Weight as Weight
-from lnnkit.logic.logic import truth_at as truth_at
-from lnnkit.logic.lukasiewicz import Lukasiewicz as Lukasiewicz
-from lnnkit.logic.product import Product as Product
-from lnnkit.logic.quantifier import exists as exists
-from lnnkit.logic.quantifier import exists_inverse as exists_inverse
-from lnnkit.logic.quantifier import forall as forall
-from lnnkit.logic.quantifier import forall_inverse as forall_inverse
+from lnnkit.logic.bounds import Bounds, Inverse, complement, enter, tolerance
+from lnnkit.logic.goedel import Goedel
+from lnnkit.logic.logic import Logic, Weight, truth_at
+from lnnkit.logic.lukasiewicz import Lukasiewicz
+from lnnkit.logic.product import Product
+from lnnkit.logic.quantifier import exists, exists_inverse, forall, forall_inverse
+
+__all__ = (
+    "LOGICS", "Bounds", "Goedel", "Inverse", "Logic", "Lukasiewicz", "Product", "Weight", "complement", "enter",
+    "exists", "exists_inverse", "forall", "forall_inverse", "logic_named", "tolerance", "truth_at",
+)  # fmt: skip
 
 LOGICS: tuple[Logic, ...] = (Lukasiewicz(), Product(), Goedel())
 

@@ -23,10 +23,9 @@ from lnnkit.arrays import Array, clamp, namespace
 from lnnkit.logic.bounds import Bounds, Inverse, asks, lesser, negative, rounding, tolerance
 from lnnkit.logic.classical_region import LEAST, LinearConstraint, Region, region, row
 from lnnkit.logic.hulls import candidate, fit, intersection, swapped, union
-from lnnkit.logic.logic import Weight
+from lnnkit.logic.logic import Scalar, TruthArithmetic, TruthValue, Weight
 from lnnkit.logic.operands import column, scalar, stack, unstack, unweigh
-from lnnkit.logic.points import Scalar, TruthArithmetic, TruthValue
-from lnnkit.logic.saturation import cut
+from lnnkit.logic.rounding import cut
 
 
 class Goedel(NamedTuple):

@@ -12,7 +12,7 @@ inverse bounds ``w_i t_i`` from below by ``L + b - 1`` minus the maximum of the 
 1`` minus their minimum. Because of the clamp, ``L = 0`` and ``U = 1`` give no bound.
 
 These functions are continuous, so an end that is rounded to 0 or 1 does no harm here. If a connective of another logic
-may read the result, the ``strict`` kernels avoid such rounding (`lnnkit.logic.saturation`).
+may read the result, the ``strict`` kernels avoid such rounding (`lnnkit.logic.rounding`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lnnkit.arrays import Array, any_set, clamp, namespace
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, lesser, nearly_complement, ordered, tolerance
 from lnnkit.logic.classical_region import LinearConstraint, Region, region, row
 from lnnkit.logic.hulls import NO_LOWER, NO_UPPER, candidate, fit, swapped, uncomplement, union
-from lnnkit.logic.logic import Weight
+from lnnkit.logic.logic import Scalar, TruthArithmetic, TruthValue, Weight
 from lnnkit.logic.operands import (
     column,
     scalar,
@@ -36,8 +36,7 @@ from lnnkit.logic.operands import (
     unweigh,
     unweighed,
 )
-from lnnkit.logic.points import Scalar, TruthArithmetic, TruthValue
-from lnnkit.logic.saturation import cut, short
+from lnnkit.logic.rounding import cut, short
 
 _MANY = 64  # Up to this many operands are handled one by one, more as one stacked array.
 
@@ -195,23 +194,17 @@ def _band(
     xp, slack = namespace(low), abs(high) + 1.0
     wanted = wanted or [True] * len(terms)
     empty = xp.zeros_like(sides[0])
-    lowers: list[Array] | None = None
-    uppers: list[Array] | None = None
-    if any_set(sides[0]):
-        others, total = sums_of_others(
-            [weight * term.upper for weight, term in zip(weights, terms, strict=True)], wanted
-        )
-        empty = empty | (sides[0] & (total < low - tol))
-        lowers = [unweighed(low - other, weight, -slack) for other, weight in zip(others, weights, strict=True)]
-    if any_set(sides[1]):
-        others, total = sums_of_others(
-            [weight * term.lower for weight, term in zip(weights, terms, strict=True)], wanted
-        )
-        empty = empty | (sides[1] & (total > high + tol))
-        uppers = [unweighed(high - other, weight, slack) for other, weight in zip(others, weights, strict=True)]
-    if strict:
-        lowers = lowers and [_short(end, 0, node, terms, weights, bias) for end in lowers]
-        uppers = uppers and [_short(end, 1, node, terms, weights, bias) for end in uppers]
+    left: list[list[Array] | None] = [None, None]  # what each side leaves of the terms
+    for side, end in enumerate((low, high)):
+        if not any_set(sides[side]):
+            continue
+        shares = [weight * term[1 - side] for weight, term in zip(weights, terms, strict=True)]
+        others, total = sums_of_others(shares, wanted)
+        empty = empty | (sides[side] & (total > high + tol if side else total < low - tol))
+        room = slack if side else -slack
+        ends = [unweighed(end - other, weight, room) for other, weight in zip(others, weights, strict=True)]
+        left[side] = [_short(bound, side, node, terms, weights, bias) for bound in ends] if strict else ends
+    lowers, uppers = left
     hulls: list[Bounds] = []
     for place, (term, weight) in enumerate(zip(terms, weights, strict=True)):
         lower, upper = term

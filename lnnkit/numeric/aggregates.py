@@ -35,21 +35,17 @@ class Rows(NamedTuple):
 def aggregate(kind: str, truths: Interval, values: Interval | None, rows: Rows) -> Interval:
     """``[groups]`` the values of an aggregate."""
     truths, values, rows = _possible(truths, values, rows)
+    if values is None:
+        assert kind == "count"
+        return _sums(_times(truths, rows.copies), rows)
     match kind:
-        case "count":
-            return _sums(_times(truths, rows.copies), rows)
         case "sum":
-            assert values is not None
             return _sums(_products(_times(truths, rows.copies), values), rows)
         case "mean":
-            assert values is not None
             return _mean(_times(truths, rows.copies), values, rows)
         case "max":
-            assert values is not None
-            lower, upper = _least(truths, Interval(-values.upper, -values.lower), rows)
-            return Interval(-upper, -lower)
+            return _negated(_least(truths, _negated(values), rows))
         case _:
-            assert values is not None
             return _least(truths, values, rows)
 
 
@@ -73,6 +69,10 @@ def _possible(truths: Interval, values: Interval | None, rows: Rows) -> tuple[In
         rows = Rows(rows.group.take(at), rows.groups, Interval(*(end.take(at) for end in rows.copies)))
     values = None if values is None else _points(values)
     return _points(truths), values, Rows(rows.group, rows.groups, _points(rows.copies))
+
+
+def _negated(ends: Interval) -> Interval:
+    return Interval(-ends.upper, -ends.lower)
 
 
 def _points(ends: Interval) -> Interval:
@@ -197,26 +197,21 @@ def narrowed(kind: str, node: Interval, truths: Interval, values: Interval | Non
     empty = (made.lower > node.upper) & ~same(made.lower, node.upper)
     empty |= (made.upper < node.lower) & ~same(made.upper, node.lower)
     goal = Interval(node.lower.take(rows.group), node.upper.take(rows.group))
-    if kind == "count":
+    if values is None:
         rest = _rest(_times(truths, rows.copies), rows)
         hull, left = Interval(goal.lower - rest.upper, goal.upper - rest.lower), values
         missed = np.zeros(len(rows.group), bool)
     elif kind == "sum":
-        assert values is not None
         rest = _rest(_products(_times(truths, rows.copies), values), rows)
         (hull, left), missed = _OF_BOTH.contract(
             (truths, values), Interval(goal.lower - rest.upper, goal.upper - rest.lower)
         )
     elif kind == "mean":
-        assert values is not None
         hull, left, missed = _narrowed_mean(goal, truths, values, rows)
     elif kind == "max":
-        assert values is not None
-        negated, turned = Interval(-goal.upper, -goal.lower), Interval(-values.upper, -values.lower)
-        hull, turned, missed = _narrowed_least(negated, truths, turned, rows)
-        left = Interval(-turned.upper, -turned.lower)
+        hull, left, missed = _narrowed_least(_negated(goal), truths, _negated(values), rows)
+        left = _negated(left)
     else:
-        assert values is not None
         hull, left, missed = _narrowed_least(goal, truths, values, rows)
     single = (rows.copies.lower == 1) & (rows.copies.upper == 1)
     empty[rows.group[missed & single]] = True
@@ -258,11 +253,11 @@ def _narrowed_mean(goal: Interval, truths: Interval, values: Interval, rows: Row
     for end, sign in ((goal.upper, 1.0), (goal.lower, -1.0)):
         known = np.isfinite(end)
         shifted = Interval(*(np.where(known, value - np.where(known, end, 0.0), value) for value in left))
-        excess = shifted if sign > 0 else Interval(-shifted.upper, -shifted.lower)
+        excess = shifted if sign > 0 else _negated(shifted)
         rest = _others(_products(_times(hull, rows.copies), excess).lower, rows)
         limit = np.where(known, -rest, math.inf)
         (hull, excess), empty = _OF_BOTH.contract((hull, excess), Interval(np.full_like(limit, -math.inf), limit))
-        back = excess if sign > 0 else Interval(-excess.upper, -excess.lower)
+        back = excess if sign > 0 else _negated(excess)
         left = Interval(*(np.where(known, value + np.where(known, end, 0.0), value) for value in back))
         missed = missed | empty
     alone = _only(truths.upper > 0, rows)  # the mean is its value

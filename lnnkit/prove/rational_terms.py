@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lnnkit.logic import logic_named, truth_at
-from lnnkit.logic.points import Numbers
+from lnnkit.logic.logic import Numbers
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, FixedUnit, Number, Term
 from lnnkit.numeric.interval import Interval
 from lnnkit.prove.solving import Z3, solver_module
@@ -112,8 +112,9 @@ def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float,
         back = connective_box("implies", logic, weights[::-1], bias, x[::-1])
         return min(there[0], back[0]), min(there[1], back[1])
     least, most = zip(*([x[0][::-1], x[1]] if kind == "implies" else x), strict=True)
-    low, high = (truth_at(logic_named(logic), Numbers(), kind, weights, bias, truths) for truths in (least, most))
-    return Numbers.cut(low), Numbers.cut(high)
+    at = Numbers()
+    low, high = (at.cut(truth_at(logic_named(logic), at, kind, weights, bias, truths)) for truths in (least, most))
+    return low, high
 
 
 def _wider(end: float, sign: int) -> np.ndarray:

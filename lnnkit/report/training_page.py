@@ -1,4 +1,4 @@
-"""A report of training: the rules before and after, the scores, and charts of its course."""
+"""The outcome of training, and its report: the rules before and after, the scores, and charts of its course."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lnnkit.markup.optional_libraries import installed, require
@@ -31,13 +32,21 @@ _ENDS = {
 _WORDS = re.compile(r"\s+|[\w.]+|[^\w\s]")
 
 
-def page(fit: Fitted, title: str) -> str:
-    """The report as a whole document. Raises `Error` if matplotlib is not installed."""
-    require("a report of training", "matplotlib")
-    return document(title, fragment(fit, title))
+@dataclass(frozen=True, slots=True)
+class Fit(Fitted):
+    """The outcome of `KnowledgeBase.fit`: scores, loss and values (see `lnnkit.scores.Fitted`), and their page."""
+
+    def to_html(self, title: str = "Training") -> str:
+        """A self-contained HTML page: the rules before and after, the scores, and losses, parameters, thresholds and
+        calibration as charts. Needs ``lnnkit[report]``; raises `Error` without it."""
+        require("a report of training", "matplotlib")
+        return document(title, _fragment(self, title))
+
+    def _repr_html_(self) -> str:
+        return str(_fragment(self, "Training"))
 
 
-def fragment(fit: Fitted, title: str = "Training") -> Markup:
+def _fragment(fit: Fitted, title: str) -> Markup:
     """The report as a fragment of a page; without matplotlib it has a note in place of the charts."""
     drawn = installed("matplotlib")
     rules = fit.evidence.rules if fit.evidence is not None else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -228,8 +228,7 @@ class RowScorer:
 
 
 def _unread(problem: Unreadable, name: str) -> DataError:
-    fault = problem.fault
-    return DataError([Diagnostic(fault.code, fault.message, fault.hint, file=name)])
+    return DataError([replace(problem.fault, span=None, file=name)])
 
 
 def _repetitions(strip: Strip, after: int | str | None, shown: int) -> list[Diagnostic]:

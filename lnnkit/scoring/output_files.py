@@ -20,10 +20,11 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from lnnkit.answer_table import STATES
 from lnnkit.data.arrow import view
-from lnnkit.data.files import Unreadable, is_special
+from lnnkit.data.files import Unreadable, is_special, moved, naming
 from lnnkit.data.table import FactTable
 from lnnkit.rows.scorer import RowScorer, as_texts
 from lnnkit.rows.strip_facts import KeyRange
+from lnnkit.scoring.row_streams import in_bytes
 from lnnkit.scoring.workers import OutputLock
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -43,43 +44,10 @@ def require_known(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """An ``OSError`` within names the path."""
-    try:
-        yield
-    except OSError as problem:
-        raise OSError(problem.errno, problem.strerror, str(path)) from None
-
-
-@contextlib.contextmanager
-def _moved(path: Path, partial: Path, target: Path, *, binary: bool) -> Iterator[IO[Any]]:
-    """A file that replaces the ``target`` in one step once complete, and keeps its mode; after an exception it is
-    removed. If both are one path, it is written in place. An ``OSError`` names the ``path``."""
-    try:
-        with _named(path):
-            file = partial.open("wb") if binary else partial.open("w", encoding="utf-8", newline="")
-        try:
-            yield file
-        except BaseException:
-            with contextlib.suppress(OSError):
-                file.close()
-            raise
-        with _named(path):
-            file.close()
-            if partial != target:
-                if target.exists():
-                    shutil.copymode(target, partial)
-                os.replace(partial, target)
-    finally:
-        if partial != target:
-            partial.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
 def output_file(path: Path, folder: Path) -> Iterator[OutputFile]:
     """The answers at a path, written in a ``folder`` beside it until they are complete."""
     partial = folder / f"output.{secrets.token_hex(4)}.partial"
-    with _moved(path, partial, path, binary=True) as sink:
+    with moved(path, partial, path, binary=True) as sink:
         output = OutputFile(path, sink)
         try:
             yield output
@@ -164,11 +132,11 @@ def bad_rows_file(path: Path) -> Iterator[Callable[[list[BadRow]], None]]:
     Gives what writes rows."""
     target = path if is_special(path) else Path(os.path.realpath(path))
     partial = path if is_special(path) else target.with_name(f".{path.name[:100]}.part")
-    with _moved(path, partial, target, binary=False) as file:
+    with moved(path, partial, target, binary=False) as file:
         rows = csv.writer(file)
 
         def write(bad: Sequence[Sequence[object]]) -> None:
-            with _named(path):
+            with naming(path):
                 rows.writerows(bad)
 
         write([BadRow._fields])
@@ -319,11 +287,7 @@ def _contents(table: FactTable) -> Iterator[bytes | pa.Buffer]:
     """All facts of a table: its text form shows the first of them alone."""
     import pyarrow as pa
 
-    sink = pa.BufferOutputStream()
-    names = pa.record_batch({"name": table.names.arrow})
-    with pa.ipc.new_stream(sink, names.schema) as writer:
-        writer.write_batch(names)
-    yield sink.getvalue()
+    yield in_bytes([pa.record_batch({"name": table.names.arrow})])
     yield from (column.codes.tobytes() for column in table.columns)
     yield table.lower.tobytes()
     yield table.upper.tobytes()

@@ -160,7 +160,7 @@ class Batches:
     name: str
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _received, (_in_bytes(self.batches), self.first, self.name)
+        return _received, (in_bytes(self.batches), self.first, self.name)
 
 
 def _received(data: pa.Buffer, first: int, name: str) -> Batches:
@@ -313,7 +313,8 @@ def _batches(stream: BufferedReader, size: int) -> Iterator[Batches]:
         raise Unreadable("unreadable-file", f"standard input is not an Arrow stream: {error}", hint) from None
 
 
-def _in_bytes(batches: Sequence[pa.RecordBatch]) -> pa.Buffer:
+def in_bytes(batches: Sequence[pa.RecordBatch]) -> pa.Buffer:
+    """Batches of one schema as an Arrow stream."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()

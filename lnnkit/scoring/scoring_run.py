@@ -151,10 +151,7 @@ def _explained(problem: Unreadable | DataError, stream: RowStream, identity: str
             _require_unchanged(stream, identity)
         except Unreadable as cause:
             problem = cause
-    if isinstance(problem, DataError):
-        return problem
-    fault = problem.fault
-    return DataError([Diagnostic(fault.code, fault.message, fault.hint)])
+    return problem if isinstance(problem, DataError) else DataError([problem.fault])
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from lnnkit.logic import Bounds, Inverse, Weight, complement, tolerance
 from lnnkit.logic.bounds import asks, lesser
 from lnnkit.logic.classical_region import Region
 from lnnkit.logic.hulls import choose, fit, intersection, swapped, uncomplement, union
-from lnnkit.logic.points import Scalar, TruthArithmetic, TruthValue
+from lnnkit.logic.logic import Scalar, TruthArithmetic, TruthValue
 
 
 class NilpotentMinimum(NamedTuple):

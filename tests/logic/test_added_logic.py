@@ -19,7 +19,7 @@ from lnnkit.analysis.families import ALWAYS
 from lnnkit.analysis.supports import Analysis
 from lnnkit.formula.unfolding import LEAF, Block, Formula, Neuron
 from lnnkit.logic import Bounds, truth_at
-from lnnkit.logic.points import Numbers
+from lnnkit.logic.logic import Numbers
 from lnnkit.syntax import ast
 from tests.blocks import at_length
 from tests.logic.nilpotent import NilpotentMinimum

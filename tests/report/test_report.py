@@ -15,9 +15,9 @@ import pytest
 
 import lnnkit
 from lnnkit.cli import main
-from lnnkit.fit import Fit
 from lnnkit.markup.pages import PALETTE
 from lnnkit.report import charts
+from lnnkit.report.training_page import Fit
 from lnnkit.scores import Epoch, Evidence, Threshold
 from tests.blocks import at_length
 

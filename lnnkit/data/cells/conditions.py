@@ -30,11 +30,12 @@ from lnnkit.data.cells.numbers import (
 )
 from lnnkit.data.cells.text_values import TextValues, text_values
 from lnnkit.data.cells.texts import distinct_names
-from lnnkit.data.files import DataFault, Unreadable
+from lnnkit.data.files import Unreadable
 from lnnkit.data.names import is_many
 from lnnkit.data.numerals import NUMERAL, TRUTHS, UNSAID, meant
 from lnnkit.syntax.ast import Cell, Where
 from lnnkit.syntax.dates import formats, instant
+from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_cell, format_string
 
 _KERNELS = {"=": "equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
@@ -47,7 +48,7 @@ class ConditionResult:
 
     holds: np.ndarray
     wrong: np.ndarray
-    fault: Callable[[int], DataFault]
+    fault: Callable[[int], Diagnostic]
     what: str = ""
 
 
@@ -80,7 +81,7 @@ def _any(several: Sequence[ConditionResult]) -> ConditionResult:
     holds = np.any([part.holds for part in several], axis=0)
     wrong = np.any([part.wrong for part in several], axis=0)
 
-    def fault(row: int) -> DataFault:
+    def fault(row: int) -> Diagnostic:
         return next(part.fault(row) for part in several if part.wrong[row])
 
     return ConditionResult(holds, wrong & ~holds, fault, next((part.what for part in several if part.wrong.any()), ""))
@@ -123,7 +124,7 @@ class Cells:
         return nulls(self.array) | np.isnan(view(self.array.cast(pa.float64()), np.float64))
 
     def known(self, holds: np.ndarray) -> ConditionResult:
-        return ConditionResult(holds, np.zeros(len(holds), bool), lambda row: DataFault("bad-row", f"row {row}"))
+        return ConditionResult(holds, np.zeros(len(holds), bool), lambda row: Diagnostic("bad-row", f"row {row}"))
 
     def equal(self, cell: Cell) -> ConditionResult:
         if cell == "" and isinstance(cell, str):
@@ -182,9 +183,9 @@ class Cells:
         wrong = ~reals.missing & (reals.wrong | ((reals.values != 0) & (reals.values != 1)))
         holds = ~(reals.missing | reals.wrong) & (reals.values == float(cell))
 
-        def fault(row: int) -> DataFault:
+        def fault(row: int) -> Diagnostic:
             hint = "true, yes, t, y and 1 are truths, and false, no, f, n and 0; compare others with a text in quotes"
-            return DataFault("bad-truth", f"{self.title} is {reals.shown(row)}, neither true nor false", hint)
+            return Diagnostic("bad-truth", f"{self.title} is {reals.shown(row)}, neither true nor false", hint)
 
         return ConditionResult(holds, wrong, fault, f"where {self.title} is neither true nor false")
 
@@ -222,26 +223,26 @@ class Cells:
         texts = self.texts
         fault_of = other_dates(texts, self.title)
 
-        def fault(row: int) -> DataFault:
+        def fault(row: int) -> Diagnostic:
             faulty = texts.faults.get(texts.at(row))
-            return DataFault("bad-date", f"{self.title} {faulty}") if faulty else fault_of(texts.text(row))
+            return Diagnostic("bad-date", f"{self.title} {faulty}") if faulty else fault_of(texts.text(row))
 
         return ConditionResult(holds, wrong, fault, f"where {self.title} is not a date as 2024-01-15")
 
-    def _no_number(self, reals: Reals, cell: float | int) -> Callable[[int], DataFault]:
+    def _no_number(self, reals: Reals, cell: float | int) -> Callable[[int], Diagnostic]:
         quoted = format_string(format_cell(cell))
 
-        def fault(row: int) -> DataFault:
+        def fault(row: int) -> Diagnostic:
             shown = reals.shown(row)
             if not reals.wrong[row]:
                 message = f"{self.title} is {shown}, a whole number that float64 cannot hold"
-                return DataFault("bad-number", message, f"compare texts: write {quoted} in quotes")
+                return Diagnostic("bad-number", message, f"compare texts: write {quoted} in quotes")
             hint = f"to compare texts, write {quoted} in quotes"
             if (specific := meant(shown)) != UNSAID:
                 hint = f"{specific}; {hint}"
             elif len(shown) > 1 and shown[0] in "'\"":
                 hint += f"; if such a cell is empty, add `missing {format_string(shown[1:-1])}`"
-            return DataFault("bad-number", f"{self.title} is {shown}, not a number", hint)
+            return Diagnostic("bad-number", f"{self.title} is {shown}, not a number", hint)
 
         return fault
 
@@ -263,7 +264,7 @@ def _compared(array: pa.Array, relation: str, value: pa.Scalar) -> np.ndarray:
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _PairedCells:
     """The cells of a column: masks of the ``missing`` and of the ``numeric`` ones, the numbers and the dates.
     ``numbers`` are int64 if the column is, else float64; ``inexact`` ones are whole numbers that float64 cannot
     hold."""
@@ -278,19 +279,19 @@ class _Side:
     def shown(self, row: int) -> str:
         return repr(self.cells.texts.text(row)) if self.cells.textual else str(self.cells.array[row].as_py())
 
-    def fault(self, row: int) -> DataFault | None:
+    def fault(self, row: int) -> Diagnostic | None:
         """Why a cell is neither a number nor a date; None if it is one."""
         foreign = bool(self.dates.foreign[row])
         if not self.cells.textual or self.numeric[row] or (self.dates.dated[row] and not foreign):
             return None
         texts, title = self.cells.texts, self.cells.title
         if faulty := texts.faults.get(texts.at(row)):
-            return DataFault("bad-row", f"{title} {faulty}")
+            return Diagnostic("bad-row", f"{title} {faulty}")
         text = texts.text(row)
         if foreign or formats([text]):
             return other_dates(texts, title)(text)
         hint = meant(text).replace(UNSAID, "")
-        return DataFault("bad-number", f"{title} is {text!r}, neither a number nor a date", hint)
+        return Diagnostic("bad-number", f"{title} is {text!r}, neither a number nor a date", hint)
 
 
 def _pair_verdict(relation: str, one: Cells, other: Cells) -> ConditionResult:
@@ -315,16 +316,16 @@ def _pair_verdict(relation: str, one: Cells, other: Cells) -> ConditionResult:
     if relation == "!=":
         holds = known & ~holds & ~wrong
 
-    def fault(row: int) -> DataFault:
+    def fault(row: int) -> Diagnostic:
         for side, opposite in ((left, right), (right, left)):
             if (problem := side.fault(row)) is not None:
                 hint = problem.hint or "only numbers and dates are ordered; texts are compared by `=` and `!=`"
-                return DataFault(problem.code, f"{problem.message}, compared with {opposite.shown(row)}", hint)
+                return Diagnostic(problem.code, f"{problem.message}, compared with {opposite.shown(row)}", hint)
         what = f"{one.title} is {left.shown(row)} and {other.title} is {right.shown(row)}"
         if doubtful[row]:
             what += ", whole numbers that float64 cannot tell apart"
-            return DataFault("bad-number", what, "compare texts: quote them")
-        return DataFault("bad-number", f"{what}: a number and a date do not compare", "compare columns of one kind")
+            return Diagnostic("bad-number", what, "compare texts: quote them")
+        return Diagnostic("bad-number", f"{what}: a number and a date do not compare", "compare columns of one kind")
 
     return ConditionResult(holds, wrong, fault, f"where {one.title} and {other.title} do not compare")
 
@@ -343,11 +344,11 @@ def _same(one: Cells, other: Cells) -> np.ndarray:
     return (codes == other.texts.by_row(ranks[behind:], gap=-1)) & (codes >= 0)
 
 
-def _side(cells: Cells) -> _Side:
+def _side(cells: Cells) -> _PairedCells:
     count = len(cells.column)
     none, zeros = np.zeros(count, bool), np.zeros(count, np.int64)
     if cells.dated:
-        return _Side(cells, ~cells.dates.dated, none, zeros, none, cells.dates)
+        return _PairedCells(cells, ~cells.dates.dated, none, zeros, none, cells.dates)
     if cells.timed:
         message = f"{cells.title} holds {cells.kind}, which is not compared with another column"
         raise Unreadable("bad-condition", message)
@@ -358,4 +359,4 @@ def _side(cells: Cells) -> _Side:
     missing = cells.missing if cells.textual else ~numeric
     undated = Dates(none, none, zeros, zeros)
     dates = cells.dates if cells.textual and not numeric[~missing].all() else undated
-    return _Side(cells, missing, numeric, numbers, reals.inexact, dates)
+    return _PairedCells(cells, missing, numeric, numbers, reals.inexact, dates)

@@ -11,9 +11,10 @@ import pyarrow as pa
 from lnnkit.data.arrow import Column, is_text, nulls, one, strings, value_type
 from lnnkit.data.cells.numbers import Dates, Reals, other_dates, text_dates, typed_dates
 from lnnkit.data.cells.text_values import TextValues, brief, is_missing, text_values
-from lnnkit.data.files import DataFault, Unreadable
+from lnnkit.data.files import Unreadable
 from lnnkit.data.numerals import NUMERAL
 from lnnkit.syntax.dates import NO_DATE
+from lnnkit.syntax.diagnostic import Diagnostic
 
 _DAY = 86_400_000_000  # microseconds
 _AS_DATES = 'rewrite the column as dates, in pandas by `pd.to_datetime(column, unit="D")` for days since 1970-01-01'
@@ -41,11 +42,11 @@ def _from_texts(texts: TextValues, title: str) -> Reals:
     def shown(row: int) -> str:
         return "text that is not UTF-8" if texts.at(row) in texts.faults else repr(texts.text(row))
 
-    def wrong(row: int) -> DataFault:
+    def wrong(row: int) -> Diagnostic:
         if texts.at(row) in texts.faults:
-            return DataFault("bad-date", f"{title} is {shown(row)}", NO_DATE)
+            return Diagnostic("bad-date", f"{title} is {shown(row)}", NO_DATE)
         if NUMERAL.fullmatch(texts.text(row)):
-            return DataFault("bad-date", f"{title} is {shown(row)}, a number and not a date", _AS_DATES)
+            return Diagnostic("bad-date", f"{title} is {shown(row)}, a number and not a date", _AS_DATES)
         return fault(texts.text(row))
 
     return _reals(text_dates(texts), texts.by_row(texts.empty(), gap=1), shown, wrong)
@@ -60,9 +61,9 @@ def _from_objects(column: list[object], title: str) -> Reals:
     def shown(row: int) -> str:
         return brief(column[row])
 
-    def wrong(row: int) -> DataFault:
+    def wrong(row: int) -> Diagnostic:
         if odd[row] or reals.fault is None:
-            return DataFault("bad-date", f"{title} is {shown(row)}, not a date", NO_DATE)
+            return Diagnostic("bad-date", f"{title} is {shown(row)}, not a date", NO_DATE)
         return reals.fault(row)
 
     return Reals(reals.values, reals.missing & ~odd, reals.wrong | odd, shown, reals.inexact, wrong)
@@ -81,7 +82,7 @@ def _reals(
     dates: Dates,
     missing: np.ndarray,
     shown: Callable[[int], str],
-    fault: Callable[[int], DataFault] | None = None,
+    fault: Callable[[int], Diagnostic] | None = None,
 ) -> Reals:
     whole, rest = np.divmod(dates.micros, _DAY)
     values = np.where(dates.dated, whole + (rest + dates.nanos / 1000) / _DAY, 0.0)

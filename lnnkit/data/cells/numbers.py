@@ -19,10 +19,11 @@ import pyarrow as pa
 from lnnkit.data.arrow import Column, is_text, nulls, one, value_type, view, without
 from lnnkit.data.cells.text_values import TextValues, brief, is_missing, text_values, unboxed
 from lnnkit.data.cells.texts import EXACT
-from lnnkit.data.files import DataFault, Unreadable
+from lnnkit.data.files import Unreadable
 from lnnkit.data.names import Names, is_many
 from lnnkit.data.numerals import NUMERAL, TRUTHS
 from lnnkit.syntax.dates import formats, instant, is_date
+from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_string
 
 
@@ -37,7 +38,7 @@ class Reals:
     wrong: np.ndarray
     shown: Callable[[int], str]
     inexact: np.ndarray
-    fault: Callable[[int], DataFault] | None = None
+    fault: Callable[[int], Diagnostic] | None = None
 
 
 def reals_of(column: Column, title: str, truth: bool) -> Reals:
@@ -221,14 +222,14 @@ def has_dates(texts: TextValues) -> bool:
     return any(instant(text) for text in cast("list[str]", sample.to_pylist()))
 
 
-def other_dates(texts: TextValues, title: str) -> Callable[[str], DataFault]:
+def other_dates(texts: TextValues, title: str) -> Callable[[str], Diagnostic]:
     """What is wrong with one of the texts of a column that was to be a date."""
     forms: list[list[str]] = []  # those of the column, looked for once
 
-    def fault(text: str) -> DataFault:
+    def fault(text: str) -> Diagnostic:
         if instant(text) is not None:
             hint = "a time with a zone and one without do not compare: write `Z` behind a time in UTC"
-            return DataFault("bad-date", f"{title} is {text!r}, without the time zone that others have", hint)
+            return Diagnostic("bad-date", f"{title} is {text!r}, without the time zone that others have", hint)
         if not forms:
             names = Names.of(text for text in cast("list[str]", texts.distinct().values.to_pylist()) if text)
             forms.append(formats(list(islice((name for name in names if instant(name) is None), _SAMPLE))))
@@ -237,11 +238,11 @@ def other_dates(texts: TextValues, title: str) -> Callable[[str], DataFault]:
             hint = f"write dates as 2024-01-15; if such a cell is empty, add `missing {format_string(text)}`"
             if NUMERAL.fullmatch(text):
                 hint = "a number compares with a number: write that without quotes"
-            return DataFault("bad-date", f"{title} is {text!r}, not a date", hint)
+            return Diagnostic("bad-date", f"{title} is {text!r}, not a date", hint)
         shown = " or ".join(re.sub("%.", lambda match: _LETTERS[match[0]], form) for form in patterns)
         readers = " or ".join(f"`pd.to_datetime(column, format={format_string(form)})`" for form in patterns)
         hint = f"dates compare as {_iso(text, patterns[0])}: rewrite the column, in pandas by {readers}"
-        return DataFault("bad-date", f"{title} is {text!r}, a date as {shown}", hint)
+        return Diagnostic("bad-date", f"{title} is {text!r}, a date as {shown}", hint)
 
     return fault
 

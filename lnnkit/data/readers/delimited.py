@@ -18,8 +18,9 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column
-from lnnkit.data.files import UTF16_MARKS, DataFault, RawTable, Unreadable
+from lnnkit.data.files import UTF16_MARKS, RawTable, Unreadable
 from lnnkit.data.grid import Grid, Sheet
+from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_string
 
 # Bytes parsed, or counted, at a time. By `python -m benchmarks.load_constants` 300,000 rows take 85 to 98 CPU ms from
@@ -34,8 +35,9 @@ _LINE, _BREAK = re.compile(rb"[^\r\n]*"), re.compile(rb"\r?\n?")
 _SPREADSHEET = re.compile(rb"sep=([\x01-\x7f])\r?\n", re.IGNORECASE)
 _FILLED = re.compile(rb"[^\r\n]")
 
-UNCLOSED = DataFault("bad-row", "a quote opens here that never closes; nothing after it is read", 'write a quote as ""')
-STRAY = DataFault("bad-row", "text follows a closing quote", 'write a quote within a quoted value twice: "5"" pipe"')
+_OPEN = "a quote opens here that never closes; nothing after it is read"
+UNCLOSED = Diagnostic("bad-row", _OPEN, 'write a quote as ""')
+STRAY = Diagnostic("bad-row", "text follows a closing quote", 'write a quote within a quoted value twice: "5"" pipe"')
 
 
 def open_delimited(raw: RawTable, header: bool, delimiter: str | None = None) -> Sheet:
@@ -97,7 +99,7 @@ def _first_record(text: bytes, start: int, layout: TextLayout, source: str) -> t
 def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: TextLayout, first: int) -> Grid:
     if text.filled() == len(text.held):
         return Grid({position: pa.nulls(0, pa.binary()) for position in wanted}, np.empty(0, np.int64))
-    bad: list[tuple[int, DataFault]] = []
+    bad: list[tuple[int, Diagnostic]] = []
     table = _parsed(text, width, wanted, raw, layout, bad)
     columns: dict[int, Column] = {position: table.column(str(position)) for position in wanted}
     records = record_lines(text, table.num_rows + len(bad), first, layout)
@@ -115,7 +117,8 @@ def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: 
     return Grid(columns, lines[kept], spoiled, tuple((int(lines[index]), fault) for index, fault in lost.items()))
 
 
-def _ragged(count: int, expected: int, layout: TextLayout) -> DataFault:
+@cache
+def _ragged(count: int, expected: int, layout: TextLayout) -> Diagnostic:
     mark = _MARKS.get(layout.delimiter, f"`{layout.delimiter}`")
     if count < expected:
         hint = f"write every {mark}, also before a cell that is empty"
@@ -124,11 +127,11 @@ def _ragged(count: int, expected: int, layout: TextLayout) -> DataFault:
     else:
         hint = "a value cannot hold a tab; a CSV can quote it"
     message = f"this row has {count} column{'' if count == 1 else 's'}, the first one {expected}"
-    return DataFault("bad-row", message, hint)
+    return Diagnostic("bad-row", message, hint)
 
 
 def _parsed(
-    text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: TextLayout, bad: list[tuple[int, DataFault]]
+    text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: TextLayout, bad: list[tuple[int, Diagnostic]]
 ) -> pa.Table:
     """The wanted columns as bytes; rows of another width are added to ``bad``, by record number from 0."""
     from pyarrow import csv as arrow_csv
@@ -214,7 +217,7 @@ class Text:
 
 def record_lines(
     text: Text, records: int, first: int, layout: TextLayout
-) -> tuple[np.ndarray, dict[int, DataFault]] | None:
+) -> tuple[np.ndarray, dict[int, Diagnostic]] | None:
     """The line of each of ``records`` records, where ``text`` starts at line ``first``, and the faulty records by
     index; None if the records cannot be determined."""
     quoting = layout.quoting and text.holds(b'"')
@@ -223,7 +226,7 @@ def record_lines(
     if breaks(text) + unended == records and not strange:
         return np.arange(first, first + records, dtype=np.int64), {}
     starts, begins = _lines(text)  # lines that begin a record: at first all that are not blank
-    faults: dict[int, DataFault] = {}
+    faults: dict[int, Diagnostic] = {}
     if strange:
         faults = dict(_join_quoted(text, starts, begins, record(layout.delimiter)))
     elif quoting:
@@ -271,10 +274,10 @@ def doubtful(text: Text, delimiter: int) -> bool:
 
 def _join_quoted(
     text: Text, starts: np.ndarray, begins: np.ndarray, pattern: re.Pattern[bytes]
-) -> list[tuple[int, DataFault]]:
+) -> list[tuple[int, Diagnostic]]:
     """Remove from ``begins`` the lines inside quoted values; returns the faulty records by line."""
     quotes = np.flatnonzero(text.codes() == 34)
-    faults: list[tuple[int, DataFault]] = []
+    faults: list[tuple[int, Diagnostic]] = []
     done = 0
     for line in np.unique(np.searchsorted(starts, quotes, "right") - 1).tolist():
         start = int(starts[line])

@@ -21,7 +21,7 @@ from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_n
 from lnnkit.learn.starting.candidates import ThresholdRows
 from lnnkit.learn.starting.comparison_examples import joined, nearest
 from lnnkit.logic import logic_named, truth_at
-from lnnkit.logic.points import Numbers
+from lnnkit.logic.logic import Numbers
 from lnnkit.scores import Evidence, LearnedNumber, Predictions, Threshold
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import date_text

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import reduce
 
 from lnnkit.logic import logic_named, truth_at
-from lnnkit.logic.points import TruthValue, WeightedTruth
+from lnnkit.logic.logic import TruthValue, WeightedTruth
 from lnnkit.numeric import Comparison, Term
 from lnnkit.prove.ground.dependency_cone import Definition, Loop
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
