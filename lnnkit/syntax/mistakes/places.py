@@ -6,10 +6,9 @@ import re
 
 from lnnkit.syntax.dates import days
 from lnnkit.syntax.fault import Fault
+from lnnkit.syntax.identifiers import unglued
 from lnnkit.syntax.mistakes.recognisers import (
-    chained,
     foreign_function,
-    glued_quantifier,
     interval_in_body,
     unclosed_group,
 )
@@ -24,20 +23,6 @@ def _ends(groups: Groups, fault: Fault) -> str:
     operand = between(fault, len(fault.before)) or "age(X)"
     low, high = (end if days(end) is None else f"{days(end):.15g}" for end in (groups["low"], groups["high"]))
     return f"`{low} <= {operand} <= {high}`"
-
-
-def _again(groups: Groups, fault: Fault) -> str | None:
-    signs = (">", ">=", "<", "<=", "=")
-    place = next((i for i in range(len(fault.before) - 1, 0, -1) if fault.before[i].text in signs), 0)
-    operand = between(fault, place) if place else None
-    return f"name it again: `{operand} {groups['sign']} {groups['value']}`" if operand else None
-
-
-def _range(groups: Groups, fault: Fault) -> str | None:
-    operand = between(fault, len(fault.before) - (2 if groups.get("number") else 1))
-    if operand is None or "(" not in operand:
-        return None
-    return f"`{groups.get('number') or groups['low']} <= {operand} <= {groups['high']}`"
 
 
 def _one_sided(groups: Groups, _: Fault) -> str:
@@ -68,13 +53,10 @@ def _between_atoms(groups: Groups, fault: Fault) -> str:
     return f"join atoms instead: `{groups['applied']}(...) {sign} {groups['applied']}(...)`"
 
 
-def _part(groups: Groups, fault: Fault) -> str | None:
-    operand = between(fault, len(fault.before) - 1)
-    if not operand:
-        return None
-    low, high, closed = groups["low"], groups["high"], groups["closing"] == "]"
-    each = "" if closed else f"; with each of a list: `({operand} = {low} | {operand} = {high})`"
-    return f"a number is compared: `{low} < {operand} {'<=' if closed else '<'} {high}`{each}"
+def _glued(groups: Groups, _: Fault) -> str | None:
+    arguments = groups["first"] + groups["others"]
+    parts = unglued(groups["glued"], [argument.strip() for argument in arguments.split(",")])
+    return parts and f"put a space after the variable: `{groups['binder']}{parts[0]} {parts[1]}({arguments})`"
 
 
 def _one_of(groups: Groups, fault: Fault) -> str | None:
@@ -117,7 +99,8 @@ PLACES: Table = (
     (r"BINDER\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s*‸[:\w]", "`{first}, {name}`"),
     "any [arguments] quantifier-comma: variables of a quantifier are separated by commas",
     (r"BINDER\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s+\([^()]*‸", "`{first}, {name}`"),
-    glued_quantifier,
+    "any [=COMMA nested] glued-quantifier: `{at}` is read as one variable",
+    (r"(<binder>BINDER\s*(?:NAME\s*,\s*)*)⟦(<glued>NAME)⟧\((<first>\s*(?:ITEM|-\S+?)\s*)‸(<others>[^)]*)", _glued),
     foreign_function,
     "formula+line between: `between` is not a word of the language",
     (r"\)\s*‸⟦(?i:between)⟧ (<low>TERM) (?i:and) (<high>TERM)", _ends),
@@ -153,16 +136,28 @@ PLACES: Table = (
     f"rule [top] wrong-bounds: {_BOUNDS}",
     (r"\bin\s*‸⟦\?⟧\s*\Z", "`in [?, 1]`"),
     "formula+line half-comparison: a comparison has two sides",
-    (r"(?:\band|&|\bor|\|)\s*‸⟦(<sign><=|>=|<|>|≤|≥|!=|=)\s*(<value>-?[\d.]+)⟧", _again),
+    (
+        r"(<number>\??NAME(?:\([^()]*\))?)\s*(?:[<>]=?|=)[^<>=]*(?:\band|&|\bor|\|)\s*"
+        r"‸⟦(<sign><=|>=|<|>|≤|≥|!=|=)\s*(<value>-?[\d.]+)⟧",
+        "name it again: `{number} {sign} {value}`",
+    ),
     "formula+line interval-in-body: a number is compared with a number, not with a range",
-    (r"[<>=]\s*⟦(<number>NUMBER)\s*‸\.\.+\s*(<high>\d[\d.]*)⟧", _range),
+    (r"\)\s*[<>=!?-]*[<>=]\s*⟦(<low>NUMBER)\s*‸\.\.+\s*(<high>\d[\d.]*)⟧", "`{low} <= {operand} <= {high}`"),
     "formula+line interval-in-body: a number is compared with a number, not with two",
-    (r"(?:(?<![-=])>|[<=]|\bin)\s*‸⟦\[\s*(<low>-?[\d.]+)\s*,\s*(<high>-?[\d.]+)\s*\]⟧", _range),
+    (
+        r"\)\s*(?:[<>!]=|<\?>|[<>=]|\bin)\s*‸⟦\[\s*(<low>-?[\d.]+)\s*,\s*(<high>-?[\d.]+)\s*\]⟧",
+        "`{low} <= {operand} <= {high}`",
+    ),
     "formula+line membership: `in` gives bounds and does not test membership",
     (r"EDGE(<held>ATOM|NAME)\s*‸⟦in\s*[(\[{]\s*(<list>ITEMS)\s*[)\]}]⟧", _one_of),
     (r"EDGE(<held>ATOM|NAME)\s*⟦in\s*(?:[(\[{]\s*)?‸[(\[{]?\s*(<list>ITEMS)\s*[)\]}]⟧", _one_of),
     "formula+line interval-in-body: `in [l, u]` bounds a whole statement, not a part of it",
-    (r"\)\s*in\s*‸\(\s*ENDS\s*(<closing>[\])])\s*(?:[&|)]|<?->|=>|→|(?:and|or|xor|implies|iff)\b)", _part),
+    (r"\)\s*in\s*‸\(\s*ENDS\s*\]\s*LINK", "a number is compared: `{low} < {operand} <= {high}`"),
+    (
+        r"\)\s*in\s*‸\(\s*ENDS\s*\)\s*LINK",
+        "a number is compared: `{low} < {operand} < {high}`; with each of a list: "
+        "`({operand} = {low} | {operand} = {high})`",
+    ),
     "any open-interval: bounds are closed: both ends belong to them",
     (r"\bin\s*‸\(\s*ENDS\s*[\])]", "`in [{low}, {high}]`"),
     (r"\bin\s*‸\(", "`in [l, u]`"),
@@ -229,5 +224,7 @@ PLACES: Table = (
     (r"\A\w+ (<first>\w+(?:GAP+\w+)*)\s*‸(<more>(?:\w+GAP+)*\w+)\s*:(?!-)", _dashed),
     "any [path] unquoted-path: the path `{at}` needs quotes",
     (r"\b(?:from|import)\s*‸⟦[\w./~\\-][^\s(]*+⟧(?!\s*\")", 'write "{at}"'),
-    chained,
+    "any [=IFF|XOR] chained-connective: `{at}` does not chain",
+    (r"(?:<->|<=>|↔|⇔|\biff\b)GROUPS‸⟦<->|<=>|↔|⇔|iff⟧", "use parentheses to show which comes first"),
+    (r"(?:\bxor\b|⊕)GROUPS‸⟦xor|⊕⟧", "use parentheses to show which comes first"),
 )

@@ -8,7 +8,7 @@ import re
 from lnnkit.syntax.dates import DATE, date_as_number, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import CONNECTIVES, END, Fault
-from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS, unglued
+from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, FOREIGN_FUNCTIONS
 from lnnkit.syntax.mistakes.rows import in_table
 from lnnkit.syntax.rewrite import aggregate_message, between, parts_of_call
 from lnnkit.syntax.span import Source, Span
@@ -59,23 +59,6 @@ def date_in_table(fault: Fault) -> Diagnostic | None:
     if match is None:
         return None
     return fault.report("unquoted-value", f"the value `{match[0]}` needs quotes", f'write "{match[0]}"', *match.span())
-
-
-def glued_quantifier(fault: Fault) -> Diagnostic | None:
-    """`∀xP(x, y)`, which parses as a variable `xP` before a group."""
-    if fault.token != "COMMA" or not fault.open:
-        return None
-    place = fault.open[-1]
-    if place < 2 or place != len(fault.before) - 2 or not fault.quantified(place - 1):
-        return None
-    glued = fault.before[place - 1]
-    arguments = fault.source.text[fault.before[place + 1].start : fault.piece.end].split(")", 1)[0]
-    parts = unglued(glued.text, [argument.strip() for argument in arguments.split(",")])
-    if fault.before[place].start != glued.end or parts is None:
-        return None
-    write = f"{fault.before[place - 2].text}{parts[0]} {parts[1]}({arguments})"
-    message = f"`{glued.text}` is read as one variable"
-    return fault.report_at(glued, "glued-quantifier", message, f"put a space after the variable: `{write}`")
 
 
 def foreign_function(fault: Fault) -> Diagnostic | None:
@@ -131,17 +114,6 @@ def unclosed_group(fault: Fault) -> Diagnostic | None:
     opener = fault.before[fault.open[-1]]
     closer = {"(": ")", "[": "]", "{": "}"}[opener.text]
     return fault.report_at(opener, "unclosed-group", f"this `{opener.text}` is never closed", f"add a `{closer}`")
-
-
-def chained(fault: Fault) -> Diagnostic | None:
-    if fault.token not in ("IFF", "XOR"):
-        return None
-    same = ("<->", "<=>", "↔", "⇔", "iff") if fault.token == "IFF" else ("xor", "⊕")
-    depth = fault.open[-1] if fault.open else 0
-    if not any(lexeme.text in same for lexeme in fault.before[depth:]):
-        return None
-    hint = "use parentheses to show which comes first"
-    return fault.report("chained-connective", f"`{fault.text}` does not chain", hint)
 
 
 # --- statements of other languages that parse, as something else ------------------------------------------------------

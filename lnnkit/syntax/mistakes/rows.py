@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault, visible
 from lnnkit.syntax.identifiers import FUNCTIONS, KEYWORDS, SHOUTED, TEXT_FUNCTIONS, UNITS, WORDS
-from lnnkit.syntax.rewrite import as_entity
+from lnnkit.syntax.rewrite import as_entity, operand_before
 
 LONGEST = 400  # characters of a statement, and before the fault, that are looked at: what people type by hand
 Groups = dict[str, str]  # named groups of a match and their texts
@@ -51,6 +51,8 @@ MACROS = {
     "EDGE": r"(?<![\w-])", "GAP": r"[^\S\n]",  # where a word starts; white space within a line
     "BEHIND": rf"(?<![\w.])(?P<number>{NUMBER})",  # a number before the fault
     "TERM": r"-?[\w.]+(?:\([^()]*\)|[\w.:-]*)", "BINDER": r"(?:[∀∃]|\b(?:forall|exists)(?!\w))",
+    "LINK": r"(?:[&|)]|<?->|=>|→|(?:and|or|xor|implies|iff)\b)",
+    "GROUPS": r"[^()\[\]{}]*(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)[^()\[\]{}]*)*",
     "ENDS": r"(?P<low>[^,()\[\]]+?)\s*,\s*(?P<high>[^,()\[\]]+?)",
     "EVERY": r"(?:all\s+|each\s+|every\s+|exists?\s+|is\s+)?\s*\w+(?:\s*,\s*\w+)*\s*[:(.\w]",
     "CALLED": "|".join(sorted(FUNCTIONS | UNITS)), "RESERVED": "|".join(sorted(WORDS | SHOUTED)),
@@ -105,6 +107,17 @@ FORMS: dict[str, Callable[[str], str]] = {
     "entities": lambda count: ", ".join(["entity"] * int(count or 1)),
     "percent": lambda text: f"{float(text) / 100:g}",
     "digits": lambda text: re.sub(r"[.,_\s]", "", text),
+    "thousands": lambda text: f"{float(text) * 1000:.15g}",
+    "millions": lambda text: f"{float(text) * 1_000_000:.15g}",
+    "lower": str.lower,
+    "capital": lambda text: text[:1].upper() + text[1:],
+    "named": lambda text: f'"{text}"' if text[0].isupper() else text,
+    "also": lambda text: f" & {text}" if text else "",
+    # the last variable of an atom
+    "variable": lambda atom: (re.findall(r"(?<!\w)[A-Z]\w*(?!\w*\()", atom.partition("(")[2]) or ["X"])[-1],
+    "sorts": lambda text: ", ".join(re.findall(r"[\w-]+", re.sub(r"[^,:]*:", "", text))),
+    "asked": lambda text: " ".join(text.split()).removesuffix("?").rstrip(),
+    "free": lambda text: re.sub(r"[?$]([^\W\d_])", lambda mark: mark[1].upper(), FORMS["asked"](text)),
 }
 
 
@@ -168,6 +181,9 @@ def _row(heading: str, pattern: str, hint: Hint) -> Recogniser:
         applied = fault.before[fault.open[-1] - 1].text if fault.open and fault.open[-1] else ""
         previous = fault.previous.text if fault.previous else ""
         groups |= {"applied": applied, "there": fault.rest.strip(), "previous": previous}
+        groups["operand"] = operand_before(fault, start)
+        if isinstance(hint, str) and "{operand}" in hint and not groups["operand"]:
+            return None
         said = hint.format(**groups) if isinstance(hint, str) else hint(groups, fault)
         said = f"write {said}" if said and said.startswith("`") else said
         message = about["message"].format(**groups)

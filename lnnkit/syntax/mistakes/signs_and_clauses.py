@@ -131,17 +131,13 @@ SIGNS: Table = (
 # --- loads and declarations -------------------------------------------------------------------------------------------
 
 
-def _listed_sorts(groups: Groups, _: Fault) -> str:
-    sorts = ", ".join(re.findall(r"[\w-]+", re.sub(r"[^,:]*:", "", groups["sorts"])))
-    return f"`{groups['keyword']} {groups['name']}({sorts}){groups['closed']}`"
-
-
 def _selected(groups: Groups, _: Fault) -> str:
     test = re.sub(r'"([^"]*)"', r"'\1'", " ".join(groups["test"].split()))
     select = f"select {', '.join(groups['columns'].replace(',', ' ').split())} from '{groups['path']}' where {test}"
     return f'`load {groups["name"]} from query "{select}"`, in the SQL of DuckDB'
 
 
+_LISTED = "`{keyword} {name}({sorts:sorts}){closed}`"
 _LOADED = "`{keyword} {name} from {path:quoted} {list}`"
 
 CLAUSES: Table = (
@@ -201,7 +197,7 @@ EXPRESSIONS: Table = (
 )
 DECLARATIONS: Table = (
     "declaration declaration: an argument is declared by its sort alone",
-    (r"(<name>[\w-]+)\((<sorts>[^()]*:[^()]*)\)(<closed> closed)?", _listed_sorts),
+    (r"(<name>[\w-]+)\((<sorts>[^()]*:[^()]*)\)(<closed> closed)?", _LISTED),
     "declaration declaration: `{at}` comes after the predicate",
     (r"⟦closed⟧ (<name>[\w-]+(?:\([^()]*\))?)", "`{keyword} {name} closed`"),
     (r"⟦open⟧ (<name>[\w-]+(?:\([^()]*\))?)", "`{keyword} {name}`"),
@@ -214,9 +210,9 @@ DECLARATIONS: Table = (
         "`{keyword} {name}`, and its value as `fact {number}(...) = {value}`",
     ),
     "declaration declaration: the sorts of the arguments stand in parentheses",
-    (r"(<name>[\w-]+)\s*:\s*(<sorts>[\w-]+(?:\s*,\s*[\w-]+)*)(<closed> closed)?", _listed_sorts),
+    (r"(<name>[\w-]+)\s*:\s*(<sorts>[\w-]+(?:\s*,\s*[\w-]+)*)(<closed> closed)?", _LISTED),
     "declaration declaration: sorts are separated by commas",
-    (r"(<name>[\w-]+)\((<sorts>[\w-]+(?:,?\s+[\w-]+)+)\)(<closed> closed)?", _listed_sorts),
+    (r"(<name>[\w-]+)\((<sorts>[\w-]+(?:,?\s+[\w-]+)+)\)(<closed> closed)?", _LISTED),
     "number declaration: a number has no further type",
     (r"(<name>[\w-]+(?:\([^()]*\))?) (?::\s*)?(?:int|integer|float|double|real|decimal)", "`number {name}`"),
 )

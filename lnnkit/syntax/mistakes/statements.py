@@ -22,37 +22,8 @@ def _weighed(groups: Groups, _: Fault) -> str:
     return "`" + " & ".join(f"{atom}@{before or after or 1}" for before, atom, after in parts) + "`"
 
 
-def _thousands(groups: Groups, _: Fault) -> str:
-    number = float(groups["number"]) * (1_000_000 if groups["unit"] == "M" else 1000)
-    return f"`{number:.15g}`"
-
-
-def _related(groups: Groups, _: Fault) -> str:
-    who, whom = (f'"{name}"' if name[0].isupper() else name for name in (groups["who"], groups["whom"]))
-    return f"`{groups['keyword']} {groups['verb']}({who}, {whom})`"
-
-
 def _property(groups: Groups, _: Fault) -> str:
     return f"`{_PROPERTIES[groups['lower'].split()[-1]].format(groups['name'])}`"
-
-
-def _last_variable(atom: str) -> str:
-    variables = re.findall(r"(?<!\w)[A-Z]\w*(?!\w*\()", atom.partition("(")[2])
-    return variables[-1] if variables else "X"
-
-
-def _exists(groups: Groups, _: Fault) -> str:
-    return f"`(exists {_last_variable(groups['atom'])}: {groups['atom']})`"
-
-
-def _forall(groups: Groups, _: Fault) -> str:
-    then = f" -> {groups['then']}" if "then" in groups else ""
-    return f"`(forall {_last_variable(groups['atom'])}: {groups['atom']}{then})`"
-
-
-def _listed(groups: Groups, _: Fault) -> str:
-    body = f"{groups['class']}({groups['variable']})" + (f" & {groups['where']}" if groups["where"] else "")
-    return f"`{body} -> {groups['name']}({groups['variable']})`"
 
 
 _ONE_EACH = joined("[^;,]+", "`{keyword} {name}({})`", ", ", "give each its own line: {}")
@@ -104,7 +75,8 @@ STATEMENTS: Table = (
         "`{name}({rest}, V) & V != {entity}`",
     ),
     "formula+fact number-unit: a number has no unit",
-    (r".*?(?<![\w.])⟦(<number>\d+(?:\.\d+)?)(<unit>[kKM])⟧(?!\w).*", _thousands),
+    (r".*?(?<![\w.])⟦(<number>\d+(?:\.\d+)?)[kK]⟧(?!\w).*", "`{number:thousands}`"),
+    (r".*?(?<![\w.])⟦(<number>\d+(?:\.\d+)?)M⟧(?!\w).*", "`{number:millions}`"),
     "fact several-facts: a fact is one atom",
     (r"(<name>NAME)\(⟦(<list>[\w\"-]+(?:\s*;\s*[\w\"-]+)+)⟧\)", _ONE_EACH),
     (r"(<name>NAME)\(⟦[\[{](<list>[^\[\]{}]+)[\]}]⟧\)", _ONE_EACH),
@@ -129,7 +101,10 @@ STATEMENTS: Table = (
     "fact dotted-attribute: there are no dotted attributes: each is a number or a predicate",
     (r"⟦(<entity>[a-z]\w*)\.(<name>[a-z]\w*)⟧\s*=\s*(<value>VALUE)", "`{keyword} {name}({entity}) = {value}`"),
     "fact word-order: a relation comes before what it relates",
-    (r"(<who>[^\W\d]\w*) ⟦(<verb>(?!is\b|of\b|has\b|in\b|trust\b)[a-z]\w*)⟧ (<whom>[^\W\d]\w*)", _related),
+    (
+        r"(<who>[^\W\d]\w*) ⟦(<verb>(?!is\b|of\b|has\b|in\b|trust\b)[a-z]\w*)⟧ (<whom>[^\W\d]\w*)",
+        "`{keyword} {verb}({who:named}, {whom:named})`",
+    ),
     "formula+fact trailing-comma: nothing follows the last comma",
     (r".*?\([^()]*?⟦,⟧\s*\).*", "remove it"),
     "query query-words: a query asks for bounds",
@@ -172,16 +147,16 @@ STATEMENTS: Table = (
     "formula argument-list: there are no lists: a rule holds for each binding by itself",
     (r"START⟦(?:findall|bagof|setof)\((<name>[A-Z]\w*)\s*,\s*(<goal>ATOM)\s*,[^()]*\)⟧.*", "`(exists {name}: {goal})`"),
     "formula quantifier-word: a quantifier names its variables before a colon",
-    (r"START⟦(?i:forall)\((<atom>ATOM)\s*,\s*(<then>ATOM)\)⟧.*", _forall),
+    (r"START⟦(?i:forall)\((<atom>ATOM)\s*,\s*(<then>ATOM)\)⟧.*", "`(forall {atom:variable}: {atom} -> {then})`"),
     (
         r"START⟦(?i:(<word>exists|forall))\((<variable>[^\W\d]\w*)\s*,\s*(<atom>ATOM)\)⟧.*",
-        lambda groups, _: f"`({groups['word'].lower()} {groups['variable']}: {groups['atom']})`",
+        "`({word:lower} {variable}: {atom})`",
     ),
-    (r"START⟦exists (<atom>ATOM)⟧.*", _exists),
+    (r"START⟦exists (<atom>ATOM)⟧.*", "`(exists {atom:variable}: {atom})`"),
     "formula quantifier-word: `any` is not a quantifier",
-    (r"START⟦any\((<atom>ATOM)\)⟧.*", _exists),
+    (r"START⟦any\((<atom>ATOM)\)⟧.*", "`(exists {atom:variable}: {atom})`"),
     "formula quantifier-word: `all` is not a quantifier",
-    (r"START⟦all\((<atom>ATOM)\)⟧.*", _forall),
+    (r"START⟦all\((<atom>ATOM)\)⟧.*", "`(forall {atom:variable}: {atom})`"),
     "formula connective-call: formulas are joined by operators, not by calls",
     (r"⟦(?i:implies)\(\s*(<one>PART)\s*,\s*(<other>PART)\s*\)⟧", "`{one} -> {other}`"),
     (r"START⟦(?:And|AND)\(\s*(<list>PART(?:\s*,\s*PART)+)\s*\)⟧.*", joined(PART, "{}", " & ", "`({})`")),
@@ -233,7 +208,7 @@ STATEMENTS: Table = (
     (
         r"(<name>[^\W\d]\w*)\s*=\s*⟦[\[{]\s*(<variable>[A-Z]) for \w+ in "
         r"(<class>\w+)(?: if (<where>[^\[\]]+?))?\s*[\]}]⟧",
-        _listed,
+        "`{class}({variable}){where:also} -> {name}({variable})`",
     ),
     "fact+query named-argument: arguments have no names: their order says which is which",
     (r"(<name>[^\W\d]\w*)⟦\((<list>\w+\s*=\s*[\w\"-]+(?:\s*,\s*\w+\s*=\s*[\w\"-]+)*)\)⟧", _POSITIONAL),

@@ -7,7 +7,7 @@ import re
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, KEYWORDS, TEXTS_UNSEARCHED
 from lnnkit.syntax.mistakes.rows import ITEM, SORTED, Groups, Table, joined
-from lnnkit.syntax.rewrite import balanced, between
+from lnnkit.syntax.rewrite import balanced
 
 _BOUNDS = "bounds are written `in [l, u]`"
 _NO_NULL = "leave it out: a comparison with an unknown number is unknown anyway"
@@ -31,15 +31,6 @@ def _head_last(groups: Groups, fault: Fault) -> str | None:
     return f"`{fault.keyword} {name}{body.removesuffix(end)} -> {head}{end}`"
 
 
-def _free(groups: Groups, _: Fault) -> str:
-    plain = re.sub(r"[?$]([^\W\d_])", lambda mark: mark[1].upper(), _asked(groups["rest"]))
-    return f"`query {plain}`"
-
-
-def _asked(text: str) -> str:
-    return " ".join(text.split()).removesuffix("?").rstrip()
-
-
 def _free_variable(_: Groups, fault: Fault) -> str:
     text = fault.source.text[fault.piece.start : fault.piece.end]
     free = next((name for name in "XYZUVW" if not re.search(rf"(?<!\w){name}(?!\w)", text)), "X1")
@@ -49,20 +40,6 @@ def _free_variable(_: Groups, fault: Fault) -> str:
 def _margin(groups: Groups, _: Fault) -> str:
     middle, margin = float(groups["number"]), float(groups["margin"])
     return f"`in [{middle - margin:.15g}, {middle + margin:.15g}]`"
-
-
-def _variable(groups: Groups, _: Fault) -> str | None:
-    if groups["at"].startswith("?") and len(groups["more"]) > 1:
-        return None  # a learnable value by its name
-    return f"a variable starts upper-case, without a mark: `{groups['first'].upper()}{groups['more']}`"
-
-
-def _compared(groups: Groups, fault: Fault) -> str:
-    sign = "!=" if "n" in groups["word"][2:].lower() and groups["word"].lower().startswith("is") else "="
-    last = fault.previous
-    operand = between(fault, len(fault.before)) or (last.text if last and last.kind == "word" else None)
-    whole = operand and fault.keyword in ("rule", "axiom", "query", None)
-    return f"`{operand} {sign} {groups['value']}`" if whole else f"`{sign}`"
 
 
 _UNEQUAL = joined(ITEM, "{name} != {:entity}", " & ")
@@ -78,13 +55,13 @@ WORDS: Table = (
         "`{keyword} {name}({who}) {value}`",
     ),
     "query query-words: a query names no variables: it asks for those that are free",
-    (r"\A\w+ ⟦\?NAME|[A-Z][\w-]*⟧\s*‸:(<rest>.*\S.*)", _free),
+    (r"\A\w+ ⟦\?NAME|[A-Z][\w-]*⟧\s*‸:(<rest>.*\S.*)", "`query {rest:free}`"),
     "query aggregate: `{at}` is no function: an aggregate names the variables that it runs over before a colon",
     (rf"\A\w+ ⟦(?i:{'|'.join(sorted(AGGREGATING))})⟧\s*‸[~¬]?NAME\s*\(", AGGREGATE_HINT),
     "query query-words: `{at}` is not part of a query",
     (
         r"\A\w+ ⟦(?i:who|whom|whose|which|what|where|is|are|does|do|find|get|if)⟧\s*‸(<rest>[~¬]?NAME\s*\(.*)",
-        lambda groups, _: f"`query {_asked(groups['rest'])}`",
+        "`query {rest:asked}`",
     ),
     "query [top AND] query-words: `{lower}` cannot be part of a query: a query returns all answers",
     (r"‸⟦(?i:order by|sort(?:ed)? by|limit|top|group by|desc|asc)⟧(?!\w)", SORTED),
@@ -105,7 +82,8 @@ WORDS: Table = (
     (r"⟦(?:\bin|=)\s*‸\[?(<low>\d*\.?\d+)\s*(?:\.\.+|-|–|to)\s*(<high>\d*\.?\d+)\]?⟧\s*\Z", "`in [{low}, {high}]`"),
     (r"⟦(?:\bin|=)\s*‸[\[($€£]\s*(<value>-?\d*\.?\d+)\s*[\])]?⟧\s*\Z", "`= {value}`"),
     "formula+line [arguments] marked-variable: `{at}` is not an argument",
-    (r"‸⟦[?$@:](<first>[^\W\d_])(<more>\w*)⟧", _variable),
+    # longer names behind `?` are those of learnable values
+    (r"‸⟦(?:[$@:]|\?(?!\w{3}))(<name>[^\W\d_]\w*)⟧", "a variable starts upper-case, without a mark: `{name:capital}`"),
     "formula+line [outside] dotted-attribute: there are no dotted attributes: each is a number or a predicate",
     (r"EDGE⟦(<name>[A-Z]\w*)‸\.(<attribute>[^\W\d_]\w*)⟧(?!\w*\()", "`{attribute}({name})`"),
     "query [top AND] query-mark: a query takes no `?`",
@@ -173,7 +151,12 @@ WORDS: Table = (
     (r"\S\s*‸⟦(?i:is (?:null|none|nan|unknown|missing|na))⟧(?!\w)", _MISSING),
     "any [outside] equals-word: `{lower}` is not an operator",
     (r"[\w)\"]\s*‸⟦(?i:i?like|contains|matches|(?:starts|ends) with)⟧ -?[\w.\"]+", TEXTS_UNSEARCHED),
-    (r"[\w)\"]\s*‸⟦(<word>(?i:is not|isnt|equals|equal to|eq|is))⟧ (<value>-?[\w.\"]+)", _compared),
+    "formula+line [outside] equals-word: `{lower}` is not an operator",
+    (r"[\w)\"]\s*‸⟦(?i:is not|isnt)⟧ (<value>-?[\w.\"]+)", "`{operand} != {value}`"),
+    (r"[\w)\"]\s*‸⟦(?i:equals|equal to|eq|is)⟧ (<value>-?[\w.\"]+)", "`{operand} = {value}`"),
+    "any [outside] equals-word: `{lower}` is not an operator",
+    (r"[\w)\"]\s*‸⟦(?i:is not|isnt)⟧ -?[\w.\"]", "`!=`"),
+    (r"[\w)\"]\s*‸⟦(?i:equals|equal to|eq|is)⟧ -?[\w.\"]", "`=`"),
     "formula+line [outside AND] where-clause: `{at}` does not belong in a formula",
     (r"‸⟦(?i:where|such that|having|with)⟧(?!\w)", "`&`"),
     "query+line [outside AND] where-clause: `{at}` does not belong in a formula",
