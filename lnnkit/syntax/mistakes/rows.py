@@ -1,6 +1,7 @@
 """The notation of the table of mistakes, and how a row of it is found.
 
-Under each heading of a table, ``KEYWORDS [CONDITIONS] CODE: MESSAGE``, stand patterns with their hints. In a pattern
+Under each heading of a table, ``KEYWORDS [CONDITIONS] CODE: MESSAGE``, stand patterns with their hints; a row of three
+has a heading of its own. In a pattern
 
 - a blank is ``\\s+``, ``(<name>`` opens a named group, and `MACROS` in capitals stand for what recurs;
 - ``⟦`` and ``⟧`` enclose what the finding points at (without them it is what the parser stopped at);
@@ -27,7 +28,8 @@ LONGEST = 400  # characters of a statement, and before the fault, that are looke
 Groups = dict[str, str]  # named groups of a match and their texts
 Hint = str | Callable[[Groups, Fault], str | None]
 Recogniser = Callable[[Fault], Diagnostic | None]
-Table = Sequence[str | tuple[str, Hint] | Recogniser]  # headings, patterns with their hints, and what takes more
+Row = tuple[str, Hint] | tuple[str, str, Hint]  # a pattern with its hint, under the heading above or its own
+Table = Sequence[str | Row | Recogniser]  # headings, rows, and what takes more than a pattern
 
 _KINDS = {  # the others are keywords; None is a line that no keyword starts
     "rule": ("rule", "axiom"), "fact": ("fact", "label"), "formula": ("rule", "axiom", "query"),
@@ -145,8 +147,8 @@ def rows(table: Table) -> Iterator[Recogniser]:
         match entry:
             case str():
                 heading = entry
-            case (pattern, hint):
-                yield _row(heading, pattern, hint)
+            case (*own, pattern, hint):
+                yield _row(own[0] if own else heading, pattern, hint)
             case _:
                 yield entry
 

@@ -46,8 +46,7 @@ def _assigned(groups: Groups, fault: Fault) -> str:
 
 
 TEXTS: Table = (
-    "any [junk] unclosed-string: this text is never closed",
-    (r'‸⟦"[^\n]*?⟧GAP*(?:\n|\Z)', 'add a `"` where it ends'),
+    ("any [junk] unclosed-string: this text is never closed", r'‸⟦"[^\n]*?⟧GAP*(?:\n|\Z)', 'add a `"` where it ends'),
     "any [junk] single-quotes: a text is written in double quotes",
     (r"‸⟦'(<text>[^'\n]*)'⟧", 'write "{text}"'),
     (r"‸⟦[“”„](<text>[^“”\n]*)[“”]⟧", 'write "{text}"'),
@@ -55,16 +54,14 @@ TEXTS: Table = (
     lambda fault: rule_name(fault.source, fault.piece),
     date_literal,
     "any [outside] time-as-number: `{hours}{minutes}` is a time where a number is expected",
-    (
-        r"(?<![\w.])⟦(<hours>\d{1,2})\s*‸(<minutes>:\d{2}(?::\d{2})?)⟧(?![\w:])",
-        lambda groups, _: hours_hint(groups["hours"] + groups["minutes"]),
-    ),
+    (r"(?<![\w.])⟦(<hours>\d{1,2})\s*‸(<minutes>:\d{2}(?::\d{2})?)⟧(?![\w:])",
+     lambda groups, _: hours_hint(groups["hours"] + groups["minutes"])),
     called_date,
-)
+)  # fmt: skip
 SPACED: Table = (
     f"any thousands-separator: {_SEPARATORS}",
     (r"(?<!\S)⟦(<number>\d{1,3})\s‸(<more>\d{3}(?: \d{3})*)⟧(?![\w.])", _DIGITS),
-)
+)  # fmt: skip
 SIGNS: Table = (
     date_in_table,
     "table [in_table STRING -NAME] unquoted-value: the value `{at}` needs quotes",
@@ -73,29 +70,21 @@ SIGNS: Table = (
     "any [junk] unique-exists: `∃!` is not a quantifier",
     (r"‸⟦∃!⟧", "`exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness"),
     (r"(?:∃|\bexists)\s*‸!", "`exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness"),
-    "any [junk] bang-negation: `!` is not the negation",
-    (r"‸!\s*[\w(]", "`~`"),
+    ("any [junk] bang-negation: `!` is not the negation", r"‸!\s*[\w(]", "`~`"),
     "any directive: `:- {word}` is a directive of Prolog",
-    (
-        rf"‸⟦:-⟧\s*(<word>{_DIRECTIVES})\b\s*(<name>[^\W\d][\w-]*)\s*/\s*(<count>\d)\.?\s*(?:\n|\Z)",
-        "remove the line, or write `predicate {name}({count:entities})`",
-    ),
+    (rf"‸⟦:-⟧\s*(<word>{_DIRECTIVES})\b\s*(<name>[^\W\d][\w-]*)\s*/\s*(<count>\d)\.?\s*(?:\n|\Z)",
+     "remove the line, or write `predicate {name}({count:entities})`"),
     (rf"‸⟦:-⟧\s*(<word>{_DIRECTIVES})\b[^\n]*(?:\n|\Z)", "remove the line: nothing has to be imported or switched on"),
-    "any [junk] backward-arrow: `<-` is not an operator",
-    (r"‸⟦<-⟧\s*(<number>\d[\d.]*)", "`< -{number}`"),
-    "any [junk] backward-arrow: `{at}` is not an operator: a rule runs forward",
-    (r"‸⟦:-|<-⟧", _forward),
+    ("any [junk] backward-arrow: `<-` is not an operator", r"‸⟦<-⟧\s*(<number>\d[\d.]*)", "`< -{number}`"),
+    ("any [junk] backward-arrow: `{at}` is not an operator: a rule runs forward", r"‸⟦:-|<-⟧", _forward),
     *(
         row
         for sign, (code, instead) in _SYMBOLS.items()
         for row in (f"any [junk] {code}: `{sign}` is not an operator here", (rf"‸⟦{re.escape(sign)}⟧", f"`{instead}`"))
     ),
-    "any slash-unequal: `/=` is not an operator",
-    (r"⟦/‸=⟧(?![=<>])", "`!=`"),
-    "any tilde-unequal: `{at}` is not an operator",
-    (r"‸⟦[~¬]=⟧", "`!=`"),
-    "any broken-arrow: `{at}` is not an operator",
-    (r"(?<![!<>=])⟦[-=]\s*‸[-=]?>⟧(?!=)", "`->`"),
+    ("any slash-unequal: `/=` is not an operator", r"⟦/‸=⟧(?![=<>])", "`!=`"),
+    ("any tilde-unequal: `{at}` is not an operator", r"‸⟦[~¬]=⟧", "`!=`"),
+    ("any broken-arrow: `{at}` is not an operator", r"(?<![!<>=])⟦[-=]\s*‸[-=]?>⟧(?!=)", "`->`"),
     "rule leading-truth: the truth of a statement is written at its end",
     (r"\A(<head>\w+ (?:NAME\s*:\s*)?)⟦(<truth>NUMBER)⟧\s*‸", _led),
     "any [outside] missing-space: `{number}-{name}` reads as one name",
@@ -108,8 +97,7 @@ SIGNS: Table = (
     f"any thousands-separator: {_SEPARATORS}",
     (r"BEHIND‸(<more>(?:[,_]\d{3})+)(?!\d)", _DIGITS),
     (r"(?<![\w.])(<number>\d{1,3}\.\d{3})‸⟦(<more>(?:\.\d{3})+)⟧(?![\d.])", _DIGITS),
-    f"any [outside] thousands-separator: {_SEPARATORS}",
-    (r"‸⟦(<number>\d{1,3})(<more>(?:_\d{3})+)⟧(?!\w)", _DIGITS),
+    (f"any [outside] thousands-separator: {_SEPARATORS}", r"‸⟦(<number>\d{1,3})(<more>(?:_\d{3})+)⟧(?!\w)", _DIGITS),
     "any [outside glued] number-base: numbers are decimal, not `{at}`",
     (r"‸⟦0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)⟧(?!\w)", lambda groups, _: f"`{int(groups['at'], 0)}`"),
     "any [outside] number-unit: a number has no unit: `{at}`",
@@ -123,9 +111,8 @@ SIGNS: Table = (
     (r"BEHINDGAP*‸%", "`{number:percent}` for `{number}%`"),
     "any decimal-comma: a number has a point, not a comma",
     (r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])", "`{number:digits}.{part}`"),
-    "any [outside] assignment: `:=` is not an operator",
-    (r"‸⟦:=⟧(<number>\s*-?[\d.])?", _assigned),
-)
+    ("any [outside] assignment: `:=` is not an operator", r"‸⟦:=⟧(<number>\s*-?[\d.])?", _assigned),
+)  # fmt: skip
 
 
 # --- loads and declarations -------------------------------------------------------------------------------------------
@@ -143,8 +130,7 @@ _LOADED = "`{keyword} {name} from {path:quoted} {list}`"
 CLAUSES: Table = (
     "table [in_table] capital-word: `{at}` in capitals is not a word of the language",
     (r"‸⟦WHERE|AND|IN|IS|NOT|NULL|MISSING|DELIMITER|TRUST|NO|TRUE|FALSE|DECIMAL|ENCODING|TRIM⟧(?!\w)", "`{lower}`"),
-    "table [in_table top AND] bad-condition: a comma cannot join conditions",
-    (r"‸,(?!\d{3}(?!\d))", "`and`"),
+    ("table [in_table top AND] bad-condition: a comma cannot join conditions", r"‸,(?!\d{3}(?!\d))", "`and`"),
     "table [in_table top AND] bad-condition: conditions are joined by `and` alone",
     (r"‸(?:or(?!\w)|\||∨)", 'write one statement for each, or `in ("a", "b")` for several values of one column'),
     "table [in_table] bad-condition: `{at}` cannot follow `is`",
@@ -152,10 +138,8 @@ CLAUSES: Table = (
     "table [in_table] bad-condition: `{at}` cannot deny a condition",
     (r"(?:\bwhere|\band|&)\s*‸⟦not|~|¬⟧", "`!=`, or `is not null`"),
     "table [in_table IS] bad-condition: `between` is not an operator",
-    (
-        r"⟦(<column>COLUMN)\s*‸(?i:between) (<low>CELL) (?i:and|&|,) (<high>CELL)⟧(?![\w.-])",
-        "`{column} >= {low} and {column} <= {high}`",
-    ),
+    (r"⟦(<column>COLUMN)\s*‸(?i:between) (<low>CELL) (?i:and|&|,) (<high>CELL)⟧(?![\w.-])",
+     "`{column} >= {low} and {column} <= {high}`"),
     "table [in_table IS] bad-condition: `not in` is not an operator",
     (r"⟦(<column>COLUMN)\s*‸(?i:not in)\s*\(\s*(<list>CELLS)\s*\)⟧", joined(ITEM, "{column} != {}", " and ")),
     "table load-order: a {keyword} names the predicate, then the file, then the columns",
@@ -178,23 +162,19 @@ CLAUSES: Table = (
     (r"⟦\bheader\s*‸[=:]\s*(?i:false|no|none|0)⟧(?!\w)", "`no header`"),
     (r"⟦\bheader\s*‸[=:]\s*\w+⟧", "`header`"),
     "table [nested column] load-words: a condition cannot stand in the list of columns",
-    (
-        r"⟦(<column>COLUMN)\s*‸(<test>(?:[<>]=?|!=|=)\s*(?:\"[^\"\n]*\"|-?[\d.]+))⟧(?=\s*[,)])",
-        "write it after the columns: `where {column} {test}`",
-    ),
+    (r"⟦(<column>COLUMN)\s*‸(<test>(?:[<>]=?|!=|=)\s*(?:\"[^\"\n]*\"|-?[\d.]+))⟧(?=\s*[,)])",
+     "write it after the columns: `where {column} {test}`"),
     "sort declaration: a sort does not list its entities: facts and tables name them",
     (r"\A\w+ (<name>\S+?)\s*‸[=:({\[]", "`sort {name}`"),
-    "logic declaration: the name of the logic follows the word",
-    (r"\A\w+\s*‸[=:]\s*(<name>\w+)", "`logic {name}`"),
+    ("logic declaration: the name of the logic follows the word", r"\A\w+\s*‸[=:]\s*(<name>\w+)", "`logic {name}`"),
     "declaration [=DIVIDE] predicate-arity: the arity is not written as `{at}`",
     (r"\S\s*‸⟦/\s*(<count>\d)⟧\b", "`{keyword} {previous}({count:entities})`"),
-    "table [=DIVIDE] predicate-arity: the arity is not written as `{at}`",
-    (r"\S\s*‸⟦/\s*\d⟧\b", "leave it out"),
-)
+    ("table [=DIVIDE] predicate-arity: the arity is not written as `{at}`", r"\S\s*‸⟦/\s*\d⟧\b", "leave it out"),
+)  # fmt: skip
 EXPRESSIONS: Table = (
     "load [in_table top calculated] bad-condition: a condition compares a column with a value or another column",
     (r"(<name>[\w-]+) from \"(<path>[^\"\n]+)\"\s*\((<columns>[\w\s,]+)\) where (<test>[^{}\[\]\\]*)", _selected),
-)
+)  # fmt: skip
 DECLARATIONS: Table = (
     "declaration declaration: an argument is declared by its sort alone",
     (r"(<name>[\w-]+)\((<sorts>[^()]*:[^()]*)\)(<closed> closed)?", _LISTED),
@@ -205,14 +185,12 @@ DECLARATIONS: Table = (
     (r"(<name>[\w-]+(?:\([^()]*\))?) open", "`{keyword} {name}`"),
     "declaration declaration: a declaration gives no value",
     (r"(<name>[\w-]+) = (<value>\S+)", "`{keyword} {name}`, and its value as `fact {name} = {value}`"),
-    (
-        r"(<name>(<number>[\w-]+)\([^()]*\)) = (<value>\S+)",
-        "`{keyword} {name}`, and its value as `fact {number}(...) = {value}`",
-    ),
+    (r"(<name>(<number>[\w-]+)\([^()]*\)) = (<value>\S+)",
+     "`{keyword} {name}`, and its value as `fact {number}(...) = {value}`"),
     "declaration declaration: the sorts of the arguments stand in parentheses",
     (r"(<name>[\w-]+)\s*:\s*(<sorts>[\w-]+(?:\s*,\s*[\w-]+)*)(<closed> closed)?", _LISTED),
     "declaration declaration: sorts are separated by commas",
     (r"(<name>[\w-]+)\((<sorts>[\w-]+(?:,?\s+[\w-]+)+)\)(<closed> closed)?", _LISTED),
     "number declaration: a number has no further type",
     (r"(<name>[\w-]+(?:\([^()]*\))?) (?::\s*)?(?:int|integer|float|double|real|decimal)", "`number {name}`"),
-)
+)  # fmt: skip

@@ -78,10 +78,8 @@ _LINES: Table = (
     "line declaration: `{at}` belongs to a declaration",
     (r"⟦closed⟧\s*:\s*(<name>NAME)\s*(?:/\s*(<count>\d+))?", "`predicate {name}({count:entities}) closed`"),
     (r"⟦open⟧\s*:\s*(<name>NAME)\s*(?:/\s*(<count>\d+))?", "`predicate {name}({count:entities})`"),
-    "line query-mark: `{at}` cannot start a query",
-    (r"⟦\?-?⟧\s*(<asked>[^\W\d_~¬(].*?|[~¬(].*?)[.?]?", _query),
-    "line query-mark: `?` cannot end a query",
-    (r"⟦(<atom>NAME\([^()]*\))\s*\?⟧", "`query {atom}`"),
+    ("line query-mark: `{at}` cannot start a query", r"⟦\?-?⟧\s*(<asked>[^\W\d_~¬(].*?|[~¬(].*?)[.?]?", _query),
+    ("line query-mark: `?` cannot end a query", r"⟦(<atom>NAME\([^()]*\))\s*\?⟧", "`query {atom}`"),
     "line declaration: `{at}` comes after the predicate",
     (r"⟦closed⟧ (<rest>predicate\s.+)", "`{rest} closed`"),
     (r"⟦open⟧ (<rest>predicate\s.+)", "`{rest}`"),
@@ -90,39 +88,27 @@ _LINES: Table = (
     "line missing-keyword: `{at}` is not a keyword",
     (r"⟦print|display⟧ (<atom>NAME\([^()]*\))\.?", "`query {atom}`"),
     (r"⟦explain|why|print|display|run|check|eval⟧(?: (<atom>NAME\([^()]*\)))?\.?", _command),
-    (
-        r"⟦(?i:let|const|set|constant|param|parameter)⟧ (<name>NAME)\s*=\s*(<value>-?[\d.]+)",
-        "`number {name}`, and below it `fact {name} = {value}`",
-    ),
-    (
-        r"⟦(?i:let|def|define|set)⟧ (<head>NAME\([^()]*\))\s*(?::=|:-|=|:|<->|as)\s*"
-        r"(?:(?i:return) )?(<body>[^=].*[^.:])\.?",
-        _defined,
-    ),
+    (r"⟦(?i:let|const|set|constant|param|parameter)⟧ (<name>NAME)\s*=\s*(<value>-?[\d.]+)",
+     "`number {name}`, and below it `fact {name} = {value}`"),
+    (r"⟦(?i:let|def|define|set)⟧ (<head>NAME\([^()]*\))\s*(?::=|:-|=|:|<->|as)\s*"
+     r"(?:(?i:return) )?(<body>[^=].*[^.:])\.?",
+     _defined),
     (r"⟦(?i:include|require|use|using|source|consult|from)⟧ (<path>\"[^\"]+\")(?: (?i:import) .*)?", "`import {path}`"),
     (r"⟦(?i:table|read|csv|data|read_csv)⟧ (<name>NAME) (?i:from) (<rest>\".*)", "`load {name} from {rest}`"),
     (r"⟦(?i:var|variable|variables)⟧ NAMES", "remove the line: variables start upper-case, and are not declared"),
-    (
-        r"⟦(?i:entity|entities|constant|individual|object)⟧ NAMES",
-        "remove the line: entities are named by facts, and are not declared",
-    ),
-    (
-        r"⟦(?i:type|domain|class|kind|concept)⟧ (<name>NAME)",
-        "`sort {name}`, or leave it out: a declaration names its sorts",
-    ),
+    (r"⟦(?i:entity|entities|constant|individual|object)⟧ NAMES",
+     "remove the line: entities are named by facts, and are not declared"),
+    (r"⟦(?i:type|domain|class|kind|concept)⟧ (<name>NAME)",
+     "`sort {name}`, or leave it out: a declaration names its sorts"),
     (r"⟦(?i:num|int|integer|float|double|real|attribute|function)⟧ (<name>NAME(?:\([^()]*\))?)", "`number {name}`"),
     (r"⟦\.?\w+⟧ (<rest>[\w~¬\"(].*\(.*|\(.*)", _keyword),
-    (
-        r"⟦(?i:train|learn|fit)⟧(?:\s.*)?",
-        "a `rule` is trained by `lnnkit train FILE -o OUT`: write its learnable numbers as `?`",
-    ),
+    (r"⟦(?i:train|learn|fit)⟧(?:\s.*)?",
+     "a `rule` is trained by `lnnkit train FILE -o OUT`: write its learnable numbers as `?`"),
     "line sql-statement: `{at}` is not a keyword: this is not SQL",
-    (
-        r"⟦(?i:insert|update|create)⟧\s.*",
-        'state a row as `fact P(anna, bob)`, or read a table with `load P from "p.csv"`',
-    ),
+    (r"⟦(?i:insert|update|create)⟧\s.*",
+     'state a row as `fact P(anna, bob)`, or read a table with `load P from "p.csv"`'),
     (r"⟦(?i:select|delete|with)⟧\s.*", _ASKED_IN_SQL),
-)
+)  # fmt: skip
 _ROWS = tuple(rows(_LINES))
 
 
