@@ -7,11 +7,7 @@ import re
 from lnnkit.syntax.dates import days
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import unglued
-from lnnkit.syntax.mistakes.recognisers import (
-    foreign_function,
-    interval_in_body,
-    unclosed_group,
-)
+from lnnkit.syntax.mistakes.recognisers import foreign_function, unclosed_group
 from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table
 from lnnkit.syntax.rewrite import as_entity, balanced, between, by_cases
 
@@ -37,12 +33,6 @@ def _quotient(groups: Groups, _: Fault) -> str:
     return f"`= {float(groups['sign'] + groups['number']) / float(groups['divisor']):.15g}`"
 
 
-def _dashed(groups: Groups, _: Fault) -> str:
-    name = " ".join(f"{groups['first']} {groups['more']}".split())
-    groups["name"] = name
-    return f'`{name.replace(" ", "-")}:` or `"{name}":`'
-
-
 def _cases(groups: Groups, _: Fault) -> str:
     cases = by_cases(groups["at"] + groups["call"] + groups["more"])
     return f"`{cases}`" if cases else "write a rule for each case: `P -> Q` for if P then Q, `~P -> R` for else R"
@@ -51,6 +41,15 @@ def _cases(groups: Groups, _: Fault) -> str:
 def _between_atoms(groups: Groups, fault: Fault) -> str:
     sign = {"AND": "&", "OR": "|", "XOR": "xor", "IMPLIES": "->", "IFF": "<->"}[fault.token or ""]
     return f"join atoms instead: `{groups['applied']}(...) {sign} {groups['applied']}(...)`"
+
+
+def _bounded(groups: Groups, fault: Fault) -> str:
+    low, high, operand = groups["low"], groups["high"], groups["operand"]
+    compared = f"{low} <= {operand} <= {high}" if "(" in operand else "l <= age(X) <= u"
+    if not all(re.fullmatch(r"0?\.\d+|[01](?:\.0*)?", end) for end in (low, high)):
+        return f"`{compared}`"
+    truth = f"the bounds of a statement are written at its end: `{groups['at']}`"
+    return f"a number is compared: `{compared}`; {'a query takes no bounds' if fault.keyword == 'query' else truth}"
 
 
 def _glued(groups: Groups, _: Fault) -> str | None:
@@ -67,6 +66,12 @@ def _one_of(groups: Groups, fault: Fault) -> str | None:
     atom = held.endswith(")")
     cases = [f"{held[:-1]}, {entity})" if atom else f"{held} = {entity}" for entity in map(as_entity, items)]
     return f"`({' | '.join(cases)})`" if len(cases) > 1 else f"`{cases[0]}`"
+
+
+def _selected(groups: Groups, _: Fault) -> str:
+    test = re.sub(r'"([^"]*)"', r"'\1'", " ".join(groups["test"].split()))
+    select = f"select {', '.join(groups['columns'].replace(',', ' ').split())} from '{groups['path']}' where {test}"
+    return f'`load {groups["name"]} from query "{select}"`, in the SQL of DuckDB'
 
 
 PLACES: Table = (
@@ -152,7 +157,12 @@ PLACES: Table = (
     (r"\bin\s*‸\(", "`in [l, u]`"),
     (r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*,\s*(<high>[^\s,()\[\]]+)\s*‸\)", "`in [{low}, {high}]`"),
     unclosed_group,
-    interval_in_body,
+    "query [top] query-bounds: a query takes no bounds: it asks for them",
+    (r"‸⟦in\s*INTERVAL⟧\s*\Z", "remove them"),
+    (r"⟦in\s*INTERVAL⟧\s*‸\Z", "remove them"),
+    "formula+line [bounded] interval-in-body: `in [l, u]` bounds a whole statement, not a part of it",
+    (r"‸⟦in\s*INTERVAL⟧", _bounded),
+    (r"⟦in\s*INTERVAL⟧\s*‸", _bounded),
     "any [top =RPAR|RSQB|RBRACE] unmatched-bracket: this `{at}` closes nothing",
     (r"‸", "remove it, or open the group that it should close"),
     f"rule [top] wrong-bounds: {_BOUNDS}",
@@ -201,11 +211,14 @@ PLACES: Table = (
      "`{keyword} ({at} {names}: {rest}) {more}`"),
     "formula aggregate: beside an operator an aggregate is in parentheses",
     (r"⟦count|sum|mean|min|max⟧ ‸(<names>NAMES)\s*:", "`({at} {names}: ...)`"),
-    "rule rule-name: a name must be one word, not `{name}`",
-    (r"\A\w+ (<first>\w+(?:GAP+\w+)*)\s*‸(<more>(?:\w+GAP+)*\w+)\s*:(?!-)", _dashed),
+    "rule rule-name: a name must be one word, not `{first:words} {more:words}`",
+    (r"\A\w+ (<first>\w+(?:GAP+\w+)*)\s*‸(<more>(?:\w+GAP+)*\w+)\s*:(?!-)",
+     '`{first:dashed}-{more:dashed}:` or `"{first:words} {more:words}":`'),
     "any [path] unquoted-path: the path `{at}` needs quotes",
     (r"\b(?:from|import)\s*‸⟦[\w./~\\-][^\s(]*+⟧(?!\s*\")", 'write "{at}"'),
     "any [=IFF|XOR] chained-connective: `{at}` does not chain",
     (r"(?:<->|<=>|↔|⇔|\biff\b)GROUPS‸⟦<->|<=>|↔|⇔|iff⟧", "use parentheses to show which comes first"),
     (r"(?:\bxor\b|⊕)GROUPS‸⟦xor|⊕⟧", "use parentheses to show which comes first"),
+    "load [in_table top calculated] bad-condition: a condition compares a column with a value or another column",
+    (r"(<name>[\w-]+) from \"(<path>[^\"\n]+)\"\s*\((<columns>[\w\s,]+)\) where (<test>[^{}\[\]\\]*)", _selected),
 )  # fmt: skip

@@ -7,8 +7,8 @@ import re
 
 from lnnkit.syntax.dates import hours_hint
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.mistakes.recognisers import called_date, comment, date_in_table, date_literal, rule_name
-from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table, joined
+from lnnkit.syntax.mistakes.recognisers import called_date, comment, date_in_table, date_literal
+from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table, joined, rows
 from lnnkit.syntax.rewrite import as_rule, truth_before
 
 # Text at the fault -> code, what to write instead. Longest first.
@@ -23,6 +23,8 @@ _SYMBOLS = {
 _SEPARATORS = "a number has no separators"
 _DIRECTIVES = "dynamic|discontiguous|table|use_module|initialization|set_prolog_flag|module"
 _DIGITS = "`{number:digits}{more:digits}`"
+_LISTED = "`{keyword} {name}({sorts:sorts}){closed}`"
+_LOADED = "`{keyword} {name} from {path:quoted} {list}`"
 _UNIT = "`{number}`, and put the unit into the name"
 
 
@@ -45,22 +47,33 @@ def _assigned(groups: Groups, fault: Fault) -> str:
     return f"`{rule}`" if rule else "`=`"
 
 
+def _named(groups: Groups, fault: Fault) -> str | None:
+    """What to write for `r1 =`, unless that may be a variable, an entity that the statement mentions, or a number."""
+    name = groups["name"]
+    numeric = rf"^\s*(?:number\s+{re.escape(name)}\b|import\b)"
+    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", groups["compared"]) or (
+        not name.startswith('"') and re.search(numeric, fault.source.text, re.MULTILINE)
+    ):
+        return None
+    short = re.sub(r"\W+", "-", name.strip('"')).strip("-") or "r1"
+    return f"`{short}:`"
+
+
+# `rule r1 = P(X) -> Q(X)` parses, `rule r1 := ...` does not
+_NAME_PATTERN = r"⟦(<name>\"[^\"\n]*\"|[^\W\d][\w-]*)\s*:?=⟧(<compared>\s*[~¬(]*[^\W\d][\w-]*\([^()]*\).*)"
+(RULE_NAMED,) = rows([("rule rule-name: a rule's name has a colon", _NAME_PATTERN, _named)])
 TEXTS: Table = (
     ("any [junk] unclosed-string: this text is never closed", r'‸⟦"[^\n]*?⟧GAP*(?:\n|\Z)', 'add a `"` where it ends'),
     "any [junk] single-quotes: a text is written in double quotes",
     (r"‸⟦'(<text>[^'\n]*)'⟧", 'write "{text}"'),
     (r"‸⟦[“”„](<text>[^“”\n]*)[“”]⟧", 'write "{text}"'),
     lambda fault: comment(fault.source, fault.piece, fault.start + 1),
-    lambda fault: rule_name(fault.source, fault.piece),
+    RULE_NAMED,
     date_literal,
     "any [outside] time-as-number: `{hours}{minutes}` is a time where a number is expected",
     (r"(?<![\w.])⟦(<hours>\d{1,2})\s*‸(<minutes>:\d{2}(?::\d{2})?)⟧(?![\w:])",
      lambda groups, _: hours_hint(groups["hours"] + groups["minutes"])),
     called_date,
-)  # fmt: skip
-SPACED: Table = (
-    f"any thousands-separator: {_SEPARATORS}",
-    (r"(?<!\S)⟦(<number>\d{1,3})\s‸(<more>\d{3}(?: \d{3})*)⟧(?![\w.])", _DIGITS),
 )  # fmt: skip
 SIGNS: Table = (
     date_in_table,
@@ -113,21 +126,9 @@ SIGNS: Table = (
     (r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])", "`{number:digits}.{part}`"),
     ("any [outside] assignment: `:=` is not an operator", r"‸⟦:=⟧(<number>\s*-?[\d.])?", _assigned),
 )  # fmt: skip
-
-
-# --- loads and declarations -------------------------------------------------------------------------------------------
-
-
-def _selected(groups: Groups, _: Fault) -> str:
-    test = re.sub(r'"([^"]*)"', r"'\1'", " ".join(groups["test"].split()))
-    select = f"select {', '.join(groups['columns'].replace(',', ' ').split())} from '{groups['path']}' where {test}"
-    return f'`load {groups["name"]} from query "{select}"`, in the SQL of DuckDB'
-
-
-_LISTED = "`{keyword} {name}({sorts:sorts}){closed}`"
-_LOADED = "`{keyword} {name} from {path:quoted} {list}`"
-
 CLAUSES: Table = (
+    f"any thousands-separator: {_SEPARATORS}",
+    (r"(?<!\S)⟦(<number>\d{1,3})\s‸(<more>\d{3}(?: \d{3})*)⟧(?![\w.])", _DIGITS),
     "table [in_table] capital-word: `{at}` in capitals is not a word of the language",
     (r"‸⟦WHERE|AND|IN|IS|NOT|NULL|MISSING|DELIMITER|TRUST|NO|TRUE|FALSE|DECIMAL|ENCODING|TRIM⟧(?!\w)", "`{lower}`"),
     ("table [in_table top AND] bad-condition: a comma cannot join conditions", r"‸,(?!\d{3}(?!\d))", "`and`"),
@@ -170,10 +171,6 @@ CLAUSES: Table = (
     "declaration [=DIVIDE] predicate-arity: the arity is not written as `{at}`",
     (r"\S\s*‸⟦/\s*(<count>\d)⟧\b", "`{keyword} {previous}({count:entities})`"),
     ("table [=DIVIDE] predicate-arity: the arity is not written as `{at}`", r"\S\s*‸⟦/\s*\d⟧\b", "leave it out"),
-)  # fmt: skip
-EXPRESSIONS: Table = (
-    "load [in_table top calculated] bad-condition: a condition compares a column with a value or another column",
-    (r"(<name>[\w-]+) from \"(<path>[^\"\n]+)\"\s*\((<columns>[\w\s,]+)\) where (<test>[^{}\[\]\\]*)", _selected),
 )  # fmt: skip
 DECLARATIONS: Table = (
     "declaration declaration: an argument is declared by its sort alone",

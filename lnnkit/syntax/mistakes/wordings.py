@@ -49,9 +49,8 @@ WORDS: Table = (
     (r"\A\w+ (<name>NAME\s*: |)(<head>.+)‸⟦(?i:if|when|whenever|provided(?: that)?|because|given)⟧(?!\w)", _head_last),
     "fact fact-order: a {keyword} names its predicate, and the entities in parentheses",
     (r"(<who>NAME) (?i:is)(?: (?i:an?))? (<name>(?!UNSAID\s*\Z)NAME)", "`{keyword} {name}({who})`"),
-    (r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|UNSAID)(?![\w-]))NAME)", "`{keyword} {name}({who})`"),
-    (r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|UNSAID)(?![\w-]))NAME)\s*(<value>=\s*-?[\d.]+)",
-     "`{keyword} {name}({who}) {value}`"),
+    (r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|UNSAID)(?![\w-]))NAME)(?:\s*(<value>=\s*-?[\d.]+))?",
+     "`{keyword} {name}({who}){value:valued}`"),
     "query query-words: a query names no variables: it asks for those that are free",
     (r"\A\w+ ⟦\?NAME|[A-Z][\w-]*⟧\s*‸:(<rest>.*\S.*)", "`query {rest:free}`"),
     "query aggregate: `{at}` is no function: an aggregate names the variables that it runs over before a colon",
@@ -93,17 +92,13 @@ WORDS: Table = (
     "formula+line [AND] unless: `{at}` is not a word of the language",
     (r"‸⟦(?i:unless|except|but not|without)⟧(?!\w)", "`& ~` in the body"),
     "formula+line [junk] unknown-operator: `%` is not an operator: remainders are not computed",
-    (
-        r"\)\s*‸%\s*\(?\s*[\w.]+\s*\)?\s*(?:[<>=!]|\Z)",
-        "give each entity the remainder as a number or predicate of its own: `even(X)`",
-    ),
+    (r"\)\s*‸%\s*\(?\s*[\w.]+\s*\)?\s*(?:[<>=!]|\Z)",
+     "give each entity the remainder as a number or predicate of its own: `even(X)`"),
     # by a number; or by an atom, and then compared or calculated with
     "formula+line [junk] unknown-operator: `//` is not an operator",
-    (
-        r"[\w.)]\s*‸⟦//⟧GAP*(?:\d[\d.]*\s*(?:[<>=!≤≥≠+*^&|)-]|\Z|\n)|\(?\s*NAME\s*\([^"
-        r"()\n]*\)\s*\)?\s*(?:[<>!≤≥≠+*^]|=(?!>)))",
-        "`/`, which keeps the fraction; a whole part is compared with both ends: `3 <= a / b < 4`",
-    ),
+    (r"[\w.)]\s*‸⟦//⟧GAP*(?:\d[\d.]*\s*(?:[<>=!≤≥≠+*^&|)-]|\Z|\n)|\(?\s*NAME\s*\([^"
+     r"()\n]*\)\s*\)?\s*(?:[<>!≤≥≠+*^]|=(?!>)))",
+     "`/`, which keeps the fraction; a whole part is compared with both ends: `3 <= a / b < 4`"),
     "any [junk] foreign-comment: `{at}` does not start a comment",
     (r"(?<!\d)‸⟦%+⟧", "a comment starts with `#`"),
     (r"‸⟦//+|/\*⟧", "a comment starts with `#`"),
