@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lnnkit.check.findings import MOST, SEARCHES, OneEdit, error, nearest, warning, without_numbers
-from lnnkit.check.program import ENTITY, named_entities
+from lnnkit.check.program import ENTITY, Predicate, named_entities
 from lnnkit.check.symbols import Formula, Mention, Symbols
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
@@ -220,12 +220,15 @@ def asked(symbols: Symbols, severity: Severity = "warning") -> Iterator[Diagnost
     formulas = [formula for formula in symbols.formulas if formula.kind == "query" and symbols.complete]
     mentions = [mention for formula in formulas for mention in constants(formula)]
     names = {mention.name for mention in mentions if not symbols.doubtful(mention.name)}
-    sorted_ = {(_sort(mention, symbols), mention.name) for mention in mentions if mention.name in names}
+    sorted_ = {
+        (sort_of(mention, symbols.resolved) or ENTITY, mention.name) for mention in mentions if mention.name in names
+    }
     members = _members(symbols, {pair for pair in sorted_ if pair[0] != ENTITY})
     stated = known(symbols, names) | (names & {text for _, _, text in _stated(symbols)}) if names else set()
     seen, searches = set[_SortMember](), 0
     for mention in mentions:
-        member = ENTITY if mention.name not in stated else _sort(mention, symbols), mention.name
+        sort = sort_of(mention, symbols.resolved) if mention.name in stated else None
+        member = sort or ENTITY, mention.name
         if mention.name not in names or member in seen:
             continue
         seen.add(member)
@@ -245,10 +248,11 @@ def asked(symbols: Symbols, severity: Severity = "warning") -> Iterator[Diagnost
             yield warning("entity-of-another-sort", mention.span, message, f"{hint}: `predicate P({member[0]})`")
 
 
-def _sort(mention: Mention, symbols: Symbols) -> str:
-    """The sort of an argument's place; ``entity`` for an operand of a comparison."""
-    sorts = symbols.resolved[mention.atom.name].sorts if mention.atom and mention.atom.name in symbols.resolved else ()
-    return sorts[mention.position] if mention.position < len(sorts) else ENTITY
+def sort_of(mention: Mention, predicates: Mapping[str, Predicate]) -> str | None:
+    """The sort of an argument's place; None for an operand of a comparison, and where ``predicates`` has no such
+    place."""
+    sorts = predicates[mention.atom.name].sorts if mention.atom and mention.atom.name in predicates else ()
+    return sorts[mention.position] if mention.position < len(sorts) else None
 
 
 # --- what the program has ---------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from lnnkit.check.findings import error, name_span, warning
 from lnnkit.check.predicates import supplied
 from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import Formula, Symbols, ends, fact, stated_fact
-from lnnkit.check.walk import aggregated, asserted, children, conjuncts, nodes, signed, unweighted, with_signs
+from lnnkit.check.walk import aggregated, asserted, atoms, children, conjuncts, signed, unweighted, with_signs
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression, format_predicate, format_statement
@@ -294,7 +294,7 @@ def _close(reached: set[SignedPredicate], statements: Sequence[SignedFormula]) -
     """Add all sides that statements may propose, until nothing changes."""
     readers: dict[str, list[int]] = {}
     for place, (root, _) in enumerate(statements):
-        for name in {node.name for node in nodes(root) if isinstance(node, ast.Atom)}:
+        for name in {atom.name for atom in atoms(root)}:
             readers.setdefault(name, []).append(place)
     due = dict.fromkeys(range(len(statements)))
     while due:

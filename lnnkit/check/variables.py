@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-from lnnkit.check.entity_names import namesakes, variable_like_entity
+from lnnkit.check.entity_names import namesakes, sort_of, variable_like_entity
 from lnnkit.check.findings import error, find, place, repeated, warning
 from lnnkit.check.predicates import arity_of, heads
 from lnnkit.check.program import ENTITY, Predicate
@@ -40,7 +40,7 @@ def sorts(symbols: Symbols) -> Iterator[Diagnostic]:
     for formula in symbols.formulas:
         declared = symbols.resolved if formula.kind == "query" else symbols.declared
         for mentions in grouped(formula.mentions).values():
-            sorted_ = [(mention, _sort(mention, declared)) for mention in mentions]
+            sorted_ = [(mention, sort_of(mention, declared)) for mention in mentions]
             known = [(mention, sort) for mention, sort in sorted_ if sort not in (None, ENTITY)]
             for mention, sort in [(mention, sort) for mention, sort in known if sort != known[0][1]][:1]:
                 first, one = known[0]
@@ -65,13 +65,6 @@ def grouped(mentions: Iterable[Mention]) -> dict[Scoped, list[Mention]]:
         if mention.variable:
             groups.setdefault((mention.name, id(mention.binder) if mention.binder else 0), []).append(mention)
     return groups
-
-
-def _sort(mention: Mention, declared: Mapping[str, Predicate]) -> str | None:
-    if mention.atom is None or mention.atom.name not in declared:
-        return None
-    positions = declared[mention.atom.name].sorts
-    return positions[mention.position] if mention.position < len(positions) else None
 
 
 def resolve_predicates(symbols: Symbols) -> dict[str, Predicate]:
@@ -104,7 +97,7 @@ def _classes(formulas: Sequence[Formula], declared: Mapping[str, Predicate]) -> 
             for mention in mentions:
                 if mention.atom is None:
                     continue
-                sort = _sort(mention, declared)
+                sort = sort_of(mention, declared)
                 if sort is not None:
                     given.append(((index, scoped), sort))
                 elif mention.atom.name not in declared:
@@ -121,7 +114,7 @@ def variable_sorts(formula: Formula, predicates: Mapping[str, Predicate]) -> dic
     """The sort of each variable of a formula, by (name, binder)."""
     resolved: dict[Scoped, str] = {}
     for scoped, mentions in grouped(formula.mentions).items():
-        sorts = {sort for mention in mentions if (sort := _sort(mention, predicates)) is not None}
+        sorts = {sort for mention in mentions if (sort := sort_of(mention, predicates)) is not None}
         resolved[scoped] = min(sorts - {ENTITY}, default=ENTITY)
     return resolved
 

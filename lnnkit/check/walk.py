@@ -181,18 +181,19 @@ def positive(formula: ast.Expression) -> Iterator[ast.Atom]:
     return (atom for atom, sign in signed(formula) if sign > 0)
 
 
+def atoms(formula: ast.Expression) -> Iterator[ast.Atom]:
+    """The atoms of a formula or a term, left before right."""
+    return (node for node in nodes(formula) if isinstance(node, ast.Atom))
+
+
 def measured(formula: ast.Expression) -> Iterator[ast.Atom]:
     """The atoms inside comparisons: numbers of entities."""
-    for node in nodes(formula):
-        if isinstance(node, ast.Comparison):
-            yield from (below for below in nodes(node) if isinstance(below, ast.Atom))
+    return (atom for node in nodes(formula) if isinstance(node, ast.Comparison) for atom in atoms(node))
 
 
 def aggregated(formula: ast.Expression) -> Iterator[ast.Atom]:
     """The atoms of the conditions of aggregates."""
-    for node in nodes(formula):
-        if isinstance(node, ast.Aggregate):
-            yield from (below for below in nodes(node.operands[-1]) if isinstance(below, ast.Atom))
+    return (atom for node in nodes(formula) if isinstance(node, ast.Aggregate) for atom in atoms(node.operands[-1]))
 
 
 def signed(formula: ast.Expression) -> Iterator[tuple[ast.Atom, int]]:

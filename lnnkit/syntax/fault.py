@@ -50,10 +50,10 @@ class Fault:
     piece: Slice
     start: int
     end: int
-    token: str | None
-    expected: frozenset[str]
-    before: tuple[Lexeme, ...]
-    open: tuple[int, ...]
+    token: str | None = None
+    expected: frozenset[str] = frozenset()
+    before: tuple[Lexeme, ...] = ()
+    open: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, error: UnexpectedInput, source: Source, shadow: str, piece: Slice) -> Fault:

@@ -98,6 +98,13 @@ def between(fault: Fault, place: int) -> str | None:
     return None
 
 
+def operand_before(fault: Fault, start: int) -> str:
+    """The text of the atom that ends before an offset, or before the comparison there; empty if there is none."""
+    place = sum(lexeme.start < start for lexeme in fault.before)
+    compared = place > 1 and re.search(r"[<>=]$|^in$", fault.before[place - 1].text)
+    return between(fault, place - 1 if compared else place) or ""
+
+
 def as_entity(item: str) -> str:
     """An item of a list, in quotes unless it has them or needs none."""
     return item if item.startswith('"') or is_name(item) else format_string(item)

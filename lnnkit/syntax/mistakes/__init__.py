@@ -10,12 +10,12 @@ from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.fault import Fault, plain
 from lnnkit.syntax.mistakes.places import PLACES
 from lnnkit.syntax.mistakes.rows import rows
-from lnnkit.syntax.mistakes.signs_and_clauses import CLAUSES, DECLARATIONS, EXPRESSIONS, SIGNS, SPACED, TEXTS
+from lnnkit.syntax.mistakes.signs_and_clauses import CLAUSES, DECLARATIONS, SIGNS, TEXTS
 from lnnkit.syntax.mistakes.statements import STATEMENTS
 from lnnkit.syntax.mistakes.wordings import WORDS
 
 # Order matters where two recognisers match: the more certain or more specific one comes first.
-_TABLES = (TEXTS, STATEMENTS, SPACED, CLAUSES, SIGNS, WORDS, DECLARATIONS, PLACES, EXPRESSIONS)
+_TABLES = (TEXTS, STATEMENTS, CLAUSES, SIGNS, WORDS, DECLARATIONS, PLACES)
 MISTAKES = tuple(recogniser for table in _TABLES for recogniser in rows(table))
 
 

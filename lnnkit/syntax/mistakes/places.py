@@ -6,13 +6,8 @@ import re
 
 from lnnkit.syntax.dates import date_text, days
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.mistakes.recognisers import (
-    chained,
-    foreign_function,
-    glued_quantifier,
-    interval_in_body,
-    unclosed_group,
-)
+from lnnkit.syntax.identifiers import unglued
+from lnnkit.syntax.mistakes.recognisers import foreign_function, unclosed_group
 from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table
 from lnnkit.syntax.rewrite import as_entity, balanced, between, by_cases
 
@@ -28,20 +23,6 @@ def _ends(groups: Groups, fault: Fault) -> str:
     return f"`{low} <= {operand} <= {high}`"
 
 
-def _again(groups: Groups, fault: Fault) -> str | None:
-    signs = (">", ">=", "<", "<=", "=")
-    place = next((i for i in range(len(fault.before) - 1, 0, -1) if fault.before[i].text in signs), 0)
-    operand = between(fault, place) if place else None
-    return f"name it again: `{operand} {groups['sign']} {groups['value']}`" if operand else None
-
-
-def _range(groups: Groups, fault: Fault) -> str | None:
-    operand = between(fault, len(fault.before) - (2 if groups.get("number") else 1))
-    if operand is None or "(" not in operand:
-        return None
-    return f"`{groups.get('number') or groups['low']} <= {operand} <= {groups['high']}`"
-
-
 def _one_sided(groups: Groups, _: Fault) -> str:
     end, upward = groups["end"], groups["sign"][0] in ">≥"
     number, truth = (f"[{end}, inf]", f"[{end}, 1]") if upward else (f"[-inf, {end}]", f"[0, {end}]")
@@ -54,12 +35,6 @@ def _quotient(groups: Groups, _: Fault) -> str:
     return f"`= {float(groups['sign'] + groups['number']) / float(groups['divisor']):.15g}`"
 
 
-def _dashed(groups: Groups, _: Fault) -> str:
-    name = " ".join(f"{groups['first']} {groups['more']}".split())
-    groups["name"] = name
-    return f'`{name.replace(" ", "-")}:` or `"{name}":`'
-
-
 def _cases(groups: Groups, _: Fault) -> str:
     cases = by_cases(groups["at"] + groups["call"] + groups["more"])
     return f"`{cases}`" if cases else "write a rule for each case: `P -> Q` for if P then Q, `~P -> R` for else R"
@@ -70,13 +45,19 @@ def _between_atoms(groups: Groups, fault: Fault) -> str:
     return f"join atoms instead: `{groups['applied']}(...) {sign} {groups['applied']}(...)`"
 
 
-def _part(groups: Groups, fault: Fault) -> str | None:
-    operand = between(fault, len(fault.before) - 1)
-    if not operand:
-        return None
-    low, high, closed = groups["low"], groups["high"], groups["closing"] == "]"
-    each = "" if closed else f"; with each of a list: `({operand} = {low} | {operand} = {high})`"
-    return f"a number is compared: `{low} < {operand} {'<=' if closed else '<'} {high}`{each}"
+def _bounded(groups: Groups, fault: Fault) -> str:
+    low, high, operand = groups["low"], groups["high"], groups["operand"]
+    compared = f"{low} <= {operand} <= {high}" if "(" in operand else "l <= age(X) <= u"
+    if not all(re.fullmatch(r"0?\.\d+|[01](?:\.0*)?", end) for end in (low, high)):
+        return f"`{compared}`"
+    truth = f"the bounds of a statement are written at its end: `{groups['at']}`"
+    return f"a number is compared: `{compared}`; {'a query takes no bounds' if fault.keyword == 'query' else truth}"
+
+
+def _glued(groups: Groups, _: Fault) -> str | None:
+    arguments = groups["first"] + groups["others"]
+    parts = unglued(groups["glued"], [argument.strip() for argument in arguments.split(",")])
+    return parts and f"put a space after the variable: `{groups['binder']}{parts[0]} {parts[1]}({arguments})`"
 
 
 def _one_of(groups: Groups, fault: Fault) -> str | None:
@@ -87,6 +68,12 @@ def _one_of(groups: Groups, fault: Fault) -> str | None:
     atom = held.endswith(")")
     cases = [f"{held[:-1]}, {entity})" if atom else f"{held} = {entity}" for entity in map(as_entity, items)]
     return f"`({' | '.join(cases)})`" if len(cases) > 1 else f"`{cases[0]}`"
+
+
+def _selected(groups: Groups, _: Fault) -> str:
+    test = re.sub(r'"([^"]*)"', r"'\1'", " ".join(groups["test"].split()))
+    select = f"select {', '.join(groups['columns'].replace(',', ' ').split())} from '{groups['path']}' where {test}"
+    return f'`load {groups["name"]} from query "{select}"`, in the SQL of DuckDB'
 
 
 PLACES: Table = (
@@ -119,15 +106,14 @@ PLACES: Table = (
     (r"BINDER\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s*‸[:\w]", "`{first}, {name}`"),
     "any [arguments] quantifier-comma: variables of a quantifier are separated by commas",
     (r"BINDER\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s+\([^()]*‸", "`{first}, {name}`"),
-    glued_quantifier,
+    "any [=COMMA nested] glued-quantifier: `{at}` is read as one variable",
+    (r"(<binder>BINDER\s*(?:NAME\s*,\s*)*)⟦(<glued>NAME)⟧\((<first>\s*(?:ITEM|-\S+?)\s*)‸(<others>[^)]*)", _glued),
     foreign_function,
     "formula+line between: `between` is not a word of the language",
     (r"\)\s*‸⟦(?i:between)⟧ (<low>TERM) (?i:and) (<high>TERM)", _ends),
     "any [arguments literal] unquoted-entity: `{at}` follows `{previous}` with no comma between",
-    (
-        r"EDGE(<words>(?:\d+(?:\.\d+)?|\??NAME)\s+)‸(<more>[^\W_][\w.:-]*(?:GAP+[^\W_][\w.:-]*)*)",
-        'quote an entity of several words: "{words}{more}"; or put a comma between two',
-    ),
+    (r"EDGE(<words>(?:\d+(?:\.\d+)?|\??NAME)\s+)‸(<more>[^\W_][\w.:-]*(?:GAP+[^\W_][\w.:-]*)*)",
+     'quote an entity of several words: "{words}{more}"; or put a comma between two'),
     "any [arguments =AND|OR|XOR|IMPLIES|IFF] argument-formula: `{at}` cannot be used in an argument of `{applied}`",
     (r"‸", _between_atoms),
     "any [arguments =NOT|QUANTIFIER] argument-formula: `{at}` cannot be used in an argument of `{applied}`",
@@ -141,10 +127,8 @@ PLACES: Table = (
     "any [outside] misplaced-attributes: attributes follow the parentheses of a connective or comparison, or a unit",
     (r"(<atom>ATOM)\s*‸⟦\{\s*(?:weight\s*[:=]\s*)?(<weight>-?[\d.]+)\s*\}⟧", "a weight is written `{atom}@{weight}`"),
     (r"\S\s*‸\{", "write them as in `(A & B){{bias: 1}}`"),
-    "any [outside] square-brackets: arguments are written in parentheses",
-    (r"\W(<name>NAME)‸\[", "`{name}(...)`"),
-    "any [outside word] function-parentheses: `{at}` takes parentheses",
-    (r"EDGE⟦CALLED⟧GAP*‸", "`{at}(...)`"),
+    ("any [outside] square-brackets: arguments are written in parentheses", r"\W(<name>NAME)‸\[", "`{name}(...)`"),
+    ("any [outside word] function-parentheses: `{at}` takes parentheses", r"EDGE⟦CALLED⟧GAP*‸", "`{at}(...)`"),
     "any [NAME] reserved-word: `not` is the negation and cannot be a name",
     (r"EDGE⟦not⟧\s*‸\(", "`~P(a)` for not P(a)"),
     "any [NAME] reserved-word: `{at}` is a word of the language and cannot be a name",
@@ -152,25 +136,35 @@ PLACES: Table = (
     "any wrong-bounds: a comma separates two bounds",
     (r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*‸⟦(<high>\?|-?DIGITS)⟧\s*\]", "`in [{low}, {high}]`"),
     (r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*‸⟦(?:\.\.+|-|–|to )\s*(<high>-?DIGITS)⟧\s*\]", "`in [{low}, {high}]`"),
-    f"rule [top] wrong-bounds: {_BOUNDS}",
-    (r"\bin\s*‸⟦\?⟧\s*\Z", "`in [?, 1]`"),
+    (f"rule [top] wrong-bounds: {_BOUNDS}", r"\bin\s*‸⟦\?⟧\s*\Z", "`in [?, 1]`"),
     "formula+line half-comparison: a comparison has two sides",
-    (r"(?:\band|&|\bor|\|)\s*‸⟦(<sign><=|>=|<|>|≤|≥|!=|=)\s*(<value>-?[\d.]+)⟧", _again),
+    (r"(<number>\??NAME(?:\([^()]*\))?)\s*(?:[<>]=?|=)[^<>=]*(?:\band|&|\bor|\|)\s*"
+     r"‸⟦(<sign><=|>=|<|>|≤|≥|!=|=)\s*(<value>-?[\d.]+)⟧",
+     "name it again: `{number} {sign} {value}`"),
     "formula+line interval-in-body: a number is compared with a number, not with a range",
-    (r"[<>=]\s*⟦(<number>NUMBER)\s*‸\.\.+\s*(<high>\d[\d.]*)⟧", _range),
+    (r"\)\s*[<>=!?-]*[<>=]\s*⟦(<low>NUMBER)\s*‸\.\.+\s*(<high>\d[\d.]*)⟧", "`{low} <= {operand} <= {high}`"),
     "formula+line interval-in-body: a number is compared with a number, not with two",
-    (r"(?:(?<![-=])>|[<=]|\bin)\s*‸⟦\[\s*(<low>-?[\d.]+)\s*,\s*(<high>-?[\d.]+)\s*\]⟧", _range),
+    (r"\)\s*(?:[<>!]=|<\?>|[<>=]|\bin)\s*‸⟦\[\s*(<low>-?[\d.]+)\s*,\s*(<high>-?[\d.]+)\s*\]⟧",
+     "`{low} <= {operand} <= {high}`"),
     "formula+line membership: `in` gives bounds and does not test membership",
     (r"EDGE(<held>ATOM|NAME)\s*‸⟦in\s*[(\[{]\s*(<list>ITEMS)\s*[)\]}]⟧", _one_of),
     (r"EDGE(<held>ATOM|NAME)\s*⟦in\s*(?:[(\[{]\s*)?‸[(\[{]?\s*(<list>ITEMS)\s*[)\]}]⟧", _one_of),
     "formula+line interval-in-body: `in [l, u]` bounds a whole statement, not a part of it",
-    (r"\)\s*in\s*‸\(\s*ENDS\s*(<closing>[\])])\s*(?:[&|)]|<?->|=>|→|(?:and|or|xor|implies|iff)\b)", _part),
+    (r"\)\s*in\s*‸\(\s*ENDS\s*\]\s*LINK", "a number is compared: `{low} < {operand} <= {high}`"),
+    (r"\)\s*in\s*‸\(\s*ENDS\s*\)\s*LINK",
+     "a number is compared: `{low} < {operand} < {high}`; with each of a list: "
+     "`({operand} = {low} | {operand} = {high})`"),
     "any open-interval: bounds are closed: both ends belong to them",
     (r"\bin\s*‸\(\s*ENDS\s*[\])]", "`in [{low}, {high}]`"),
     (r"\bin\s*‸\(", "`in [l, u]`"),
     (r"\bin\s*\[\s*(<low>[^\s,\[\]]+)\s*,\s*(<high>[^\s,()\[\]]+)\s*‸\)", "`in [{low}, {high}]`"),
     unclosed_group,
-    interval_in_body,
+    "query [top] query-bounds: a query takes no bounds: it asks for them",
+    (r"‸⟦in\s*INTERVAL⟧\s*\Z", "remove them"),
+    (r"⟦in\s*INTERVAL⟧\s*‸\Z", "remove them"),
+    "formula+line [bounded] interval-in-body: `in [l, u]` bounds a whole statement, not a part of it",
+    (r"‸⟦in\s*INTERVAL⟧", _bounded),
+    (r"⟦in\s*INTERVAL⟧\s*‸", _bounded),
     "any [top =RPAR|RSQB|RBRACE] unmatched-bracket: this `{at}` closes nothing",
     (r"‸", "remove it, or open the group that it should close"),
     f"rule [top] wrong-bounds: {_BOUNDS}",
@@ -190,18 +184,14 @@ PLACES: Table = (
     (r"\)\s*‸[:?\d]", "`= v` or `in [l, u]`"),
     "fact [top] fact-formula: a {keyword} is one atom or its negation, not several",
     (r"\S\s*‸,", "give each its own line and its own `{keyword}`"),
-    (
-        r"\S\s*‸(?:&|and(?!\w)|∧)",
-        lambda groups, fault: f"give each its own line and its own `{fault.keyword}`" if balanced(fault.rest) else None,
-    ),
+    (r"\S\s*‸(?:&|and(?!\w)|∧)",
+     lambda groups, fault: f"give each its own line and its own `{fault.keyword}`" if balanced(fault.rest) else None),
     "fact [top] fact-formula: a {keyword} gives bounds, not a comparison",
     (r"\S\s*‸(<sign>[<>]=?|≤|≥)\s*(<end>-?[\d.]+)\s*\Z", _one_sided),
     "fact [top] fact-formula: a {keyword} is one atom or its negation, not a formula",
-    (
-        r"\S\s*‸(?:\||or(?!\w)|∨|->|→|=>|⇒|implies(?!\w)|<->|<=>|↔|⇔|iff(?!\w)|xor"
-        r"(?!\w)|⊕|∀|∃|forall(?!\w)|exists(?!\w)|[<>≤≥≠]|!=)",
-        "a formula takes `rule` or `axiom`",
-    ),
+    (r"\S\s*‸(?:\||or(?!\w)|∨|->|→|=>|⇒|implies(?!\w)|<->|<=>|↔|⇔|iff(?!\w)|xor"
+     r"(?!\w)|⊕|∀|∃|forall(?!\w)|exists(?!\w)|[<>≤≥≠]|!=)",
+     "a formula takes `rule` or `axiom`"),
     "fact [top literal] value-not-number: `{at}` is not a number; a {keyword} gives a number after `=`",
     (r"=\s*‸\"(<number>-?\d+(?:\.\d+)?)\"", "write it in digits, without quotes: `{number}`"),
     (r"\w+\s+(<atom>ATOM)\s*=\s*‸today\b", "`rule {atom} = today`"),
@@ -210,10 +200,8 @@ PLACES: Table = (
     (r"[=-]\s*NUMBER\s*‸", "remove one of the two"),
     "fact [top] computed-value: a {keyword} states a number and cannot compute one",
     (r"[=]\s*(<sign>-?)\s*(<number>NUMBER)\s*‸(?:/\s*(<divisor>\d+(?:\.\d+)?)\s*\Z|[+*/^]|[-−](?!\d))", _quotient),
-    "formula+line [AND] comma-conjunction: `,` cannot join formulas",
-    (r"\S\s*‸,", "`&`"),
-    "any repeated-weight: an operand has one weight",
-    (r"@\s*-?\??[\w.]*\s*‸@", "keep one of them"),
+    ("formula+line [AND] comma-conjunction: `,` cannot join formulas", r"\S\s*‸,", "`&`"),
+    ("any repeated-weight: an operand has one weight", r"@\s*-?\??[\w.]*\s*‸@", "keep one of them"),
     "rule rule-name: there is no name before the colon",
     (r"\A\w+\s*‸:", "`{keyword} name: ...`, or leave the colon out"),
     "formula aggregate: `{at}` is not an aggregate of the language",
@@ -222,15 +210,18 @@ PLACES: Table = (
     (r"⟦(?i:minimum)⟧ ‸NAMES\s*:", "`min`"),
     (r"⟦(?i:maximum)⟧ ‸NAMES\s*:", "`max`"),
     "rule aggregate: `{at}` begins a name here: beside an operator an aggregate is in parentheses",
-    (
-        r"\A\w+ ⟦count|sum|mean|min|max⟧ ‸(<names>NAMES)\s*:\s*(<rest>[^<>=]*[^<>=\s-])\s*(<more>(?:[<>]=?|!?=)[^>].*)",
-        "`{keyword} ({at} {names}: {rest}) {more}`",
-    ),
+    (r"\A\w+ ⟦count|sum|mean|min|max⟧ ‸(<names>NAMES)\s*:\s*(<rest>[^<>=]*[^<>=\s-])\s*(<more>(?:[<>]=?|!?=)[^>].*)",
+     "`{keyword} ({at} {names}: {rest}) {more}`"),
     "formula aggregate: beside an operator an aggregate is in parentheses",
     (r"⟦count|sum|mean|min|max⟧ ‸(<names>NAMES)\s*:", "`({at} {names}: ...)`"),
-    "rule rule-name: a name must be one word, not `{name}`",
-    (r"\A\w+ (<first>\w+(?:GAP+\w+)*)\s*‸(<more>(?:\w+GAP+)*\w+)\s*:(?!-)", _dashed),
+    "rule rule-name: a name must be one word, not `{first:words} {more:words}`",
+    (r"\A\w+ (<first>\w+(?:GAP+\w+)*)\s*‸(<more>(?:\w+GAP+)*\w+)\s*:(?!-)",
+     '`{first:dashed}-{more:dashed}:` or `"{first:words} {more:words}":`'),
     "any [path] unquoted-path: the path `{at}` needs quotes",
     (r"\b(?:from|import)\s*‸⟦[\w./~\\-][^\s(]*+⟧(?!\s*\")", 'write "{at}"'),
-    chained,
-)
+    "any [=IFF|XOR] chained-connective: `{at}` does not chain",
+    (r"(?:<->|<=>|↔|⇔|\biff\b)GROUPS‸⟦<->|<=>|↔|⇔|iff⟧", "use parentheses to show which comes first"),
+    (r"(?:\bxor\b|⊕)GROUPS‸⟦xor|⊕⟧", "use parentheses to show which comes first"),
+    "load [in_table top calculated] bad-condition: a condition compares a column with a value or another column",
+    (r"(<name>[\w-]+) from \"(<path>[^\"\n]+)\"\s*\((<columns>[\w\s,]+)\) where (<test>[^{}\[\]\\]*)", _selected),
+)  # fmt: skip

@@ -1,5 +1,5 @@
-"""Mistakes whose explanation takes more than a pattern: brackets, quantifiers, arguments, dates, membership; and those
-of statements that parse, as something else: comments after `--`, names of rules before `=`."""
+"""Mistakes whose explanation takes more than a pattern: dates, calls of functions, groups that are never closed, and
+comments after `--`, with which statements parse, as something else."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 from lnnkit.syntax.dates import DATE, date_as_number, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.fault import CONNECTIVES, END, Fault
+from lnnkit.syntax.fault import END, Fault
 from lnnkit.syntax.identifiers import (
     AGGREGATE_HINT,
     AGGREGATING,
@@ -16,19 +16,14 @@ from lnnkit.syntax.identifiers import (
     FOREIGN_FUNCTIONS,
     FUNCTIONS,
     FUNCTIONS_LISTED,
-    unglued,
 )
 from lnnkit.syntax.mistakes.rows import in_table
-from lnnkit.syntax.rewrite import aggregate_message, between, parts_of_call
+from lnnkit.syntax.rewrite import aggregate_message, parts_of_call
 from lnnkit.syntax.span import Source, Span
 from lnnkit.syntax.split import Slice
 
 _OPAQUE = r'"(?:[^"\\\n]|\\.)*"|#[^\n]*'
 _DASHES = re.compile(rf"{_OPAQUE}|(?<!\S)(?P<at>--+)(?=[ \t]+[^\W\d]|[ \t]*$)", re.MULTILINE)
-_NAMED = re.compile(
-    r"(?P<keyword>rule|axiom)\s+(?P<at>(?P<name>\"[^\"\n]*\"|[^\W\d][\w-]*)\s*:?=)\s*[~¬(]*[^\W\d][\w-]*\([^()]*\)"
-)
-_IMPORT = re.compile(r"^\s*import\b", re.MULTILINE)
 _FORMULAS = ("rule", "axiom", "query", None)
 _CALLED = re.compile(r"(?i:date|datetime|timestamp|to_date)\s*(?:\(\s*)?([\"']?)(?P<date>[^\"'()]*)\1(?:\s*\))?")
 
@@ -71,23 +66,6 @@ def date_in_table(fault: Fault) -> Diagnostic | None:
     return fault.report("unquoted-value", f"the value `{match[0]}` needs quotes", f'write "{match[0]}"', *match.span())
 
 
-def glued_quantifier(fault: Fault) -> Diagnostic | None:
-    """`∀xP(x, y)`, which parses as a variable `xP` before a group."""
-    if fault.token != "COMMA" or not fault.open:
-        return None
-    place = fault.open[-1]
-    if place < 2 or place != len(fault.before) - 2 or not fault.quantified(place - 1):
-        return None
-    glued = fault.before[place - 1]
-    arguments = fault.source.text[fault.before[place + 1].start : fault.piece.end].split(")", 1)[0]
-    parts = unglued(glued.text, [argument.strip() for argument in arguments.split(",")])
-    if fault.before[place].start != glued.end or parts is None:
-        return None
-    write = f"{fault.before[place - 2].text}{parts[0]} {parts[1]}({arguments})"
-    message = f"`{glued.text}` is read as one variable"
-    return fault.report_at(glued, "glued-quantifier", message, f"put a space after the variable: `{write}`")
-
-
 def foreign_function(fault: Fault) -> Diagnostic | None:
     """`max(age(X), 3)`: parsed as an atom, whose arguments cannot be expressions."""
     if not (fault.in_arguments or fault.text == ":") or fault.keyword not in _FORMULAS:
@@ -107,37 +85,6 @@ def foreign_function(fault: Fault) -> Diagnostic | None:
     return None
 
 
-_INTERVAL = re.compile(r"in\s*\[\s*([^,\[\]]+?)\s*,\s*([^,\[\]]+?)\s*\]")
-_UNIT = re.compile(r"0?\.\d+|[01](?:\.0*)?")
-
-
-def interval_in_body(fault: Fault) -> Diagnostic | None:
-    """`age(X) in [18, 65] & ...`: `in [l, u]` bounds a whole statement."""
-    if fault.keyword not in _FORMULAS:
-        return None
-    if fault.keyword != "query" and not (fault.token == "IN" and fault.open) and fault.token not in CONNECTIVES:
-        return None
-    place, start, text = len(fault.before), fault.start, fault.source.text
-    if fault.token != "IN":
-        place = next((i for i in range(len(fault.before) - 1, 0, -1) if fault.before[i].text == "in"), 0)
-        if not place or fault.previous is None or fault.previous.text != "]":
-            return None
-        start = fault.before[place].start
-    match = _INTERVAL.match(text, start, fault.piece.end)
-    if not match:
-        return None
-    end = match.end()
-    if fault.keyword == "query" and not fault.open and not text[end : fault.piece.end].strip():
-        return fault.report("query-bounds", "a query takes no bounds: it asks for them", "remove them", start, end)
-    operand = between(fault, place)
-    compared = f"{match[1]} <= {operand} <= {match[2]}" if operand and "(" in operand else "l <= age(X) <= u"
-    hint = f"write `{compared}`"
-    if _UNIT.fullmatch(match[1]) and _UNIT.fullmatch(match[2]):  # of a truth, or of a number
-        truth = f"the bounds of a statement are written at its end: `{match[0]}`"
-        hint = f"a number is compared: `{compared}`; {'a query takes no bounds' if fault.keyword == 'query' else truth}"
-    return fault.report("interval-in-body", "`in [l, u]` bounds a whole statement, not a part of it", hint, start, end)
-
-
 def unclosed_group(fault: Fault) -> Diagnostic | None:
     trailing = fault.token == "IN" and re.fullmatch(r"in\s*\[[^\[\]]*\]\s*", fault.rest)
     if not fault.open or not (fault.token == END or trailing):
@@ -145,20 +92,6 @@ def unclosed_group(fault: Fault) -> Diagnostic | None:
     opener = fault.before[fault.open[-1]]
     closer = {"(": ")", "[": "]", "{": "}"}[opener.text]
     return fault.report_at(opener, "unclosed-group", f"this `{opener.text}` is never closed", f"add a `{closer}`")
-
-
-def chained(fault: Fault) -> Diagnostic | None:
-    if fault.token not in ("IFF", "XOR"):
-        return None
-    same = ("<->", "<=>", "↔", "⇔", "iff") if fault.token == "IFF" else ("xor", "⊕")
-    depth = fault.open[-1] if fault.open else 0
-    if not any(lexeme.text in same for lexeme in fault.before[depth:]):
-        return None
-    hint = "use parentheses to show which comes first"
-    return fault.report("chained-connective", f"`{fault.text}` does not chain", hint)
-
-
-# --- statements of other languages that parse, as something else ------------------------------------------------------
 
 
 def comment(source: Source, piece: Slice, end: int) -> Diagnostic | None:
@@ -171,20 +104,3 @@ def comment(source: Source, piece: Slice, end: int) -> Diagnostic | None:
             hint = "a comment starts with `#`; less a negative number is `- -`"
             return Diagnostic("foreign-comment", f"`{match['at']}` does not start a comment", hint, span)
     return None
-
-
-def rule_name(source: Source, piece: Slice) -> Diagnostic | None:
-    """`rule r1 = P(X) -> Q(X)`, which compares r1, unless that may be a number; `rule r1 := ...` does not parse."""
-    match = _NAMED.match(source.text, piece.start, piece.end) if piece.keyword in ("rule", "axiom") else None
-    if match is None:
-        return None
-    name = match["name"]
-    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", source.text[match.end("at") : piece.end]):
-        return None  # a variable, or an entity that the statement mentions
-    if not name.startswith('"') and (
-        re.search(rf"^\s*number\s+{re.escape(name)}\b", source.text, re.MULTILINE) or _IMPORT.search(source.text)
-    ):
-        return None
-    span = Span(source, *match.span("at"))
-    short = re.sub(r"\W+", "-", name.strip('"')).strip("-") or "r1"
-    return Diagnostic("rule-name", "a rule's name has a colon", f"write `{short}:`", span)

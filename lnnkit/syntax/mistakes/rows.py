@@ -1,15 +1,17 @@
 """The notation of the table of mistakes, and how a row of it is found.
 
-Under each heading of a table, ``KEYWORDS [CONDITIONS] CODE: MESSAGE``, stand patterns with their hints. In a pattern
+Under each heading of a table, ``KEYWORDS [CONDITIONS] CODE: MESSAGE``, stand patterns with their hints; a row of three
+has a heading of its own. In a pattern
 
 - a blank is ``\\s+``, ``(<name>`` opens a named group, and `MACROS` in capitals stand for what recurs;
 - ``⟦`` and ``⟧`` enclose what the finding points at (without them it is what the parser stopped at);
 - ``‸`` is where the parser stopped: the pattern is looked for there, what is left of the mark just before it. Without
   ``‸`` it covers the whole statement after its keyword.
 
-Message and hint are filled in with the groups and with what `_row` adds; a hint that begins with a backtick is what to
-write. A hint may be a function of them; where it returns None, the row does not hold. Conditions are those of
-`CONDITIONS`, or a terminal that the grammar expects there (``-NAME``: that it does not), or ``=ONE|OTHER``: the
+Message and hint are filled in with the groups, each in one of the `FORMS` if a colon and its name follow, and with what
+`_row` adds. A hint that begins with a backtick is what to write; one with ``{operand}`` holds where an atom stands
+before the finding. A hint may be a function of them; where it returns None, the row does not hold. Conditions are those
+of `CONDITIONS`, or a terminal that the grammar expects there (``-NAME``: that it does not), or ``=ONE|OTHER``: the
 terminal that stands there.
 """
 
@@ -19,15 +21,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.fault import Fault, visible
+from lnnkit.syntax.fault import CONNECTIVES, Fault, visible
 from lnnkit.syntax.identifiers import DECLARING, FUNCTIONS, KEYWORDS, SHOUTED, TEXT_FUNCTIONS, UNITS, WORDS
-from lnnkit.syntax.rewrite import as_entity
+from lnnkit.syntax.rewrite import as_entity, operand_before
 
 LONGEST = 400  # characters of a statement, and before the fault, that are looked at: what people type by hand
 Groups = dict[str, str]  # named groups of a match and their texts
 Hint = str | Callable[[Groups, Fault], str | None]
 Recogniser = Callable[[Fault], Diagnostic | None]
-Table = Sequence[str | tuple[str, Hint] | Recogniser]  # headings, patterns with their hints, and what takes more
+Row = tuple[str, Hint] | tuple[str, str, Hint]  # a pattern with its hint, under the heading above or its own
+Table = Sequence[str | Row | Recogniser]  # headings, rows, and what takes more than a pattern
 
 _KINDS = {  # the others are keywords; None is a line that no keyword starts
     "rule": ("rule", "axiom"), "fact": ("fact", "label"), "formula": ("rule", "axiom", "query"),
@@ -51,6 +54,9 @@ MACROS = {
     "EDGE": r"(?<![\w-])", "GAP": r"[^\S\n]",  # where a word starts; white space within a line
     "BEHIND": rf"(?<![\w.])(?P<number>{NUMBER})",  # a number before the fault
     "TERM": r"date\s*\"[^\"\n]*\"|-?[\w.]+(?:\([^()]*\)|[\w.:-]*)", "BINDER": r"(?:[∀∃]|\b(?:forall|exists)(?!\w))",
+    "LINK": r"(?:[&|)]|<?->|=>|→|(?:and|or|xor|implies|iff)\b)",
+    "GROUPS": r"[^()\[\]{}]*(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)[^()\[\]{}]*)*",
+    "INTERVAL": r"\[\s*(?P<low>[^,\[\]]+?)\s*,\s*(?P<high>[^,\[\]]+?)\s*\]",
     "ENDS": r"(?P<low>[^,()\[\]]+?)\s*,\s*(?P<high>[^,()\[\]]+?)",
     "EVERY": r"(?:all\s+|each\s+|every\s+|exists?\s+|is\s+)?\s*\w+(?:\s*,\s*\w+)*\s*[:(.\w]",
     "CALLED": "|".join(sorted(FUNCTIONS.keys() | UNITS)), "RESERVED": "|".join(sorted(WORDS | SHOUTED)),
@@ -91,6 +97,9 @@ CONDITIONS: dict[str, Callable[[Fault], bool]] = {
     "column": lambda fault: fault.expected == {"COMMA", "RPAR"},
     "path": lambda fault: fault.expected - {"QUERY", "DATABASE"} == {"STRING"},
     "from_only": lambda fault: fault.expected == {"FROM"},
+    "bounded": lambda fault: (
+        fault.keyword == "query" or fault.token in CONNECTIVES or (fault.token == "IN" and bool(fault.open))
+    ),
     "bound": lambda fault: bool(fault.before) and fault.quantified(len(fault.before) - 1),
     "free": lambda fault: not fault.before or not fault.quantified(len(fault.before) - 1),
     "word": lambda fault: re.match(r"[^\W\d_]", fault.rest) is not None,
@@ -105,6 +114,23 @@ FORMS: dict[str, Callable[[str], str]] = {
     "entities": lambda count: ", ".join(["entity"] * int(count or 1)),
     "percent": lambda text: f"{float(text) / 100:g}",
     "digits": lambda text: re.sub(r"[.,_\s]", "", text),
+    "thousands": lambda text: f"{float(text) * 1000:.15g}",
+    "millions": lambda text: f"{float(text) * 1_000_000:.15g}",
+    "lower": str.lower,
+    "capital": lambda text: text[:1].upper() + text[1:],
+    "named": lambda text: f'"{text}"' if text[0].isupper() else text,
+    "valued": lambda text: f" {text}" if text else "",
+    "also": lambda text: f" & {text}" if text else "",
+    # the last variable of an atom
+    "variable": lambda atom: (re.findall(r"(?<!\w)[A-Z]\w*(?!\w*\()", atom.partition("(")[2]) or ["X"])[-1],
+    "sorts": lambda text: ", ".join(re.findall(r"[\w-]+", re.sub(r"[^,:]*:", "", text))),
+    "words": lambda text: " ".join(text.split()),
+    "dashed": lambda text: "-".join(text.split()),
+    "joined": lambda text: " ".join(text.split()).replace("), ", ") & "),
+    "stated": lambda text: " ".join(text.split()).removesuffix("."),
+    "asked": lambda text: " ".join(text.split()).removesuffix("?").rstrip(),
+    "command": lambda word: {"explain": "explain", "why": "explain", "check": "check", "eval": "eval"}.get(word, "run"),
+    "free": lambda text: re.sub(r"[?$]([^\W\d_])", lambda mark: mark[1].upper(), FORMS["asked"](text)),
 }
 
 
@@ -132,8 +158,8 @@ def rows(table: Table) -> Iterator[Recogniser]:
         match entry:
             case str():
                 heading = entry
-            case (pattern, hint):
-                yield _row(heading, pattern, hint)
+            case (*own, pattern, hint):
+                yield _row(own[0] if own else heading, pattern, hint)
             case _:
                 yield entry
 
@@ -148,7 +174,7 @@ def _row(heading: str, pattern: str, hint: Hint) -> Recogniser:
     conditions = (about["conditions"] or "").split()
     left, mark, right = pattern.rpartition("‸")
     before = re.compile(_compiled(left) + r"\Z", re.DOTALL) if mark else None
-    whole = re.compile(_compiled(right) + ("" if mark else r"\s*"), re.DOTALL)
+    whole = re.compile(_compiled(right) if mark else rf"\s*(?<!\S){_compiled(right)}\s*", re.DOTALL)
 
     def recognise(fault: Fault) -> Diagnostic | None:
         if fault.keyword not in keywords or not all(_holds(condition, fault) for condition in conditions):
@@ -164,10 +190,13 @@ def _row(heading: str, pattern: str, hint: Hint) -> Recogniser:
         }
         start, end = spans.get("at") or (spans.get("from", (fault.start, 0))[0], spans.get("to", (0, fault.end))[1])
         at = fault.source.text[start:end]
-        groups |= {"keyword": fault.keyword or "rule", "at": visible(at), "lower": " ".join(at.lower().split())}
+        groups |= {"keyword": fault.keyword or "rule", "at": Text(visible(at)), "lower": " ".join(at.lower().split())}
         applied = fault.before[fault.open[-1] - 1].text if fault.open and fault.open[-1] else ""
         previous = fault.previous.text if fault.previous else ""
         groups |= {"applied": applied, "there": fault.rest.strip(), "previous": previous}
+        groups["operand"] = operand_before(fault, start)
+        if isinstance(hint, str) and "{operand}" in hint and not groups["operand"]:
+            return None
         said = hint.format(**groups) if isinstance(hint, str) else hint(groups, fault)
         said = f"write {said}" if said and said.startswith("`") else said
         message = about["message"].format(**groups)
@@ -186,11 +215,8 @@ def _holds(condition: str, fault: Fault) -> bool:
 
 def _covering(whole: re.Pattern[str], fault: Fault) -> list[tuple[int, re.Match[str]]]:
     """The match of the statement after its keyword, with the offset of its positions."""
-    text, start, end = fault.source.text, fault.piece.start, fault.piece.end
-    head = re.compile(rf"\s*{fault.keyword}\s+" if fault.keyword else "").match(text, start, end)
-    if head is None or end - head.end() > LONGEST:
-        return []
-    match = whole.fullmatch(text, head.end(), end)
+    start, end = fault.piece.start + len(fault.keyword or ""), fault.piece.end
+    match = whole.fullmatch(fault.source.text, start, end) if end - start <= LONGEST else None
     return [(0, match)] if match else []
 
 

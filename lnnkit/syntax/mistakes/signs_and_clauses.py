@@ -7,8 +7,8 @@ import re
 
 from lnnkit.syntax.dates import hours_hint
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.mistakes.recognisers import called_date, comment, date_in_table, date_literal, rule_name
-from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table, joined
+from lnnkit.syntax.mistakes.recognisers import called_date, comment, date_in_table, date_literal
+from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table, joined, rows
 from lnnkit.syntax.rewrite import as_rule, truth_before
 
 # Text at the fault -> code, what to write instead. Longest first.
@@ -23,6 +23,8 @@ _SYMBOLS = {
 _SEPARATORS = "a number has no separators"
 _DIRECTIVES = "dynamic|discontiguous|table|use_module|initialization|set_prolog_flag|module"
 _DIGITS = "`{number:digits}{more:digits}`"
+_LISTED = "`{keyword} {name}({sorts:sorts}){closed}`"
+_LOADED = "`{keyword} {name} from {path:quoted} {list}`"
 _UNIT = "`{number}`, and put the unit into the name"
 
 
@@ -45,26 +47,34 @@ def _assigned(groups: Groups, fault: Fault) -> str:
     return f"`{rule}`" if rule else "`=`"
 
 
+def _named(groups: Groups, fault: Fault) -> str | None:
+    """What to write for `r1 =`, unless that may be a variable, an entity that the statement mentions, or a number."""
+    name = groups["name"]
+    numeric = rf"^\s*(?:number\s+{re.escape(name)}\b|import\b)"
+    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", groups["compared"]) or (
+        not name.startswith('"') and re.search(numeric, fault.source.text, re.MULTILINE)
+    ):
+        return None
+    short = re.sub(r"\W+", "-", name.strip('"')).strip("-") or "r1"
+    return f"`{short}:`"
+
+
+# `rule r1 = P(X) -> Q(X)` parses, `rule r1 := ...` does not
+_NAME_PATTERN = r"⟦(<name>\"[^\"\n]*\"|[^\W\d][\w-]*)\s*:?=⟧(<compared>\s*[~¬(]*[^\W\d][\w-]*\([^()]*\).*)"
+(RULE_NAMED,) = rows([("rule rule-name: a rule's name has a colon", _NAME_PATTERN, _named)])
 TEXTS: Table = (
-    "any [junk] unclosed-string: this text is never closed",
-    (r'‸⟦"[^\n]*?⟧GAP*(?:\n|\Z)', 'add a `"` where it ends'),
+    ("any [junk] unclosed-string: this text is never closed", r'‸⟦"[^\n]*?⟧GAP*(?:\n|\Z)', 'add a `"` where it ends'),
     "any [junk] single-quotes: a text is written in double quotes",
     (r"‸⟦'(<text>[^'\n]*)'⟧", 'write "{text}"'),
     (r"‸⟦[“”„](<text>[^“”\n]*)[“”]⟧", 'write "{text}"'),
     lambda fault: comment(fault.source, fault.piece, fault.start + 1),
-    lambda fault: rule_name(fault.source, fault.piece),
+    RULE_NAMED,
     date_literal,
     "any [outside] time-as-number: `{hours}{minutes}` is a time where a number is expected",
-    (
-        r"(?<![\w.])⟦(<hours>\d{1,2})\s*‸(<minutes>:\d{2}(?::\d{2})?)⟧(?![\w:])",
-        lambda groups, _: hours_hint(groups["hours"] + groups["minutes"]),
-    ),
+    (r"(?<![\w.])⟦(<hours>\d{1,2})\s*‸(<minutes>:\d{2}(?::\d{2})?)⟧(?![\w:])",
+     lambda groups, _: hours_hint(groups["hours"] + groups["minutes"])),
     called_date,
-)
-SPACED: Table = (
-    f"any thousands-separator: {_SEPARATORS}",
-    (r"(?<!\S)⟦(<number>\d{1,3})\s‸(<more>\d{3}(?: \d{3})*)⟧(?![\w.])", _DIGITS),
-)
+)  # fmt: skip
 SIGNS: Table = (
     date_in_table,
     "table [in_table STRING -NAME] unquoted-value: the value `{at}` needs quotes",
@@ -73,29 +83,21 @@ SIGNS: Table = (
     "any [junk] unique-exists: `∃!` is not a quantifier",
     (r"‸⟦∃!⟧", "`exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness"),
     (r"(?:∃|\bexists)\s*‸!", "`exists X: P(X)`, and `axiom P(X) & P(Y) -> X = Y` for the uniqueness"),
-    "any [junk] bang-negation: `!` is not the negation",
-    (r"‸!\s*[\w(]", "`~`"),
+    ("any [junk] bang-negation: `!` is not the negation", r"‸!\s*[\w(]", "`~`"),
     "any directive: `:- {word}` is a directive of Prolog",
-    (
-        rf"‸⟦:-⟧\s*(<word>{_DIRECTIVES})\b\s*(<name>[^\W\d][\w-]*)\s*/\s*(<count>\d)\.?\s*(?:\n|\Z)",
-        "remove the line, or write `predicate {name}({count:entities})`",
-    ),
+    (rf"‸⟦:-⟧\s*(<word>{_DIRECTIVES})\b\s*(<name>[^\W\d][\w-]*)\s*/\s*(<count>\d)\.?\s*(?:\n|\Z)",
+     "remove the line, or write `predicate {name}({count:entities})`"),
     (rf"‸⟦:-⟧\s*(<word>{_DIRECTIVES})\b[^\n]*(?:\n|\Z)", "remove the line: nothing has to be imported or switched on"),
-    "any [junk] backward-arrow: `<-` is not an operator",
-    (r"‸⟦<-⟧\s*(<number>\d[\d.]*)", "`< -{number}`"),
-    "any [junk] backward-arrow: `{at}` is not an operator: a rule runs forward",
-    (r"‸⟦:-|<-⟧", _forward),
+    ("any [junk] backward-arrow: `<-` is not an operator", r"‸⟦<-⟧\s*(<number>\d[\d.]*)", "`< -{number}`"),
+    ("any [junk] backward-arrow: `{at}` is not an operator: a rule runs forward", r"‸⟦:-|<-⟧", _forward),
     *(
         row
         for sign, (code, instead) in _SYMBOLS.items()
         for row in (f"any [junk] {code}: `{sign}` is not an operator here", (rf"‸⟦{re.escape(sign)}⟧", f"`{instead}`"))
     ),
-    "any slash-unequal: `/=` is not an operator",
-    (r"⟦/‸=⟧(?![=<>])", "`!=`"),
-    "any tilde-unequal: `{at}` is not an operator",
-    (r"‸⟦[~¬]=⟧", "`!=`"),
-    "any broken-arrow: `{at}` is not an operator",
-    (r"(?<![!<>=])⟦[-=]\s*‸[-=]?>⟧(?!=)", "`->`"),
+    ("any slash-unequal: `/=` is not an operator", r"⟦/‸=⟧(?![=<>])", "`!=`"),
+    ("any tilde-unequal: `{at}` is not an operator", r"‸⟦[~¬]=⟧", "`!=`"),
+    ("any broken-arrow: `{at}` is not an operator", r"(?<![!<>=])⟦[-=]\s*‸[-=]?>⟧(?!=)", "`->`"),
     "rule leading-truth: the truth of a statement is written at its end",
     (r"\A(<head>\w+ (?:NAME\s*:\s*)?)⟦(<truth>NUMBER)⟧\s*‸", _led),
     "any [outside] missing-space: `{number}-{name}` reads as one name",
@@ -108,8 +110,7 @@ SIGNS: Table = (
     f"any thousands-separator: {_SEPARATORS}",
     (r"BEHIND‸(<more>(?:[,_]\d{3})+)(?!\d)", _DIGITS),
     (r"(?<![\w.])(<number>\d{1,3}\.\d{3})‸⟦(<more>(?:\.\d{3})+)⟧(?![\d.])", _DIGITS),
-    f"any [outside] thousands-separator: {_SEPARATORS}",
-    (r"‸⟦(<number>\d{1,3})(<more>(?:_\d{3})+)⟧(?!\w)", _DIGITS),
+    (f"any [outside] thousands-separator: {_SEPARATORS}", r"‸⟦(<number>\d{1,3})(<more>(?:_\d{3})+)⟧(?!\w)", _DIGITS),
     "any [outside glued] number-base: numbers are decimal, not `{at}`",
     (r"‸⟦0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)⟧(?!\w)", lambda groups, _: f"`{int(groups['at'], 0)}`"),
     "any [outside] number-unit: a number has no unit: `{at}`",
@@ -135,32 +136,14 @@ SIGNS: Table = (
     (r"BEHINDGAP*‸%", "`{number:percent}` for `{number}%`"),
     "any decimal-comma: a number has a point, not a comma",
     (r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])", "`{number:digits}.{part}`"),
-    "any [outside] assignment: `:=` is not an operator",
-    (r"‸⟦:=⟧(<number>\s*-?[\d.])?", _assigned),
-)
-
-
-# --- loads and declarations -------------------------------------------------------------------------------------------
-
-
-def _listed_sorts(groups: Groups, _: Fault) -> str:
-    sorts = ", ".join(re.findall(r"[\w-]+", re.sub(r"[^,:]*:", "", groups["sorts"])))
-    return f"`{groups['keyword']} {groups['name']}({sorts}){groups['closed']}`"
-
-
-def _selected(groups: Groups, _: Fault) -> str:
-    test = re.sub(r'"([^"]*)"', r"'\1'", " ".join(groups["test"].split()))
-    select = f"select {', '.join(groups['columns'].replace(',', ' ').split())} from '{groups['path']}' where {test}"
-    return f'`load {groups["name"]} from query "{select}"`, in the SQL of DuckDB'
-
-
-_LOADED = "`{keyword} {name} from {path:quoted} {list}`"
-
+    ("any [outside] assignment: `:=` is not an operator", r"‸⟦:=⟧(<number>\s*-?[\d.])?", _assigned),
+)  # fmt: skip
 CLAUSES: Table = (
+    f"any thousands-separator: {_SEPARATORS}",
+    (r"(?<!\S)⟦(<number>\d{1,3})\s‸(<more>\d{3}(?: \d{3})*)⟧(?![\w.])", _DIGITS),
     "table [in_table] capital-word: `{at}` in capitals is not a word of the language",
     (r"‸⟦WHERE|AND|IN|IS|NOT|NULL|MISSING|DELIMITER|TRUST|NO|TRUE|FALSE|DECIMAL|ENCODING|TRIM⟧(?!\w)", "`{lower}`"),
-    "table [in_table top AND] bad-condition: a comma cannot join conditions",
-    (r"‸,(?!\d{3}(?!\d))", "`and`"),
+    ("table [in_table top AND] bad-condition: a comma cannot join conditions", r"‸,(?!\d{3}(?!\d))", "`and`"),
     "table [in_table top AND] bad-condition: conditions are joined by `and` alone",
     (r"‸(?:or(?!\w)|\||∨)", 'write one statement for each, or `in ("a", "b")` for several values of one column'),
     "table [in_table] bad-condition: `{at}` cannot follow `is`",
@@ -168,10 +151,8 @@ CLAUSES: Table = (
     "table [in_table] bad-condition: `{at}` cannot deny a condition",
     (r"(?:\bwhere|\band|&)\s*‸⟦not|~|¬⟧", "`!=`, or `is not null`"),
     "table [in_table IS] bad-condition: `between` is not an operator",
-    (
-        r"⟦(<column>COLUMN)\s*‸(?i:between) (<low>CELL) (?i:and|&|,) (<high>CELL)⟧(?![\w.-])",
-        "`{column} >= {low} and {column} <= {high}`",
-    ),
+    (r"⟦(<column>COLUMN)\s*‸(?i:between) (<low>CELL) (?i:and|&|,) (<high>CELL)⟧(?![\w.-])",
+     "`{column} >= {low} and {column} <= {high}`"),
     "table [in_table IS] bad-condition: `not in` is not an operator",
     (r"⟦(<column>COLUMN)\s*‸(?i:not in)\s*\(\s*(<list>CELLS)\s*\)⟧", joined(ITEM, "{column} != {}", " and ")),
     "table load-order: a {keyword} names the predicate, then the file, then the columns",
@@ -194,26 +175,18 @@ CLAUSES: Table = (
     (r"⟦\bheader\s*‸[=:]\s*(?i:false|no|none|0)⟧(?!\w)", "`no header`"),
     (r"⟦\bheader\s*‸[=:]\s*\w+⟧", "`header`"),
     "table [nested column] load-words: a condition cannot stand in the list of columns",
-    (
-        r"⟦(<column>COLUMN)\s*‸(<test>(?:[<>]=?|!=|=)\s*(?:\"[^\"\n]*\"|-?[\d.]+))⟧(?=\s*[,)])",
-        "write it after the columns: `where {column} {test}`",
-    ),
+    (r"⟦(<column>COLUMN)\s*‸(<test>(?:[<>]=?|!=|=)\s*(?:\"[^\"\n]*\"|-?[\d.]+))⟧(?=\s*[,)])",
+     "write it after the columns: `where {column} {test}`"),
     "sort declaration: a sort does not list its entities: facts and tables name them",
     (r"\A\w+ (<name>\S+?)\s*‸[=:({\[]", "`sort {name}`"),
-    "logic declaration: the name of the logic follows the word",
-    (r"\A\w+\s*‸[=:]\s*(<name>\w+)", "`logic {name}`"),
+    ("logic declaration: the name of the logic follows the word", r"\A\w+\s*‸[=:]\s*(<name>\w+)", "`logic {name}`"),
     "declaration [=DIVIDE] predicate-arity: the arity is not written as `{at}`",
     (r"\S\s*‸⟦/\s*(<count>\d)⟧\b", "`{keyword} {previous}({count:entities})`"),
-    "table [=DIVIDE] predicate-arity: the arity is not written as `{at}`",
-    (r"\S\s*‸⟦/\s*\d⟧\b", "leave it out"),
-)
-EXPRESSIONS: Table = (
-    "load [in_table top calculated] bad-condition: a condition compares a column with a value or another column",
-    (r"(<name>[\w-]+) from \"(<path>[^\"\n]+)\"\s*\((<columns>[\w\s,]+)\) where (<test>[^{}\[\]\\]*)", _selected),
-)
+    ("table [=DIVIDE] predicate-arity: the arity is not written as `{at}`", r"\S\s*‸⟦/\s*\d⟧\b", "leave it out"),
+)  # fmt: skip
 DECLARATIONS: Table = (
     "declaration declaration: an argument is declared by its sort alone",
-    (r"(<name>[\w-]+)\((<sorts>[^()]*:[^()]*)\)(<closed> closed)?", _listed_sorts),
+    (r"(<name>[\w-]+)\((<sorts>[^()]*:[^()]*)\)(<closed> closed)?", _LISTED),
     "declaration declaration: `{at}` comes after the predicate",
     (r"⟦closed⟧ (<name>[\w-]+(?:\([^()]*\))?)", "`{keyword} {name} closed`"),
     (r"⟦open⟧ (<name>[\w-]+(?:\([^()]*\))?)", "`{keyword} {name}`"),
@@ -221,14 +194,12 @@ DECLARATIONS: Table = (
     (r"(<name>[\w-]+(?:\([^()]*\))?) open", "`{keyword} {name}`"),
     "declaration declaration: a declaration gives no value",
     (r"(<name>[\w-]+) = (<value>\S+)", "`{keyword} {name}`, and its value as `fact {name} = {value}`"),
-    (
-        r"(<name>(<number>[\w-]+)\([^()]*\)) = (<value>\S+)",
-        "`{keyword} {name}`, and its value as `fact {number}(...) = {value}`",
-    ),
+    (r"(<name>(<number>[\w-]+)\([^()]*\)) = (<value>\S+)",
+     "`{keyword} {name}`, and its value as `fact {number}(...) = {value}`"),
     "declaration declaration: the sorts of the arguments stand in parentheses",
-    (r"(<name>[\w-]+)\s*:\s*(<sorts>[\w-]+(?:\s*,\s*[\w-]+)*)(<closed> closed)?", _listed_sorts),
+    (r"(<name>[\w-]+)\s*:\s*(<sorts>[\w-]+(?:\s*,\s*[\w-]+)*)(<closed> closed)?", _LISTED),
     "declaration declaration: sorts are separated by commas",
-    (r"(<name>[\w-]+)\((<sorts>[\w-]+(?:,?\s+[\w-]+)+)\)(<closed> closed)?", _listed_sorts),
+    (r"(<name>[\w-]+)\((<sorts>[\w-]+(?:,?\s+[\w-]+)+)\)(<closed> closed)?", _LISTED),
     "number declaration: a number has no further type",
     (r"(<name>[\w-]+(?:\([^()]*\))?) (?::\s*)?(?:int|integer|float|double|real|decimal)", "`number {name}`"),
-)
+)  # fmt: skip

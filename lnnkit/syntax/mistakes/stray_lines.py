@@ -18,16 +18,15 @@ from lnnkit.syntax.rewrite import ARROW, truth_before
 from lnnkit.syntax.span import Source, Span
 from lnnkit.syntax.split import Slice
 
-_KEYWORDS = {
-    "assert": "fact", "assertz": "fact", "add": "fact", "tell": "fact", "given": "fact",
-    "declare": "predicate", "decl": "predicate", ".decl": "predicate", "relation": "predicate", "table": "predicate",
-    "constraint": "axiom", "law": "axiom", "always": "axiom",
-    "ask": "query", "show": "query", "find": "query", "prove": "query", "goal": "query", "infer": "query",
-}  # fmt: skip
+_OTHER_KEYWORDS = {
+    "assertz?|add|tell|given": "`fact {rest:stated}`",
+    r"declare|\.?decl|relation|table": "`predicate {rest:stated}`",
+    "constraint|law|always": "`axiom {rest:stated}`",
+    "ask|show|find|prove|goal|infer": "`query {rest:stated}`",
+}
 _FIRST = re.compile(r"[^\W\d_]\w*")
 _LITERAL = re.compile(r"[~¬]?\s*[^\W\d_][\w-]*\s*(?:\([^()]*\))?\s*(?:=.*|in\s*\[.*)?", re.DOTALL)
 _FACT = re.compile(r"(0?\.\d+|[01](?:\.0+)?)\s*::?\s*([^\W\d_][\w-]*(?:\([^()]*\))?)\s*\.?")
-_COMMANDS = {"explain": "explain", "why": "explain", "check": "check", "eval": "eval"}
 _ASKED_IN_SQL = "ask with `query P(X, Y) & X = bob`, where a table is a predicate and its columns are arguments"
 
 
@@ -40,27 +39,12 @@ def _rule(groups: Groups, _: Fault) -> str:
     return f"`rule {joined} -> {head}{bounds}`"
 
 
-def _query(groups: Groups, _: Fault) -> str | None:
-    asked = " ".join(groups["asked"].split()).replace("), ", ") & ")
-    return None if ARROW.search(asked) else f"`query {asked}`"
-
-
-def _command(groups: Groups, _: Fault) -> str:
-    command = _COMMANDS.get(groups["at"], "run")
-    return f"remove it; `lnnkit {command} FILE" + (f" '{groups['atom']}'`" if groups["atom"] else "`") + " does that"
-
-
 def _defined(groups: Groups, _: Fault) -> str:
     head, body = groups["head"], groups["body"]
     if re.search(r"[*/+^]|\s-\s", body) and not re.search(r"[<>=&|~]", body):
         sorts = ", ".join(["entity"] * (head.count(",") + 1))
         return f"`number {head.partition('(')[0]}({sorts})`, and below it `rule {head} = {body}`"
     return f"`rule {body} -> {head}`; `<->` where it is nothing else"
-
-
-def _keyword(groups: Groups, _: Fault) -> str | None:
-    instead = _KEYWORDS.get(groups["lower"])
-    return instead and f"`{instead} {' '.join(groups['rest'].split()).removesuffix('.')}`"
 
 
 _LINES: Table = (
@@ -79,9 +63,8 @@ _LINES: Table = (
     (r"⟦closed⟧\s*:\s*(<name>NAME)\s*(?:/\s*(<count>\d+))?", "`predicate {name}({count:entities}) closed`"),
     (r"⟦open⟧\s*:\s*(<name>NAME)\s*(?:/\s*(<count>\d+))?", "`predicate {name}({count:entities})`"),
     "line query-mark: `{at}` cannot start a query",
-    (r"⟦\?-?⟧\s*(<asked>[^\W\d_~¬(].*?|[~¬(].*?)[.?]?", _query),
-    "line query-mark: `?` cannot end a query",
-    (r"⟦(<atom>NAME\([^()]*\))\s*\?⟧", "`query {atom}`"),
+    (rf"⟦\?-?⟧(?!.*(?:{ARROW.pattern}))\s*(<asked>[^\W\d_~¬(].*?|[~¬(].*?)[.?]?", "`query {asked:joined}`"),
+    ("line query-mark: `?` cannot end a query", r"⟦(<atom>NAME\([^()]*\))\s*\?⟧", "`query {atom}`"),
     "line declaration: `{at}` comes after the predicate",
     (r"⟦closed⟧ (<rest>predicate\s.+)", "`{rest} closed`"),
     (r"⟦open⟧ (<rest>predicate\s.+)", "`{rest}`"),
@@ -89,40 +72,32 @@ _LINES: Table = (
     (r"⟦--+|;+|\"{3}|'{3}|%|\*|REM\b|<!--⟧.*", "a comment starts with `#`"),
     "line missing-keyword: `{at}` is not a keyword",
     (r"⟦print|display⟧ (<atom>NAME\([^()]*\))\.?", "`query {atom}`"),
-    (r"⟦explain|why|print|display|run|check|eval⟧(?: (<atom>NAME\([^()]*\)))?\.?", _command),
-    (
-        r"⟦(?i:let|const|set|constant|param|parameter)⟧ (<name>NAME)\s*=\s*(<value>-?[\d.]+)",
-        "`number {name}`, and below it `fact {name} = {value}`",
-    ),
-    (
-        r"⟦(?i:let|def|define|set)⟧ (<head>NAME\([^()]*\))\s*(?::=|:-|=|:|<->|as)\s*"
-        r"(?:(?i:return) )?(<body>[^=].*[^.:])\.?",
-        _defined,
-    ),
+    (r"⟦explain|why|print|display|run|check|eval⟧\.?", "remove it; `lnnkit {at:command} FILE` does that"),
+    (r"⟦explain|why|run|check|eval⟧ (<atom>NAME\([^()]*\))\.?",
+     "remove it; `lnnkit {at:command} FILE '{atom}'` does that"),
+    (r"⟦(?i:let|const|set|constant|param|parameter)⟧ (<name>NAME)\s*=\s*(<value>-?[\d.]+)",
+     "`number {name}`, and below it `fact {name} = {value}`"),
+    (r"⟦(?i:let|def|define|set)⟧ (<head>NAME\([^()]*\))\s*(?::=|:-|=|:|<->|as)\s*"
+     r"(?:(?i:return) )?(<body>[^=].*[^.:])\.?",
+     _defined),
     (r"⟦(?i:include|require|use|using|source|consult|from)⟧ (<path>\"[^\"]+\")(?: (?i:import) .*)?", "`import {path}`"),
     (r"⟦(?i:table|read|csv|data|read_csv)⟧ (<name>NAME) (?i:from) (<rest>\".*)", "`load {name} from {rest}`"),
     (r"⟦(?i:var|variable|variables)⟧ NAMES", "remove the line: variables start upper-case, and are not declared"),
-    (
-        r"⟦(?i:entity|entities|constant|individual|object)⟧ NAMES",
-        "remove the line: entities are named by facts, and are not declared",
-    ),
-    (
-        r"⟦(?i:type|domain|class|kind|concept)⟧ (<name>NAME)",
-        "`sort {name}`, or leave it out: a declaration names its sorts",
-    ),
+    (r"⟦(?i:entity|entities|constant|individual|object)⟧ NAMES",
+     "remove the line: entities are named by facts, and are not declared"),
+    (r"⟦(?i:type|domain|class|kind|concept)⟧ (<name>NAME)",
+     "`sort {name}`, or leave it out: a declaration names its sorts"),
     (r"⟦(?i:num|int|integer|float|double|real|attribute|function)⟧ (<name>NAME(?:\([^()]*\))?)", "`number {name}`"),
-    (r"⟦\.?\w+⟧ (<rest>[\w~¬\"(].*\(.*|\(.*)", _keyword),
-    (
-        r"⟦(?i:train|learn|fit)⟧(?:\s.*)?",
-        "a `rule` is trained by `lnnkit train FILE -o OUT`: write its learnable numbers as `?`",
-    ),
+    *((rf"⟦(?i:{words})⟧ (<rest>[\w~¬\"(].*\(.*|\(.*)", hint) for words, hint in _OTHER_KEYWORDS.items()),
+    (r"⟦(?i:train|learn|fit)⟧(?:\s.*)?",
+     "a `rule` is trained by `lnnkit train FILE -o OUT`: write its learnable numbers as `?`"),
     "line sql-statement: `{at}` is not a keyword: this is not SQL",
-    (
-        r"⟦(?i:insert|update|create)⟧\s.*",
-        'state a row as `fact P(anna, bob)`, or read a table with `load P from "p.csv"`',
-    ),
+    (r"⟦(?i:insert|update|create)⟧\s.*",
+     'state a row as `fact P(anna, bob)`, or read a table with `load P from "p.csv"`'),
     (r"⟦(?i:select|delete|with)⟧\s.*", _ASKED_IN_SQL),
-)
+    "line unsupported-version: `lnnkit` must be followed by the version of the language",
+    (r"⟦lnnkit⟧\b.*", "`lnnkit 1`"),
+)  # fmt: skip
 _ROWS = tuple(rows(_LINES))
 
 
@@ -134,15 +109,12 @@ def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
     text = source.text[piece.start : piece.end]
     first = _FIRST.match(text)
     word = first[0] if first else text[:1]
-    start = Fault(source, piece, piece.start, piece.start, None, frozenset(), (), ())
+    start = Fault(source, piece, piece.start, piece.start)
     foreign = next((diagnostic for row in _ROWS if (diagnostic := row(start)) is not None), None)
     if foreign is not None:
         return foreign
     near, code = nearest_keyword(text), "missing-keyword"
-    if word == "lnnkit":
-        code, hint = "unsupported-version", "write `lnnkit 1`"
-        message = "`lnnkit` must be followed by the version of the language"
-    elif near == word:
+    if near == word:
         message = f"`{word}(` is read as a predicate that is called {word}"
         hint = f"put a space after the keyword: `{near} ...`"
     elif near:

@@ -7,7 +7,7 @@ import re
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, KEYWORDS, TEXTS_UNSEARCHED
 from lnnkit.syntax.mistakes.rows import ITEM, SORTED, Groups, Table, joined
-from lnnkit.syntax.rewrite import balanced, between
+from lnnkit.syntax.rewrite import balanced
 
 _BOUNDS = "bounds are written `in [l, u]`"
 _NO_NULL = "leave it out: a comparison with an unknown number is unknown anyway"
@@ -31,15 +31,6 @@ def _head_last(groups: Groups, fault: Fault) -> str | None:
     return f"`{fault.keyword} {name}{body.removesuffix(end)} -> {head}{end}`"
 
 
-def _free(groups: Groups, _: Fault) -> str:
-    plain = re.sub(r"[?$]([^\W\d_])", lambda mark: mark[1].upper(), _asked(groups["rest"]))
-    return f"`query {plain}`"
-
-
-def _asked(text: str) -> str:
-    return " ".join(text.split()).removesuffix("?").rstrip()
-
-
 def _free_variable(_: Groups, fault: Fault) -> str:
     text = fault.source.text[fault.piece.start : fault.piece.end]
     free = next((name for name in "XYZUVW" if not re.search(rf"(?<!\w){name}(?!\w)", text)), "X1")
@@ -51,20 +42,6 @@ def _margin(groups: Groups, _: Fault) -> str:
     return f"`in [{middle - margin:.15g}, {middle + margin:.15g}]`"
 
 
-def _variable(groups: Groups, _: Fault) -> str | None:
-    if groups["at"].startswith("?") and len(groups["more"]) > 1:
-        return None  # a learnable value by its name
-    return f"a variable starts upper-case, without a mark: `{groups['first'].upper()}{groups['more']}`"
-
-
-def _compared(groups: Groups, fault: Fault) -> str:
-    sign = "!=" if "n" in groups["word"][2:].lower() and groups["word"].lower().startswith("is") else "="
-    last = fault.previous
-    operand = between(fault, len(fault.before)) or (last.text if last and last.kind == "word" else None)
-    whole = operand and fault.keyword in ("rule", "axiom", "query", None)
-    return f"`{operand} {sign} {groups['value']}`" if whole else f"`{sign}`"
-
-
 _UNEQUAL = joined(ITEM, "{name} != {:entity}", " & ")
 
 WORDS: Table = (
@@ -72,29 +49,21 @@ WORDS: Table = (
     (r"\A\w+ (<name>NAME\s*: |)(<head>.+)‸⟦(?i:if|when|whenever|provided(?: that)?|because|given)⟧(?!\w)", _head_last),
     "fact fact-order: a {keyword} names its predicate, and the entities in parentheses",
     (r"(<who>NAME) (?i:is)(?: (?i:an?))? (<name>(?!UNSAID\s*\Z)NAME)", "`{keyword} {name}({who})`"),
-    (r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|UNSAID)(?![\w-]))NAME)", "`{keyword} {name}({who})`"),
-    (
-        r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|UNSAID)(?![\w-]))NAME)\s*(<value>=\s*-?[\d.]+)",
-        "`{keyword} {name}({who}) {value}`",
-    ),
+    (r"(<name>NAME) (?:of |for )?(<who>(?!(?:is|UNSAID)(?![\w-]))NAME)(?:\s*(<value>=\s*-?[\d.]+))?",
+     "`{keyword} {name}({who}){value:valued}`"),
     "query query-words: a query names no variables: it asks for those that are free",
-    (r"\A\w+ ⟦\?NAME|[A-Z][\w-]*⟧\s*‸:(<rest>.*\S.*)", _free),
+    (r"\A\w+ ⟦\?NAME|[A-Z][\w-]*⟧\s*‸:(<rest>.*\S.*)", "`query {rest:free}`"),
     "query aggregate: `{at}` is no function: an aggregate names the variables that it runs over before a colon",
     (rf"\A\w+ ⟦(?i:{'|'.join(sorted(AGGREGATING))})⟧\s*‸[~¬]?NAME\s*\(", AGGREGATE_HINT),
     "query query-words: `{at}` is not part of a query",
-    (
-        r"\A\w+ ⟦(?i:who|whom|whose|which|what|where|is|are|does|do|find|get|if)⟧\s*‸(<rest>[~¬]?NAME\s*\(.*)",
-        lambda groups, _: f"`query {_asked(groups['rest'])}`",
-    ),
+    (r"\A\w+ ⟦(?i:who|whom|whose|which|what|where|is|are|does|do|find|get|if)⟧\s*‸(<rest>[~¬]?NAME\s*\(.*)",
+     "`query {rest:asked}`"),
     "query [top AND] query-words: `{lower}` cannot be part of a query: a query returns all answers",
     (r"‸⟦(?i:order by|sort(?:ed)? by|limit|top|group by|desc|asc)⟧(?!\w)", SORTED),
-    "query [arguments] query-words: `{at}` is not an argument",
-    (r"[(,]\s*‸⟦[?*]⟧\s*[,)]", _free_variable),
+    ("query [arguments] query-words: `{at}` is not an argument", r"[(,]\s*‸⟦[?*]⟧\s*[,)]", _free_variable),
     "formula counting: there are no counting quantifiers",
-    (
-        r".*?⟦(?:(?:exists?|∃) (?:QUANTITY )?|QUANTITY )COUNT [A-Z]\w*\s*:⟧.*",
-        "two different ones are `exists Y, Z: P(X, Y) & P(X, Z) & Y != Z`; count more before loading",
-    ),
+    (r".*?⟦(?:(?:exists?|∃) (?:QUANTITY )?|QUANTITY )COUNT [A-Z]\w*\s*:⟧.*",
+     "two different ones are `exists Y, Z: P(X, Y) & P(X, Z) & Y != Z`; count more before loading"),
     "fact leading-truth: the truth of a {keyword} is written at its end",
     (r"\A\w+\s+‸(<truth>\d*\.?\d+)\s*:{0,2}\s*(<atom>NAME(?:\([^()]*\))?)\s*\Z", "`{keyword} {atom} = {truth}`"),
     "fact [top] wrong-bounds: a margin is written as bounds",
@@ -105,45 +74,35 @@ WORDS: Table = (
     (r"⟦(?:\bin|=)\s*‸\[?(<low>\d*\.?\d+)\s*(?:\.\.+|-|–|to)\s*(<high>\d*\.?\d+)\]?⟧\s*\Z", "`in [{low}, {high}]`"),
     (r"⟦(?:\bin|=)\s*‸[\[($€£]\s*(<value>-?\d*\.?\d+)\s*[\])]?⟧\s*\Z", "`= {value}`"),
     "formula+line [arguments] marked-variable: `{at}` is not an argument",
-    (r"‸⟦[?$@:](<first>[^\W\d_])(<more>\w*)⟧", _variable),
+    # longer names behind `?` are those of learnable values
+    (r"‸⟦(?:[$@:]|\?(?!\w{3}))(<name>[^\W\d_]\w*)⟧", "a variable starts upper-case, without a mark: `{name:capital}`"),
     "formula+line [outside] dotted-attribute: there are no dotted attributes: each is a number or a predicate",
     (r"EDGE⟦(<name>[A-Z]\w*)‸\.(<attribute>[^\W\d_]\w*)⟧(?!\w*\()", "`{attribute}({name})`"),
-    "query [top AND] query-mark: a query takes no `?`",
-    (r"\S\s*‸⟦\?⟧\s*\Z", "remove the `?`"),
-    "query query-mark: a query takes no `?`",
-    (r"\A\w+ ⟦\?⟧\s*‸", "remove the `?`"),
+    ("query [top AND] query-mark: a query takes no `?`", r"\S\s*‸⟦\?⟧\s*\Z", "remove the `?`"),
+    ("query query-mark: a query takes no `?`", r"\A\w+ ⟦\?⟧\s*‸", "remove the `?`"),
     "rule if-then: `? :` is not an operator",
     (r"‸⟦\?⟧\s[^:]+:", "write two rules: `P & Q -> R` where P holds, `~P & Q -> S` where it does not"),
     "formula+line membership: `in` gives bounds and does not test membership",
     (r"EDGE(<name>NAME)\s*‸⟦not in\s*[(\[{]\s*(<list>ITEMS)\s*[)\]}]⟧", _UNEQUAL),
     "formula+line [outside] worded-comparison: `{at}` is not an operator",
-    (
-        rf"‸⟦(?:(?i:is) )?(?i:(<word>{'|'.join(_LESS)}))⟧\s",
-        lambda groups, _: f"`{_LESS[' '.join(groups['word'].lower().split())]}`",
-    ),
+    (rf"‸⟦(?:(?i:is) )?(?i:(<word>{'|'.join(_LESS)}))⟧\s",
+     lambda groups, _: f"`{_LESS[' '.join(groups['word'].lower().split())]}`"),
     f"rule [top word] wrong-bounds: {_BOUNDS}",
     (r"‸⟦(?:with )?(?:[^\W\d]\w*)?\s*[:=]?\s*(<low>SHARE)⟧\s*\Z", "`in [{low}, 1]`"),
     "formula+line [AND] unless: `{at}` is not a word of the language",
     (r"‸⟦(?i:unless|except|but not|without)⟧(?!\w)", "`& ~` in the body"),
     "formula+line [junk] unknown-operator: `%` is not an operator",
-    (
-        r"\)\s*‸%\s*\(?\s*(<by>[\w.]+)\s*\)?\s*(?:[<>=!]|\Z)",
-        "the remainder of `a` is `a - {by} * floor(a / {by})`",
-    ),
+    (r"\)\s*‸%\s*\(?\s*(<by>[\w.]+)\s*\)?\s*(?:[<>=!]|\Z)", "the remainder of `a` is `a - {by} * floor(a / {by})`"),
     # by a number; or by an atom, and then compared or calculated with
     "formula+line [junk] unknown-operator: `//` is not an operator",
-    (
-        r"[\w.)]\s*‸⟦//⟧GAP*(?:\d[\d.]*\s*(?:[<>=!≤≥≠+*^&|)-]|\Z|\n)|\(?\s*NAME\s*\([^"
-        r"()\n]*\)\s*\)?\s*(?:[<>!≤≥≠+*^]|=(?!>)))",
-        "`/`, which keeps the fraction; the whole part is `floor(a / b)`",
-    ),
+    (r"[\w.)]\s*‸⟦//⟧GAP*(?:\d[\d.]*\s*(?:[<>=!≤≥≠+*^&|)-]|\Z|\n)|\(?\s*NAME\s*\([^"
+     r"()\n]*\)\s*\)?\s*(?:[<>!≤≥≠+*^]|=(?!>)))",
+     "`/`, which keeps the fraction; the whole part is `floor(a / b)`"),
     "any [junk] foreign-comment: `{at}` does not start a comment",
     (r"(?<!\d)‸⟦%+⟧", "a comment starts with `#`"),
     (r"‸⟦//+|/\*⟧", "a comment starts with `#`"),
-    "any [=DIVIDE] foreign-comment: `{at}` does not start a comment",
-    (r"‸⟦/\*⟧", "a comment starts with `#`"),
-    "any [junk outside bound] quantifier-period: a quantifier takes a colon, not a period",
-    (r"‸\.", "`:`"),
+    ("any [=DIVIDE] foreign-comment: `{at}` does not start a comment", r"‸⟦/\*⟧", "a comment starts with `#`"),
+    ("any [junk outside bound] quantifier-period: a quantifier takes a colon, not a period", r"‸\.", "`:`"),
     "any [junk outside top] trailing-period: a statement ends where its line ends, without `.`",
     (r"\S\s*‸\.(?:\s|[#%]|//|\Z)", "remove the period"),
     "any [junk] semicolon: a statement ends where its line ends, without `;`",
@@ -155,10 +114,8 @@ WORDS: Table = (
     (r"‸;(?:[^(&|~=<>∧∨¬→-]|-(?!>))*\Z", "a comment starts with `#`"),
     "any [junk] semicolon: `;` is not an operator",
     (r"‸;", "`|` for or, `#` before a comment; put a statement on its own line"),
-    "any reserved-underscore: `_` is reserved and cannot start a name",
-    (r"‸⟦_\w*⟧", "name it, or write `exists`"),
-    "any learnable-space: `?` must not be followed by a space",
-    (r"\?\s+‸⟦[\w-]+(?:\.\d+)?⟧", "`?{at}`"),
+    ("any reserved-underscore: `_` is reserved and cannot start a name", r"‸⟦_\w*⟧", "name it, or write `exists`"),
+    ("any learnable-space: `?` must not be followed by a space", r"\?\s+‸⟦[\w-]+(?:\.\d+)?⟧", "`?{at}`"),
     "any [junk] learnable-form: a learnable value without a name cannot be followed by `=`",
     (r"‸⟦\?\s*=\s*(<number>-?[\d.]+)⟧", "`?{number}`"),
     "any misplaced-learnable: `{at}(...)` is an unknown function, which stands in equations of rules",
@@ -173,9 +130,14 @@ WORDS: Table = (
     (r"\S\s*‸⟦(?i:is (?:null|none|nan|unknown|missing|na))⟧(?!\w)", _MISSING),
     "any [outside] equals-word: `{lower}` is not an operator",
     (r"[\w)\"]\s*‸⟦(?i:i?like|contains|matches|(?:starts|ends) with)⟧ -?[\w.\"]+", TEXTS_UNSEARCHED),
-    (r"[\w)\"]\s*‸⟦(<word>(?i:is not|isnt|equals|equal to|eq|is))⟧ (<value>-?[\w.\"]+)", _compared),
+    "formula+line [outside] equals-word: `{lower}` is not an operator",
+    (r"[\w)\"]\s*‸⟦(?i:is not|isnt)⟧ (<value>-?[\w.\"]+)", "`{operand} != {value}`"),
+    (r"[\w)\"]\s*‸⟦(?i:equals|equal to|eq|is)⟧ (<value>-?[\w.\"]+)", "`{operand} = {value}`"),
+    "any [outside] equals-word: `{lower}` is not an operator",
+    (r"[\w)\"]\s*‸⟦(?i:is not|isnt)⟧ -?[\w.\"]", "`!=`"),
+    (r"[\w)\"]\s*‸⟦(?i:equals|equal to|eq|is)⟧ -?[\w.\"]", "`=`"),
     "formula+line [outside AND] where-clause: `{at}` does not belong in a formula",
     (r"‸⟦(?i:where|such that|having|with)⟧(?!\w)", "`&`"),
     "query+line [outside AND] where-clause: `{at}` does not belong in a formula",
     (r"‸⟦(?i:if|when|given)⟧(?!\w)", "`&`"),
-)
+)  # fmt: skip
