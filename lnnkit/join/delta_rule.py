@@ -100,7 +100,7 @@ class DeltaRule:
     def triggers(self) -> set[tuple[str, int]]:
         """The tables and sides whose moves matter."""
         return {
-            (self.table(leaf), side)
+            (self.formula.table(leaf), side)
             for leaf, sides in self._reads.items()
             for side, matters in enumerate(sides)
             if matters
@@ -301,18 +301,9 @@ class DeltaRule:
         before, trigger.seen = trigger.seen, self.joins.length(trigger.literal)
         return trigger.seen - before
 
-    def table(self, leaf: int) -> str:
-        """The table that holds a leaf's bounds."""
-        if leaf == AUXILIARY:
-            assert self.formula.auxiliary is not None
-            return self.formula.auxiliary
-        return self.formula.neurons[leaf].source
-
     def atom(self, leaf: int) -> Matched:
         """A leaf's table and arguments."""
-        if leaf == AUXILIARY:
-            return self.table(leaf), self.formula.original.blocks[0].variables
-        return self.table(leaf), self.formula.neurons[leaf].arguments
+        return self.formula.table(leaf), self.formula.arguments(leaf)
 
     def pattern(self, matched: Matched) -> Pattern:
         """How an atom binds the formula's variables."""

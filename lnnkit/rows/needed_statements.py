@@ -104,14 +104,14 @@ def sends(seen: Reading, relevance: Relevance, leaf: int) -> bool:
     return any(
         send.leaf == leaf
         and leaf not in seen.formula.heads
-        and relevance.mode(seen.table(leaf), send.side)
+        and relevance.mode(seen.formula.table(leaf), send.side)
         and any(relevance.available(seen, support) for support in send.supports)
         for send in seen.analysis.sends
     )
 
 
 def _read(readings: Sequence[Reading]) -> set[str]:
-    return {reading.table(leaf) for reading in readings for leaf in reading.formula.leaves}
+    return {reading.formula.table(leaf) for reading in readings for leaf in reading.formula.leaves}
 
 
 def holder(lifted: LiftedGraph, formula: Formula) -> Assertion | Query:
