@@ -16,7 +16,7 @@ import numpy as np
 
 from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.moves import Rows
+from lnnkit.engine.merge import Rows
 from lnnkit.store.relations import Relation, RowNumbers
 from lnnkit.store.row_arrays import Array, Growing, spelled_out
 

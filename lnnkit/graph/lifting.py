@@ -10,8 +10,7 @@ from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Q
 from lnnkit.check.symbols import negated_ends
 from lnnkit.check.walk import asserted, children, conjuncts
 from lnnkit.garbage import collection_paused
-from lnnkit.graph.defining import Formula, defined_predicates, stripped
-from lnnkit.graph.describe import Description, Parameters, describe, starts
+from lnnkit.graph.describe import Description, Formula, Parameters, defined_predicates, describe, starts, stripped
 from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, NeuronGraph, Reference, Root
 from lnnkit.graph.match import arguments_within, below_negations, instances

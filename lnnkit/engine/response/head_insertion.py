@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lnnkit.analysis.relevance import ALL, SIDES
-from lnnkit.engine.merge import Proposals
-from lnnkit.engine.moves import Round
+from lnnkit.engine.merge import Proposals, Round
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_instances import Made
 from lnnkit.join.bindings import Bindings, Known

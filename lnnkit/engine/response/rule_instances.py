@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from lnnkit.engine.encoded_bounds import EncodedBounds
-from lnnkit.engine.moves import Delta
+from lnnkit.engine.merge import Delta
 from lnnkit.engine.response.respond import Doubt, Read, constant
 from lnnkit.engine.response.response_table import Column, one_class
 from lnnkit.formula.unfolding import AUXILIARY, LEAF

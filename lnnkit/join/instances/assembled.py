@@ -15,8 +15,8 @@ from lnnkit.check.program import ENTITY
 from lnnkit.formula.quantified_rows import Grouping, of_their_sorts, too_many_unnamed
 from lnnkit.formula.unfolding import Block, Formula
 from lnnkit.join.bindings import NOTHING, Bindings
+from lnnkit.join.join_index import Range
 from lnnkit.join.literal_join import Joins, Path
-from lnnkit.join.range_index import Range
 from lnnkit.numeric import Comparison
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import DEFAULT, FALSE, TRUE, UNKNOWN, Relation, Relations, RowNumbers
