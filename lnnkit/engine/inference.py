@@ -19,7 +19,7 @@ from lnnkit.arrays import DOUBLE, quietly
 from lnnkit.engine.bounds_state import State, distinct
 from lnnkit.engine.completion import Unfinished, complete
 from lnnkit.engine.inference_run import Run, Status, run_of
-from lnnkit.engine.merge import Delta, Rows, changes, note
+from lnnkit.engine.merge import Rows, changes, note
 from lnnkit.engine.planning.compiling import FactProfile, Plans
 from lnnkit.engine.planning.inference_plan import Outline, Plan
 from lnnkit.engine.rounds import infer_rounds
@@ -39,6 +39,7 @@ from lnnkit.engine.termination import Pace, Watch, on_cycles
 from lnnkit.garbage import collection_paused
 from lnnkit.join.instances.grounding import Grounding, Guard
 from lnnkit.join.join_plan import Recorder
+from lnnkit.join.triggers import Delta
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.layout import Domain, Given, domain
 from lnnkit.store.relations import Relation, Relations

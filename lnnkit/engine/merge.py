@@ -3,7 +3,7 @@ changed, entered into the lists and indexes that the next round reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -12,6 +12,7 @@ import numpy as np
 from lnnkit.analysis.relevance import SIDES
 from lnnkit.engine.bounds_state import State, distinct, no_rows, one_value
 from lnnkit.engine.encoded_bounds import EncodedBounds
+from lnnkit.join.triggers import Delta
 from lnnkit.store.relations import Relation, Relations
 from lnnkit.store.row_arrays import Array, Growing, spelled_out, wide
 from lnnkit.trail.events import Arrested, Kind
@@ -268,38 +269,6 @@ class Drift:
 
 
 Rows = Mapping[Relation, Array | range]
-
-
-class Delta:
-    """The rows whose lower (0) or upper (1) end moved."""
-
-    __slots__ = ("_classes", "_rows")
-
-    def __init__(self) -> None:
-        self._rows: dict[tuple[str, int], Array | range] = {}
-        self._classes: dict[tuple[str, int], int | None] = {}
-
-    def rows(self, table: str, side: int) -> Array | range | None:
-        """The moved rows of a table; None if there are none."""
-        return self._rows.get((table, side))
-
-    def common_class(self, table: Relation, side: int, encoded: EncodedBounds) -> int | None:
-        """The class of all moved rows of a table; None where they have several."""
-        where = table.name, side
-        if where not in self._classes and where in self._rows:
-            self._classes[where] = encoded.common(table, spelled_out(self._rows[where]))
-        return self._classes.get(where)
-
-    @property
-    def where(self) -> Iterable[tuple[str, int]]:
-        """The tables and sides on which anything moved."""
-        return self._rows.keys()
-
-    def add(self, table: Relation, side: int, rows: Array | range, common_class: int | None = None) -> None:
-        """Add moved rows of one table, all of one class if it is given."""
-        self._rows[table.name, side] = rows
-        if common_class is not None:
-            self._classes[table.name, side] = common_class
 
 
 def note(

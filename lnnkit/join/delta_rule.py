@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.bindings import NOTHING, Bindings, Matched, Pattern
 from lnnkit.join.join_plan import Recorder
 from lnnkit.join.literal_join import Joins, Path
-from lnnkit.join.triggers import Trigger, at_once, find_triggers, subsumed
+from lnnkit.join.triggers import Delta, Trigger, at_once, find_triggers, subsumed
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import Relation, Relations
 from lnnkit.store.row_arrays import Array, Growing, spelled_out
@@ -30,20 +29,6 @@ _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
 _NOWHERE: Mapping[int, Sequence[Need]] = {}
 
 Matters = Mapping[int, tuple[bool, bool]]  # for a leaf: whether a move of its lower and of its upper end matters
-
-
-class DeltaRows(Protocol):
-    """The delta: the rows of each table that moved in the last round."""
-
-    @property
-    def where(self) -> Iterable[tuple[str, int]]:
-        """The tables and sides with a move."""
-        ...
-
-    def rows(self, table: str, side: int) -> Array | range | None:
-        """The rows of a table, by their numbers in it, whose lower (0) or upper (1) end moved; None if there are
-        none."""
-        ...
 
 
 @dataclass(slots=True, eq=False)
@@ -150,7 +135,7 @@ class DeltaRule:
         self.started = False
         self.joins.made.clear()
 
-    def assignments(self, moved: DeltaRows) -> Iterator[Bindings]:
+    def assignments(self, moved: Delta) -> Iterator[Bindings]:
         """Assignments of all variables, about `CHUNK` at a time; some may be repeated. Those of a prenex formula come
         at once, since what one says depends on the others of its quantifiers."""
         if self.formula.prenex_of is not None:
@@ -165,7 +150,7 @@ class DeltaRule:
             parts = [Bindings(sum(part.length for part in parts), NOTHING.bind(frozenset(variables)), columns)]
         yield from self._distinct(parts) if self._repeats else parts
 
-    def _assignments(self, moved: DeltaRows) -> Iterator[Bindings]:
+    def _assignments(self, moved: Delta) -> Iterator[Bindings]:
         while self._postponed:
             yield self._postponed.pop(0)
         made = self.joins.made
@@ -203,11 +188,11 @@ class DeltaRule:
         fewer.moved = bindings.moved
         return fewer
 
-    def demanded(self, moved: DeltaRows) -> Iterator[Bindings]:
+    def demanded(self, moved: Delta) -> Iterator[Bindings]:
         """Assignments that become due because atoms moved which the formula does not read."""
         yield from self._distinct(self._demanded(moved)) if self._repeats else self._demanded(moved)
 
-    def _demanded(self, moved: DeltaRows) -> Iterator[Bindings]:
+    def _demanded(self, moved: Delta) -> Iterator[Bindings]:
         if self._wanted and self.started:
             if self._demands is None:
                 self._demands = find_triggers(self.joins, self._needs, self._wanted)
@@ -244,7 +229,7 @@ class DeltaRule:
         for trigger in self.ordered_triggers():
             self._fresh_rows(trigger)
 
-    def _triggered(self, trigger: Trigger, moved: DeltaRows) -> Iterable[Bindings]:
+    def _triggered(self, trigger: Trigger, moved: Delta) -> Iterable[Bindings]:
         """The assignments from a trigger; its path has the share that it could not have found before."""
         joins, pattern = self.joins, trigger.pattern
         rows = moved.rows(pattern.table.name, trigger.side)
@@ -268,7 +253,7 @@ class DeltaRule:
             trigger.step = joins.step(trigger.known, trigger.rest)
         return joins.joined(joins.matched(pattern, rows, trigger.known), trigger.step, path)
 
-    def _due(self, moved: DeltaRows) -> list[Trigger]:
+    def _due(self, moved: Delta) -> list[Trigger]:
         """The triggers with rows in the delta."""
         where = tuple(moved.where)
         due = self._by_moves.get(where)

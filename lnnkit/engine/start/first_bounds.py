@@ -15,7 +15,7 @@ from lnnkit.analysis.needs import EQUAL, Literal, Need, Needs
 from lnnkit.analysis.relevance import ALL
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.merge import Delta, Round, changes, note
+from lnnkit.engine.merge import Round, changes, note
 from lnnkit.engine.planning.compiling import neuron_root
 from lnnkit.engine.planning.inference_plan import Plan
 from lnnkit.engine.response.proposing import reader
@@ -27,6 +27,7 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding, add_equality, leaf_modes
 from lnnkit.join.literal_join import Joins, Path
+from lnnkit.join.triggers import Delta
 from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.numeric import Comparison
 from lnnkit.store.layout import Given
