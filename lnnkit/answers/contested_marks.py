@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, cast
 
 import numpy as np
 
 from lnnkit.check.walk import nodes
-from lnnkit.engine.bounds_state import Contested
-from lnnkit.engine.contested import contested
+from lnnkit.engine.contested import Contested, Doubted, contested
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.compiling import whole_neuron
 from lnnkit.engine.start.impossible_comparisons import everywhere
@@ -54,6 +54,12 @@ class Marks:
 
     contested: Contested
     named: Sequence[NamedAtoms]
+
+    @cached_property
+    def doubts(self) -> tuple[Doubted, Doubted]:
+        """The bounds with contested ones unknown, and at their defaults."""
+        unknown = self.contested.doubted()
+        return unknown, unknown.by_default()
 
     def unlisted(self, atoms: Relations, source: str, columns: Sequence[Array], rows: Array) -> Array:
         """(n,) which of these atoms of a relation have no row and are named; ``rows`` are theirs, or reserved."""
