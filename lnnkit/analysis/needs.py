@@ -51,6 +51,11 @@ def variables(arguments: Iterable[int | str]) -> set[int]:
     return {argument for argument in arguments if isinstance(argument, int)}
 
 
+def in_order(literals: Iterable[Literal]) -> tuple[Literal, ...]:
+    """Some literals in the order in which joins are planned."""
+    return tuple(sorted(literals, key=repr))
+
+
 class Need(NamedTuple):
     """Join ``literals``; each result is a row of ``block`` (and of the blocks around it)."""
 

@@ -24,7 +24,7 @@ from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import LEAF, unfold
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
 from lnnkit.graph.match import Related, below_negations
-from lnnkit.join.instances.assembled import Assembler, Instances
+from lnnkit.join.instances.assembled import Assembler, Instances, argument_columns
 from lnnkit.join.instances.grounding import Guard, add_equality
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 from lnnkit.store.layout import Domain, asked_constants
@@ -268,11 +268,7 @@ def _unknowing(read: Read, view: Instances, named: Mapping[int, Array]) -> Read:
 
 def _rows(run: Run, reference: Reference, ids: Sequence[Array], length: int) -> Array:
     """The rows of a neuron's relation, for each binding of the query's variables."""
-    index = run.grounding.domain.index
-    columns = [
-        ids[argument] if isinstance(argument, int) else np.full(length, index[argument], np.int32)
-        for argument in reference.arguments
-    ]
+    columns = argument_columns(reference.arguments, ids, length, run.grounding.domain)
     return run.grounding.atoms.tables[reference.node].tuples.find(columns, length)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.analysis.needs import EQUAL, Literal, Need, Needs
+from lnnkit.analysis.needs import EQUAL, Need, Needs, in_order
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.bindings import NOTHING, Bindings, Matched, Pattern
 from lnnkit.join.join_plan import Recorder
@@ -61,11 +61,11 @@ class DeltaRule:
         within: Mapping[int, Sequence[Need]] = _NOWHERE,
     ) -> None:
         self.formula = formula
-        self._within = {block: _sorted(needs) for block, needs in within.items()}
+        self._within = {block: [in_order(need.literals) for need in inner] for block, inner in within.items()}
         self.assignment_count = 0  # number of assignments returned, with repetitions
         wider = replace(formula, sorts=formula.sorts + needs.existential)
         self.joins = Joins(wider, atoms, domain, guard, member, recorder)
-        self._needs = _sorted(needs.rows)
+        self._needs = [in_order(need.literals) for need in needs.rows]
         self._repeats = bool(needs.existential)
         self._wanted = _wanted(formula, needs.rows)
         self._demands: list[Trigger] | None = None
@@ -300,10 +300,6 @@ class DeltaRule:
         return self.joins.radix
 
 
-def _sorted(needs: Iterable[Need]) -> list[tuple[Literal, ...]]:
-    return [tuple(sorted(need.literals, key=repr)) for need in needs]
-
-
 def _same(rows: Array | range, other: Array | range) -> bool:
     return len(rows) == len(other) and np.array_equal(spelled_out(rows), spelled_out(other))
 
@@ -311,9 +307,7 @@ def _same(rows: Array | range, other: Array | range) -> bool:
 def _wanted(formula: Formula, needs: Sequence[Need]) -> dict[tuple[Matched, int], None]:
     """The atoms and sides in needs that the formula does not read."""
     sources = {formula.neurons[leaf].source for leaf in formula.leaves} | {formula.auxiliary, EQUAL}
-    literals = sorted(
-        {literal for need in needs for literal in need.literals if literal.table not in sources}, key=repr
-    )
+    literals = in_order({literal for need in needs for literal in need.literals if literal.table not in sources})
     return {
         (literal.atom, side): None
         for literal in literals

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.analysis.needs import Literal, Needs, variables
+from lnnkit.analysis.needs import Needs, in_order, variables
 from lnnkit.check.program import ENTITY
 from lnnkit.formula.quantified_rows import Grouping, of_their_sorts, too_many_unnamed
 from lnnkit.formula.unfolding import Block, Formula
@@ -51,7 +51,7 @@ class Instances:
         """The entity ids of a leaf's arguments."""
         block = self.formula.block_of(leaf)
         ids, length = self.ids[block], self.lengths[block]
-        return _columns(self.formula.arguments(leaf), ids, length, domain)
+        return argument_columns(self.formula.arguments(leaf), ids, length, domain)
 
     def tops(self, block: int) -> Array:
         """The instance of each row of a block, which no grouped block encloses."""
@@ -101,11 +101,11 @@ class Assembler:
         self.domain = domain
         self._guard = guard
         self._observers = observers
-        self._needs = [_sorted(need.literals) for need in needs.rows]
+        self._needs = [in_order(need.literals) for need in needs.rows]
         self._literals = [
             [
-                *map(_sorted, needs.fills.get(block, ())),
-                *(_sorted(need.literals) for need in needs.rows if block and block in formula.path(need.block)),
+                *map(in_order, needs.fills.get(block, ())),
+                *(in_order(need.literals) for need in needs.rows if block and block in formula.path(need.block)),
             ]
             for block in range(len(formula.blocks))
         ]
@@ -287,7 +287,7 @@ class Assembler:
     def _rows(self, index: int, ids: Columns, length: int) -> Array:
         """The rows of a leaf, equality or observed neuron; `DEFAULT` where an atom is not there."""
         table, formula, arguments = self.tables[index], self.formula, self.formula.arguments(index)
-        columns = _columns(arguments, ids, length, self.domain)
+        columns = argument_columns(arguments, ids, length, self.domain)
         if table is self.atoms.truths:
             return self._equal(columns, arguments)
         unnamed, stranger = np.zeros(length, bool), np.zeros(length, bool)
@@ -323,16 +323,14 @@ class Assembler:
         return rows
 
 
-def _columns(arguments: Sequence[int | str], ids: Columns, length: int, domain: Domain) -> list[Array]:
-    """The entity ids of an atom's arguments."""
+def argument_columns(
+    arguments: Sequence[int | str], ids: Columns | Sequence[Array], length: int, domain: Domain
+) -> list[Array]:
+    """The entity ids of an atom's arguments, from those of its variables."""
     return [
         np.full(length, domain.index[term], np.int32) if isinstance(term, str) else ids[term].astype(np.int32)
         for term in arguments
     ]
-
-
-def _sorted(literals: Iterable[Literal]) -> tuple[Literal, ...]:
-    return tuple(sorted(literals, key=repr))
 
 
 def together(
