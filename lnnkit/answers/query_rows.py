@@ -17,7 +17,7 @@ from lnnkit.arrays import all_set, any_set, quietly, where_set
 from lnnkit.engine.bounds_state import shown
 from lnnkit.engine.contested import Contested, Doubted
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.planning.asked import comparing, met, query_needs, subsuming_neurons, subsuming_relations
+from lnnkit.engine.planning.inference_plan import comparing, met, query_needs, subsuming_neurons, subsuming_relations
 from lnnkit.engine.response.proposing import reader
 from lnnkit.engine.response.respond import Read, constant, entering
 from lnnkit.formula.passes import upward

@@ -19,14 +19,6 @@ def no_rows() -> Array:
     return np.empty(0, np.int32)
 
 
-def one_value(values: Array) -> float | None:
-    """The common value of ``values``, which are not empty; None if they differ."""
-    first = values[0]
-    if values.strides == (0,) or (values[-1] == first and (values == first).all()):  # a broadcast value, or equal ones
-        return float(first)
-    return None
-
-
 def distinct(rows: Sequence[Array]) -> Array:
     """The distinct ``rows``, ascending."""
     parts = [part for part in rows if len(part)]

@@ -10,11 +10,11 @@ from typing import Protocol
 import numpy as np
 
 from lnnkit.analysis.relevance import SIDES
-from lnnkit.engine.bounds_state import State, distinct, no_rows, one_value
+from lnnkit.engine.bounds_state import State, distinct, no_rows
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.join.triggers import Delta
 from lnnkit.store.relations import Relation, Relations
-from lnnkit.store.row_arrays import Array, Growing, spelled_out, wide
+from lnnkit.store.row_arrays import Array, Growing, one_value, spelled_out, wide
 from lnnkit.trail.events import Arrested, Kind
 
 

@@ -19,9 +19,14 @@ from lnnkit.budget import allowed
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Query
 from lnnkit.engine.inference import infer
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.planning.asked import bounding_neurons, informed_sides, positive_queries, query_atoms
 from lnnkit.engine.planning.compiling import Plans, outlined
-from lnnkit.engine.planning.inference_plan import Outline
+from lnnkit.engine.planning.inference_plan import (
+    Outline,
+    bounding_neurons,
+    informed_sides,
+    positive_queries,
+    query_atoms,
+)
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import COMPARISON, NEURONS, LiftedGraph, Root

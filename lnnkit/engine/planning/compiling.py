@@ -12,7 +12,12 @@ from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide, s
 from lnnkit.analysis.supports import Analyses, Known
 from lnnkit.analysis.unnamed_individuals import false_of_unnamed, of_strata
 from lnnkit.arrays import DOUBLE
-from lnnkit.engine.planning.asked import (
+from lnnkit.engine.planning.inference_plan import (
+    Demands,
+    Outline,
+    Plan,
+    PlannedRule,
+    SharedNeurons,
     asked,
     asked_alone,
     comparing,
@@ -25,7 +30,6 @@ from lnnkit.engine.planning.asked import (
     subsuming_neurons,
     subsuming_relations,
 )
-from lnnkit.engine.planning.inference_plan import Demands, Outline, Plan, PlannedRule, SharedNeurons
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.quantified_rows import prenexed
 from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, unfold
