@@ -108,10 +108,6 @@ class Growing:
         self._grow(start + values.size)
         self._buffer[start : self._length] = values
 
-    def extend(self, count: int, value: float | bool) -> None:
-        """Add one value ``count`` times."""
-        self.set(self._length, self._length + count, value)
-
     def set(self, start: int, stop: int, value: Array | float | bool) -> None:
         """Set the entries from ``start`` to ``stop``, to one value or to one each."""
         if stop > self._length:
