@@ -51,6 +51,11 @@ def variables(arguments: Iterable[int | str]) -> set[int]:
     return {argument for argument in arguments if isinstance(argument, int)}
 
 
+def in_order(literals: Iterable[Literal]) -> tuple[Literal, ...]:
+    """Some literals in the order in which joins are planned."""
+    return tuple(sorted(literals, key=repr))
+
+
 class Need(NamedTuple):
     """Join ``literals``; each result is a row of ``block`` (and of the blocks around it)."""
 
@@ -192,7 +197,7 @@ class NeedFinder:
         if send.leaf in self.formula.heads:
             yield from self._at(send.leaf, send.side, literals | {self._literal(send.leaf, "given")})
             return
-        mode = self.relevance.mode(self.reading.table(send.leaf), send.side)
+        mode = self.relevance.mode(self.formula.table(send.leaf), send.side)
         if mode == 0:
             return
         if mode != ALL:
@@ -298,10 +303,8 @@ class NeedFinder:
         return frozenset(self._literal(e.leaf, "given" if e.leaf in self.formula.heads else e.end) for e in elements)
 
     def _literal(self, leaf: int, column: Column) -> Literal:
-        if leaf == AUXILIARY:
-            return Literal(self.reading.table(leaf), self.formula.original.blocks[0].variables, column)
-        neuron = self.formula.neurons[leaf]
-        return Literal(EQUAL if neuron.kind == "same" else neuron.source, neuron.arguments, column)
+        equal = leaf != AUXILIARY and self.formula.neurons[leaf].kind == "same"
+        return Literal(EQUAL if equal else self.formula.table(leaf), self.formula.arguments(leaf), column)
 
 
 def _ordered(literals: frozenset[Literal]) -> list[str]:

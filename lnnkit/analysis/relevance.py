@@ -30,12 +30,6 @@ class Reading:
     analysis: Analysis
     observed: Mapping[int, Family] = field(default_factory=dict)
 
-    def table(self, leaf: int) -> str:
-        if leaf == AUXILIARY:
-            assert self.formula.auxiliary is not None
-            return self.formula.auxiliary
-        return self.formula.neurons[leaf].source
-
     def needs_nothing(self, leaf: int) -> bool:
         """Whether an end of the leaf may be present without any atom having moved: for heads and equalities."""
         return leaf in self.formula.heads or (leaf != AUXILIARY and self.formula.neurons[leaf].kind == "same")
@@ -61,7 +55,8 @@ class Relevance(NamedTuple):
         return reads_heads(reading, support, self.supplied) and all(
             reading.needs_nothing(element.leaf)
             or any(
-                (reading.table(element.leaf), side) in (self.foreign if _foreign(reading, element) else self.produced)
+                (reading.formula.table(element.leaf), side)
+                in (self.foreign if _foreign(reading, element) else self.produced)
                 for side in sides(element.end)
             )
             for element in support
@@ -74,7 +69,7 @@ class Relevance(NamedTuple):
 def reads_heads(reading: Reading, support: Support, supplied: Collection[str]) -> bool:
     """Whether facts may list the heads that a support reads: others are unknown to their own statement."""
     heads = [element.leaf for element in support if element.leaf in reading.formula.heads]
-    return all(reading.table(head) in supplied for head in heads)
+    return all(reading.formula.table(head) in supplied for head in heads)
 
 
 @dataclass(slots=True)
@@ -99,7 +94,7 @@ def decide(
     to listed, asked and head atoms. ``supplied`` are the tables of which facts list atoms."""
     senders, produced, derived, foreign = _produced(readings, stated, given, supplied)
     relevance = Relevance(produced, derived, {}, foreign, frozenset(supplied))
-    local = {reading.table(AUXILIARY) for reading in readings if reading.formula.compares}
+    local = {reading.formula.table(AUXILIARY) for reading in readings if reading.formula.compares}
     local -= {name for name, _ in foreign}
     kept: dict[Side, int] = {}
     queue: list[Side] = []
@@ -120,8 +115,7 @@ def decide(
     for reading in readings:  # Bounds that an observed neuron receives matter as much as an asked atom.
         for family in reading.observed.values():
             if any(relevance.available(reading, support) for support in family):
-                read = (*reading.formula.leaves, *((AUXILIARY,) if reading.formula.auxiliary is not None else ()))
-                _keep((Element(leaf, "either") for leaf in read), reading, keep)
+                _keep((Element(leaf, "either") for leaf in reading.formula.read), reading, keep)
     done: set[tuple[int, int, str]] = set()
     while queue:
         name, side = queue.pop()
@@ -143,7 +137,7 @@ def _foreign(reading: Reading, element: Element) -> bool:
 def _keep(elements: Iterable[Element], reading: Reading, keep: Callable[[Side, int], None]) -> None:
     for element in elements:
         for side in sides(element.end):
-            keep((reading.table(element.leaf), side), ALL)
+            keep((reading.formula.table(element.leaf), side), ALL)
 
 
 def _produced(
@@ -164,7 +158,7 @@ def _produced(
         if (id(reading), leaf, name) in fired:
             return
         fired.add((id(reading), leaf, name))
-        side = (reading.table(leaf), name)
+        side = (reading.formula.table(leaf), name)
         senders.setdefault(side, []).append((reading, leaf))
         for known, by_others in ((produced, False), (foreign, True)):
             if side not in known and not (by_others and leaf == AUXILIARY):
@@ -183,7 +177,7 @@ def _produced(
                 one = _Waiting(reading, (send.leaf, send.side), missing)
                 for element in missing:
                     for name in sides(element.end):
-                        key = (reading.table(element.leaf), name), _foreign(reading, element)
+                        key = (reading.formula.table(element.leaf), name), _foreign(reading, element)
                         waiting.setdefault(key, []).append((one, element))
                 if not missing:
                     fire(reading, *one.target)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from typing import TypeVar
 
-from lnnkit.analysis.causes import NODE, Box, Cause, Moves, bare, gap_upward_causes, point, upward_causes
+from lnnkit.analysis.causes import NODE, Box, Cause, Moves, bare, gap_upward_causes, point, rising, upward_causes
 from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, product, union
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
@@ -221,7 +221,9 @@ class Upward:
         """Each end of a monotone connective depends on one end of each operand, so it moves as if these were points."""
         far, families = list(base), []
         for end in (0, 1):
-            sides = [(operand, _side(neuron, place, end)) for place, operand in enumerate(neuron.operands)]
+            sides = [
+                (operand, end if rising(neuron, place) else 1 - end) for place, operand in enumerate(neuron.operands)
+            ]
             points = [_twice(self.bases[operand][side]) for operand, side in sides]
             goals = [_twice(fars[o][side]) if moves[o][side] else _twice(self.bases[o][side]) for o, side in sides]
             rises = tightened == (end == 0)
@@ -307,11 +309,6 @@ def equalities(formula: Formula) -> tuple[int, ...]:
     """The equalities whose truth is open."""
     neurons = enumerate(formula.neurons)
     return tuple(i for i, neuron in neurons if neuron.kind == "same" and neuron.arguments[0] != neuron.arguments[1])
-
-
-def _side(neuron: Neuron, place: int, end: int) -> int:
-    """The end of an operand on which the neuron's ``end`` (0 lower, 1 upper) depends."""
-    return 1 - end if neuron.kind == "implies" and place == 0 else end
 
 
 def _twice(value: T) -> tuple[T, T]:

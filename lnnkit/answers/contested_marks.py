@@ -5,23 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.check.walk import nodes
-from lnnkit.engine.bounds_state import Contested
-from lnnkit.engine.contested import contested
+from lnnkit.engine.contested import Contested, Doubted, contested
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.compiling import whole_neuron
 from lnnkit.engine.start.impossible_comparisons import everywhere
-from lnnkit.formula.unfolding import LEAF, Formula, unfold
+from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.store.relations import Relation, Relations
 from lnnkit.store.row_arrays import Array
 from lnnkit.store.tuple_set import TupleSet
-from lnnkit.syntax import ast
 
 
 class NamedAtoms(NamedTuple):
@@ -54,6 +52,12 @@ class Marks:
 
     contested: Contested
     named: Sequence[NamedAtoms]
+
+    @cached_property
+    def doubts(self) -> tuple[Doubted, Doubted]:
+        """The bounds with contested ones unknown, and at their defaults."""
+        unknown = self.contested.doubted()
+        return unknown, unknown.by_default()
 
     def unlisted(self, atoms: Relations, source: str, columns: Sequence[Array], rows: Array) -> Array:
         """(n,) which of these atoms of a relation have no row and are named; ``rows`` are theirs, or reserved."""
@@ -112,14 +116,7 @@ def _of_neurons(run: Run) -> Iterator[NamedAtoms]:
 def _of_all(run: Run) -> Iterator[NamedAtoms]:
     """The numbers of comparisons that no entity can satisfy."""
     for clash in everywhere(run):
-        what = clash.what
-        if isinstance(what, str):
-            names = {what}
-        elif isinstance(what, Formula):
-            names = {neuron.source for neuron in what.neurons if neuron.kind == LEAF}
-        else:
-            names = {node.name for node in nodes(cast("ast.Expression", what.formula)) if isinstance(node, ast.Atom)}
-        for name in sorted(names):
+        for name in sorted(clash.numbers):
             if _is_atom(run, name):
                 yield NamedAtoms(name, [None] * len(run.grounding.atoms.tables[name].sorts), 1)
 

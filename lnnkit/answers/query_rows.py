@@ -14,16 +14,17 @@ from lnnkit.analysis.needs import EQUAL
 from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.answers.contested_marks import Marks
 from lnnkit.arrays import all_set, any_set, quietly, where_set
-from lnnkit.engine.bounds_state import Contested, Doubted, shown
+from lnnkit.engine.bounds_state import shown
+from lnnkit.engine.contested import Contested, Doubted
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.planning.asked import comparing, met, query_needs, subsuming_neurons, subsuming_relations
-from lnnkit.engine.response.group_response import reader
+from lnnkit.engine.planning.inference_plan import comparing, met, query_needs, subsuming_neurons, subsuming_relations
+from lnnkit.engine.response.proposing import reader
 from lnnkit.engine.response.respond import Read, constant, entering
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import LEAF, unfold
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
 from lnnkit.graph.match import Related, below_negations
-from lnnkit.join.instances.assembled import Assembler, Instances
+from lnnkit.join.instances.assembled import Assembler, Instances, argument_columns
 from lnnkit.join.instances.grounding import Guard, add_equality
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance
 from lnnkit.store.layout import Domain, asked_constants
@@ -92,7 +93,7 @@ def answer(
     answer. Raises `TooLarge`."""
     reference, negated = below_negations(lifted.graph, root.reference)
     positive = replace(root, reference=reference)
-    rows = _atomic(run, None if marks is None else marks.contested, lifted, positive, entities)
+    rows = _atomic(run, marks, lifted, positive, entities)
     if rows is None:
         rows = _joined(run, marks, lifted, positive, guard, entities)
     value, default = _unknown(rows.value), _unknown(rows.default)
@@ -117,7 +118,7 @@ def answer(
 
 
 def _atomic(
-    run: Run, contested: Contested | None, lifted: LiftedGraph, root: Root, entities: Array | None
+    run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, entities: Array | None
 ) -> _Evaluated | None:
     """The atoms of ``P(X, Y)`` or ``P(a, b)``, read from their table without a join; None if the query is of another
     form, has constants beside variables or a repeated variable, or is about an atom without a row."""
@@ -141,15 +142,15 @@ def _atomic(
     else:
         return None
     value = shown(table, rows)
-    marks = np.zeros(len(rows), dtype=bool)
-    if contested is not None:
+    contested = np.zeros(len(rows), dtype=bool)
+    if marks is not None:
         at = spelled_out(rows)
-        marks |= _about(contested, table, at)
-        for other in (Doubted(contested), Doubted(contested, by_default=True)):
-            marks |= _differ(value, other.read(table, at))
+        contested |= _about(marks.contested, table, at)
+        for other in marks.doubts:
+            contested |= _differ(value, other.read(table, at))
     low, high = run.plan.shared.unstated.get(node, table.default)
     default = Bounds(*(np.broadcast_to(np.array(end, state.dtype), len(rows)) for end in (low, high)))
-    return _Evaluated(columns, value, default, marks, in_order)
+    return _Evaluated(columns, value, default, contested, in_order)
 
 
 def _about(contested: Contested, table: Relation, rows: Array) -> Array:
@@ -190,8 +191,7 @@ def _joined(
     contested = np.zeros(length, dtype=bool)
     if marks is not None:
         named, top = _named(view, world, atoms, marks), formula.top
-        for by_default, unknown in ((False, named), (True, {})):
-            doubt = Doubted(marks.contested, by_default)
+        for doubt, unknown in zip(marks.doubts, (named, {}), strict=True):
             inherited = [doubt.read(*place) for place in general]
             contested |= _differ(value, _value(view, state.dtype, inherited, related, others, doubt, unknown))
         if formula.neurons[top].kind == LEAF:  # the answer is about one atom
@@ -268,11 +268,7 @@ def _unknowing(read: Read, view: Instances, named: Mapping[int, Array]) -> Read:
 
 def _rows(run: Run, reference: Reference, ids: Sequence[Array], length: int) -> Array:
     """The rows of a neuron's relation, for each binding of the query's variables."""
-    index = run.grounding.domain.index
-    columns = [
-        ids[argument] if isinstance(argument, int) else np.full(length, index[argument], np.int32)
-        for argument in reference.arguments
-    ]
+    columns = argument_columns(reference.arguments, ids, length, run.grounding.domain)
     return run.grounding.atoms.tables[reference.node].tuples.find(columns, length)
 
 

@@ -1,32 +1,22 @@
-"""How inference writes bounds: what a change is recorded as, what is rounding, and which rows are arrested; and which
-bounds depend on those."""
+"""How inference writes bounds: what a change is recorded as, what is rounding, and which rows are arrested."""
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 
 import numpy as np
 
 from lnnkit.arrays import DOUBLE
 from lnnkit.logic.bounds import Bounds, noise, tolerance
 from lnnkit.numeric import same
-from lnnkit.store.relations import Relation, RowNumbers
+from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array, distinct_values, spelled_out
 from lnnkit.trail.events import NOBODY, Kind, Trail
 
 
 def no_rows() -> Array:
     return np.empty(0, np.int32)
-
-
-def one_value(values: Array) -> float | None:
-    """The common value of ``values``, which are not empty; None if they differ."""
-    first = values[0]
-    if values.strides == (0,) or (values[-1] == first and (values == first).all()):  # a broadcast value, or equal ones
-        return float(first)
-    return None
 
 
 def distinct(rows: Sequence[Array]) -> Array:
@@ -120,46 +110,3 @@ def shown(table: Relation, rows: Array | range) -> Bounds:
         upper[at] = table.crossed.upper.values.take(place)
         return Bounds(lower, upper)
     return table.read(rows)
-
-
-Flags = tuple[Array, Array]  # one entry for each of all rows, for its lower and its upper end
-
-
-@dataclass(frozen=True)
-class Contested:
-    """``flags`` of all rows mark the bounds that depend on an arrested atom or on an arrested instance."""
-
-    numbers: RowNumbers
-    flags: Flags
-
-    def among(self, table: Relation, rows: Array) -> Flags:
-        """The flags of rows of a relation."""
-        numbers = self.numbers.of(table, rows)
-        return self.flags[0].take(numbers), self.flags[1].take(numbers)
-
-    def marked(self, rows: Iterable[tuple[Relation, Array]]) -> Contested:
-        """With some rows of relations flagged too."""
-        lower, upper = (flags.copy() for flags in self.flags)
-        for table, marked in rows:
-            numbers = self.numbers.of(table, marked)
-            lower[numbers] = upper[numbers] = True
-        return replace(self, flags=(lower, upper))
-
-
-@dataclass(frozen=True)
-class Doubted:
-    """The bounds of relations in which contested ones are unknown or, ``by_default``, as near to their default as the
-    other bounds allow. A completed atom is false by default, so a value that differs between the two depends on the
-    contradiction."""
-
-    contested: Contested
-    by_default: bool = False
-
-    def read(self, table: Relation, rows: Array) -> Bounds:
-        """(n,) the bounds of rows of a relation."""
-        bounds, flags = table.read(rows), self.contested.among(table, rows)
-        low, high = (np.where(mask, end, bound) for mask, end, bound in zip(flags, table.unknown, bounds, strict=True))
-        if not self.by_default:
-            return Bounds(low, high)
-        near = high.clip(None, table.default[0]), low.clip(table.default[1])
-        return Bounds(*(np.where(mask, end, bound) for mask, end, bound in zip(flags, near, bounds, strict=True)))

@@ -17,9 +17,9 @@ import numpy as np
 from lnnkit.arrays import any_set
 from lnnkit.engine.bounds_state import State, distinct, no_rows
 from lnnkit.engine.inference_run import Run, Status
-from lnnkit.engine.moves import Delta, Rows, note
+from lnnkit.engine.merge import Rows, note
 from lnnkit.engine.planning.compiling import unstated_bounds, whole_neuron
-from lnnkit.engine.response.group_response import GroupResponse
+from lnnkit.engine.response.proposing import GroupResponse
 from lnnkit.engine.response.respond import Read, Response, completing, on_device
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
@@ -29,6 +29,7 @@ from lnnkit.engine.termination import Pace, Watch, goes_on, on_cycles
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.join.instances.grounding import sources
 from lnnkit.join.instances.rule_shape import RuleShape
+from lnnkit.join.triggers import Delta
 from lnnkit.logic.bounds import Bounds, noise
 from lnnkit.store.relations import DEFAULT, Relation
 from lnnkit.store.row_arrays import Array, spelled_out

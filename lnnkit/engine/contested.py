@@ -7,7 +7,7 @@ if it still gives the bound, the flag is removed. A cleared bound rests on nothi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.arrays import any_set, where_set
-from lnnkit.engine.bounds_state import Contested, Flags
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.response.respond import Read, constant, leaf_bound, respond
 from lnnkit.engine.response.rule_instances import RuleInstances
@@ -37,35 +36,63 @@ class _Setter(NamedTuple):
     instances: Array
 
 
+Flags = tuple[Array, Array]  # one entry for each of all rows, for its lower and its upper end
+
+
 @dataclass(frozen=True)
-class _Doubt:
-    """As `Doubted`, of all rows: flagged bounds have the values of ``others``, or are unknown."""
+class Contested:
+    """``flags`` of all rows mark the bounds that depend on an arrested atom or on an arrested instance."""
 
     numbers: RowNumbers
     flags: Flags
+
+    def among(self, table: Relation, rows: Array) -> Flags:
+        """The flags of rows of a relation."""
+        numbers = self.numbers.of(table, rows)
+        return self.flags[0].take(numbers), self.flags[1].take(numbers)
+
+    def marked(self, rows: Iterable[tuple[Relation, Array]]) -> Contested:
+        """With some rows of relations flagged too."""
+        lower, upper = (flags.copy() for flags in self.flags)
+        for table, marked in rows:
+            numbers = self.numbers.of(table, marked)
+            lower[numbers] = upper[numbers] = True
+        return replace(self, flags=(lower, upper))
+
+    def doubted(self) -> Doubted:
+        """All bounds, where contested ones are unknown."""
+        return Doubted(self, self.numbers.bounds(), self.numbers.ends([table.unknown for table in self.numbers.tables]))
+
+
+@dataclass(frozen=True)
+class Doubted:
+    """The ``bounds`` of all rows, where contested ones have the values of ``others``."""
+
+    contested: Contested
     bounds: Bounds
-    numeric: Array
-    others: Bounds | None = None
+    others: Bounds
 
     @cached_property
     def given(self) -> Array:
         """Which rows facts give."""
-        return self.numbers.flags("given")
+        return self.contested.numbers.flags("given")
 
     def read(self, table: Relation, rows: Array) -> Bounds:
         """(n,) the bounds of rows of a relation."""
-        return self.at(self.numbers.of(table, rows))
+        return self.at(self.contested.numbers.of(table, rows))
 
     def at(self, rows: Array) -> Bounds:
         """(n,) the bounds of rows among all."""
-        if self.others is None:
-            numeric, dtype = self.numeric.take(rows), self.bounds.lower.dtype
-            ends = ((-math.inf, 0.0), (math.inf, 1.0))
-            others = tuple(np.where(numeric, number, truth).astype(dtype) for number, truth in ends)
-        else:
-            others = tuple(end.take(rows) for end in self.others)
-        sides = zip(self.flags, others, self.bounds, strict=True)
-        return Bounds(*(np.where(flags.take(rows), other, end.take(rows)) for flags, other, end in sides))
+        sides = zip(self.contested.flags, self.others, self.bounds, strict=True)
+        return Bounds(*(np.where(flags.take(rows), other.take(rows), end.take(rows)) for flags, other, end in sides))
+
+    def by_default(self) -> Doubted:
+        """The same with contested bounds as near to their default as the others allow. A completed atom is false by
+        default, so a value that differs between the two depends on the contradiction."""
+        numbers = self.contested.numbers
+        low, high = self.at(np.arange(numbers.count))
+        default = numbers.ends([table.default for table in numbers.tables])
+        return replace(self, others=Bounds(np.minimum(high, default.lower), np.maximum(low, default.upper)))
 
 
 def contested(run: Run) -> Contested:
@@ -114,9 +141,8 @@ def _suspect(grounding: Grounding, setters: Sequence[_Setter], bad: dict[int, Ar
 def _clear(run: Run, setters: Sequence[_Setter], bad: dict[int, Array], contested: Contested) -> None:
     """Remove the flags of bounds that their setters give with all flagged bounds unknown, until none changes. The upper
     end of a completed atom must also be the same with all flagged bounds known."""
-    grounding, suspect, numbers = run.grounding, contested.flags, contested.numbers
-    lower, upper = bounds = numbers.bounds()
-    doubt = _Doubt(numbers, suspect, bounds, np.repeat([table.numeric for table in numbers.tables], numbers.lengths))
+    grounding, suspect, numbers, doubt = run.grounding, contested.flags, contested.numbers, contested.doubted()
+    lower, upper = doubt.bounds
     sharp = replace(doubt, others=Bounds(upper, lower))
     crossed = numbers.marked(numbers.crossed)
     eps = tolerance(lower.dtype)
@@ -150,7 +176,7 @@ def _clear(run: Run, setters: Sequence[_Setter], bad: dict[int, Array], conteste
         cleared = fresh
 
 
-def _derived(run: Run, setter: _Setter, doubt: _Doubt) -> Array:
+def _derived(run: Run, setter: _Setter, doubt: Doubted) -> Array:
     """The bound that each instance of a setter gives its atom where bounds read as in ``doubt``."""
     grounding = run.grounding
     shape = grounding.shapes[setter.shape]
@@ -158,7 +184,7 @@ def _derived(run: Run, setter: _Setter, doubt: _Doubt) -> Array:
     if formula.prenex_of is not None:
         return _by_any_row(run, setter, doubt)
     block = formula.block_of(setter.leaf)
-    view, _, _, places = grounding.rebuilt(setter.shape, block, setter.instances, doubt.numbers)
+    view, _, _, places = grounding.rebuilt(setter.shape, block, setter.instances, doubt.contested.numbers)
     numeric = setter.leaf != AUXILIARY and formula.neurons[setter.leaf].numeric
     unknown = (-math.inf, math.inf)[setter.side] if numeric else float(setter.side)
     dtype = doubt.bounds.lower.dtype
@@ -175,11 +201,11 @@ def _derived(run: Run, setter: _Setter, doubt: _Doubt) -> Array:
     return given.take(places)
 
 
-def _by_any_row(run: Run, setter: _Setter, doubt: _Doubt) -> Array:
+def _by_any_row(run: Run, setter: _Setter, doubt: Doubted) -> Array:
     """The same for a prenex formula, whose instances are rows of quantifiers: what any of their rows gives the atom."""
     shape, dtype = run.grounding.shapes[setter.shape], doubt.bounds.lower.dtype
     falls = setter.side == 1 and not shape.completes
-    given, meet = np.full(doubt.numbers.count, float(falls), dtype), np.minimum if falls else np.maximum
+    given, meet = np.full(doubt.contested.numbers.count, float(falls), dtype), np.minimum if falls else np.maximum
     for member in shape.members:
         response = run.responses[member]
         for bindings in response.rule.whole():
@@ -192,15 +218,15 @@ def _by_any_row(run: Run, setter: _Setter, doubt: _Doubt) -> Array:
                 evaluated = respond(shape, read, (None,))
                 news, value = evaluated.proposed[setter.leaf, setter.side]
                 silent = silent | evaluated.bad | ~news
-            rows = doubt.numbers.of(instances.table(setter.leaf), instances.rows(setter.leaf))
+            rows = doubt.contested.numbers.of(instances.table(setter.leaf), instances.rows(setter.leaf))
             meet.at(given, rows[~silent], value[~silent])
     return given.take(setter.rows)
 
 
-def _reader(instances: Instances, doubt: _Doubt) -> Read:
+def _reader(instances: Instances, doubt: Doubted) -> Read:
     """Reads the leaves of rebuilt instances, of a head that a defining statement defines only what is given."""
     formula, given = instances.formula, doubt.given
-    unknown = doubt.numbers.of(doubt.numbers.atoms.truths, np.array([UNKNOWN]))[0]
+    unknown = doubt.contested.numbers.of(doubt.contested.numbers.atoms.truths, np.array([UNKNOWN]))[0]
 
     def read(index: int) -> Bounds:
         if index != AUXILIARY and formula.neurons[index].fixed:

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from lnnkit.engine.bounds_state import one_value
 from lnnkit.store.relations import RESERVED, Relation, Relations
-from lnnkit.store.row_arrays import Array, Growing
+from lnnkit.store.row_arrays import Array, Growing, one_value
 
 OTHER = 0  # the class of all rows that have none
 _CLASSES = 64  # a table with more distinct bounds has none

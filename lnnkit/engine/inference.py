@@ -19,11 +19,10 @@ from lnnkit.arrays import DOUBLE, quietly
 from lnnkit.engine.bounds_state import State, distinct
 from lnnkit.engine.completion import Unfinished, complete
 from lnnkit.engine.inference_run import Run, Status, run_of
-from lnnkit.engine.moves import Delta, Rows, changes, note
+from lnnkit.engine.merge import Rows, changes, note
 from lnnkit.engine.planning.compiling import FactProfile, Plans
 from lnnkit.engine.planning.inference_plan import Outline, Plan
 from lnnkit.engine.rounds import infer_rounds
-from lnnkit.engine.start.demanded import work_out_demand
 from lnnkit.engine.start.first_bounds import (
     around_aggregates,
     arrest_impossible,
@@ -34,11 +33,13 @@ from lnnkit.engine.start.first_bounds import (
     initialise_shared,
     list_asked,
     loosen_comparisons,
+    work_out_demand,
 )
 from lnnkit.engine.termination import Pace, Watch, on_cycles
 from lnnkit.garbage import collection_paused
 from lnnkit.join.instances.grounding import Grounding, Guard
 from lnnkit.join.join_plan import Recorder
+from lnnkit.join.triggers import Delta
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.layout import Domain, Given, domain
 from lnnkit.store.relations import Relation, Relations

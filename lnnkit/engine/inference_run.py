@@ -14,7 +14,7 @@ from lnnkit.engine.bounds_state import State
 from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.merge import Drift, Inbox, Merge
 from lnnkit.engine.planning.inference_plan import Plan, PlannedRule
-from lnnkit.engine.response.group_response import GroupResponse
+from lnnkit.engine.response.proposing import GroupResponse
 from lnnkit.engine.response.respond import completing, on_device, respond
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse

@@ -1,17 +1,21 @@
-"""The proposals of a round and their merge, the only place where rounds write bounds."""
+"""The proposals of a round and their merge, the only place where rounds write bounds; and the delta: the bounds that
+changed, entered into the lists and indexes that the next round reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
-from lnnkit.engine.bounds_state import State, no_rows, one_value
-from lnnkit.store.relations import Relation
-from lnnkit.store.row_arrays import Array, Growing, spelled_out, wide
-from lnnkit.trail.events import Kind
+from lnnkit.analysis.relevance import SIDES
+from lnnkit.engine.bounds_state import State, distinct, no_rows
+from lnnkit.engine.encoded_bounds import EncodedBounds
+from lnnkit.join.triggers import Delta
+from lnnkit.store.relations import Relation, Relations
+from lnnkit.store.row_arrays import Array, Growing, one_value, spelled_out, wide
+from lnnkit.trail.events import Arrested, Kind
 
 
 class Pending(Protocol):
@@ -262,3 +266,81 @@ class Drift:
             return []
         rows, value, instances = rows[keep], proposal.values[keep], proposal.instance[keep]
         return [replace(proposal, rows=rows, value=value, instances=instances)]
+
+
+Rows = Mapping[Relation, Array | range]
+
+
+def note(
+    delta: Delta,
+    table: Relation,
+    raised: Array,
+    lowered: Array,
+    state: State,
+    encoded: EncodedBounds,
+    *,
+    rising: bool = False,
+) -> Array:
+    """Arrest rows among those raised or lowered whose bounds crossed, and enter all of them into the lists of deviating
+    rows, the others into the delta: from atoms that read as unknown nothing new follows. Returns the arrested rows. In
+    a completion both ends are ``rising``: until it is done they may cross."""
+    changed = distinct([raised, lowered]) if len(raised) and len(lowered) else raised if len(raised) else lowered
+    if not len(changed):
+        return no_rows()
+    bounds = table.read(changed)
+    crossed = no_rows() if rising else state.arrest(table, changed, bounds)
+    if len(crossed):
+        bounds = table.read(changed)
+        raised, lowered = (rows[~table.held(rows)] for rows in (raised, lowered))
+    table.deviate(changed, *bounds)
+    encoded.update(table, changed, *bounds)
+    for side, rows in enumerate((raised, lowered)):
+        if len(rows):
+            delta.add(table, side, rows)
+    return crossed
+
+
+def note_new(
+    delta: Delta,
+    table: Relation,
+    rows: range,
+    sides: tuple[int, ...],
+    value: float,
+    encoded: EncodedBounds,
+    eps: float,
+) -> bool:
+    """As ``note``, for new atoms that now have the bound ``value`` on one side or on both; moves are those of the last
+    of ``sides``. False, with nothing done, where they cross."""
+    low, high = (value if side in sides else end for side, end in enumerate(table.default))
+    if low > high + eps:
+        return False
+    for side in sides:
+        table.enlist_new(SIDES[side], rows)
+    delta.add(table, sides[-1], rows, encoded.classify_new(table, rows, (low, high)))
+    return True
+
+
+def changes(moved: Rows) -> Delta:
+    """Rows that have moved on both sides."""
+    delta = Delta()
+    for table, rows in moved.items():
+        for side in (0, 1) if len(rows) else ():
+            delta.add(table, side, rows)
+    return delta
+
+
+class Round:
+    """What the members of a round share: the state that all read, the ``delta`` of the last round, and the proposals
+    for its end. ``made`` has, by table, the side and the bound that new atoms receive at least."""
+
+    __slots__ = ("arrested", "atoms", "delta", "encoded", "inbox", "instances", "made", "state")
+
+    def __init__(self, atoms: Relations, state: State, encoded: EncodedBounds, delta: Delta | None = None) -> None:
+        self.atoms = atoms
+        self.state = state
+        self.encoded = encoded
+        self.delta = delta
+        self.inbox = Inbox()
+        self.arrested: list[Arrested] = []
+        self.instances = 0
+        self.made: dict[int, tuple[tuple[int, float], int]] = {}

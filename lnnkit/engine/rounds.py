@@ -11,12 +11,12 @@ import numpy as np
 
 from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.inference_run import Run, Status
-from lnnkit.engine.merge import Inbox, Proposals
-from lnnkit.engine.moves import Delta, Round, Rows, changes, note, note_new
-from lnnkit.engine.response.group_response import GroupResponse
+from lnnkit.engine.merge import Inbox, Proposals, Round, Rows, changes, note, note_new
+from lnnkit.engine.response.proposing import GroupResponse
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.start.first_bounds import catch_up
 from lnnkit.engine.termination import Pace, Watch, goes_on, on_cycles
+from lnnkit.join.triggers import Delta
 from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array, spelled_out
 from lnnkit.time_limit import TimedOut, check_time

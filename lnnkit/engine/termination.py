@@ -16,8 +16,7 @@ import numpy as np
 
 from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.moves import Rows
-from lnnkit.formula.unfolding import AUXILIARY, Formula
+from lnnkit.engine.merge import Rows
 from lnnkit.store.relations import Relation, RowNumbers
 from lnnkit.store.row_arrays import Array, Growing, spelled_out
 
@@ -139,7 +138,7 @@ def on_cycles(run: Run, rows: Sequence[tuple[Relation, int, Array]]) -> set[int]
     return members.intersection(*[set().union(*cycles)]) or members
 
 
-End = tuple[str | None, int]  # the lower (0) or upper (1) ends of a table
+End = tuple[str, int]  # the lower (0) or upper (1) ends of a table
 
 
 def _setters(run: Run, rows: Sequence[tuple[Relation, int, Array]]) -> Iterator[tuple[int, End, list[End]]]:
@@ -154,16 +153,12 @@ def _setters(run: Run, rows: Sequence[tuple[Relation, int, Array]]) -> Iterator[
             shape = grounding.shapes[number]
             if number < 0 or leaf in shape.observed:  # a given bound, or one of a neuron that a query observes
                 continue
-            block = 0 if leaf == AUXILIARY else shape.formula.neurons[leaf].block
+            block = shape.formula.block_of(leaf)
             instances = columns[2, (columns[0] == number) & (columns[1] == leaf)]
             whole = [(other, (0, 1)) for other in shape.formula.leaves] if shape.completes else None
             for place in np.unique(shape.blocks[block].member.take(instances)).tolist():
                 member = shape.members[place]
                 formula = grounding.members[member].formula
                 reads = whole or grounding.reads(number, leaf, side)
-                read = [(_table(formula, other), end) for other, ends in reads for end in ends]
-                yield member, (_table(formula, leaf), side), read
-
-
-def _table(formula: Formula, leaf: int) -> str | None:
-    return formula.auxiliary if leaf == AUXILIARY else formula.neurons[leaf].source
+                read = [(formula.table(other), end) for other, ends in reads for end in ends]
+                yield member, (formula.table(leaf), side), read

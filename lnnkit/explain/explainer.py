@@ -17,7 +17,7 @@ from lnnkit.arrays import Array, any_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.data.names import Names
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.planning.asked import comparing, subsuming_neurons
+from lnnkit.engine.planning.inference_plan import comparing, subsuming_neurons
 from lnnkit.engine.response.respond import leaf_bound
 from lnnkit.engine.response.rule_instances import RuleInstances
 from lnnkit.explain.checker.proof_world import ProofWorld

@@ -8,7 +8,7 @@ variables form a group: one instance of the quantifier. Block 0 is the formula i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -129,6 +129,30 @@ class Formula:
     @cached_property
     def leaves(self) -> tuple[int, ...]:
         return tuple(i for i, neuron in enumerate(self.neurons) if neuron.kind == LEAF)
+
+    @cached_property
+    def read(self) -> tuple[int, ...]:
+        """What has bounds in a table: the leaves, and the formula's own shared neuron."""
+        return self.leaves if self.auxiliary is None else (*self.leaves, AUXILIARY)
+
+    def with_rows(self, observed: Collection[int]) -> Iterator[tuple[int, int]]:
+        """What has atom rows (also equalities and ``observed`` neurons), each with its block."""
+        for index, neuron in enumerate(self.neurons):
+            if neuron.kind in (LEAF, "same") or index in observed:
+                yield index, neuron.block
+        if self.auxiliary is not None:
+            yield AUXILIARY, 0
+
+    def table(self, leaf: int) -> str:
+        """The table that holds the bounds of a leaf, or of the own shared neuron."""
+        if leaf == AUXILIARY:
+            assert self.auxiliary is not None
+            return self.auxiliary
+        return self.neurons[leaf].source
+
+    def arguments(self, leaf: int) -> tuple[int | str, ...]:
+        """The arguments of a leaf, or of the own shared neuron."""
+        return self.original.blocks[0].variables if leaf == AUXILIARY else self.neurons[leaf].arguments
 
     def block_of(self, leaf: int) -> int:
         """The block whose rows a leaf has."""

@@ -1,5 +1,5 @@
 """Describes a neuron or term apart from its operands: its kind, its attributes, and which of these are learnable.
-Learnable values are named parameters, each with one initial value."""
+Learnable values are named parameters, each with one initial value. And what a statement asserts about each instance."""
 
 from __future__ import annotations
 
@@ -9,11 +9,34 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lnnkit.check.learnables import in_assertion
-from lnnkit.check.program import Assertion, SameEntity
+from lnnkit.check.program import Assertion, Predicate, SameEntity
+from lnnkit.check.walk import asserted
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import FUNCTIONS
 from lnnkit.syntax.span import Span
 from lnnkit.time_limit import check_time
+
+Formula = ast.Expression | SameEntity
+
+
+def stripped(assertion: Assertion) -> Formula:
+    """The statement's formula without its leading universal quantifiers, whose variables become free.
+
+    Only if the upper truth is 1: ``forall X: F in [l, 1]`` says exactly that each instance is at least ``l``.
+    """
+    formula = assertion.formula
+    while isinstance(formula, ast.Forall) and assertion.upper == 1.0:
+        formula = formula.body
+    return formula
+
+
+def defined_predicates(assertion: Assertion, predicates: Mapping[str, Predicate]) -> frozenset[str]:
+    """The closed predicates whose atoms are asserted by the conjunction that is the statement's consequent."""
+    formula = stripped(assertion)
+    if not isinstance(formula, ast.Implies):
+        return frozenset()
+    return frozenset(atom.name for atom in asserted(formula.consequent) if predicates[atom.name].closed)
+
 
 Numbers = float | tuple["Numbers", ...]
 """A number, or the rows of a unit's attribute."""

@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 
 from lnnkit.check.program import Assertion
 from lnnkit.check.walk import nodes, transform
-from lnnkit.graph.defining import stripped
+from lnnkit.graph.describe import stripped
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span

@@ -43,7 +43,7 @@ weight's parameter, or None) and ``arguments``: for each parameter of the operan
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -81,13 +81,15 @@ class NeuronGraph:
             copied.operands[node] = [(operand, {**edge}) for operand, edge in self.operands[node]]
         return copied
 
-    def below(self, *nodes: str) -> set[str]:
-        """These nodes, and all that they are made of."""
+    def below(self, *nodes: str, outside: Collection[str] = ()) -> set[str]:
+        """These nodes, and all that they are made of, without what stands in nodes of the kinds ``outside`` alone."""
         reached, stack = set(nodes), list(nodes)
         while stack:
-            new = {operand for operand, _ in self.operands[stack.pop()]} - reached
-            reached |= new
-            stack += new
+            node = stack.pop()
+            if not outside or self.nodes[node]["kind"] not in outside:
+                new = {operand for operand, _ in self.operands[node]} - reached
+                reached |= new
+                stack += new
         return reached
 
     def sort(self) -> None:

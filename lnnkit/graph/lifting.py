@@ -10,8 +10,7 @@ from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Q
 from lnnkit.check.symbols import negated_ends
 from lnnkit.check.walk import asserted, children, conjuncts
 from lnnkit.garbage import collection_paused
-from lnnkit.graph.defining import Formula, defined_predicates, stripped
-from lnnkit.graph.describe import Description, Parameters, describe, starts
+from lnnkit.graph.describe import Description, Formula, Parameters, defined_predicates, describe, starts, stripped
 from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, NeuronGraph, Reference, Root
 from lnnkit.graph.match import arguments_within, below_negations, instances
@@ -216,7 +215,7 @@ class _Builder:
         self._read_asserted()
         roots = [root.reference.node for root in statements]
         self._count(roots)
-        narrowing = self._outside_aggregates(roots)
+        narrowing = self.graph.below(*roots, outside=AGGREGATES)
         for node, data in self.graph.nodes.items():
             if data["kind"] in NEURONS:
                 several = data["uses"] >= 2 or data["repeated"]
@@ -228,17 +227,6 @@ class _Builder:
             if data["kind"] in NEURONS:
                 data["lower"] = max(data["lower"], root.lower)
                 data["upper"] = min(data["upper"], root.upper)
-
-    def _outside_aggregates(self, roots: Sequence[str]) -> set[str]:
-        """What statements are made of, but for what stands in aggregates alone."""
-        reached, stack = set(roots), list(roots)
-        while stack:
-            node = stack.pop()
-            if self.graph.nodes[node]["kind"] not in AGGREGATES:
-                new = {operand for operand, _ in self.graph.operands[node]} - reached
-                reached |= new
-                stack += new
-        return reached
 
     def _read_asserted(self) -> None:
         """Make each part of a statement that is an instance of an asserted neuron read that neuron: it is one of its

@@ -36,7 +36,7 @@ def instances(graph: NeuronGraph, query: Reference, among: Iterable[str] | None 
         if data["kind"] != kind or not data["stated"]:
             continue
         bindings: dict[int, int | str] = {}
-        if _match(graph, query.node, query.arguments, node, tuple(range(len(data["sorts"]))), 0, bindings):
+        if _match(graph, query.node, query.arguments, node, tuple(range(len(data["sorts"]))), bindings):
             matches.append(Reference(node, tuple(bindings[i] for i in range(len(data["sorts"])))))
     return matches
 
@@ -59,29 +59,17 @@ def arguments_within(graph: NeuronGraph, node: str) -> tuple[str, ...]:
     return tuple(arguments)
 
 
-def matched(
-    graph: NeuronGraph,
-    query: str,
-    given: tuple[int | str, ...],
-    node: str,
-    parameters: tuple[int | str, ...],
-    bindings: dict[int, int | str],
-) -> bool:
-    """Whether a term of a query is an instance of a term of the program; extends ``bindings`` accordingly."""
-    return _match(graph, query, given, node, parameters, 0, bindings)
-
-
 def _match(
     graph: NeuronGraph,
     query: str,
     given: Sequence[_Argument],
     node: str,
     parameters: Sequence[_Argument],
-    depth: int,
     bindings: dict[int, int | str],
+    depth: int = 0,
 ) -> bool:
     """Whether some substitution for the free parameters of ``node`` (ints) makes it equal to ``query`` with the
-    arguments ``given``; one-sided matching."""
+    arguments ``given``; one-sided matching, which extends ``bindings``."""
     if query == node:
         return all(_bind(a, b, bindings) for a, b in zip(given, parameters, strict=True))
     asked, other = graph.nodes[query], graph.nodes[node]
@@ -106,8 +94,8 @@ def _match(
             [_seen(x, (*given, *bound)) for x in left["arguments"]],
             b,
             [_seen(x, (*parameters, *bound)) for x in right["arguments"]],
-            depth + 1,
             bindings,
+            depth + 1,
         )
         for (a, left), (b, right) in zip(mine, theirs, strict=True)
     )
@@ -155,7 +143,7 @@ def related_comparisons(graph: NeuronGraph, query: Reference) -> Related:
         terms, signs = _terms(graph, node, parameters), SIGNS[data["operator"]]
         for here, there in ((signs, terms), (mirrored(signs), terms[::-1])):
             bindings: dict[int, int | str] = {}
-            if matched(graph, *left, *there[0], bindings) and matched(graph, *right, *there[1], bindings):
+            if _match(graph, *left, *there[0], bindings) and _match(graph, *right, *there[1], bindings):
                 comparisons.append(SignedComparison(Reference(node, tuple(bindings[i] for i in parameters)), here))
     return Related(SIGNS[asked["operator"]], tuple(comparisons))
 

@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
-from lnnkit.analysis.needs import EQUAL, Literal, Need, Needs
+from lnnkit.analysis.needs import EQUAL, Need, Needs, in_order
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.bindings import NOTHING, Bindings, Matched, Pattern
 from lnnkit.join.join_plan import Recorder
 from lnnkit.join.literal_join import Joins, Path
-from lnnkit.join.triggers import Trigger, at_once, find_triggers, subsumed
+from lnnkit.join.triggers import Delta, Trigger, at_once, find_triggers, subsumed
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import Relation, Relations
 from lnnkit.store.row_arrays import Array, Growing, spelled_out
@@ -30,20 +29,6 @@ _BARE = ("listed", "given")  # literals that an atom at its default may satisfy
 _NOWHERE: Mapping[int, Sequence[Need]] = {}
 
 Matters = Mapping[int, tuple[bool, bool]]  # for a leaf: whether a move of its lower and of its upper end matters
-
-
-class DeltaRows(Protocol):
-    """The delta: the rows of each table that moved in the last round."""
-
-    @property
-    def where(self) -> Iterable[tuple[str, int]]:
-        """The tables and sides with a move."""
-        ...
-
-    def rows(self, table: str, side: int) -> Array | range | None:
-        """The rows of a table, by their numbers in it, whose lower (0) or upper (1) end moved; None if there are
-        none."""
-        ...
 
 
 @dataclass(slots=True, eq=False)
@@ -76,11 +61,11 @@ class DeltaRule:
         within: Mapping[int, Sequence[Need]] = _NOWHERE,
     ) -> None:
         self.formula = formula
-        self._within = {block: _sorted(needs) for block, needs in within.items()}
+        self._within = {block: [in_order(need.literals) for need in inner] for block, inner in within.items()}
         self.assignment_count = 0  # number of assignments returned, with repetitions
         wider = replace(formula, sorts=formula.sorts + needs.existential)
         self.joins = Joins(wider, atoms, domain, guard, member, recorder)
-        self._needs = _sorted(needs.rows)
+        self._needs = [in_order(need.literals) for need in needs.rows]
         self._repeats = bool(needs.existential)
         self._wanted = _wanted(formula, needs.rows)
         self._demands: list[Trigger] | None = None
@@ -100,7 +85,7 @@ class DeltaRule:
     def triggers(self) -> set[tuple[str, int]]:
         """The tables and sides whose moves matter."""
         return {
-            (self.table(leaf), side)
+            (self.formula.table(leaf), side)
             for leaf, sides in self._reads.items()
             for side, matters in enumerate(sides)
             if matters
@@ -150,7 +135,7 @@ class DeltaRule:
         self.started = False
         self.joins.made.clear()
 
-    def assignments(self, moved: DeltaRows) -> Iterator[Bindings]:
+    def assignments(self, moved: Delta) -> Iterator[Bindings]:
         """Assignments of all variables, about `CHUNK` at a time; some may be repeated. Those of a prenex formula come
         at once, since what one says depends on the others of its quantifiers."""
         if self.formula.prenex_of is not None:
@@ -165,7 +150,7 @@ class DeltaRule:
             parts = [Bindings(sum(part.length for part in parts), NOTHING.bind(frozenset(variables)), columns)]
         yield from self._distinct(parts) if self._repeats else parts
 
-    def _assignments(self, moved: DeltaRows) -> Iterator[Bindings]:
+    def _assignments(self, moved: Delta) -> Iterator[Bindings]:
         while self._postponed:
             yield self._postponed.pop(0)
         made = self.joins.made
@@ -203,11 +188,11 @@ class DeltaRule:
         fewer.moved = bindings.moved
         return fewer
 
-    def demanded(self, moved: DeltaRows) -> Iterator[Bindings]:
+    def demanded(self, moved: Delta) -> Iterator[Bindings]:
         """Assignments that become due because atoms moved which the formula does not read."""
         yield from self._distinct(self._demanded(moved)) if self._repeats else self._demanded(moved)
 
-    def _demanded(self, moved: DeltaRows) -> Iterator[Bindings]:
+    def _demanded(self, moved: Delta) -> Iterator[Bindings]:
         if self._wanted and self.started:
             if self._demands is None:
                 self._demands = find_triggers(self.joins, self._needs, self._wanted)
@@ -244,7 +229,7 @@ class DeltaRule:
         for trigger in self.ordered_triggers():
             self._fresh_rows(trigger)
 
-    def _triggered(self, trigger: Trigger, moved: DeltaRows) -> Iterable[Bindings]:
+    def _triggered(self, trigger: Trigger, moved: Delta) -> Iterable[Bindings]:
         """The assignments from a trigger; its path has the share that it could not have found before."""
         joins, pattern = self.joins, trigger.pattern
         rows = moved.rows(pattern.table.name, trigger.side)
@@ -268,7 +253,7 @@ class DeltaRule:
             trigger.step = joins.step(trigger.known, trigger.rest)
         return joins.joined(joins.matched(pattern, rows, trigger.known), trigger.step, path)
 
-    def _due(self, moved: DeltaRows) -> list[Trigger]:
+    def _due(self, moved: Delta) -> list[Trigger]:
         """The triggers with rows in the delta."""
         where = tuple(moved.where)
         due = self._by_moves.get(where)
@@ -301,18 +286,9 @@ class DeltaRule:
         before, trigger.seen = trigger.seen, self.joins.length(trigger.literal)
         return trigger.seen - before
 
-    def table(self, leaf: int) -> str:
-        """The table that holds a leaf's bounds."""
-        if leaf == AUXILIARY:
-            assert self.formula.auxiliary is not None
-            return self.formula.auxiliary
-        return self.formula.neurons[leaf].source
-
     def atom(self, leaf: int) -> Matched:
         """A leaf's table and arguments."""
-        if leaf == AUXILIARY:
-            return self.table(leaf), self.formula.original.blocks[0].variables
-        return self.table(leaf), self.formula.neurons[leaf].arguments
+        return self.formula.table(leaf), self.formula.arguments(leaf)
 
     def pattern(self, matched: Matched) -> Pattern:
         """How an atom binds the formula's variables."""
@@ -324,10 +300,6 @@ class DeltaRule:
         return self.joins.radix
 
 
-def _sorted(needs: Iterable[Need]) -> list[tuple[Literal, ...]]:
-    return [tuple(sorted(need.literals, key=repr)) for need in needs]
-
-
 def _same(rows: Array | range, other: Array | range) -> bool:
     return len(rows) == len(other) and np.array_equal(spelled_out(rows), spelled_out(other))
 
@@ -335,9 +307,7 @@ def _same(rows: Array | range, other: Array | range) -> bool:
 def _wanted(formula: Formula, needs: Sequence[Need]) -> dict[tuple[Matched, int], None]:
     """The atoms and sides in needs that the formula does not read."""
     sources = {formula.neurons[leaf].source for leaf in formula.leaves} | {formula.auxiliary, EQUAL}
-    literals = sorted(
-        {literal for need in needs for literal in need.literals if literal.table not in sources}, key=repr
-    )
+    literals = in_order({literal for need in needs for literal in need.literals if literal.table not in sources})
     return {
         (literal.atom, side): None
         for literal in literals

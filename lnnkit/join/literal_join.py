@@ -13,9 +13,8 @@ import numpy as np
 from lnnkit.analysis.needs import Literal, variables
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched, Pattern, pattern
-from lnnkit.join.join_index import Hits, JoinIndex
+from lnnkit.join.join_index import Hits, JoinIndex, Range, RangeIndex
 from lnnkit.join.join_plan import Reads, Recorder
-from lnnkit.join.range_index import Range, RangeIndex
 from lnnkit.numeric import Interval
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import UNKNOWN, Relations

@@ -1,9 +1,9 @@
-"""Triggers: the atoms whose moves cause a formula's needs to be joined again; and needs that are evaluated as set
-operations when they are joined at first."""
+"""The delta; triggers: the atoms whose moves cause a formula's needs to be joined again; and needs that are evaluated
+as set operations when they are joined at first."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,7 +14,40 @@ from lnnkit.join import literal_join as joining
 from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched, Pattern
 from lnnkit.join.literal_join import Joins, Path, Step
 from lnnkit.store.relations import Relation, Relations
-from lnnkit.store.row_arrays import Array, alike
+from lnnkit.store.row_arrays import Array, alike, spelled_out
+
+
+class Delta:
+    """The rows of each table whose lower (0) or upper (1) end moved in the last round."""
+
+    __slots__ = ("_classes", "_rows")
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, int], Array | range] = {}
+        self._classes: dict[tuple[str, int], int | None] = {}
+
+    def rows(self, table: str, side: int) -> Array | range | None:
+        """The moved rows of a table; None if there are none."""
+        return self._rows.get((table, side))
+
+    def common_class(self, table: Relation, side: int, common: Callable[[Relation, Array], int | None]) -> int | None:
+        """The class that all moved rows of a table have in ``common``; None where they have several."""
+        where = table.name, side
+        if where not in self._classes and where in self._rows:
+            self._classes[where] = common(table, spelled_out(self._rows[where]))
+        return self._classes.get(where)
+
+    @property
+    def where(self) -> Iterable[tuple[str, int]]:
+        """The tables and sides on which anything moved."""
+        return self._rows.keys()
+
+    def add(self, table: Relation, side: int, rows: Array | range, common_class: int | None = None) -> None:
+        """Add moved rows of one table, all of one class if it is given."""
+        self._rows[table.name, side] = rows
+        if common_class is not None:
+            self._classes[table.name, side] = common_class
+
 
 _COMPARED = (
     32  # needs compared for what they find; 0 and 128 take 328 and 408 ms, noise (benchmarks/inference_constants.py)

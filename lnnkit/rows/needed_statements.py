@@ -19,9 +19,14 @@ from lnnkit.budget import allowed
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Query
 from lnnkit.engine.inference import infer
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.planning.asked import bounding_neurons, informed_sides, positive_queries, query_atoms
 from lnnkit.engine.planning.compiling import Plans, outlined
-from lnnkit.engine.planning.inference_plan import Outline
+from lnnkit.engine.planning.inference_plan import (
+    Outline,
+    bounding_neurons,
+    informed_sides,
+    positive_queries,
+    query_atoms,
+)
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import COMPARISON, NEURONS, LiftedGraph, Root
@@ -104,14 +109,14 @@ def sends(seen: Reading, relevance: Relevance, leaf: int) -> bool:
     return any(
         send.leaf == leaf
         and leaf not in seen.formula.heads
-        and relevance.mode(seen.table(leaf), send.side)
+        and relevance.mode(seen.formula.table(leaf), send.side)
         and any(relevance.available(seen, support) for support in send.supports)
         for send in seen.analysis.sends
     )
 
 
 def _read(readings: Sequence[Reading]) -> set[str]:
-    return {reading.table(leaf) for reading in readings for leaf in reading.formula.leaves}
+    return {reading.formula.table(leaf) for reading in readings for leaf in reading.formula.leaves}
 
 
 def holder(lifted: LiftedGraph, formula: Formula) -> Assertion | Query:

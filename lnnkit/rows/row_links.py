@@ -17,7 +17,7 @@ from lnnkit.analysis.relevance import Reading
 from lnnkit.check.findings import place
 from lnnkit.check.program import ENTITY, Assertion, Predicate, Query, SameEntity
 from lnnkit.check.walk import nodes
-from lnnkit.engine.planning.asked import positive_queries
+from lnnkit.engine.planning.inference_plan import positive_queries
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.laws import Law

@@ -309,6 +309,11 @@ class RowNumbers:
         ends = ([table.take(side, _all(table)) for table in self.tables] for side in (0, 1))
         return Bounds(*map(np.concatenate, ends))
 
+    def ends(self, pairs: Sequence[Pair]) -> Bounds:
+        """A pair of bounds for each relation, by row."""
+        ends = (np.array(end, self.atoms.dtype) for end in zip(*pairs, strict=True))
+        return Bounds(*(end.repeat(self.lengths) for end in ends))
+
     def flags(self, name: str) -> Array:
         """Flags by row: whether it is in the list ``name`` of its relation."""
         return np.concatenate([table.flags(name).take(_all(table)) for table in self.tables])

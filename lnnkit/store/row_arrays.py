@@ -44,6 +44,14 @@ def alike(one: Array, other: Array) -> bool:
     return np.array_equal(one, other)
 
 
+def one_value(values: Array) -> float | None:
+    """The common value of ``values``, which are not empty; None if they differ."""
+    first = values[0]
+    if values.strides == (0,) or (values[-1] == first and (values == first).all()):  # a broadcast value, or equal ones
+        return float(first)
+    return None
+
+
 def wide(rows: Array) -> Array:
     """Row numbers in numpy's index type: writing with narrower ones is four times as slow."""
     return rows.astype(np.intp, copy=False)
@@ -99,10 +107,6 @@ class Growing:
         start = self._length
         self._grow(start + values.size)
         self._buffer[start : self._length] = values
-
-    def extend(self, count: int, value: float | bool) -> None:
-        """Add one value ``count`` times."""
-        self.set(self._length, self._length + count, value)
 
     def set(self, start: int, stop: int, value: Array | float | bool) -> None:
         """Set the entries from ``start`` to ``stop``, to one value or to one each."""

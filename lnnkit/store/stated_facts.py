@@ -12,7 +12,7 @@ from lnnkit.check.program import ENTITY, CheckedProgram, Fact
 from lnnkit.data.names import Entities
 from lnnkit.data.table import intern
 from lnnkit.store.layout import Given
-from lnnkit.store.row_arrays import BITS, Array, alike, in_order, packed
+from lnnkit.store.row_arrays import BITS, Array, alike, in_order, one_value, packed
 
 Part = tuple[np.ndarray, ...]
 """Columns of one length: entity ids (int32), then lower and upper bounds (float64)."""
@@ -61,7 +61,7 @@ def merged(parts: Sequence[Part], entities: int, before: Order) -> Part:
 
 def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bits: int, before: Order) -> Part:
     """The rows, sorted with the ids of a row packed into one integer."""
-    if _one_value(lower) and _one_value(upper):  # crisp facts: rows with equal ids are equal
+    if one_value(lower) is not None and one_value(upper) is not None:  # crisp facts: rows with equal ids are equal
         key = packed(ids, [bits] * len(ids))
         if not (key[1:] >= key[:-1]).all():
             key = key.copy() if len(ids) == 1 else key  # packed into an array of its own, or the column itself
@@ -89,10 +89,6 @@ def _in_order(ids: Sequence[np.ndarray], bits: int) -> _Sorted:
     same = key[1:] == key[:-1]
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same)) if same.any() else np.empty(0, np.int64)
     return _Sorted(ids, order, tied)
-
-
-def _one_value(values: np.ndarray) -> bool:
-    return values.strides == (0,) or (values[-1] == values[0] and bool((values == values[0]).all()))
 
 
 def _unpacked(key: np.ndarray, width: int, bits: int) -> list[np.ndarray]:

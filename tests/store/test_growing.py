@@ -25,7 +25,7 @@ def test_appending_and_setting_in_any_order(seed: int) -> None:
             growing.append(np.array(own))
             plain += own
         elif step == "e":
-            growing.extend(count, value)
+            growing.set(len(growing), len(growing) + count, value)
             plain += [value] * count
         elif step == "f":
             growing.fill(start, start + count, value)

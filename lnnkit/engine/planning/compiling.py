@@ -12,7 +12,12 @@ from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide, s
 from lnnkit.analysis.supports import Analyses, Known
 from lnnkit.analysis.unnamed_individuals import false_of_unnamed, of_strata
 from lnnkit.arrays import DOUBLE
-from lnnkit.engine.planning.asked import (
+from lnnkit.engine.planning.inference_plan import (
+    Demands,
+    Outline,
+    Plan,
+    PlannedRule,
+    SharedNeurons,
     asked,
     asked_alone,
     comparing,
@@ -25,7 +30,6 @@ from lnnkit.engine.planning.asked import (
     subsuming_neurons,
     subsuming_relations,
 )
-from lnnkit.engine.planning.inference_plan import Demands, Outline, Plan, PlannedRule, SharedNeurons
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.quantified_rows import prenexed
 from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, unfold
@@ -213,7 +217,7 @@ def _of_groups(relevance: Relevance, seen: Reading, moving: Collection[Side]) ->
     name, polarity = str(seen.formula.auxiliary), seen.analysis.polarity
     given, passed = ("upper", "lower") if seen.formula.reads_own[0] else ("lower", "upper")
     reads = polarity.ends(polarity.signs, upper=passed == "upper")
-    falls = any((seen.table(read.leaf), side) in moving for read in reads for side in sides(read.end))
+    falls = any((seen.formula.table(read.leaf), side) in moving for read in reads for side in sides(read.end))
     return (name, given) in relevance.foreign or (falls and bool(relevance.mode(name, passed)))
 
 
@@ -332,7 +336,7 @@ def _demand(
         heads = {seen.formula.neurons[leaf].source for leaf in seen.formula.heads}
         if not heads or heads & stated:  # else it proposes nothing: downward, a head is read as only facts give it
             whole |= sources(seen.formula)
-            sides = {(seen.table(send.leaf), send.side) for send in seen.analysis.sends}
+            sides = {(seen.formula.table(send.leaf), send.side) for send in seen.analysis.sends}
             moving |= {name for name, _ in sides & plan.relevance.derived}
     atoms = [atom for root in positive_queries(lifted) for atom in query_atoms(lifted, world, root)]
     atoms = [atom for atom in atoms if not world.lacks(lifted.graph.nodes[atom.node]["sorts"], atom.arguments)]

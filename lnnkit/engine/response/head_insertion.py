@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lnnkit.analysis.relevance import ALL, SIDES
-from lnnkit.engine.merge import Proposals
-from lnnkit.engine.moves import Round
+from lnnkit.engine.merge import Proposals, Round
 from lnnkit.engine.response.response_table import ResponseTable
-from lnnkit.engine.response.rule_instances import Made
+from lnnkit.engine.response.rule_instances import Made, sole_class
 from lnnkit.join.bindings import Bindings, Known
 from lnnkit.join.delta_rule import DeltaRule, Leaf
 from lnnkit.join.instances.rule_shape import RuleShape
@@ -147,9 +146,7 @@ def _classes(plan: _Plan, bindings: Bindings, now: Round) -> list[int] | None:
     """The class of bounds that all atoms behind each leaf have; None where those of a leaf differ."""
     classes: list[int] = []
     for leaf in plan.leaves:
-        sole, moved = now.encoded.sole(leaf.table), bindings.moved
-        if sole is None and now.delta is not None and moved is not None and moved[0] == leaf.atom:
-            sole = now.delta.common_class(leaf.table, moved[1], now.encoded)
+        sole = sole_class(leaf, bindings, now.encoded, now.delta)
         if sole is None:
             return None
         classes.append(sole)

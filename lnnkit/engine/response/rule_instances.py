@@ -7,18 +7,26 @@ from collections.abc import Mapping
 import numpy as np
 
 from lnnkit.engine.encoded_bounds import EncodedBounds
-from lnnkit.engine.moves import Delta
 from lnnkit.engine.response.respond import Doubt, Read, constant
 from lnnkit.engine.response.response_table import Column, one_class
 from lnnkit.formula.unfolding import AUXILIARY, LEAF
 from lnnkit.join.bindings import Bindings
-from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.join.delta_rule import DeltaRule, Leaf
 from lnnkit.join.instances.rule_shape import RuleShape
+from lnnkit.join.triggers import Delta
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import FALSE, TRUE, UNKNOWN, Relation, Relations
 from lnnkit.store.row_arrays import Array, spelled_out, taken
 
 STRIP = 2**15  # instances evaluated at once: their data fit the cache
+
+
+def sole_class(leaf: Leaf, bindings: Bindings, encoded: EncodedBounds, delta: Delta | None) -> int | None:
+    """The class that all atoms of a leaf are known to have."""
+    sole, moved = encoded.sole(leaf.table), bindings.moved
+    if sole is None and delta is not None and moved is not None and moved[0] == leaf.atom:
+        return delta.common_class(leaf.table, moved[1], encoded.common)
+    return sole
 
 
 class Made:
@@ -85,10 +93,7 @@ class RuleInstances:
             return None
         if description.atom not in self.bindings.known.listed:
             return None
-        sole, moved = self._classes.sole(description.table), self.bindings.moved
-        if sole is None and self._delta is not None and moved is not None and moved[0] == description.atom:
-            return self._delta.common_class(description.table, moved[1], self._classes)
-        return sole
+        return sole_class(description, self.bindings, self._classes, self._delta)
 
     def rows(self, leaf: int) -> Array:
         """The rows of a leaf's atoms, or of an equality's truths; `DEFAULT` where an atom is not there."""

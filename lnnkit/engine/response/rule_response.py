@@ -11,7 +11,7 @@ import numpy as np
 
 from lnnkit.arrays import DOUBLE
 from lnnkit.engine.bounds_state import no_rows
-from lnnkit.engine.moves import Round
+from lnnkit.engine.merge import Round
 from lnnkit.engine.response.clause import Clause, clause
 from lnnkit.engine.response.head_insertion import HeadInsertion
 from lnnkit.engine.response.proposing import Proposing, picked

@@ -31,6 +31,13 @@ class Everywhere(NamedTuple):
     what: str | Formula | Law
     bounds: Box
 
+    @property
+    def numbers(self) -> set[str]:
+        """The numbers in it."""
+        if isinstance(self.what, str):
+            return {self.what}
+        return _numbers([self.what]) if isinstance(self.what, Formula) else _named(self.what)
+
 
 def everywhere(run: Run) -> list[Everywhere]:
     """The contradictions that hold for every entity, without those that some entity's own contradiction already

@@ -15,7 +15,7 @@ from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.compiling import neuron_root
 from lnnkit.explain.proof.proof import FactSources, GivenFact
 from lnnkit.formula.as_syntax import as_expression, bound_names
-from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
+from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.lifted import Root
 from lnnkit.graph.lifting import stripped
 from lnnkit.logic.bounds import tolerance
@@ -174,7 +174,7 @@ class GroundText:
     def pattern(self, formula: Formula, leaf: int, known: Named) -> tuple[Argument, ...]:
         """The arguments of a leaf or of the formula's own neuron; variables that are not ``known`` stay variables."""
         named = self.variables(formula)
-        arguments = formula.blocks[0].variables if leaf == AUXILIARY else formula.neurons[leaf].arguments
+        arguments = formula.arguments(leaf)
         return tuple(
             a if isinstance(a, str) else known.get(a) or ast.Variable(named.get(a, f"X{a}")) for a in arguments
         )

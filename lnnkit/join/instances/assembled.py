@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.analysis.needs import Literal, Needs, variables
+from lnnkit.analysis.needs import Needs, in_order, variables
 from lnnkit.check.program import ENTITY
 from lnnkit.formula.quantified_rows import Grouping, of_their_sorts, too_many_unnamed
-from lnnkit.formula.unfolding import AUXILIARY, LEAF, Block, Formula
+from lnnkit.formula.unfolding import Block, Formula
 from lnnkit.join.bindings import NOTHING, Bindings
+from lnnkit.join.join_index import Range
 from lnnkit.join.literal_join import Joins, Path
-from lnnkit.join.range_index import Range
 from lnnkit.numeric import Comparison
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import DEFAULT, FALSE, TRUE, UNKNOWN, Relation, Relations, RowNumbers
@@ -51,8 +51,7 @@ class Instances:
         """The entity ids of a leaf's arguments."""
         block = self.formula.block_of(leaf)
         ids, length = self.ids[block], self.lengths[block]
-        arguments = self.formula.blocks[0].variables if leaf == AUXILIARY else self.formula.neurons[leaf].arguments
-        return _columns(arguments, ids, length, domain)
+        return argument_columns(self.formula.arguments(leaf), ids, length, domain)
 
     def tops(self, block: int) -> Array:
         """The instance of each row of a block, which no grouped block encloses."""
@@ -102,11 +101,11 @@ class Assembler:
         self.domain = domain
         self._guard = guard
         self._observers = observers
-        self._needs = [_sorted(need.literals) for need in needs.rows]
+        self._needs = [in_order(need.literals) for need in needs.rows]
         self._literals = [
             [
-                *map(_sorted, needs.fills.get(block, ())),
-                *(_sorted(need.literals) for need in needs.rows if block and block in formula.path(need.block)),
+                *map(in_order, needs.fills.get(block, ())),
+                *(in_order(need.literals) for need in needs.rows if block and block in formula.path(need.block)),
             ]
             for block in range(len(formula.blocks))
         ]
@@ -117,7 +116,7 @@ class Assembler:
         inner = ((self._group, *block.bound) for block in formula.blocks[1:])
         wanted = (formula.blocks[0].variables, *inner)
         self._joins = [self._joining(*pair) for pair in zip(wanted, self._ranges, strict=True)]
-        self.tables = {index: self._table(index) for index, _ in self._read()}
+        self.tables = {index: self._table(index) for index, _ in formula.with_rows(observers)}
         differ = [leaf for leaf in formula.leaves if self.tables[leaf].unnamed_differs]
         self._separates = not too_many_unnamed(formula, differ, domain.open_sorts)
         same = (neuron.arguments for neuron in formula.neurons if neuron.kind == "same")
@@ -152,7 +151,8 @@ class Assembler:
             lengths.append(count)
             groupings.append(grouping)
             complete.append(counts == self._total(self.formula.blocks[number].bound))
-        rows = {index: self._rows(index, ids[block], lengths[block]) for index, block in self._read()}
+        read = self.formula.with_rows(self._observers)
+        rows = {index: self._rows(index, ids[block], lengths[block]) for index, block in read}
         return Instances(self.formula, tuple(ids), tuple(lengths), rows, self.tables, tuple(groupings))
 
     def make(self, instances: Instances, leaf: int, places: Array) -> None:
@@ -284,19 +284,10 @@ class Assembler:
 
     # --- atoms --------------------------------------------------------------------------------------------------------
 
-    def _read(self) -> Iterable[tuple[int, int]]:
-        """What has atom rows, with its block."""
-        for index, neuron in enumerate(self.formula.neurons):
-            if neuron.kind in (LEAF, "same") or index in self._observers:
-                yield index, neuron.block
-        if self.formula.auxiliary is not None:
-            yield AUXILIARY, 0
-
     def _rows(self, index: int, ids: Columns, length: int) -> Array:
         """The rows of a leaf, equality or observed neuron; `DEFAULT` where an atom is not there."""
-        table, formula = self.tables[index], self.formula
-        arguments = formula.blocks[0].variables if index == AUXILIARY else formula.neurons[index].arguments
-        columns = _columns(arguments, ids, length, self.domain)
+        table, formula, arguments = self.tables[index], self.formula, self.formula.arguments(index)
+        columns = argument_columns(arguments, ids, length, self.domain)
         if table is self.atoms.truths:
             return self._equal(columns, arguments)
         unnamed, stranger = np.zeros(length, bool), np.zeros(length, bool)
@@ -314,13 +305,9 @@ class Assembler:
     def _table(self, index: int) -> Relation:
         """The relation of what has rows; an equality is one of the truths."""
         tables = self.atoms.tables
-        if index == AUXILIARY:
-            assert self.formula.auxiliary is not None
-            return tables[self.formula.auxiliary]
         if index in self._observers:
             return tables[self._observers[index]]
-        neuron = self.formula.neurons[index]
-        return tables[neuron.source] if neuron.kind == LEAF else self.atoms.truths
+        return tables[self.formula.table(index)] if index in self.formula.read else self.atoms.truths
 
     def _equal(self, columns: Sequence[Array], arguments: Sequence[int | str]) -> Array:
         """The truth of an equality. A pair of generic entities stands for distinct ones: pairs of equal ones have rows
@@ -336,16 +323,14 @@ class Assembler:
         return rows
 
 
-def _columns(arguments: Sequence[int | str], ids: Columns, length: int, domain: Domain) -> list[Array]:
-    """The entity ids of an atom's arguments."""
+def argument_columns(
+    arguments: Sequence[int | str], ids: Columns | Sequence[Array], length: int, domain: Domain
+) -> list[Array]:
+    """The entity ids of an atom's arguments, from those of its variables."""
     return [
         np.full(length, domain.index[term], np.int32) if isinstance(term, str) else ids[term].astype(np.int32)
         for term in arguments
     ]
-
-
-def _sorted(literals: Iterable[Literal]) -> tuple[Literal, ...]:
-    return tuple(sorted(literals, key=repr))
 
 
 def together(

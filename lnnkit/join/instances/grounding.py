@@ -169,7 +169,7 @@ class Grounding:
             local = stored.local.take(rows)
             return [column.values.take(local) for column in rule.kept]
         columns: dict[int, Array] = {}
-        for leaf in (*rule.formula.leaves, *((AUXILIARY,) if rule.formula.auxiliary is not None else ())):
+        for leaf in rule.formula.read:
             local = stored.columns[leaf].values.take(rows)
             there = local >= 0
             pattern = rule.pattern(rule.atom(leaf))
@@ -208,15 +208,12 @@ def add_equality(atoms: Relations, domain: Domain) -> None:
 
 def sources(formula: Formula) -> set[str]:
     """The tables that a formula's instances read."""
-    auxiliary = set() if formula.auxiliary is None else {formula.auxiliary}
-    return auxiliary | {formula.neurons[leaf].source for leaf in formula.leaves}
+    return set(map(formula.table, formula.read))
 
 
 def leaf_modes(formula: Formula, mode: Callable[[str, str], int]) -> Modes:
     """How each leaf's two sides are kept."""
-    names = {leaf: formula.neurons[leaf].source for leaf in formula.leaves}
-    if formula.auxiliary is not None:
-        names[AUXILIARY] = formula.auxiliary
+    names = {leaf: formula.table(leaf) for leaf in formula.read}
     modes = {leaf: (mode(name, "lower"), mode(name, "upper")) for leaf, name in names.items()}
     if formula.prenex_of is not None and AUXILIARY in modes:  # a row gives its group the end that it does not read
         least, most = formula.reads_own

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from lnnkit.analysis.supports import Analysis
-from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula, Modes
+from lnnkit.formula.unfolding import Formula, Modes
 from lnnkit.store.row_arrays import Array, Chunks, Growing
 
 
@@ -15,7 +15,7 @@ class ShapeBlock:
     """The rows of one block: for each leaf, constant or observed neuron a column of atom rows; for an inner block each
     row's ``group``, a row of the block around it."""
 
-    def __init__(self, columns: tuple[int, ...]) -> None:
+    def __init__(self, columns: Sequence[int]) -> None:
         self.columns = {column: Chunks() for column in columns}
         self._member = Growing(np.int32)
         self._local = Growing(np.int32)
@@ -56,21 +56,18 @@ class RuleShape:
     ) -> None:
         self.formula = formula
         self.completes = completes
-        read = (*formula.leaves, *((AUXILIARY,) if formula.auxiliary is not None else ()))
-        self.reads = dict.fromkeys(read, (True, True)) if completes or observed else analysis.polarity.read_sides()
+        every = completes or observed
+        self.reads = dict.fromkeys(formula.read, (True, True)) if every else analysis.polarity.read_sides()
         if completes:  # Heads that the formula defines are not read.
             self.reads |= dict.fromkeys(formula.heads, (False, False))
         self.analysis = analysis
         self.modes = modes
         self.observed = observed
-        self.targets = tuple(leaf for leaf in read if leaf not in formula.heads and any(modes[leaf]))
+        self.targets = tuple(leaf for leaf in formula.read if leaf not in formula.heads and any(modes[leaf]))
         columns: list[list[int]] = [[] for _ in formula.blocks]
-        for index, neuron in enumerate(formula.neurons):
-            if neuron.kind in (LEAF, "same") or index in observed:
-                columns[neuron.block].append(index)
-        if formula.auxiliary is not None:
-            columns[0].append(AUXILIARY)
-        self.blocks = tuple(ShapeBlock(tuple(dict.fromkeys(block))) for block in columns)
+        for index, number in formula.with_rows(observed):
+            columns[number].append(index)
+        self.blocks = tuple(map(ShapeBlock, columns))
         self._arrested = Growing(np.bool_)
         self.members: list[int] = []  # their numbers in the grounding
 
