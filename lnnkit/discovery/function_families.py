@@ -116,8 +116,8 @@ def function_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray) ->
         columns = np.log(np.abs(np.stack([evaluate(factor, names.values) for factor in factors], 1)))
         weight = np.abs(target[used]) / errors[used]
     weight = np.minimum(weight / np.median(weight), 10.0)[:, None]
-    fine: np.ndarray = np.isfinite(columns).all(0)
-    factors = [factor for factor, known in zip(factors, fine, strict=True) if known]
+    fine = np.flatnonzero(np.isfinite(columns).all(0))
+    factors = [factors[place] for place in fine]
     matrix = np.concatenate([low.columns, columns[:, fine]], 1) * weight  # the first column is of ones
     wanted = np.log(np.abs(target[used])) * weight[:, 0]
     for fit in sparse_fits(matrix, wanted, most=5, forced=(0,)):
