@@ -26,7 +26,7 @@ _SIMPLE = 36  # factors of simple functions, over the number of inputs
 _NEAR = 0.1  # an exponent this near to a half-integer is rounded to it
 
 
-class _Term(NamedTuple):
+class _Summand(NamedTuple):
     """A function of ``rate`` times an operand, times a ``factor``; without a name, the factor alone."""
 
     factor: Product
@@ -54,7 +54,7 @@ def function_sums(inputs: Inputs, target: np.ndarray, errors: np.ndarray) -> Ite
                 yield _written([fine[place] for place in fit.places], fit)
 
 
-def _written(terms: Sequence[_Term], fit: SparseFit) -> Product:
+def _written(terms: Sequence[_Summand], fit: SparseFit) -> Product:
     """The sum of the terms, a sine and a cosine of the same as one sine."""
     left = dict(zip(terms, fit.coefficients.tolist(), strict=True))
     parts: list[Product] = []
@@ -67,15 +67,15 @@ def _written(terms: Sequence[_Term], fit: SparseFit) -> Product:
     return total(*parts, *(scaled(term.formula(), Constant(value)) for term, value in left.items()))
 
 
-def _few(inputs: Inputs) -> Iterator[_Term]:
+def _few(inputs: Inputs) -> Iterator[_Summand]:
     """Functions of the inputs themselves: so few that `sparse_fits` tries all triples."""
     names, plain, _ = _named(inputs, grid(len(inputs), 20, negative=False))
-    yield from map(_Term, plain)
+    yield from map(_Summand, plain)
     for operand, values in zip(names.formulas, inputs.values.T, strict=True):
         functions = [("sin", 1.0), ("cos", 1.0), ("exp", 1.0), ("exp", -1.0), ("log", 1.0)]
         for factor in plain[: _SIMPLE // len(inputs)]:
             for name, rate in functions if (values > 0).all() else functions[:-1]:
-                yield _Term(factor, name, operand, rate)
+                yield _Summand(factor, name, operand, rate)
 
 
 def _named(inputs: Inputs, exponents: np.ndarray) -> tuple[Inputs, list[Product], np.ndarray]:
@@ -85,9 +85,9 @@ def _named(inputs: Inputs, exponents: np.ndarray) -> tuple[Inputs, list[Product]
     return names, [monomial(names, powers) for powers in low.exponents], low.columns
 
 
-def _terms(inputs: Inputs) -> Iterator[_Term]:
+def _terms(inputs: Inputs) -> Iterator[_Summand]:
     names, plain, columns = _named(inputs, grid(len(inputs), 60))
-    yield from map(_Term, plain)
+    yield from map(_Summand, plain)
     for operand, values in [*zip(plain, columns.T, strict=True)][1 : 1 + _OPERANDS]:
         spread = float(np.ptp(values))
         if not spread:
@@ -96,11 +96,11 @@ def _terms(inputs: Inputs) -> Iterator[_Term]:
         for factor in plain[: _FACTORS if operand in names.formulas else 1]:
             alone = factor == plain[0] or len(inputs) == 1
             for rate in (*_PLAIN, *turns) if alone else _PLAIN[:2]:
-                yield from (_Term(factor, name, operand, rate) for name in ("sin", "cos"))
+                yield from (_Summand(factor, name, operand, rate) for name in ("sin", "cos"))
             for rate in (1.0, *(_RATES / spread)) if alone else (1.0,):
-                yield from (_Term(factor, "exp", operand, sign * rate) for sign in (1.0, -1.0))
+                yield from (_Summand(factor, "exp", operand, sign * rate) for sign in (1.0, -1.0))
             if (values > 0).all():
-                yield _Term(factor, "log", operand)
+                yield _Summand(factor, "log", operand)
 
 
 def function_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray) -> Iterator[Product]:

@@ -21,7 +21,7 @@ from lnnkit.numeric.interval import ROUNDING, Pieces, bounded, differentiable, g
 
 _NEAR = 1e-6  # a number further from a whole one is never rounded as that one
 _TURN = 2 * math.pi
-_Ends = Callable[[Array], Array]
+_Elementwise = Callable[[Array], Array]
 
 
 class Function(NamedTuple):
@@ -32,7 +32,7 @@ class Function(NamedTuple):
 
     image: Callable[[Sequence[Pieces]], Pieces]
     left: Callable[[Pieces, Sequence[Pieces]], Sequence[Pieces]]
-    growth: _Ends | None
+    growth: _Elementwise | None
     rounds: bool = False
     rises: bool = True
     total: bool = True
@@ -63,7 +63,7 @@ def logarithm(one: Pieces) -> Pieces:
     return bounded(differentiable(arrays.log, lower), differentiable(arrays.log, upper), none)
 
 
-def _increasing(one: Pieces, function: _Ends) -> Pieces:
+def _increasing(one: Pieces, function: _Elementwise) -> Pieces:
     lower = differentiable(function, one.lower)
     if one.point and interval.finite(lower):
         return points(lower)
@@ -73,7 +73,7 @@ def _increasing(one: Pieces, function: _Ends) -> Pieces:
 # --- sine and cosine --------------------------------------------------------------------------------------------------
 
 
-def _wave(one: Pieces, function: _Ends, slope: _Ends) -> Pieces:
+def _wave(one: Pieces, function: _Elementwise, slope: _Elementwise) -> Pieces:
     """The image of ``sin`` or ``cos``. Which extremes lie between two ends follows from the signs of the ``slope``
     there, which are right however far the ends are from zero."""
     if one.point:
@@ -161,7 +161,10 @@ def _left_of_least(value: Pieces, operands: Sequence[Pieces]) -> list[Pieces]:
 
 
 def _of_one(
-    image: Callable[[Pieces], Pieces], inverse: Callable[[Pieces, Pieces], Pieces], growth: _Ends | None, **about: bool
+    image: Callable[[Pieces], Pieces],
+    inverse: Callable[[Pieces, Pieces], Pieces],
+    growth: _Elementwise | None,
+    **about: bool,
 ) -> Function:
     """A function of one operand; the ``inverse`` is of the values and the operand."""
     return Function(
@@ -174,7 +177,7 @@ def _steepness(logarithms: Array) -> Array:
     return arrays.exp(-logarithms)
 
 
-def _rounding(function: _Ends, below: float, above: float) -> Function:
+def _rounding(function: _Elementwise, below: float, above: float) -> Function:
     """A function to whole numbers, which come from so much below to so much above."""
     return _of_one(
         lambda one: _increasing(one, function),
@@ -184,7 +187,7 @@ def _rounding(function: _Ends, below: float, above: float) -> Function:
     )
 
 
-def _periodic(function: _Ends, slope: _Ends, centre: float) -> Function:
+def _periodic(function: _Elementwise, slope: _Elementwise, centre: float) -> Function:
     return _of_one(
         lambda one: _wave(one, function, slope),
         lambda value, one: _angles(value, one, centre),

@@ -71,41 +71,41 @@ class CompletedTime(FixedUnit):
         return np.where(known, months, far)
 
 
-class _Instant(NamedTuple):
+class _Moment(NamedTuple):
     """The months from 1970-01 to that of a date, and the milliseconds since its start."""
 
     month: np.ndarray
     rest: np.ndarray
 
 
-class _Limit(NamedTuple):
+class _RayEnd(NamedTuple):
     """The end of a ray of dates, in days, nan where it is not known; ``reached`` where it belongs to the ray."""
 
     days: np.ndarray
     reached: np.ndarray
 
 
-def _read(days: np.ndarray) -> _Instant:
+def _read(days: np.ndarray) -> _Moment:
     stamps = np.rint(days * _DAY).astype("datetime64[ms]")
     months = stamps.astype("datetime64[M]")
-    return _Instant(months.astype(np.int64), (stamps - months).astype(np.int64))
+    return _Moment(months.astype(np.int64), (stamps - months).astype(np.int64))
 
 
-def _completing(until: np.ndarray, least: np.ndarray) -> _Limit:
+def _completing(until: np.ndarray, least: np.ndarray) -> _RayEnd:
     """The end of the dates from which at least so many months are completed ``until`` a date."""
     known = (abs(until) < _FARTHEST) & (abs(least) <= _MOST)
     end, count = _read(np.where(known, until, 0.0)), np.where(known, least, 0.0).astype(np.int64)
     month = end.month - count + (count <= 0)  # that of the limit
     begin, stop = (_milliseconds(month + more) for more in (0, 1))
     days = (begin + np.minimum(end.rest, stop - begin)) / _DAY
-    return _Limit(np.where(known, days, math.nan), (count > 0) & (end.rest < stop - begin))
+    return _RayEnd(np.where(known, days, math.nan), (count > 0) & (end.rest < stop - begin))
 
 
 def _milliseconds(months: np.ndarray) -> np.ndarray:
     return months.astype("datetime64[M]").astype("datetime64[ms]").astype(np.int64)
 
 
-def _between(whole: np.ndarray, below: _Limit, above: _Limit) -> tuple[np.ndarray, np.ndarray]:
+def _between(whole: np.ndarray, below: _RayEnd, above: _RayEnd) -> tuple[np.ndarray, np.ndarray]:
     """The ends of dates, of ``whole`` ones or any, that the ray up to one limit lacks and the ray up to another has."""
     lower = np.where(below.reached, np.floor(below.days) + 1, np.ceil(below.days))
     upper = np.where(above.reached, np.floor(above.days), np.ceil(above.days) - 1)
