@@ -58,7 +58,7 @@ PALETTE = MappingProxyType({role: Colour(*shades) for role, shades in _ROLES.ite
 
 def role(state: str) -> str:
     """The role of a truth state's fill; that of its line has ``-line`` behind it."""
-    return state.replace("_", "-")
+    return "number" if state == "date" else state.replace("_", "-")
 
 
 def rendered(template: str, **values: object) -> Markup:

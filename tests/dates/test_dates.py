@@ -182,6 +182,6 @@ def test_a_threshold_is_learned_and_written_as_a_date(tmp_path: Path) -> None:
 
 def test_editors_know_dates() -> None:
     said = hover('date born(person)\nfact born(a) = date "2008-11-30"\nquery ¦born(X) > date "2000-01-01"')
-    assert "date born(person)" in said and "a date: an unlisted value is unknown" in said
+    assert "date born(person)" in said and "a date: what is not listed is unknown" in said
     assert suggested("da¦")["date"] == "keyword"
     assert suggested("sort person\ndate born(p¦") == {"person": "sort", "entity": "sort"}
