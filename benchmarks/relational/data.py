@@ -74,6 +74,19 @@ def applicants(n: int) -> Columns:
     return {name: rng.integers(*ends, n).astype(np.float64) for name, ends in ranges.items()}
 
 
+def transfers(n: int) -> Columns:
+    """``n`` transfers of up to 5,000, by ten times fewer accounts."""
+    rng = np.random.default_rng(0)
+    account = rng.integers(0, max(n // 10, 1), n)
+    return {"account": account, "amount": rng.integers(1, 5000, n).astype(np.float64)}
+
+
+def claims(n: int) -> Columns:
+    """``n`` claims of one year, by five times fewer people."""
+    rng = np.random.default_rng(0)
+    return {"person": rng.integers(0, max(n // 5, 1), n), "day": rng.integers(0, 365, n).astype(np.float64)}
+
+
 def friendships(n: int, folder: Path) -> Columns:
     """``friends.csv`` of ``n`` rows among ``n / 5`` people."""
     pairs = np.random.default_rng(0).integers(0, max(n // PEOPLE, 1), (n, 2))

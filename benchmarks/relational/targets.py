@@ -114,6 +114,8 @@ TARGETS = (
     _within("held", 100_000, 1000),
     _whole("table", 10_000_000, "numpy", 15),
     _whole("eligible", 1_000_000, "numpy", 45),
+    _whole("watch", 1_000_000, "duckdb", 4),
+    _whole("windows", 100_000, "duckdb", 6),
     _against("generation", 10_000, "duckdb", 1),
     _linear("ontology", 210, 1, 1),
     _linear("ontology", 210, 21, 1.2),

@@ -65,10 +65,11 @@ class Engine:
 
 _CLOSURES = frozenset({"closure", "chain", "generation"})
 _IBM = frozenset({"ibm-smokers", "ibm-chain", "ibm-table"})
+_AGGREGATES = frozenset({"watch", "windows"})
 
 _OWN = frozenset(
     {*_CLOSURES, "closure-closed", "chain-closed", "smokers", "smokers-open", "table", "eligible", "held", "ontology"}
-    | {"csv", "csv5m", *_IBM}
+    | {"csv", "csv5m", *_IBM, *_AGGREGATES}
 )
 
 _ALL = (
@@ -79,7 +80,7 @@ _ALL = (
     Engine(
         "duckdb",
         "duckdb",
-        frozenset({*_CLOSURES, "smokers", "table", "ontology", "csv", "csv5m"}),
+        frozenset({*_CLOSURES, *_AGGREGATES, "smokers", "table", "ontology", "csv", "csv5m"}),
         "table: upward only",
     ),
     Engine(

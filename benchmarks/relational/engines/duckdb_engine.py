@@ -38,6 +38,12 @@ WITH RECURSIVE smokes(x, l) USING KEY (x, max(l)) AS (
 SELECT x, l FROM smokes
 """
 TABLE = "SELECT row, {} AS lower, least({}, coalesce(q_upper, 1)) AS upper FROM p"
+WATCH = "SELECT account FROM transfer GROUP BY account HAVING sum(amount) > 30000"
+WINDOWS = """
+SELECT row FROM (SELECT row, count(*) OVER (
+    PARTITION BY person ORDER BY day RANGE BETWEEN 29 PRECEDING AND CURRENT ROW) AS n FROM claim)
+WHERE n > 3
+"""  # days are whole
 PAIRS = "SELECT count(*), count(*) FROM answers"
 BOUNDS = "SELECT count(*), sum(l) FROM answers"
 ROWS = "SELECT count(*) FILTER (lower > 1e-9), sum(lower) FROM answers"
@@ -124,11 +130,23 @@ def _table(data: Data) -> Query:
     return Query({"p": {**columns, "q_upper": cap}}, TABLE.format(*ends), ROWS, "rows")
 
 
+def _watch(data: Data) -> Query:
+    columns = {"account": data.ids("account").astype(np.int32), "amount": data.values("amount")}
+    return Query({"transfer": columns}, WATCH, PAIRS, "answers")
+
+
+def _windows(data: Data) -> Query:
+    columns = {"row": np.arange(data.size, dtype=np.int32), "person": data.ids("person").astype(np.int32)}
+    return Query({"claim": {**columns, "day": data.values("day")}}, WINDOWS, PAIRS, "answers")
+
+
 RUNS: Mapping[str, Callable[[Data], Query | Reading | Edges | duckdb_ontology.Ontology]] = {
     "closure": _closure,
     "chain": _closure,
     "smokers": _smokers,
     "table": _table,
+    "watch": _watch,
+    "windows": _windows,
     "generation": _generation,
     "ontology": duckdb_ontology.Ontology,
     "csv": Reading,

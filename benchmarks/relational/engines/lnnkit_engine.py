@@ -51,6 +51,18 @@ predicate hold(thing)
 axiom (exists Y: alarm(Y)) & item(X) -> hold(X)
 query hold(X)
 """
+WATCH = """
+predicate Transfer(account, transfer) closed
+number amount(transfer)
+rule (sum T: amount(T) where Transfer(A, T)) > 30000 -> Watch(A)
+query Watch(A)
+"""
+WINDOWS = """
+predicate Claim(claim, person) closed
+number day(claim)
+rule (count C: Claim(C, P) & day(D) - 30 < day(C) <= day(D)) > 3 & Claim(D, P) -> Frequent(D)
+query Frequent(D)
+"""
 GENERATION = """
 predicate parent(node, node) closed
 predicate sg(node, node)
@@ -191,6 +203,18 @@ def _held(data: Data) -> Inference:
     )
 
 
+def _watch(data: Data) -> Inference:
+    transfer = np.arange(data.size)
+    sent = {"account": data.size + data.ids("account"), "transfer": transfer}
+    return Inference(WATCH, {"Transfer": sent, "amount": {"transfer": transfer, "value": data.values("amount")}}, data)
+
+
+def _windows(data: Data) -> Inference:
+    claim = np.arange(data.size)
+    of = {"claim": claim, "person": data.size + data.ids("person")}
+    return Inference(WINDOWS, {"Claim": of, "day": {"claim": claim, "value": data.values("day")}}, data)
+
+
 def _generation(data: Data) -> Inference:
     return Inference(GENERATION, {"parent": pairs(data.ids("parent"))}, data)
 
@@ -209,6 +233,8 @@ RUNS: Mapping[str, Callable[[Data], Inference | Reading | Edges]] = {
     "table": _table,
     "eligible": _eligible,
     "held": _held,
+    "watch": _watch,
+    "windows": _windows,
     "generation": _generation,
     "ontology": _ontology,
     "csv": Reading,
