@@ -23,7 +23,7 @@ from lnnkit.formula.unfolding import Block, Formula, Neuron
 from lnnkit.logic.bounds import Bounds
 from lnnkit.logic.quantifier import exists_inverse, forall_inverse
 from lnnkit.numeric import Interval, Term, rises
-from lnnkit.numeric.aggregates import Rows, aggregate, narrowed, present
+from lnnkit.numeric.aggregates import Rows, aggregate, narrowed, with_value
 
 # Each set of a quantifier's variables may be unnamed individuals, with what is known of them: 6 variables take 23 ms,
 # 14 took 9 s. Where more may differ from the default, nothing is known of them.
@@ -70,15 +70,18 @@ class Grouping(NamedTuple):
         self, formula: Formula, neuron: Neuron, boxes: Sequence[Bounds]
     ) -> tuple[Interval, Interval | None, Rows]:
         """The truths, the values and the rows of an aggregate, from the bounds of its formula's neurons."""
-        least, most = np.where(self.stranger, 0.0, self.copies), np.where(self.stranger, math.inf, self.copies)
+        copies = Interval(self.copies, self.copies)
+        if self.stranger.any():
+            copies = Interval(*(np.where(self.stranger, end, self.copies) for end in (0.0, math.inf)))
         truths, *values = (Interval(*map(as_numpy, boxes[operand])) for operand in neuron.operands)
         if values:
             term = formula.neurons[neuron.operands[1]]
             read = term.operands if isinstance(term.arithmetic, Term) else neuron.operands[1:]
             inputs = [Interval(*map(as_numpy, boxes[operand])) for operand in read]
-            there = present(term.arithmetic if isinstance(term.arithmetic, Term) else None, inputs or values)
-            least, most = least * there.lower, np.where(there.upper > 0, most, 0.0)
-        return truths, values[0] if values else None, Rows(self.group, self.groups, Interval(least, most))
+            copies = with_value(
+                copies, term.arithmetic if isinstance(term.arithmetic, Term) else None, inputs or values
+            )
+        return truths, values[0] if values else None, Rows(self.group, self.groups, copies)
 
     def together(self, formula: Formula, neuron: Neuron, boxes: Sequence[Bounds]) -> Bounds:
         """The value of an aggregate for each group. No gradient passes through it."""

@@ -49,15 +49,19 @@ def aggregate(kind: str, truths: Interval, values: Interval | None, rows: Rows) 
             return _least(truths, values, rows)
 
 
-def present(term: Term | None, inputs: Sequence[Interval]) -> Interval:
-    """``[n]`` whether rows have a value, 0 or 1 at least and at most: a ``term`` of ``inputs``, or these alone. Numbers
-    without a value are ``[inf, -inf]``."""
-    none = np.logical_or.reduce([(lower == math.inf) | (upper == -math.inf) for lower, upper in inputs])
-    doubtful = np.zeros_like(none)
+def with_value(copies: Interval, term: Term | None, inputs: Sequence[Interval]) -> Interval:
+    """The copies of rows that have a value: a ``term`` of ``inputs``, or these alone. Numbers without a value are
+    ``[inf, -inf]``."""
+    none = [lower == math.inf for lower, _ in inputs if lower.max(initial=0.0) == math.inf]
+    none += [upper == -math.inf for _, upper in inputs if upper.min(initial=0.0) == -math.inf]
+    doubtful: list[Array] = []
     if term is not None and not term.total:
-        none |= ~term.hull(inputs)[1]
-        doubtful = np.logical_or.reduce([lower != upper for lower, upper in inputs])
-    return Interval(np.where(none | doubtful, 0.0, 1.0), np.where(none, 0.0, 1.0))
+        none.append(~term.hull(inputs)[1])
+        doubtful = [lower != upper for lower, upper in inputs]
+    if not none and not doubtful:
+        return copies
+    least = np.where(np.logical_or.reduce([*none, *doubtful]), 0.0, copies.lower)
+    return Interval(least, np.where(np.logical_or.reduce(none), 0.0, copies.upper) if none else copies.upper)
 
 
 def _possible(truths: Interval, values: Interval | None, rows: Rows) -> tuple[Interval, Interval | None, Rows]:

@@ -18,7 +18,7 @@ from lnnkit.explain.proof.proof import FactSources
 from lnnkit.logic import Bounds, Inverse, complement, enter, exists, exists_inverse, forall, forall_inverse, logic_named
 from lnnkit.logic.bounds import informative, ordered, tolerance
 from lnnkit.numeric import Comparison, Interval, Term
-from lnnkit.numeric.aggregates import Rows, aggregate, narrowed, present
+from lnnkit.numeric.aggregates import Rows, aggregate, narrowed, with_value
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES
 
@@ -343,8 +343,8 @@ class Tree:
             term = self.nodes[place]
             made = term.form.arithmetic if isinstance(term.form.arithmetic, Term) else None
             read = [Interval(*boxes[operand]) for operand in (term.operands if made else (place,))]
-            there = present(made, read) if read else Interval(np.ones(1), np.ones(1))
-            least[row], most[row] = least[row] * there.lower[0], most[row] if there.upper[0] else 0.0
+            if read:
+                least[row, None], most[row, None] = with_value(Interval(least[row, None], most[row, None]), made, read)
         rows = Rows(np.zeros(len(node.copies), np.int64), 1, Interval(least, most))
         return truths, values[0] if values else None, rows
 
