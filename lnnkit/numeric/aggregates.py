@@ -66,13 +66,17 @@ def with_value(copies: Interval, term: Term | None, inputs: Sequence[Interval]) 
 
 def _possible(truths: Interval, values: Interval | None, rows: Rows) -> tuple[Interval, Interval | None, Rows]:
     """Without the rows that are not in their groups; where all are points, both ends are one array."""
-    at = np.flatnonzero((truths.upper > 0) & (rows.copies.upper > 0))
-    if len(at) < len(rows.group):
-        truths = Interval(*(end.take(at) for end in truths))
-        values = None if values is None else Interval(*(end.take(at) for end in values))
-        rows = Rows(rows.group.take(at), rows.groups, Interval(*(end.take(at) for end in rows.copies)))
-    values = None if values is None else _points(values)
-    return _points(truths), values, Rows(rows.group, rows.groups, _points(rows.copies))
+    truths, copies, group = _points(truths), _points(rows.copies), rows.group
+    at = np.flatnonzero((truths.upper > 0) & (copies.upper > 0))
+    if len(at) < len(group):
+        truths, copies, group = _taken(truths, at), _taken(copies, at), group.take(at)
+        values = None if values is None else _taken(values, at)
+    return truths, None if values is None else _points(values), Rows(group, rows.groups, copies)
+
+
+def _taken(ends: Interval, at: Array) -> Interval:
+    lower = ends.lower.take(at)
+    return Interval(lower, lower if ends.lower is ends.upper else ends.upper.take(at))
 
 
 def _negated(ends: Interval) -> Interval:
@@ -80,7 +84,7 @@ def _negated(ends: Interval) -> Interval:
 
 
 def _points(ends: Interval) -> Interval:
-    return point(ends.lower) if np.array_equal(*ends) else ends
+    return point(ends.lower) if ends.lower is ends.upper or np.array_equal(*ends) else ends
 
 
 def _times(truths: Interval, copies: Interval) -> Interval:
