@@ -34,7 +34,7 @@ Range = tuple[float, float]
 
 _SHARPEST = 1e-3  # share of a comparison's initial scale: the least that it learns
 _TINY = 1e-6  # the same without an initial scale
-_WRITTEN = re.compile(r"\?[^\s<(]*")
+_WRITTEN = re.compile(r"\?(?:[^\s<(]|\s*\"[^\"]*\")*")
 
 _Attributed = ast.Connective | ast.Comparison | ast.Unit
 
