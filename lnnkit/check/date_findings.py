@@ -73,7 +73,9 @@ def _misused(node: ast.Expression, kinds: Sequence[TermKind]) -> Diagnostic | No
         case ast.Arithmetic("*" | "/" | "^" as sign) if first is not None:
             message = f"`{sign}` is of numbers, and `{_short(first)}` is a date"
             return error("date-arithmetic", node.span, message, _DAYS.format(_short(first)))
-        case ast.Negate() | ast.Function("abs" | "sqrt") if first is not None:
+        case ast.Function("min" | "max") if "number" not in kinds:
+            return None
+        case ast.Negate() | ast.Function() if first is not None:
             what = "`-`" if isinstance(node, ast.Negate) else f"`{node.name}`"
             message = f"{what} is of a number, and `{_short(first)}` is a date"
             return error("date-arithmetic", node.span, message, _DAYS.format(_short(first)))

@@ -43,15 +43,12 @@ def _given_by_rules(symbols: Symbols) -> Iterator[Diagnostic]:
     for formula in symbols.formulas:
         root = formula.matrix
         heads = conjuncts(root.consequent if isinstance(root, ast.Implies) else root) if formula.kind == "rule" else ()
-        sides = (
-            side
-            for head in heads
-            if isinstance(head, ast.Comparison) and "=" in head.operators
-            for side in head.operands
-        )
-        for side in sides:
-            declared = symbols.declared.get(side.name) if isinstance(side, ast.Atom) else None
-            if declared is not None and declared.closed and declared.numeric:
+        for head in heads:
+            equal = head.operands if isinstance(head, ast.Comparison) and head.operators == ("=",) else ()
+            numbers = {side: symbols.declared.get(side.name) for side in equal if isinstance(side, ast.Atom)}
+            closed = all(declared is not None and declared.numeric and declared.closed for declared in numbers.values())
+            for side, declared in list(numbers.items())[:1] if closed else ():
+                assert declared is not None
                 message = f"`{declared.name}` is closed: it has the values that facts give, and no rule gives it one"
                 hint = f"leave `closed` out of the declaration of `{declared.name}`"
                 yield error("closed-number", side.span, message, hint)

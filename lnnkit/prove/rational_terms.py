@@ -38,6 +38,10 @@ class NoValue(Exception):
     """A term has no value."""
 
 
+class Unlisted(NoValue):
+    """A closed number has no value: a comparison of it may be true or false."""
+
+
 @lru_cache(maxsize=4096)
 def rational(value: float) -> Fraction:
     """A number as its decimal text reads: 0.1 is 1/10, not the nearest double."""

@@ -130,10 +130,13 @@ class _Encoding:
         """A number, a term or an aggregate; None if it is not supported."""
         if isinstance(form.arithmetic, Term):
             return self._term(form.arithmetic, [self._number(operand, there) for operand in form.operands], there)
-        if form.kind == "atom" and self._read(form) == NO_VALUE:
-            there.append(self.z3.BoolVal(False, self.context))
-            return self.number(0.0)
+        if self._is_unlisted(form):
+            return None
         return self._aggregate(form, there) if form.count else self._atom(form)
+
+    def _is_unlisted(self, form: Form) -> bool:
+        """Whether it is a closed number without a value."""
+        return form.kind == "atom" and self._read(form) == NO_VALUE
 
     def _aggregate(self, form: Form, there: list[Z3]) -> Z3 | None:
         """An aggregate; None where unnamed individuals are possible. An element without a value is left out."""
@@ -144,6 +147,9 @@ class _Encoding:
         some = self.z3.BoolVal(False, self.context)
         for row in self._named_rows(form):
             needs: list[Z3] = []
+            numbers = [filled(part, row) for part in (term[0].operands if term[0].arithmetic else term)] if term else []
+            if any(map(self._is_unlisted, numbers)):
+                continue
             value = self._number(filled(term[0], row), needs) if term else self.number(1.0)
             if value is None:
                 return None

@@ -100,7 +100,6 @@ class ClassicalEncoding(GradedEncoding):
         return holds
 
     def _unknown(self, part: Part, bindings: Assignment) -> TruthValue:
-        self.loose = True
         arguments = [argument for operand in part.operands for argument in operand.arguments(bindings)]
         unnamed = {str(argument): argument for argument in arguments if not isinstance(argument, str)}
         return self._function((self._fresh_name("comparison"), (None,) * len(unnamed)))(*unnamed.values())

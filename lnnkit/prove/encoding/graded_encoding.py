@@ -20,7 +20,7 @@ from lnnkit.numeric import Comparison, Term
 from lnnkit.prove.ground.dependency_cone import Definition, Loop
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Part
-from lnnkit.prove.rational_terms import ArithmeticEncoding, Box, NotRational, NoValue, rational
+from lnnkit.prove.rational_terms import ArithmeticEncoding, Box, NotRational, NoValue, Unlisted, rational
 from lnnkit.prove.solving import Z3, fraction
 
 Constraint = Instance | Definition | Loop | BoundedStatement  # a statement about unnamed individuals alone
@@ -142,6 +142,9 @@ class GradedEncoding(ArithmeticEncoding):
             values = [self._value(operand, bindings, there) for operand in part.operands]
             return self._crisp(self.comparison(part.arithmetic, values, there))
         except NotRational:
+            self.loose = True
+            return self._unknown(part, bindings)
+        except Unlisted:
             return self._unknown(part, bindings)
         except NoValue:
             return self.zero
@@ -158,7 +161,7 @@ class GradedEncoding(ArithmeticEncoding):
         key = self._known.key(part, bindings)
         if self._known.without_value(part.name, key):
             self.closed.add(part.name)
-            raise NoValue
+            raise Unlisted
         self._bound |= key is None
         return self._applied(part, bindings) if key is None else self.number(key)
 
@@ -269,6 +272,7 @@ class GradedEncoding(ArithmeticEncoding):
         roots = any(weight.denominator > _ROOT or weight > 2 * _ROOT for weight in weights)
         logic = logic_named(part.name)
         if logic.powers and (bias != 1 or roots):
+            self.loose = True
             return self._unknown(part, bindings)
         x = [self.truth(operand, bindings) for operand in part.operands]
         return truth_at(logic, self, part.kind, weights, bias, x)
@@ -289,7 +293,6 @@ class GradedEncoding(ArithmeticEncoding):
         return logic.value(self, "and", [ONE, ONE], ONE, [x, lower])  # of which the implication is the residuum
 
     def _unknown(self, part: Part, bindings: Assignment) -> TruthValue:
-        self.loose = True
         return self._fresh_truth(self._known.truth(part, bindings))
 
     def _limited(self, truth: TruthValue, end: int, value: float) -> Z3 | bool:

@@ -28,6 +28,7 @@ from lnnkit.prove.rational_terms import (
     GroundAtom,
     NotRational,
     NoValue,
+    Unlisted,
     aggregated,
     applied,
     comparison_box,
@@ -234,10 +235,10 @@ class GroundReading:
                 assert isinstance(part.arithmetic, Comparison)
                 try:
                     ranges = tuple([self._value(operand, bindings, read or self.box) for operand in part.operands])
+                except (NotRational, Unlisted):
+                    return 0.0, 1.0
                 except NoValue:
                     return 0.0, 0.0
-                except NotRational:
-                    return 0.0, 1.0
                 return comparison_box(part.arithmetic, ranges)
         operands = [self.truth(operand, bindings, read) for operand in part.operands]
         return connective_box(part.kind, part.name, part.weights, part.bias, operands)
@@ -258,7 +259,7 @@ class GroundReading:
             return value, value
         key = self.key(part, bindings)
         if self.without_value(part.name, key):
-            raise NoValue
+            raise Unlisted
         if key is None:
             raise NotRational
         return read(key)
