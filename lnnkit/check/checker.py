@@ -36,7 +36,7 @@ from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, Predic
 from lnnkit.check.symbols import Entry, Formula, Symbols, ends, fact, gather, stated_fact
 from lnnkit.check.values import terms, truth_of, values
 from lnnkit.check.variables import resolve_predicates, rules, sorts, variable_sorts, variables
-from lnnkit.check.walk import Scope, conjunction, free_variables, transform, visits
+from lnnkit.check.walk import Scope, conjunction, free_variables, nodes, transform, visits
 from lnnkit.check.weights import weights
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Severity
@@ -290,17 +290,19 @@ def query(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> Qu
 
 
 def _resolved(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> ast.Expression:
-    """The formula with comparisons of entities separated from those of numbers, chains as conjunctions, and the units
-    of learnable values."""
+    """The formula with comparisons of entities separated from those of numbers, chains as conjunctions, the units of
+    learnable values, and no element of an aggregate for a group that has none."""
     scopes = {
         visit.node.span: None if compares_numbers(visit, symbols) else visit.scope
         for visit in formula.visits
         if isinstance(visit.node, ast.Comparison)
     }
-    if not scopes:
+    if not scopes and next(formula.nodes(ast.Aggregate), None) is None:
         return formula.root
 
     def change(node: ast.Expression) -> ast.Expression:
+        if isinstance(node, ast.Aggregate) and len(node.operands) > 1:
+            return _of_groups(node)
         if not isinstance(node, ast.Comparison):
             return node
         scope = scopes[node.span]
@@ -314,6 +316,18 @@ def _resolved(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -
         return conjunction(parts, node.span)
 
     return transform(with_dated_parameters(formula.root, symbols.dates), change)
+
+
+def _of_groups(aggregate: ast.Aggregate) -> ast.Aggregate:
+    """An aggregate over means, least and greatest values: of groups that have elements, since of others there are
+    none."""
+    term, condition = aggregate.operands
+    span, some = aggregate.span, list[ast.Expression]()
+    for inner in nodes(term, lambda part: not isinstance(part, ast.Aggregate)):
+        if isinstance(inner, ast.Aggregate) and inner.name in ("mean", "min", "max"):
+            count = ast.Aggregate("count", inner.variables, inner.operands[1:], span=inner.span)
+            some.append(ast.Comparison((count, ast.Number(0, span=span)), (">",), span=span))
+    return replace(aggregate, operands=(term, conjunction([condition, *some], span))) if some else aggregate
 
 
 def _links(chained: ast.Comparison, starts: Mapping[str, float]) -> ast.Expression:
