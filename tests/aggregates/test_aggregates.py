@@ -270,3 +270,31 @@ def test_only_pairs_of_one_group_are_compared() -> None:
     days = {person: sorted(day for _, other, day in claims if other == person) for _, person, _ in claims}
     flagged = {c for c, person, day in claims if sum(day - 365 < other <= day for other in days[person]) > 3}
     assert flagged and bounds(kb, "Flag(D)") == {(claim,): (1, 1) for claim in flagged}
+
+
+OWNED = """
+predicate Owns(person, item) closed
+predicate Person(person) closed
+predicate Big(item)
+number n(item)
+fact Person(ann)
+fact Person(bob)
+fact Owns(ann, i1)
+fact Owns(bob, i2)
+fact n(i1) = 12
+fact n(i2) = 3
+fact Big(i1)
+"""
+
+
+def test_groups_without_elements_are_in_no_aggregate() -> None:
+    greatest = "sum P: (max I: n(I) where Owns(P, I) & Big(I)) where Person(P)"
+    for more, expected in (("", (12, 15)), ("fact ~Big(i2)", (12, 12)), ("fact Big(i2)", (15, 15))):
+        kb = lnnkit.loads(OWNED + more)
+        assert bounds(kb, greatest) == {(): expected}
+        assert not kb.explain(greatest).verify()
+
+
+def test_a_condition_with_one_number() -> None:
+    kb = lnnkit.loads(f"{OWNED}rule (sum I: n(I) where Owns(P, I) & n(I) > 5) > 10 -> Rich(P)\nquery Rich(P)\n")
+    assert [answer.bindings["P"] for answer in kb.ask("Rich(P)")] == ["ann"]

@@ -135,3 +135,13 @@ def test_proofs_know_that_what_is_not_listed_has_no_value(seed):
     kb = lnnkit.loads("\n".join([*lines, *(f"fact Named({x})" for x in names)]))
     proved = kb.prove(f"({kind} Y: {term}{condition}) > {limit}".replace("X", name))
     assert proved.verdict == ("entailed" if made is not None and made > limit else "refuted"), (lines, proved)
+
+
+def test_rules_about_a_number_without_a_value_contradict_nothing():
+    pytest.importorskip("z3")
+    kb = lnnkit.loads(
+        "number sent(i) closed\nnumber due(i)\nfact sent(a) = 3\nfact P(b)\nfact P(a)\nrule due(X) = sent(X) + 30\n"
+    )
+    assert kb.prove("due(a) = 33").verdict == "entailed"
+    assert kb.prove("due(b) = 33").verdict == "neither"
+    assert kb.prove("sent(b) > 3").verdict == "neither"

@@ -180,6 +180,25 @@ def test_a_threshold_is_learned_and_written_as_a_date(tmp_path: Path) -> None:
     assert lnnkit.loads(kb.text).ask("Recall(i0)")[0].state == "true"
 
 
+@pytest.mark.parametrize("start", ['?cut=date "2024-03-01"', "?cut", "?"])
+def test_what_training_writes_is_trained_again(start: str) -> None:
+    kb = lnnkit.loads(
+        f"date due(t)\npredicate Late(t)\nrule due(X) < {start} -> Late(X)\nrule due(X) >= {start} -> ~Late(X)\n"
+        'fact due(a) = date "2024-01-05"\nfact due(b) = date "2024-02-05"\nlabel Late(a)\nlabel ~Late(b)\n'
+    )
+    for _ in range(2):
+        kb.fit()
+        assert 'date "2024-0' in kb.text.split("fact")[0]
+        kb = lnnkit.loads(kb.text)
+        assert [(answer.bindings["X"], answer.lower) for answer in kb.ask("Late(X)")] == [("a", 1), ("b", 0)]
+
+
+@pytest.mark.parametrize("term", ["floor(born(X))", "exp(born(X))", "min(born(X), 5)"])
+def test_functions_of_numbers_are_of_no_date(term: str) -> None:
+    with pytest.raises(lnnkit.ProgramError, match="date-arithmetic"):
+        lnnkit.loads(f'date born(p)\nfact born(a) = date "2024-01-05"\nquery {term}\n')
+
+
 def test_editors_know_dates() -> None:
     said = hover('date born(person)\nfact born(a) = date "2008-11-30"\nquery ¦born(X) > date "2000-01-01"')
     assert "date born(person)" in said and "a date: what is not listed is unknown" in said

@@ -497,7 +497,7 @@ def as_a_program_computes(text: str, x: float) -> float:
     """The formula by Python's own floats, as a program states it: an overflow is infinite."""
     python = text.replace("^", "**").replace("if(", "pick(")
     try:
-        return eval(python, {"x": x, "sqrt": math.sqrt, "abs": abs, "pick": pick})
+        return eval(python, {**vars(math), "x": x, "abs": abs, "pick": pick})
     except (OverflowError, ZeroDivisionError):
         return math.inf
 
