@@ -115,7 +115,7 @@ def _declared(term: ast.Expression) -> str:
 
 def today_fact(today: str | date) -> ast.FactStatement:
     """The fact that states which date `today` is. Raises ``ValueError`` for a text that is no date."""
-    text = today if isinstance(today, str) else today.isoformat()
+    text = today.isoformat() if isinstance(today, date) else str(today)
     days = days_of(text)
     if days is None:
         raise ValueError(f"{text!r} is not a date; {NO_DATE}")

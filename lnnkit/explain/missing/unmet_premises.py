@@ -19,7 +19,7 @@ from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, Insta
 from lnnkit.formula.number_terms import comparison
 from lnnkit.graph.lifted import COMPARISON
 from lnnkit.logic.bounds import Bounds
-from lnnkit.numeric import Interval
+from lnnkit.numeric import NO_VALUE, Interval
 from lnnkit.syntax.printer import format_expression
 
 _EXCLUDED = 1e-2  # per excluded premise. Ordering only: 99 of these stay below one missing literal, which costs 1,
@@ -341,6 +341,8 @@ def known_numbers(sources: BoundSources, node: str, arguments: Sequence[Argument
         number = sources.wording.conclusion(name, texts)
         numeric = numeric_kind(number, sources.run.plan.lifted.program.predicates)
         known = format_bound(low, numeric) if low == high else f"in {format_bounds(low, high, numeric)}"
-        known = "unknown" if (low, high) == (-np.inf, np.inf) else known
+        known = (
+            "unknown" if (low, high) == (-np.inf, np.inf) else "without a value" if (low, high) == NO_VALUE else known
+        )
         shown[f"{set_apart(number, format_expression(number))} is {known}"] = None
     return tuple(shown)
