@@ -115,11 +115,13 @@ class Reals:
         return root
 
 
-def closed(sign: str, asked: float, left: Real, right: Real) -> z3.BoolRef:
-    """The closure of a relation, or of its complement: what contraction works with."""
+def closed(sign: str, asked: float, left: Real, right: Real, *, whole: bool) -> z3.BoolRef:
+    """The closure of a relation, or of its complement: what contraction works with; of whole numbers, itself."""
     wanted = sign if asked else {">": "<=", ">=": "<", "<": ">=", "<=": ">", "=": "!=", "!=": "="}[sign]
     if wanted == "!=":
         return z3.BoolVal(True)
+    if whole and wanted in ("<", ">"):
+        return left < right if wanted == "<" else left > right
     return {">": left >= right, "<": left <= right, "=": left == right}[wanted[0]]
 
 
@@ -152,7 +154,7 @@ def check(seed: int, count: int) -> None:
         bounds = Interval(*(np.array([asked], np.float64) for _ in range(2)))
         comparison = Comparison(term, limit, Fixed(sign))
         found = contract(comparison, intervals([box]), bounds)
-        reals.solver.add(closed(sign, asked, value, reals.value(limit)))
+        reals.solver.add(closed(sign, asked, value, reals.value(limit), whole=term.integral and limit.integral))
         if bool(found.empty) or not bool(defined):
             assert not reals.possible(True), (comparison, box, asked)
             continue
