@@ -60,16 +60,7 @@ def test_five_thousand_terms(shape: Shape, seed: int) -> None:
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_terms_with_functions(shape: Shape, count: int) -> None:
     check_hulls(30, shape, count, FUNCTIONS)
-    check_contractions(31, shape, 12, FUNCTIONS)
-
-
-@pytest.mark.slow
-@pytest.mark.xfail(
-    reason="a soft `=` of `exp(floor(x))` over all numbers loses a value, one draw of hundreds; not understood"
-)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_more_contractions_of_terms_with_functions(shape: Shape) -> None:
-    check_contractions(31, shape, 700, FUNCTIONS)
+    check_contractions(31, shape, count, FUNCTIONS)
 
 
 @pytest.mark.parametrize("count", at_length([100, 2000], plain=1))
@@ -113,13 +104,23 @@ def check_hulls(seed: int, shape: Shape, count: int, functions: Sequence[str] = 
 
 def representable(term: Term, at: Sequence[np.ndarray]) -> np.ndarray:
     """Where floats can tell the values from others: not where a power or quotient vanishes beside what it is added to,
-    or is 0 only because it is too small."""
+    or is 0 only because it is too small. An exponential vanishes sooner: of 5e-9, which is not 0, a soft `= 0` is true
+    to within 3e-17, that is 1."""
     good = np.ones(len(at[0]), dtype=np.bool_)
     for place, step in enumerate(term.steps):
-        if isinstance(step, Apply) and step.operation in ("power", "divide"):
+        if isinstance(step, Apply) and step.operation in ("power", "divide", "exp"):
             size = np.abs(evaluate(Term(term.steps[: place + 1]), at))
-            good &= (size > 1e-9) & (size < 1e9)
+            good &= (size > (1e-7 if step.operation == "exp" else 1e-9)) & (size < 1e9)
     return good
+
+
+def underflows(term: Term, at: Sequence[np.ndarray]) -> np.ndarray:
+    """Where an exponential, or a power of it, is 0 in floats alone."""
+    gone = np.zeros(len(at[0]), dtype=np.bool_)
+    for place, step in enumerate(term.steps):
+        if isinstance(step, Apply) and step.operation == "exp":
+            gone |= evaluate(Term(term.steps[: place + 1]), at) < 1e-60
+    return gone
 
 
 def check_contractions(seed: int, shape: Shape, count: int, functions: Sequence[str] = ()) -> None:
@@ -141,6 +142,7 @@ def check_contractions(seed: int, shape: Shape, count: int, functions: Sequence[
             at = [sample(points, each, POINTS) for each in box]
             true = truth(relation, evaluate(left, at), evaluate(right, at))
             defined = ~(np.isnan(evaluate(left, at)) | np.isnan(evaluate(right, at)))
+            defined &= ~(underflows(left, at) | underflows(right, at))
             assert not outside(true[defined], image.lower[row].item(), image.upper[row].item()).any(), (comparison, box)
             defined &= representable(left, at) & representable(right, at)
             holds = defined & ~outside(true, *asked[row], slack=0.0)
