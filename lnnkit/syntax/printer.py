@@ -153,7 +153,9 @@ class _Printer:
             case ast.Aggregate(name, variables, operands):
                 names = [variable.name for variable in variables]
                 said = operands[:1] if isinstance(operands[-1], ast.Truth) and operands[-1].value else operands
-                texts = [self.expression(operand, _IFF, True, scope.union(names)) for operand in said]
+                least = [_IFF] if name == "count" else [_SUM, _IFF]  # a term, and a condition
+                parts = zip(said, least, strict=False)
+                texts = [self.expression(part, level, True, scope.union(names)) for part, level in parts]
                 return f"{name} {', '.join(names)}: {' where '.join(texts)}"
             case ast.Negate(operand=operand):
                 return "-" + self._term(operand, _NEGATE, scope)

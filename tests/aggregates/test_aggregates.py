@@ -237,6 +237,7 @@ def test_sums_are_rounded_once() -> None:
         ("rule Has(X, X) & count Y: Has(X, Y) > 1 -> R(X)", "write `(count Y: ...)`"),
         ("query avg Y: size(Y) where Has(X, Y)", "write `mean`"),
         ("query sum Y: Has(X, Y)", "`count Y: Has(X, Y)` of what is true"),
+        ("query sum X: max Y: size(Y) where Has(X, Y)", "write `(max Y: ...)`"),
         ("query count Y: Has(X, Y) where size(Y) > 2", "write `count Y: Has(X, Y) & size(Y) > 2`"),
     ],
 )
@@ -293,6 +294,19 @@ def test_groups_without_elements_are_in_no_aggregate() -> None:
         kb = lnnkit.loads(OWNED + more)
         assert bounds(kb, greatest) == {(): expected}
         assert not kb.explain(greatest).verify()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sum P: (max I: n(I) where Owns(P, I)) where Person(P)",
+        "mean P: (count I: Owns(P, I))",
+        "max P: 2 * (sum I: n(I) where Owns(P, I)) where Person(P) & (count I: Owns(P, I)) > 0",
+    ],
+)
+def test_what_is_printed_is_read_again(text: str) -> None:
+    formula, findings = parse_expression(text)
+    assert formula is not None and not findings and format_expression(formula) == text
 
 
 def test_a_condition_with_one_number() -> None:

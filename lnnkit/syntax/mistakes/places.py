@@ -128,7 +128,8 @@ PLACES: Table = (
     (r"(<atom>ATOM)\s*‸⟦\{\s*(?:weight\s*[:=]\s*)?(<weight>-?[\d.]+)\s*\}⟧", "a weight is written `{atom}@{weight}`"),
     (r"\S\s*‸\{", "write them as in `(A & B){{bias: 1}}`"),
     ("any [outside] square-brackets: arguments are written in parentheses", r"\W(<name>NAME)‸\[", "`{name}(...)`"),
-    ("any [outside word] function-parentheses: `{at}` takes parentheses", r"EDGE⟦CALLED⟧GAP*‸", "`{at}(...)`"),
+    "any [outside word] function-parentheses: `{at}` takes parentheses",
+    (r"EDGE⟦CALLED⟧GAP*‸(?!NAMES\s*:)", "`{at}(...)`"),  # `max Y:` is an aggregate
     "any [NAME] reserved-word: `not` is the negation and cannot be a name",
     (r"EDGE⟦not⟧\s*‸\(", "`~P(a)` for not P(a)"),
     "any [NAME] reserved-word: `{at}` is a word of the language and cannot be a name",
