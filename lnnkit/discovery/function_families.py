@@ -131,7 +131,8 @@ def function_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray) ->
             elif place:
                 inner.append(scaled(monomial(names, low.exponents[place]), Constant(value)))
         made = product(*powers, applied("exp", total(*inner))) if inner else product(*powers)
-        values = evaluate(made, names.values)
-        scale = float(values @ target[used] / (values @ values)) if np.isfinite(values).all() else 0.0
+        with np.errstate(all="ignore"):
+            values = evaluate(made, names.values)
+            scale = float(values @ target[used] / (values @ values))
         if scale and math.isfinite(scale):
             yield scaled(made, Constant(scale))

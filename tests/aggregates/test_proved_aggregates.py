@@ -15,14 +15,20 @@ from tests.blocks import in_blocks
 pytest.importorskip("z3", reason="z3-solver is not installed")
 
 
+def nearest(value: float) -> Fraction:
+    """The simple fraction that a world shows as this float: the solver's numbers are fractions."""
+    simple = Fraction(value).limit_denominator(10_000)
+    return simple if float(simple) == value else Fraction(value)
+
+
 def shown(case: Case, found: Proved, question: Formula) -> list[str]:
     """What is wrong with the worlds that an answer shows. Atoms that it does not show may have any truth."""
     wrong = []
     for model in found.models:
-        values = {**dict(model.atoms), **dict(model.numbers)}
-        given = {key: Fraction(values[written(key)]) for key in case.unknown if written(key) in values}
+        values = {name: nearest(value) for name, value in (*model.atoms, *model.numbers)}
+        given = {key: values[written(key)] for key in case.unknown if written(key) in values}
         left = [key for key in case.unknown if key not in given]
-        given |= {key: Fraction(values.get(written(key), some[0])) for key, some in case.numbers.items()}
+        given |= {key: values.get(written(key), Fraction(some[0])) for key, some in case.numbers.items()}
         for bits in range(2 ** len(left)):
             rest = {key: Fraction(bits >> place & 1) for place, key in enumerate(left)}
             world = case.world(given | rest)
