@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from operator import eq
 from typing import TYPE_CHECKING, Literal, overload
 
-from lnnkit.answer_table import finite, format_bounds
+from lnnkit.answer_table import finite, format_bounds, formatter
 from lnnkit.syntax.dates import Numeric, shown_number
 
 if TYPE_CHECKING:
@@ -134,6 +134,32 @@ class Creeping:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """An answer of a query that facts have changed: the query with its variables bound, and its bounds before and
+    after, each None where it has free variables left and no row. ``because`` are the facts that one of both rests on
+    and that were added or taken back, as text."""
+
+    answer: str
+    before: tuple[float, float] | None
+    after: tuple[float, float] | None
+    numeric: Numeric = False
+    _because: Callable[[], tuple[str, ...]] = field(default=tuple, repr=False, compare=False)
+
+    @property
+    def because(self) -> tuple[str, ...]:
+        return self._because()
+
+    def cells(self) -> tuple[str, str, str, str]:
+        shown = formatter(self.numeric)
+        before, after = ("-" if ends is None else shown(*ends) for ends in (self.before, self.after))
+        return self.answer, before, after, "; ".join(self.because)
+
+    def __str__(self) -> str:
+        answer, before, after, because = self.cells()
+        return f"{answer}  {after}, was {before}" + (f"   {because}" if because else "")
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """``status`` is converged, creeping, drifting, round_limit or interrupted; ``rounds`` counts those that changed
     something, ``atoms`` what had been reached by the end. Bounds are sound whatever the status.
@@ -150,6 +176,13 @@ class Outcome:
     atoms: int | None = None
     unfinished: tuple[str, ...] = ()
     today: str | None = None
+    _changes: Callable[[], Sequence[Change]] = field(default=tuple, repr=False, compare=False)
+
+    @property
+    def changes(self) -> Sequence[Change]:
+        """The answers to the program's queries that differ from those before its facts last changed, each with the
+        facts that it changed by. Worked out when it is read: the earlier answers are inferred again."""
+        return self._changes()
 
     @property
     def summary(self) -> str:

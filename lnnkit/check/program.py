@@ -62,6 +62,11 @@ class Fact:
     span: Span
     trust: float = 1.0
 
+    @property
+    def of_axiom(self) -> bool:
+        """Whether it is an axiom about one atom."""
+        return self.span.text.startswith("axiom")
+
 
 @dataclass(frozen=True, slots=True)
 class Unknown:

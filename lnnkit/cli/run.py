@@ -8,7 +8,9 @@ import itertools
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING
 
 from lnnkit import __version__
@@ -19,6 +21,7 @@ from lnnkit.cli.program_file import STANDARD_INPUT, load
 from lnnkit.cli.progress import ProgressLine, interruptible
 from lnnkit.cli.streams import UsageError, paint_for
 from lnnkit.computing import use_threads
+from lnnkit.errors import Error
 from lnnkit.kb.session import ROUND_LIMIT
 from lnnkit.markup.optional_libraries import installed
 from lnnkit.markup.plain_text import counted
@@ -27,9 +30,11 @@ from lnnkit.plan import Plan, Profile
 
 if TYPE_CHECKING:
     from lnnkit.cli.answer_report import Shown
+    from lnnkit.kb import KnowledgeBase
     from lnnkit.outcome import Outcome
 
 ON_TERMINAL = 100  # answers of a query
+_PAUSE = 0.3  # seconds between two looks at the files
 _LONGEST = 60  # characters of a query in a file name
 _SETTINGS = ("max_groundings", "max_rounds", "precision", "device")  # options that `infer` takes by the same names
 
@@ -72,6 +77,8 @@ def add_run(parent: CommandParser) -> None:
     said = "print what was joined for each rule, in which order and with how many rows, instead of the answers"
     parser.flag("--plan", said)
     parser.flag("--profile", "print what each rule cost: seconds, rows joined, instances and proposals, instead")
+    said = "answer again when a file of the program changes, and print which answers that changes, until Ctrl-C"
+    parser.flag("--watch", said)
     parser.work()
 
 
@@ -82,7 +89,10 @@ def _run(arguments: argparse.Namespace) -> int:
     if infers != "infer" and arguments.format == "csv":
         raise streams.UsageError(f"--{infers} does not support csv; use --format table or json")
     shown = not arguments.quiet
+    if arguments.watch and (arguments.format != "table" or infers != "infer" or arguments.file == STANDARD_INPUT):
+        raise streams.UsageError("--watch reads a file, and prints the answers as a table")
     kb = load(arguments.file, shown=shown, today=arguments.today)
+    seen = _stamps(Path(arguments.file), kb)
     if arguments.query is not None:
         kb.replace_queries(arguments.query, complete=True)
     require_fitting(arguments.format, arguments.output, kb.queries)
@@ -108,7 +118,39 @@ def _run(arguments: argparse.Namespace) -> int:
     order = {"only": arguments.only, "sort": arguments.sort, "reverse": arguments.reverse}
     shown_answers = [report.chosen(table, limit, filters=read, **order) for table in answers]
     _print(shown_answers, outcome, arguments.format, output)
+    if arguments.watch and not code:
+        _watch(kb, seen, arguments)
     return code
+
+
+def _watch(kb: KnowledgeBase, seen: object, arguments: argparse.Namespace) -> None:
+    """Print what changes in the answers when a file of the program does, until Ctrl-C; ``seen`` are their stamps."""
+    path = Path(arguments.file)
+    with suppress(KeyboardInterrupt):
+        while True:
+            stamps = _stamps(path, kb)
+            sleep(_PAUSE)
+            if stamps == seen or stamps != _stamps(path, kb):  # nothing is new, or it is still being written
+                continue
+            seen = stamps
+            try:
+                fresh = load(arguments.file, shown=False, today=arguments.today)
+                seen = _stamps(path, fresh)
+                if arguments.query is not None:
+                    fresh.replace_queries(arguments.query, complete=True)
+                changed = fresh.changes_since(kb)
+            except Error as problem:
+                streams.findings(problem.diagnostics)
+            else:
+                streams.write([streams.printable(f"{change}\n") for change in changed] or ["no answer has changed\n"])
+                streams.flush()
+                kb = fresh
+
+
+def _stamps(path: Path, kb: KnowledgeBase) -> list[tuple[int, int] | None]:
+    """When the files of a program were written, and their sizes; None for one that is not there."""
+    found = (file.stat() if file.exists() else None for file in (path, *kb.files))
+    return [None if one is None else (one.st_mtime_ns, one.st_size) for one in found]
 
 
 def _print(shown: Sequence[Shown], outcome: Outcome, form: str, output: Sequence[Path] | None) -> None:

@@ -19,7 +19,7 @@ from lnnkit.data.files import Unreadable
 from lnnkit.data.grid import TEXT_FORMATS, ColumnChoice, Grid, Sheet
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, UNSAID, meant, several_units
-from lnnkit.data.table import EntityColumn, FactTable
+from lnnkit.data.table import EntityColumn, FactTable, in_use
 from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_condition, format_string
@@ -250,15 +250,7 @@ def _columns(several: Sequence[Texts], keep: np.ndarray | None) -> tuple[EntityC
     names = several[0].names
     if keep is None and len({id(texts.codes) for texts in several}) == several[0].sharing:
         return tuple(EntityColumn(texts.codes, names) for texts in several)
-    columns = [texts.codes if keep is None else texts.codes[keep] for texts in several]
-    used = np.zeros(len(names), bool)
-    for codes in columns:
-        used[codes] = True
-    if not used.all():
-        place = np.cumsum(used, dtype=np.int32) - np.int32(1)
-        columns = [place.take(codes) for codes in columns]
-        names = names.some(used)
-    return tuple(EntityColumn(codes, names) for codes in columns)
+    return in_use([texts.codes if keep is None else texts.codes[keep] for texts in several], names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,6 +169,7 @@ def told_table(
     like: FactTable | None = None,
     *,
     gaps: Gaps = "unknown",
+    keys: bool = False,
 ) -> tuple[FactTable | None, list[Diagnostic]]:
     """The facts that a Python object states for a predicate (or ``numeric`` attribute), and what is wrong with it.
 
@@ -177,12 +178,15 @@ def told_table(
     or for one argument a bare entity. Columns are used by position, as ``read_table`` does without a list. Diagnostics
     name the file ``<told NAME>`` and the row, from 1; if ``before`` tables were told of it already, the file is
     numbered: ``<told NAME 2>``. ``trust`` applies to all its facts. Names and row numbers that equal those of the table
-    ``like`` share its memory. ``gaps`` says what an empty truth is.
+    ``like`` share its memory. ``gaps`` says what an empty truth is. With ``keys`` it has the arguments alone.
     """
     source = f"{TOLD} {predicate} {before + 1}>" if before else f"{TOLD} {predicate}>"
     try:
         sheet = _sheet(arity, numeric, table, like)
         choice = choose(predicate, arity, numeric, sheet)
+        if keys and choice.values:
+            message = f"facts of {predicate} are taken back by their arguments; {sheet.source} has more columns"
+            raise Unreadable("wrong-columns", message, "leave out the columns with bounds or values")
         grid, known = sheet.read(choice.wanted), None if like is None else like.names
         read, diagnostics = facts(predicate, numeric, sheet, choice, grid, source, None, known=known, gaps=gaps)
         return replace(read, trust=trust), diagnostics

@@ -4,7 +4,7 @@ which maps every entity of a program, of whatever sort, to a dense id."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, overload
 
 from lnnkit.data.names import Entities, Names
@@ -104,6 +104,41 @@ class FactTable:
     def names(self) -> Names:
         """The entities that occur in its rows."""
         return self.columns[0].names if self.columns else Names()
+
+    def about(self, keys: FactTable) -> np.ndarray:
+        """(n,) bool: whether each fact is about an atom that ``keys`` has."""
+        import numpy as np
+
+        if not self.columns or not len(keys) or not len(self):
+            return np.full(len(self), len(keys) > 0)
+        found = (self.names.find(text) for text in keys.names)
+        place = np.array([-1 if rank is None else rank for rank in found], np.int32)  # -1: no fact is about it
+        wanted = [place.take(column.codes) for column in keys.columns]
+        about = np.isin(self.columns[0].codes, wanted[0])
+        near = np.flatnonzero(about)
+        both = [np.append(column.codes[near], codes) for column, codes in zip(self.columns, wanted, strict=True)]
+        number = np.unique(np.stack(both, 1), axis=0, return_inverse=True)[1].reshape(-1)
+        about[near] = np.isin(number[: len(near)], number[len(near) :])
+        return about
+
+    def only(self, keep: np.ndarray) -> FactTable:
+        """The facts in the rows that a mask keeps, and the entities of these alone."""
+        columns = in_use([column.codes[keep] for column in self.columns], self.names)
+        lower, upper, rows = self.lower[keep], self.upper[keep], self.rows[keep]
+        return replace(self, columns=columns, lower=lower, upper=upper, rows=rows)
+
+
+def in_use(columns: Sequence[np.ndarray], names: Names) -> tuple[EntityColumn, ...]:
+    """Columns of codes that share their ``names``, with the names reduced to those in use."""
+    import numpy as np
+
+    used = np.zeros(len(names), bool)
+    for codes in columns:
+        used[codes] = True
+    if not used.all():
+        place = np.cumsum(used, dtype=np.int32) - np.int32(1)
+        columns, names = [place.take(codes) for codes in columns], names.some(used)
+    return tuple(EntityColumn(codes, names) for codes in columns)
 
 
 def intern(tables: Sequence[FactTable], texts: Iterable[str]) -> tuple[Entities, list[tuple[np.ndarray, ...]]]:

@@ -23,6 +23,7 @@ from lnnkit.join.instances.grounding import unlimited
 from lnnkit.kb.asking import covering_widely
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Continuation, Session
+from lnnkit.kb.telling import fact_table, without
 from lnnkit.kb.theory import Theory, asked, no_atom
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import days_of
@@ -36,26 +37,38 @@ Assumed = float | str | date | tuple[float | str | date, float | str | date]
 """One end or two; of dates also texts."""
 
 
-def hypothetical(session: Session, bounds: Mapping[str, Assumed]) -> Session:
-    """A session in which the given atoms have these bounds instead of those that their facts give. Raises
-    `ProgramError` for a key that is not an atom, ``ValueError`` for invalid bounds."""
+def hypothetical(session: Session, bounds: Mapping[str, Assumed | None]) -> tuple[Session, frozenset[str]]:
+    """A session in which the given atoms have these bounds instead of those that their facts give, and the predicates
+    of the atoms that have None: they have no facts. Raises `ProgramError` for a key that is not an atom, ``ValueError``
+    for invalid bounds."""
     if not isinstance(bounds, Mapping):
         raise TypeError(f"bounds must be a mapping from atoms, not {type(bounds).__name__}")
-    facts = [_assumption(session.theory, text, value) for text, value in bounds.items()]
+    checked = session.theory.checked
+    taken = [_atom(session.theory, text)[0] for text, value in bounds.items() if value is None]
+    for name, arguments in taken:
+        checked = without(checked, fact_table(checked, name, [arguments], keys=True)[0])
+    facts = [_assumption(session.theory, text, value) for text, value in bounds.items() if value is not None]
+    session = session.of_facts(checked)
     origins = session.theory.origins()
     clone = _saying(session, facts, origins)
     if all(tightens(origins, fact) for fact in facts):
         clone.source = Continuation(session, session.theory.checked, facts)
     else:
         clone.source = _source_without(session, facts, origins)
-    return clone
+    return clone, frozenset(name for name, _ in taken)
 
 
-def _assumption(theory: Theory, text: str, value: Assumed) -> Fact:
+def _atom(theory: Theory, text: str) -> tuple[tuple[str, tuple[str, ...]], Query]:
+    """The predicate and the entities of an atom, and the query that it is."""
     query, _ = asked(theory, text, strangers=None)
     about = ground_key(query.formula)
     if about is None:
         raise no_atom(text, query)
+    return about, query
+
+
+def _assumption(theory: Theory, text: str, value: Assumed) -> Fact:
+    about, query = _atom(theory, text)
     ends = value if isinstance(value, tuple) else (value, value)
     what = "date" if query.numeric == "date" else "number"
     wrong = ValueError(f"`{text}` needs one {what}, or two as a tuple; got {value!r:.60}")

@@ -8,7 +8,7 @@ torch is imported when a method first needs it: for training, bound modules and 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from dataclasses import replace
 from datetime import date
@@ -24,7 +24,7 @@ from lnnkit.errors import DataError, ProgramError
 from lnnkit.garbage import collection_paused
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory, asked, check_alpha, check_limits, with_queries
-from lnnkit.outcome import Contradictions, Outcome
+from lnnkit.outcome import Change, Contradictions, Outcome
 from lnnkit.plan import Plan, Profile
 from lnnkit.scores import Classical, Epoch, Scores
 from lnnkit.syntax import ast
@@ -54,8 +54,8 @@ _ONE = {"predicates": "predicate", "facts": "fact", "rules": "rule", "axioms": "
 class KnowledgeBase:
     """Rules, axioms and facts, and what follows from them.
 
-    Facts can be added, never removed; bounds only tighten. Files are read once, when the knowledge base is made.
-    Inference runs on request, or when an answer needs it. ``warnings`` holds the findings of the check that are not
+    Facts can be added, replaced and taken back; files are read once, when the knowledge base is made. Inference runs on
+    request, or when an answer needs it. ``warnings`` holds the findings of the check that are not
     errors.
     """
 
@@ -73,6 +73,7 @@ class KnowledgeBase:
         self._home = base.resolve()
         self._tables: tuple[FactTable, ...] = ()
         self._stated: tuple[Fact, ...] = ()
+        self._changed: frozenset[str] = frozenset()  # predicates of which facts were taken back
         checked, more = check(program, base, streamed=streamed, today=today)
         findings = ordered([*findings, *more], [program.span.source.path])
         if checked is None or any(finding.severity == "error" for finding in findings):
@@ -148,15 +149,6 @@ class KnowledgeBase:
         clone._stated = (*self._stated, *facts)
         return clone
 
-    def overruled(self, fact: Fact) -> list[str]:
-        """The facts of the program about the atom of ``fact`` that are tighter than ``fact`` or disagree with it, each
-        with its place."""
-        return [
-            f"`{given.text}` ({given.file}:{given.row})"
-            for given in self._theory.origins().of(fact.predicate, fact.arguments)
-            if fact.lower < given.lower or fact.upper > given.upper
-        ]
-
     def tell(self, name: str, table: object, *, trust: float = 1.0) -> None:
         """Add facts about the predicate ``name``. An atom that has facts already keeps the intersection of all bounds.
 
@@ -174,6 +166,39 @@ class KnowledgeBase:
         self._session.change(with_table(self._checked, facts))
         self._tables = (*self._tables, facts)
 
+    def retract(self, name: str, rows: object) -> None:
+        """Take back all facts about some atoms of ``name``: those of the program, rows of its tables, and what was
+        told; rules and axioms stay. ``rows`` has the arguments of each atom, as a table that `tell` takes. An entity
+        that nothing names any more leaves its sorts. Atoms without facts stay as they are. Raises `DataError`, and then
+        takes nothing back."""
+        from lnnkit.kb.telling import fact_table, without
+
+        keys, _ = fact_table(self._checked, name, rows, keys=True)
+        self._session.change(without(self._checked, keys))
+        self._changed |= {name}
+
+    def replace(self, name: str, table: object, *, trust: float = 1.0) -> None:
+        """State these facts, as `tell` does, in place of all facts about their atoms."""
+        from lnnkit.kb.telling import fact_table, without
+
+        facts, _ = fact_table(self._checked, name, table, trust)
+        with self.transaction():
+            self._session.change(without(self._checked, facts))
+            self.tell(name, table, trust=trust)
+            self._changed |= {name}
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """A context for several changes. If it is left by an exception, the knowledge base is as it was before: its
+        facts, labels, queries, learned values and answers, but not the weights of modules that were trained in it."""
+        before = dict(vars(self))
+        try:
+            with self._session.restored_on_error():
+                yield
+        except BaseException:
+            vars(self).update(before)
+            raise
+
     def label(self, name: str, table: object) -> None:
         """Add labels of the predicate ``name``, for training and scoring; ``table`` as in `tell`."""
         from lnnkit.kb.telling import fact_table
@@ -182,9 +207,9 @@ class KnowledgeBase:
         self.warnings += tuple(findings)
         self._session.change(replace(self._checked, label_tables=(*self._checked.label_tables, labels)))
 
-    def assume(self, bounds: Mapping[str, Assumed]) -> KnowledgeBase:
+    def assume(self, bounds: Mapping[str, Assumed | None]) -> KnowledgeBase:
         """A what-if copy, in which the given atoms have these ``bounds`` (one truth or two; one end or two of numbers
-        and dates) instead of those that their facts give.
+        and dates; None: no facts) instead of those that their facts give.
 
         If the bounds are tighter than here, the copy continues from the fixpoint of this knowledge base and computes
         only what follows from those atoms; otherwise it infers from the start, unless the same atoms were assumed
@@ -193,7 +218,8 @@ class KnowledgeBase:
         from lnnkit.kb.assuming import hypothetical
 
         clone = copy(self)
-        clone._session = hypothetical(self._session, bounds)
+        clone._session, taken = hypothetical(self._session, bounds)
+        clone._changed |= taken
         return clone
 
     # --- inference --------------------------------------------------------------------------------------------------
@@ -219,7 +245,9 @@ class KnowledgeBase:
         """
         check_limits(max_groundings=max_groundings, max_rounds=max_rounds)
         self._session.recording = record
-        return self._session.infer(max_groundings, max_rounds, computing(precision, device), watch).outcome
+        return self._noting(
+            self._session.infer(max_groundings, max_rounds, computing(precision, device), watch).outcome
+        )
 
     def plan(
         self,
@@ -408,7 +436,7 @@ class KnowledgeBase:
     @property
     def outcome(self) -> Outcome:
         """How inference for the program's own queries ended. Runs inference first if needed."""
-        return self._session.program_fixpoint().outcome
+        return self._noting(self._session.program_fixpoint().outcome)
 
     @property
     def contradictions(self) -> Contradictions:
@@ -596,16 +624,24 @@ class KnowledgeBase:
         from there, and learned values are written into the rules. A path that ends in ``.safetensors`` becomes a model
         file: the program's text and the exact values.
 
-        Imports stay imports. Labels added by `label` are left out, since what was learned from them is kept. Raises
-        `Error`, and writes nothing, if facts were told (no file holds them), and if ``path`` is one of `files`.
+        Imports stay imports. Facts that were told are written as statements; those of predicates of which facts were
+        taken back, or assumed otherwise, in place of all its facts and tables of them. Labels added by `label` are left
+        out, since what was learned from them is kept. Raises `Error`, and writes nothing, if an imported file states
+        what was taken back, if the facts are too many for a text, and if ``path`` is one of `files`.
         """
-        from lnnkit.kb.saving import refuse_unsaved, save
+        from lnnkit.explain.proof.proof import FactSources
+        from lnnkit.kb.saving import restated, save
         from lnnkit.output import require_apart
 
         require_apart(path, self.files)
-        facts = [(table.predicate, len(table)) for table in self._tables]
-        refuse_unsaved([*facts, *((fact.predicate, 1) for fact in (*self._stated, *self._theory.assumed))])
-        save(self._theory.written(), self._home, self._theory.exact_values, path)
+        program, changed = self._theory.written(), self._changed | {fact.predicate for fact in self._theory.assumed}
+        if changed or self._stated or self._tables:
+            added = FactSources(replace(self._checked, facts=self._stated, tables=self._tables))
+            names = {part.predicate for part in (*self._stated, *self._tables)} - changed
+            others = (fact for name in sorted(names) for fact in added.every(name))
+            taken = {self._checked.predicates[name]: self.facts(name) for name in sorted(changed)}
+            program = restated(program, self._home, taken, others)
+        save(program, self._home, self._theory.exact_values, path)
 
     @property
     def text(self) -> str:
@@ -650,6 +686,26 @@ class KnowledgeBase:
 
         counts = self._counts()
         return tables(Table(self.program.span.source.path, [], counts, len(counts)))
+
+    def changes_since(self, other: KnowledgeBase) -> Listing[Change]:
+        """The answers to the queries here that differ from those of another knowledge base, such as the program before
+        its files changed, each with the facts that it changed by."""
+        from lnnkit.kb.changing import changes
+
+        return changes(other._session, self._session)
+
+    def _noting(self, outcome: Outcome) -> Outcome:
+        """The outcome, with what it changes."""
+        session, earlier, now = self._session, self._session.earlier, self._checked
+        if earlier is None:
+            return outcome
+
+        def changed() -> Sequence[Change]:
+            from lnnkit.kb.changing import changes
+
+            return changes(session.of_facts(earlier), session.of_facts(now))
+
+        return replace(outcome, _changes=changed)
 
     # --- its parts --------------------------------------------------------------------------------------------------
 

@@ -52,6 +52,7 @@ class Session:
         self.source: Continuation | None = None
         self.opened: dict[frozenset[Atom], Session | None] = {}
         self.parts: dict[Part, Session] = {}
+        self.earlier: CheckedProgram | None = None  # of the answers before facts last changed
         self._assumable: frozenset[str] = frozenset()  # predicates that copies may bound further
         self._lifted: LiftedGraph | None = None
         self._known: Known | None = None
@@ -66,7 +67,7 @@ class Session:
         clone = copy(self)
         clone.theory, clone._lifted, clone._assumable = theory, lifted, assumable
         clone.fixpoints, clone.opened, clone.parts = {}, {}, {}
-        clone.source, clone._gathering, clone.watch = None, None, None
+        clone.source, clone._gathering, clone.watch, clone.earlier = None, None, None, None
         return clone
 
     def part(self, part: Part, theory: Callable[[], Theory]) -> Session:
@@ -97,9 +98,37 @@ class Session:
         return self._lifted
 
     def change(self, checked: CheckedProgram) -> None:
-        """Replace the checked program of the theory, and discard all fixpoints."""
-        self.theory.checked = checked
+        """Replace the checked program of the theory, and discard all fixpoints. The graph remains if facts alone
+        differ."""
+        if self.fixpoints:
+            self.earlier = self.theory.checked
+        same = checked.assertions is self.theory.checked.assertions
+        lifted, self.theory.checked = self._lifted if same else None, checked
         self.forget()
+        self._lifted = lifted
+
+    def of_facts(self, checked: CheckedProgram) -> Session:
+        """This session, or one for the same theory with the facts of another program."""
+        if checked is self.theory.checked:
+            return self
+        theory = copy(self.theory)
+        theory.checked = checked
+        return self.about(theory, self.graph())
+
+    @contextmanager
+    def restored_on_error(self) -> Iterator[None]:
+        """A context in which the theory may change; if it is left by an exception, everything is as it was before,
+        but the weights of bound modules."""
+        theory = self.theory
+        learner = None if theory.learner is None else theory.learner.copied()
+        before = [{k: copy(v) if isinstance(v, dict) else v for k, v in vars(part).items()} for part in (self, theory)]
+        try:
+            yield
+        except BaseException:
+            for part, state in zip((self, theory), before, strict=True):
+                vars(part).update(state)
+            theory.learner = learner
+            raise
 
     def forget(self) -> None:
         """Discard all fixpoints, of this session and of the one that it is a copy of: the theory has changed."""

@@ -1,4 +1,4 @@
-"""Tables handed over as facts or labels: their predicate, and their errors."""
+"""Tables handed over as facts, labels, or keys of facts that are taken back: their predicate, and their errors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lnnkit.syntax.printer import format_predicate
 
 
 def fact_table(
-    checked: CheckedProgram, name: str, table: object, trust: float = 1.0, *, labels: bool = False
+    checked: CheckedProgram, name: str, table: object, trust: float = 1.0, *, labels: bool = False, keys: bool = False
 ) -> tuple[FactTable, list[Diagnostic]]:
-    """The facts, or ``labels``, of a ``table`` for the predicate ``name``, and the findings about the table. Raises
-    `DataError` with every bad row, or if there is no such predicate; ``ValueError`` if ``trust`` is not between 0 and
-    1."""
+    """The facts, ``labels``, or ``keys`` of facts, of a ``table`` for the predicate ``name``, and the findings about
+    the table. Raises `DataError` with every bad row, or if there is no such predicate; ``ValueError`` if ``trust`` is
+    not between 0 and 1."""
     if isinstance(trust, bool) or not isinstance(trust, (int, float)) or not 0 <= trust <= 1:
         raise ValueError(f"trust must be a number from 0 to 1; got {trust!r}")
     if not isinstance(name, str):
@@ -34,7 +34,10 @@ def fact_table(
     before = sum(earlier.predicate == name and earlier.source.startswith(TOLD) for earlier in tables)
     like = checked.tables[-1] if checked.tables else None  # tables about the same entities often follow each other
     gaps = "skipped" if labels else "refused" if predicate.closed else "unknown"
-    facts, findings = told_table(name, predicate.arity, predicate.numeric, table, before, float(trust), like, gaps=gaps)
+    numeric = False if keys else predicate.numeric
+    facts, findings = told_table(
+        name, predicate.arity, numeric, table, before, float(trust), like, gaps=gaps, keys=keys
+    )
     if facts is None or any(finding.severity == "error" for finding in findings):
         raise DataError([finding for finding in findings if finding.severity == "error"])
     return facts, findings
@@ -47,6 +50,22 @@ def with_table(checked: CheckedProgram, table: FactTable) -> CheckedProgram:
     if findings:
         raise DataError(findings)
     return replace(checked, tables=(*checked.tables, table))
+
+
+def without(checked: CheckedProgram, keys: FactTable) -> CheckedProgram:
+    """The program without the facts about the atoms of ``keys``, in its text and in its tables, and without the
+    entities that nothing else names. Axioms stay."""
+    atoms = set(zip(*keys.columns, strict=True)) if keys.columns else {()} if len(keys) else set()
+    facts = [
+        fact
+        for fact in checked.facts
+        if fact.of_axiom or fact.predicate != keys.predicate or fact.arguments not in atoms
+    ]
+    tables = [
+        table.only(~about) if table.predicate == keys.predicate and (about := table.about(keys)).any() else table
+        for table in checked.tables
+    ]
+    return replace(checked, facts=tuple(facts), tables=tuple(tables))
 
 
 def without_denials(warnings: Iterable[Diagnostic], name: str) -> tuple[Diagnostic, ...]:

@@ -15,10 +15,20 @@ from lnnkit.cli.explain import conflict_report
 from lnnkit.cli.streams import Paint, plain, printable
 from lnnkit.errors import Error
 from lnnkit.explain.conflict.program_variants import ASSUMED
+from lnnkit.explain.proof.proof import ground_key
 from lnnkit.kb import KnowledgeBase
+from lnnkit.kb.session import Atom
 from lnnkit.markup.plain_text import counted
 from lnnkit.shell.requests import COMMANDS, RequestKind, Typed
-from lnnkit.shell.shell_state import UNNAMED, ShellState, reloaded, save, with_assumption, with_statements
+from lnnkit.shell.shell_state import (
+    UNNAMED,
+    ShellState,
+    reloaded,
+    save,
+    with_assumption,
+    with_statements,
+    without_facts,
+)
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
@@ -31,7 +41,10 @@ fact P(a) = 0.7    state a fact; a rule, an axiom, a predicate, a number, a load
 why P(a)           show why an atom has its bounds; `why` alone shows the contradictions
 whynot P(a)        show what keeps an atom from being true; `whynot ~P(a)`: from being false
 assume P(a) = 0.2  ask as if an atom had this fact instead of those about it
-undo               take back the last statement or assumption
+retract P(a)       take back all facts about an atom
+replace P(a) = 0.3 state a fact in place of all facts about its atom
+changes            show which answers to the program's queries the last change has changed, and by which facts
+undo               take back the last change
 rules, rules P     list the rules and axioms, or those that mention P, with their places
 facts P            list the facts of P with their places
 reload             read the file and its tables again; what was stated and assumed here stays
@@ -156,7 +169,7 @@ def _made_known(statement: ast.FactStatement) -> str:
 
 
 def _assume(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
-    statement = _fact(typed)
+    statement = _fact(typed, ASSUMED)
     if statement.trust is not None:
         hint = "take it out, or state the fact with it"
         raise _wrong("bad-trust", "an assumption has no trust: that says which facts are repaired first", hint)
@@ -171,13 +184,43 @@ def _assume(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     return following, Reply(f"assumed: {printable(atom)} {bounds}; `undo` takes it back\n", typed.placed(findings))
 
 
-def _fact(typed: Typed) -> ast.FactStatement:
-    """The fact after `assume`, with or without the keyword ``fact``."""
+def _retract(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
+    following = without_facts(state, [_atom(_fact(typed, typed.path), state)], f"retract {typed.argument}")
+    return following, Reply(f"taken back: {printable(typed.argument)}; `undo` states it again\n")
+
+
+def _replace(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
+    statement = _fact(typed, typed.path)
+    without = without_facts(state, [_atom(statement, state)], "")
+    following, findings = with_statements(without, [statement])
+    following = replace(following, before=without.before, change=f"replace {typed.argument}")
+    return following, Reply(findings=typed.placed(findings))
+
+
+def _atom(statement: ast.FactStatement, state: ShellState) -> Atom:
+    """The atom of a fact about a predicate that the session has."""
+    if statement.atom.name not in state.kb.predicates:
+        raise _unknown(statement.atom.name, state.kb, span=statement.atom.span)
+    atom = ground_key(statement.atom)
+    if atom is None:
+        raise _wrong("no-atom", "facts are about entities", "name one in place of each variable", statement.atom.span)
+    return atom
+
+
+def _changes(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
+    if not state.kb.queries:
+        raise _wrong("no-query", "`changes` compares answers to the queries of the file, and there are none", "")
+    changed = [] if state.before is None else state.kb.changes_since(state.before.kb)
+    return state, Reply(f"{printable(str(changed))}\n" if changed else "no answer has changed\n")
+
+
+def _fact(typed: Typed, path: str) -> ast.FactStatement:
+    """The fact after a command, with or without the keyword ``fact``."""
     text = typed.only(typed.rest, typed.end)
     begin = typed.line - 1 + typed.rest
     if not typed.argument.startswith("fact "):
-        text = f"{text[: begin - 5]}fact {text[begin:]}"  # in place of the end of `assume`
-    program, findings = parse(text, ASSUMED)
+        text = f"{text[: begin - 5]}fact {text[begin:]}"  # in place of the end of the command
+    program, findings = parse(text, path)
     first = program.statements[0] if program.statements else None
     if findings or not isinstance(first, ast.FactStatement):
         raise Error(findings)
@@ -260,15 +303,22 @@ def _wrong(code: str, message: str, hint: str, span: Span | None = None) -> Erro
 _NEEDED: dict[RequestKind, Diagnostic] = {
     "whynot": Diagnostic("no-atom", "`whynot` needs an atom", "name one, as in `whynot P(a)`"),
     "assume": Diagnostic("no-fact", "`assume` needs a fact", "as in `assume P(a)` or `assume P(a) = 0.2`"),
+    "retract": Diagnostic("no-atom", "`retract` needs an atom", "name one, as in `retract P(a)`"),
+    "replace": Diagnostic("no-fact", "`replace` needs a fact", "as in `replace P(a) = 0.2`"),
     "facts": Diagnostic("no-predicate", "`facts` needs a predicate or number", "name one, as in `facts P`"),
     "save": Diagnostic("no-file", "`save` needs a file", "as in `save session.lnn`"),
 }
 """What is said of a command without its argument."""
-_ALONE: dict[RequestKind, str] = {"undo": "takes back one change at a time", "reload": "reads the file of the session"}
+_ALONE: dict[RequestKind, str] = {
+    "undo": "takes back one change at a time",
+    "reload": "reads the file of the session",
+    "changes": "is about the last change",
+}
 """What is said of a command with one."""
 
 _COMMANDS: dict[RequestKind, Callable[[ShellState, Typed], tuple[ShellState, Reply]]] = {
-    "why": _why, "whynot": _whynot, "assume": _assume, "undo": _undo, "rules": _rules, "facts": _facts,
+    "why": _why, "whynot": _whynot, "assume": _assume, "retract": _retract,
+    "replace": _replace, "changes": _changes, "undo": _undo, "rules": _rules, "facts": _facts,
     "reload": _reload, "save": _save, "limit": _limit,
     "help": lambda state, _: (state, Reply(HELP)),
     "nothing": lambda state, _: (state, Reply()),

@@ -15,12 +15,15 @@ from lnnkit.syntax.span import QUERY, Source, Span
 from lnnkit.syntax.split import comment_start, split
 
 _Looking = Literal["ask", "why", "whynot", "rules", "facts", "help", "nothing"]
-RequestKind = Literal[_Looking, "state", "assume", "undo", "reload", "save", "limit", "quit"]  # `state`: statements
+RequestKind = Literal[
+    _Looking, "state", "assume", "retract", "replace", "changes", "undo", "reload", "save", "limit", "quit"
+]  # `state`: statements
 COMMANDS = (
-    "why", "whynot", "assume", "undo", "rules", "facts", "reload", "save", "limit", "help", "quit", "exit", "explain",
+    "why", "whynot", "assume", "retract", "replace", "changes", "undo", "rules", "facts", "reload", "save", "limit",
+    "help", "quit", "exit", "explain",
 )  # fmt: skip
 _OTHER_NAMES = {"exit": "quit", "explain": "why"}
-INFERRING = frozenset(("ask", "state", "why", "whynot", "assume"))
+INFERRING = frozenset(("ask", "state", "why", "whynot", "assume", "retract", "replace", "changes"))
 _INK = re.compile(r"[^\n]")
 
 # A word that an operator follows is a proposition: `save & Rain`.

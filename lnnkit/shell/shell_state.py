@@ -3,13 +3,15 @@ as a program."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lnnkit.check.program import Fact
 from lnnkit.errors import Error, ProgramError
+from lnnkit.explain.proof.proof import ground_key
 from lnnkit.kb import KnowledgeBase, load, loads, saving
+from lnnkit.kb.session import Atom
 from lnnkit.output import require_apart
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -20,16 +22,18 @@ UNNAMED = "<shell>"  # in place of the path of a file
 
 @dataclass(frozen=True, slots=True)
 class ShellState:
-    """``stated`` is the knowledge base of the ``origin`` (the program of FILE) and the ``added`` statements. ``kb``,
-    which answers questions, also has what is ``assumed``: by the text of an atom the fact that replaces everything else
-    stated about it. ``before`` is the state that `undo` returns to, ``change`` what it would undo. ``limit`` is the
-    number of rows shown of an answer (0: all). ``status`` is how inference ended when the user was last told."""
+    """``stated`` is the knowledge base of the ``origin`` (the program of FILE) and the ``added`` statements, without
+    what is stated elsewhere about the atoms ``taken`` back. ``kb``, which answers questions, also has what is
+    ``assumed``: by the text of an atom the fact that replaces everything else stated about it. ``before`` is the state
+    that `undo` returns to, ``change`` what it would undo. ``limit`` is the number of rows shown of an answer (0: all).
+    ``status`` is how inference ended when the user was last told."""
 
     origin: ast.Program
     stated: KnowledgeBase
     kb: KnowledgeBase
     added: tuple[ast.Statement, ...] = ()
     assumed: Mapping[str, Fact] = field(default_factory=dict)
+    taken: frozenset[Atom] = frozenset()
     before: ShellState | None = None
     change: str = ""
     limit: int = 0
@@ -55,6 +59,21 @@ def with_statements(state: ShellState, statements: Sequence[ast.Statement]) -> t
     return _assuming(replace(state, stated=stated, added=added, before=_kept(state), change=change)), warnings
 
 
+def without_facts(state: ShellState, atoms: Collection[Atom], text: str) -> ShellState:
+    """The state in which nothing is stated about these atoms. Raises `Error`."""
+    stated = state.stated.copied()
+    for name, arguments in atoms:
+        stated.retract(name, [arguments])
+    added = tuple(statement for statement in state.added if _about(statement) not in atoms)
+    taken = state.taken.union(atoms)
+    return _assuming(replace(state, stated=stated, added=added, taken=taken, before=_kept(state), change=text))
+
+
+def _about(statement: ast.Statement) -> Atom | None:
+    """The atom that a fact states something of."""
+    return ground_key(statement.atom) if isinstance(statement, ast.FactStatement) else None
+
+
 def with_assumption(state: ShellState, fact: Fact, atom: str, text: str) -> ShellState:
     """The state with a fact assumed; it replaces an earlier assumption about its atom."""
     others = {other: assumption for other, assumption in state.assumed.items() if other != atom}
@@ -65,7 +84,9 @@ def reloaded(state: ShellState, path: str) -> tuple[ShellState, list[Diagnostic]
     """The state on the file as it is now, with what was stated and assumed, and the warnings of the file. Raises
     `Error`."""
     fresh = opened(load(path), state.limit)
-    restated = with_statements(fresh, state.added)[0] if state.added else fresh
+    taken = [atom for atom in state.taken if atom[0] in fresh.stated.predicates]
+    restated = without_facts(fresh, taken, "") if taken else fresh
+    restated = with_statements(restated, state.added)[0] if state.added else restated
     restated = replace(restated, assumed=state.assumed, before=_kept(state), change="reload", status=state.status)
     return _assuming(restated), [finding for finding in fresh.stated.warnings if finding not in state.stated.warnings]
 
@@ -92,8 +113,12 @@ def _stating(state: ShellState, statements: Sequence[ast.Statement]) -> Knowledg
     facts = [fact for fact in statements if isinstance(fact, ast.FactStatement) and fact.atom.name in known]
     if len(facts) == len(statements):
         return state.stated.with_facts(facts)
-    everything = (*state.origin.statements, *state.added, *statements)
-    return KnowledgeBase(replace(state.origin, statements=everything), state.stated.base)
+    added = (*state.added, *statements)
+    stated = KnowledgeBase(replace(state.origin, statements=(*state.origin.statements, *added)), state.stated.base)
+    for name, arguments in state.taken:
+        stated.retract(name, [arguments])
+    again = [fact for fact in added if isinstance(fact, ast.FactStatement) and _about(fact) in state.taken]
+    return stated.with_facts(again) if again else stated
 
 
 def save(state: ShellState, path: Path) -> None:
@@ -102,22 +127,13 @@ def save(state: ShellState, path: Path) -> None:
     if path.suffix != ".lnn":
         raise Error([Diagnostic("no-program", f'"{path}" does not end in .lnn', f"name it {path.with_suffix('.lnn')}")])
     require_apart(path, state.stated.files)
-    text = program_text(state)
+    added = "\n".join(statement.span.text for statement in state.added)
+    text = "\n\n".join(filter(None, [state.origin.span.source.text.rstrip("\n"), added])) + "\n"
     program, findings = parse(text, str(path))
     if findings:
         raise ProgramError(findings)
+    names = {name for name, _ in state.taken} | {fact.predicate for fact in state.assumed.values()}
+    if names:
+        facts = {state.kb.predicates[name]: state.kb.facts(name) for name in sorted(names)}
+        program = saving.restated(program, state.stated.base.resolve(), facts)
     saving.save(program, state.stated.base.resolve(), {}, path)
-
-
-def program_text(state: ShellState) -> str:
-    """The text of the file, then what was added, then the assumptions as facts. Raises `Error` if an assumption is
-    looser than the facts or disagrees with them: no statement can take a fact back."""
-    overruled = {atom: others for atom, fact in state.assumed.items() if (others := state.stated.overruled(fact))}
-    if overruled:
-        message = "the assumption about `{}` replaces {}, and a program cannot say that"
-        hint = "`undo` it, or change that fact, before you save"
-        named = ((atom, ", ".join(others)) for atom, others in overruled.items())
-        raise Error([Diagnostic("assumed-otherwise", message.format(atom, facts), hint) for atom, facts in named])
-    added = "\n".join(statement.span.text for statement in state.added)
-    assumed = "\n".join(["# assumed", *(fact.span.text for fact in state.assumed.values())] if state.assumed else [])
-    return "\n\n".join(filter(None, [state.origin.span.source.text.rstrip("\n"), added, assumed])) + "\n"

@@ -310,17 +310,37 @@ def test_what_is_saved_gives_the_same_answers(triage: Path, capsys: pytest.Captu
     assert ["anna", "[1, 1]    true"] in again.rows("Ill(X)")
 
 
-def test_assumptions_that_no_program_can_say_are_not_saved(triage: Path) -> None:
+def test_assumptions_are_saved_in_place_of_facts(triage: Path) -> None:
     session = Session(triage)
     session.says("assume ~Infected(anna)")
     target = triage.parent / "saved.lnn"
-    reply = session.reply(f"save {target}")
-    assert [each.code for each in reply.findings] == ["assumed-otherwise"]
-    assert f"`fact Infected(anna)` ({triage}:4)" in reply.findings[0].message
-    assert not target.exists()
+    session.says(f"save {target}")
+    assert "fact Infected(anna)" not in target.read_text() and "fact ~Infected(anna)" in target.read_text()
     session.says("undo")
+    target.unlink()
     session.says(f"save {target}")
     assert target.read_text() == TRIAGE
+
+
+def test_facts_are_taken_back_and_replaced(triage: Path) -> None:
+    session = Session(triage)
+    assert session.codes("retract Infected(X)") == ["no-atom"] and session.codes("retract") == ["no-atom"]
+    assert session.codes("replace Nothing(a)") == ["unknown-predicate"] and session.codes("replace") == ["no-fact"]
+    session.says("retract Infected(anna)")
+    assert "unknown" in session.says("Infected(anna)")
+    session.says("rule Infected(X) -> Ill(X)")  # the program is checked again
+    session.says("replace Infected(anna) = 0.3")
+    assert "[0.3, 1]" in session.says("Ill(anna)")
+    session.says("reload")
+    assert "0.3" in session.says("Infected(anna)")
+    target = triage.parent / "saved.lnn"
+    session.says(f"save {target}")
+    assert target.read_text().count("Infected(anna)") == 1 and "fact Infected(anna) = 0.3" in target.read_text()
+    for _ in range(3):
+        session.says("undo")
+    assert "unknown" in session.says("Infected(anna)")
+    session.says("undo")
+    assert "true" in session.says("Infected(anna)")
 
 
 def test_a_table_is_not_overwritten(triage: Path) -> None:
@@ -333,13 +353,10 @@ def test_a_table_is_not_overwritten(triage: Path) -> None:
 
 
 def test_what_was_added_is_never_lost_by_the_knowledge_base(triage: Path) -> None:
-    """Its own `save` writes the file's text, and refuses."""
-    import lnnkit
-
     session = Session(triage)
     session.says("fact Infected(zoe)")
-    with pytest.raises(lnnkit.Error, match="told-facts"):
-        session.state.kb.save(triage.parent / "x.lnn")
+    session.state.kb.save(triage.parent / "x.lnn")
+    assert (triage.parent / "x.lnn").read_text() == TRIAGE + "fact Infected(zoe)\n"
 
 
 # --- inputs -----------------------------------------------------------------------------------------------------------
