@@ -12,7 +12,7 @@ import lnnkit
 from lnnkit.check.weights import RELATION_ATTRIBUTES, UNIT_ATTRIBUTES
 from lnnkit.cli import main
 from lnnkit.syntax import ast
-from lnnkit.syntax.identifiers import CALENDAR_UNITS, UNITS
+from lnnkit.syntax.identifiers import CALENDAR, UNITS
 from tests.pages import ROOT, run_page
 
 DOCS = ROOT / "docs"
@@ -64,7 +64,7 @@ def words_and_symbols() -> set[str]:
         "<?>",
         "-",
         *UNITS,
-        *CALENDAR_UNITS,
+        *CALENDAR,
         "date",
         "days",
     }  # COMPARE, MINUS and UNIT are too tangled to take apart

@@ -13,8 +13,7 @@ from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import cast
 
-from lnnkit.check.date_findings import dates, today_fact
-from lnnkit.check.date_terms import is_dated, with_dated_parameters
+from lnnkit.check.date_terms import dates, is_dated, today_fact, with_dated_parameters
 from lnnkit.check.entity_names import asked, clashes, entities, suspects
 from lnnkit.check.findings import nearest
 from lnnkit.check.kinds import compares_numbers, is_numeric, kinds

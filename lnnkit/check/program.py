@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast
@@ -131,6 +131,17 @@ class CheckedProgram:
     logic: ast.LogicName = ast.DEFAULT_LOGIC  # the logic of the main file, and of queries that are asked later
     unevaluated: tuple[Diagnostic, ...] = field(default=())  # why it cannot be run, though nothing in it is wrong
     suspects: tuple[Span, ...] = ()  # free variables whose names could be those of entities that are told later
+    timed_later: frozenset[str] = frozenset()  # numbers with fractions in rows that are read later
+
+    def is_number(self, name: str) -> bool:
+        """Whether a name is that of a number."""
+        known = self.predicates.get(name)
+        return known is not None and bool(known.numeric)
+
+    @cached_property
+    def timed(self) -> frozenset[str]:
+        """The numbers with a fraction in some fact or table: of a date, a time of day."""
+        return self.timed_later | fractional(self.facts, self.tables)
 
     @cached_property
     def today(self) -> str | None:
@@ -165,6 +176,13 @@ class CheckedProgram:
         for names in {id(table.names): table.names for table in self.tables}.values():
             entities.update(names.starting(prefix, most))
         return sorted(entities)[:most]
+
+
+def fractional(facts: Sequence[Fact], tables: Sequence[FactTable]) -> frozenset[str]:
+    """The names of which some value has a fraction."""
+    found = {fact.predicate for fact in facts if fact.lower % 1 > 0 or fact.upper % 1 > 0}
+    ends = ((table.predicate, end) for table in tables for end in (table.lower, table.upper))
+    return frozenset(found.union(name for name, end in ends if name not in found and (end.round() != end).any()))
 
 
 def named_entities(formula: ast.Expression | SameEntity) -> Iterator[tuple[str | None, int, str]]:

@@ -16,7 +16,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
-from lnnkit.check.date_terms import with_calendar_units
 from lnnkit.check.findings import find, name_span
 from lnnkit.check.program import CheckedProgram, Fact, Predicate
 from lnnkit.check.walk import Scope, Visit, free_variables, nodes, proposition, strip_foralls, transform, visits
@@ -198,10 +197,6 @@ def ends(bounds: ast.Bounds | None) -> tuple[ast.Learnable | float, ast.Learnabl
 def gather(entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = None) -> Symbols:
     """Index a program; ``declared`` holds what is already known (the program that a query is about)."""
     declared = dict(declared or {})
-    statements = [entry.statement for entry in entries]
-    changed = with_calendar_units(statements, declared)
-    if changed is not statements:
-        entries = [replace(entry, statement=each) for entry, each in zip(entries, changed, strict=True)]
     uses: defaultdict[str, list[SymbolUse]] = defaultdict(list)
     formulas: list[Formula] = []
     for entry in entries:
