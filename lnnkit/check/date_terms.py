@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Literal, cast
 
 from lnnkit.check.findings import error, short, signature, warning
-from lnnkit.check.program import CheckedProgram, Predicate
+from lnnkit.check.program import CheckedProgram, Predicate, may_have_fraction
 from lnnkit.check.symbols import Symbols
 from lnnkit.check.walk import children, nodes, transform
 from lnnkit.syntax import ast
@@ -105,24 +105,9 @@ def with_dated_parameters(root: ast.Expression, dates: Collection[str]) -> ast.E
 def operation_of(call: ast.Function, program: CheckedProgram) -> str:
     """The operation of a function. That of `years` and `months` depends on whether some of the dates have a time of
     day: no statement says whether they are days, and a missing one is taken for one of the kind that its column has."""
-    if call.name in CALENDAR and any(_may_have_time(node, program) for node in nodes(call)):
+    if call.name in CALENDAR and any(may_have_fraction(node, program.timed) for node in nodes(call)):
         return TIMED + call.name
     return OPERATION_OF[call.name]
-
-
-def _may_have_time(node: ast.Expression, program: CheckedProgram) -> bool:
-    match node:
-        case ast.Atom(name):
-            return name in program.timed and program.is_number(name)
-        case ast.Number(value):
-            return value % 1 > 0
-        case ast.Arithmetic(sign):
-            return sign in ("/", "^")
-        case ast.Function(name):
-            return name in ("sqrt", "exp", "log", "sin", "cos")
-        case ast.Aggregate(name):
-            return name == "mean"
-    return isinstance(node, ast.Learnable | ast.Unit | ast.UnknownFunction)
 
 
 # --- findings ---------------------------------------------------------------------------------------------------------

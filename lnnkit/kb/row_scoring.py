@@ -56,13 +56,13 @@ def row_model(
         raise ProgramError([Diagnostic("no-query", "there is nothing to score: the program has no query", hint)])
     held = [table for table in program.tables if table.predicate in about_rows and table.source.startswith(TOLD)]
     sides = (*held, *_read(others))
-    later = {load.predicate for load in loads if load.numeric}
+    later = {load.predicate: True for load in loads if load.numeric}
     lean = replace(
         program,
         tables=tuple(table for table in program.tables if table.predicate not in about_rows),
         label_tables=tuple(table for table in program.label_tables if table.predicate not in about_rows),
         labels=tuple(label for label in program.labels if label.predicate not in about_rows),
-        timed_later=fractional((), sides) | later,
+        read_later={table.predicate: table.predicate in fractional((), sides) for table in sides} | later,
     )
     return RowModel(lean, rows, tuple(loads), sides, pairs)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -136,15 +136,15 @@ class RowScorer:
         answers = answers.cast(without_codes(answers.schema))
         return pa.Table.from_batches([answers]) if whole else answers
 
-    def timed(self, sheet: Sheet, name: str) -> frozenset[str]:
+    def timed(self, sheet: Sheet, name: str) -> set[str]:
         """The numbers with a fraction in a sheet of the file ``name``. Raises `Unreadable`."""
         return fractional((), [part.table for part in self._strip(sheet, name).parts])
 
-    def with_times(self, timed: frozenset[str]) -> RowScorer:
+    def with_times(self, timed: Collection[str]) -> RowScorer:
         """The scorer for a stream in which these numbers have fractions, and no others; without it all may have."""
         model = self.model
-        known = model.program.timed_later.difference(load.predicate for load in model.loads)
-        program = replace(model.program, timed_later=known | timed)
+        streamed = {load.predicate: load.predicate in timed for load in model.loads if load.numeric}
+        program = replace(model.program, read_later={**model.program.read_later, **streamed})
         return RowScorer(replace(model, program=program), self.alpha, why=self.why)
 
     @property

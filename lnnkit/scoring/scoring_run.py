@@ -144,7 +144,7 @@ def _with_times(scorer: RowScorer, stream: RowStream) -> RowScorer:
     if stream.standard_input is not None or not scorer.model.counts_time:
         return scorer
     read = (scorer.timed(*sheet) for unit in stream.units() for sheet in sheets(unit, scorer.columns))
-    return scorer.with_times(frozenset().union(*read))
+    return scorer.with_times(set[str]().union(*read))
 
 
 def _require_unchanged(stream: RowStream, identity: str | None) -> None:

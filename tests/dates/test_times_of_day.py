@@ -54,6 +54,13 @@ def test_times_that_are_told_later_count() -> None:
     assert kb.ask("born(eve)").as_dict()["answers"][0]["lower"] == "2007-11-29"
 
 
+def test_a_date_that_an_equation_gives_a_time_is_no_day() -> None:
+    text = 'date sent(i)\ndate due(i)\nrule due(X) = sent(X) + 0.5\naxiom years(due(i1), date "2026-11-29") = 18\n'
+    assert lnnkit.loads(text).ask("due(i1)").as_dict()["answers"][0]["lower"] == "2007-11-29"
+    stated = 'fact due(i2) = date "2020-01-01"\nfact sent(i2) = date "2019-12-31T12:00"\n'
+    assert lnnkit.loads(text + stated).ask("due(i1)").as_dict()["answers"][0]["lower"] == "2007-11-30"
+
+
 @pytest.mark.parametrize("term", ["born(eve) + 0.25 days", "born(eve) + days(eve)"])
 def test_a_term_with_a_part_of_a_day_is_no_day(term: str) -> None:
     text = f'date born(person)\nnumber days(person)\nfact days(eve) = 0.25\naxiom years({term}, date "2026-11-29") = 18'
