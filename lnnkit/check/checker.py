@@ -21,6 +21,7 @@ from lnnkit.check.learnables import (
     UNEVALUATED,
     in_assertion,
     in_formula,
+    initial_values,
     learnables,
     starting_values,
     stated,
@@ -188,8 +189,7 @@ def check_query(
 def _learned(checked: CheckedProgram) -> dict[str, float | None]:
     """The names of the program's learnable values, with their initial values."""
     items = [item for assertion in checked.assertions for item in in_assertion(assertion)]
-    starts = {item.name: float(item.initial) for item in items if item.name is not None and item.initial is not None}
-    return {item.name: None for item in items if item.name is not None} | starts
+    return {item.name: None for item in items if item.name is not None} | initial_values(items)
 
 
 def check_facts(

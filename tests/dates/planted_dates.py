@@ -40,9 +40,8 @@ class _Draw:
         year, (month, day) = rng.randint(1998, 2009), rng.choice(ODD)
         leap = year % 4 == 0 and year != 1900
         base = (date(year, month, 28 if (month, day) == (2, 29) and not leap else day) - date(1970, 1, 1)).days
-        return (
-            base + rng.choice((0, 0, 0, -1, 1, rng.randint(-200, 200))) + self.by * rng.randint(0, round(1 / self.by))
-        )
+        part = rng.choice((0, rng.randint(0, round(1 / self.by))))
+        return base + rng.choice((0, 0, 0, -1, 1, rng.randint(-200, 200))) + self.by * part
 
     def date(self, depth: int = 1) -> tuple[str, dict[str, float]]:
         """A term, and its value for each entity."""

@@ -58,7 +58,7 @@ def test_every_pair_of_days_in_some_years(name: str) -> None:
 
 
 def draw_box(draw: random.Random, middle: int, by: float) -> Box:
-    low = middle + draw.randint(-60, 60) + (0 if by == 1.0 else draw.choice((0.25, 0.5, 0.75)))
+    low = middle + draw.randint(-60, 60) + (0 if by == 1.0 else draw.choice((0, 0.25, 0.5, 0.75)))
     return low, low + draw.choice((0, 0, 1, 3, 10, 28, 31, 40)) * by
 
 
