@@ -195,8 +195,9 @@ def facts(
     keep = np.broadcast_to(np.True_, total)  # takes no memory
     if doubts or verdicts or grid.spoiled:
         doubts, keep = _kept(doubts, verdicts, grid)
-    if gaps == "skipped" and not numeric:
-        keep = keep & ((lower > 0) | (upper < 1))
+    if gaps == "skipped":
+        least, most = (-np.inf, np.inf) if numeric else (0.0, 1.0)
+        keep = keep & ((lower > least) | (upper < most))
     mask = None if keep.all() else keep
     if mask is not None:
         lower, upper = lower[mask], upper[mask]

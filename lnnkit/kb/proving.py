@@ -350,8 +350,7 @@ def _questions(session: Session, ground: Ground, query: Query, text: str) -> Ite
     if query.numeric:
         raise ProgramError([no_formula(query)])
     program, known = ground.world.program, ground.known
-    numbers = {name for name, predicate in program.predicates.items() if predicate.numeric}
-    form = form_of(query.formula, {}, query.logic, numbers)
+    form = form_of(query.formula, {}, query.logic, program)
     variables = sorted_variables(form, program.predicates)
     count = math.prod(known.count(sort) for _, sort in variables)
     if count > MOST_BINDINGS:

@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache, partial, reduce
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.logic import Numbers
-from lnnkit.numeric import Apply, Comparison, Constant, Fixed, FixedUnit, Number, Term
+from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number, Operation, Term, apply, constant
 from lnnkit.numeric.interval import Interval
 from lnnkit.prove.solving import Z3, solver_module
 
@@ -165,10 +165,10 @@ def applied(operation: object, x: Sequence[Any]) -> Any:
                 root = Fraction(*map(math.isqrt, (base.numerator, base.denominator)))
                 if root**2 == base:
                     return root**exponent.numerator
-        case FixedUnit(exact=True):  # of known values
-            value = operation.enclosed([Interval(end, end) for end in (np.array([float(of)]) for of in x)])
-            if math.isfinite(value.lower.item()) and value.lower.item() == value.upper.item():
-                return rational(value.lower.item())
+        case "years" | "months" | "timed_years" | "timed_months":  # of known dates
+            value = apply(cast("Operation", operation), *[constant(float(day)) for day in x]).value
+            if value is not None:
+                return rational(value)
     raise NotRational
 
 

@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, numbers, without_views
+from lnnkit.data.cells.text_values import is_missing
 from lnnkit.data.files import RawTable, Unreadable, nearest_file
 from lnnkit.data.grid import Grid, Sheet
 
@@ -48,7 +50,7 @@ def arrow_sheet(table: Any, source: str) -> Sheet:
     columns, as ``reset_index`` does; an unnamed one is ignored."""
     kind = type(table).__name__
     try:
-        held = _table(table)
+        held = _table(_with_times(table))
     except Exception as error:  # the object's own code runs here: whatever it raises, it is no table
         raise Unreadable("wrong-table", f"a {kind} cannot be read as a table: {error}") from None
     order = _columns(held, type(table).__module__.startswith("pandas"))
@@ -61,6 +63,31 @@ def arrow_sheet(table: Any, source: str) -> Sheet:
 
     assert isinstance(held, pa.Table)
     return Sheet(source, names, True, read)
+
+
+def _with_times(table: Any) -> Any:
+    """A pandas frame in which the dates and times of mixed columns are texts."""
+    mixed = [n for n in range(table.shape[1]) if _is_mixed(table.iloc[:, n])] if hasattr(table, "isetitem") else []
+    if mixed:
+        table = table.copy(deep=False)
+    for place in mixed:
+        table.isetitem(place, [_iso(value) for value in table.iloc[:, place]])
+    return table
+
+
+def _is_mixed(values: Any) -> bool:
+    """Whether Python objects are dates, some with a time: Arrow would drop that, or take neither."""
+    if str(getattr(values, "dtype", None)) != "object":
+        return False
+    known = (value for value in values if not is_missing(value))
+    first = next(known, None)
+    return isinstance(first, date) and any(
+        isinstance(value, datetime) != isinstance(first, datetime) for value in known
+    )
+
+
+def _iso(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date) and not is_missing(value) else value
 
 
 def _table(table: Any) -> pa.Table:
@@ -101,6 +128,8 @@ def column_of(values: Any, title: str) -> Column:
     try:
         if isinstance(values, (pa.Array, pa.ChunkedArray)):
             return without_views(values)
+        if _is_mixed(values):
+            return [_iso(value) for value in values]
         if hasattr(values, "__arrow_c_stream__"):
             return without_views(pa.chunked_array(values))
         if hasattr(values, "__arrow_c_array__"):
