@@ -14,6 +14,7 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
 
+from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.logic import TruthValue, WeightedTruth
 from lnnkit.numeric import Comparison, Term
@@ -135,6 +136,8 @@ class GradedEncoding(ArithmeticEncoding):
         return self.one if one == other else self.zero
 
     def _comparison(self, part: Part, bindings: Assignment) -> TruthValue:
+        if part.concluded and not part.total and self._known.compared(part, bindings) is None:
+            return self._unknown(part, bindings)
         there: list[Z3] = []
         self._bound = False
         assert isinstance(part.arithmetic, Comparison)
@@ -142,8 +145,11 @@ class GradedEncoding(ArithmeticEncoding):
             values = [self._value(operand, bindings, there) for operand in part.operands]
             return self._crisp(self.comparison(part.arithmetic, values, there))
         except NotRational:
+            low, high = self._known.truth(part, bindings)
+            if self._folded and low == high:
+                return self.one if low else self.zero
             self.loose = True
-            return self._unknown(part, bindings)
+            return self._enclosed(part, bindings, (low, high))
         except Unlisted:
             return self._unknown(part, bindings)
         except NoValue:
@@ -273,7 +279,7 @@ class GradedEncoding(ArithmeticEncoding):
         logic = logic_named(part.name)
         if logic.powers and (bias != 1 or roots):
             self.loose = True
-            return self._unknown(part, bindings)
+            return self._enclosed(part, bindings, self._known.truth(part, bindings))
         x = [self.truth(operand, bindings) for operand in part.operands]
         return truth_at(logic, self, part.kind, weights, bias, x)
 
@@ -292,8 +298,28 @@ class GradedEncoding(ArithmeticEncoding):
             return self._greater(self.sum((lower - 1 + rational(part.bias)) / v, [(-w / v, x, True)]), ZERO)
         return logic.value(self, "and", [ONE, ONE], ONE, [x, lower])  # of which the implication is the residuum
 
-    def _unknown(self, part: Part, bindings: Assignment) -> TruthValue:
-        return self._fresh_truth(self._known.truth(part, bindings))
+    def _enclosed(self, part: Part, bindings: Assignment, box: Box) -> TruthValue:
+        """A truth that has no expression here. It lies in ``box`` where known bounds of what it reads hold."""
+        made, known = self._unknown(part, bindings), self._known
+        limits = [limit for end in (0, 1) if (limit := self._limited(made, end, box[end])) is not True]
+        ends = [(key, end) for key in known.atoms(part, bindings) for end in (0, 1)] if not self._folded else []
+
+        def enough(some: Sequence[tuple[GroundAtom, int]]) -> bool:
+            def read(key: GroundAtom) -> Box:
+                low, high = ((known.box if (key, end) in some else unknown)(key)[end] for end in (0, 1))
+                return low, high
+
+            return known.truth(part, bindings, read) == box
+
+        def unknown(key: GroundAtom) -> Box:
+            return known.unknown(key[0])
+
+        said = [self.lifted(self.said(key, end, known.box(key)[end])) for key, end in minimal(ends, enough)]
+        self.asides += [self.z3.Implies(self.z3.And(said), limit) for limit in limits] if said else limits
+        return made
+
+    def _unknown(self, _part: Part, _bindings: Assignment) -> TruthValue:
+        return self._fresh_truth()
 
     def _limited(self, truth: TruthValue, end: int, value: float) -> Z3 | bool:
         """The constraint that a truth is at least (0) or at most (1) ``value``."""

@@ -232,16 +232,22 @@ class GroundReading:
                     return (0.0, 0.0) if self.false_of_unnamed(part.name) else (0.0, 1.0)
                 return (read or self.box)(key)
             case "compare":
-                assert isinstance(part.arithmetic, Comparison)
-                try:
-                    ranges = tuple([self._value(operand, bindings, read or self.box) for operand in part.operands])
-                except (NotRational, Unlisted):
-                    return 0.0, 1.0
-                except NoValue:
-                    return 0.0, 0.0
-                return comparison_box(part.arithmetic, ranges)
+                return self.compared(part, bindings, read) or ((0.0, 1.0) if part.concluded else (0.0, 0.0))
         operands = [self.truth(operand, bindings, read) for operand in part.operands]
         return connective_box(part.kind, part.name, part.weights, part.bias, operands)
+
+    def compared(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None = None) -> Box | None:
+        """The bounds of a comparison; None if a term in it can have no value."""
+        assert isinstance(part.arithmetic, Comparison)
+        try:
+            return comparison_box(
+                part.arithmetic,
+                tuple([self._value(operand, bindings, read or self.box) for operand in part.operands]),
+            )
+        except (NotRational, Unlisted):
+            return 0.0, 1.0
+        except NoValue:
+            return None
 
     def _value(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box]) -> Box:
         """The ends of a number; a term or an aggregate has a value only where all that is in it has one. Raises
