@@ -37,7 +37,7 @@ from lnnkit.prove.solving import Z3, Interrupted, MarkedSolver
 from lnnkit.prove.verdict import Core, CoreMember
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import one_line
-from lnnkit.time_limit import Deadline, TimedOut
+from lnnkit.time_limit import Deadline, TimedOut, check_time
 
 SECONDS = 2.0  # time limit of the search for a core
 _MOST_STEPS = 5000  # steps of proofs examined at most
@@ -63,11 +63,11 @@ CoreItem = Constraint | KnownEnd
 
 def core_of(decision: Decision, goal: Goal | None = None) -> Core:
     """A core that refutes a goal (None: any world), made from the items used and the known bounds of their atoms."""
-    finder = _Finder(decision, decision.asked.deadline.capped(SECONDS))
-    try:
+    deadline = decision.asked.deadline.capped(SECONDS)
+    finder = _Finder(decision, deadline)
+    with decision.asked.ground.limited(deadline), suppress(TimedOut, TooWide, Interrupted):
         return finder.core(goal)
-    except (TimedOut, TooWide, Interrupted):
-        return finder.as_core(finder.enough, whole=finder.whole)
+    return finder.as_core(finder.enough, whole=finder.whole)
 
 
 def smtlib(decision: Decision, given: Iterable[Constraint]) -> str:
@@ -76,14 +76,13 @@ def smtlib(decision: Decision, given: Iterable[Constraint]) -> str:
 
 
 def near_items(decision: Decision, goal: Goal) -> Sequence[CoreItem]:
-    """A minimal set of items used and known bounds that refutes a goal; the whole set if time ran out, nothing where
-    it was over before they were looked for."""
+    """A minimal set of items used and known bounds that refutes a goal; what is known to suffice if time ran out."""
     deadline = Deadline(SECONDS)
     finder = _Finder(decision, deadline)
     with decision.asked.ground.limited(deadline), suppress(TimedOut, TooWide, Interrupted):
         if (items := finder.near(goal)) is not None:
             return items
-    return list(finder.marks)
+    return finder.enough
 
 
 class _Finder:
@@ -97,16 +96,16 @@ class _Finder:
         self._solver = MarkedSolver[CoreItem](encoding.context, encoding.drained)
         self.marks = self._solver.marks
 
-    def near(self, goal: Goal | None, *, paused: bool = False) -> list[CoreItem] | None:
+    def near(self, goal: Goal | None) -> list[CoreItem] | None:
         """A minimal sufficient subset of the items and the known bounds of their atoms; None if even all of them do not
-        suffice. If ``paused``, raises `TimedOut` before all are entered."""
+        suffice. Raises `TimedOut`."""
         truth = self.encoding.truth(self._decision.asked.question.part, {}) if goal is not None else None
         self._goal = self._solver.mark(True if goal is None else self.encoding.beyond(truth, *goal))
         self.enough = first = [*dict.fromkeys(self._decision.depends())]
-        self._enter(first, paused=paused)
+        self._enter(first)
         ends = self._known_ends()
         self.enough, self.whole = [*first, *ends], True
-        self._enter(ends, paused=paused)
+        self._enter(ends)
         return self._least(self.enough)
 
     def _known_ends(self) -> list[CoreItem]:
@@ -118,13 +117,13 @@ class _Finder:
         return ends
 
     def core(self, goal: Goal | None) -> Core:
-        near = self.near(goal, paused=True)
+        near = self.near(goal)
         if near is None:
             return self.as_core([*self.marks])
         self.enough, wider = near, list[CoreItem]()
         for by_rules in (True, False):
             self.enough = wider = self._expanded(near, by_rules)
-            self._enter(wider, paused=True)
+            self._enter(wider)
             least = self._least(wider)
             if least is not None and not any(isinstance(item, KnownEnd) and item.completed for item in least):
                 return self.as_core(least, minimal=not self.deadline.passed)
@@ -135,7 +134,7 @@ class _Finder:
         the question, as the solver prints them."""
         question, items = self._decision.asked.question, [*given]
         goal = self.encoding.negated(self.encoding.truth(question.part, {}))
-        self._enter(items, paused=True)
+        self._enter(items)
         constraints = [self._constraint(item) for item in self._expanded([*items, *self._known_ends()], by_rules=False)]
         solver = self.encoding.z3.Solver(ctx=self.encoding.context)
         solver.add([*self.encoding.drained(), *(said for said in constraints if said is not True), goal])
@@ -146,7 +145,7 @@ class _Finder:
         """The items with what their known ends rest on in place of these, which comes first."""
         expanded = dict[CoreItem, None]()
         for item in items:
-            self._pause()
+            check_time()
             expanded |= dict.fromkeys(self._behind(item, by_rules) if isinstance(item, KnownEnd) else [item])
         defined = [item for item in expanded if isinstance(item, Definition)]
         rules = dict.fromkeys(rule for definition in defined for rule in definition.rules)
@@ -159,14 +158,9 @@ class _Finder:
         bare = any(isinstance(item, KnownEnd) and item.given is None and not item.completed for item in items)
         return Core(self._members(items), minimal, whole=minimal or (whole and not bare))
 
-    def _pause(self) -> None:
-        if self.deadline.passed:
-            raise TimedOut
-
-    def _enter(self, items: Sequence[CoreItem], *, paused: bool) -> None:
+    def _enter(self, items: Sequence[CoreItem]) -> None:
         for item in items:
-            if paused:
-                self._pause()
+            check_time()
             if item not in self.marks:
                 self._solver.mark(self._constraint(item), item)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from itertools import accumulate, chain, islice
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from lnnkit.check.program import SameEntity
 from lnnkit.check.walk import transform, with_entities
@@ -52,6 +52,20 @@ class Question:
     inferred: tuple[float, float] = (0.0, 1.0)
 
 
+class _Haltable(NamedTuple):
+    """A time limit for what Ctrl-C stops too."""
+
+    deadline: Deadline
+    halted: Callable[[], bool]
+
+    @property
+    def passed(self) -> bool:
+        """Raises `Interrupted` after Ctrl-C."""
+        if self.halted():
+            raise Interrupted
+        return self.deadline.passed
+
+
 @dataclass(frozen=True)
 class Ground:
     """The context of questions in one reading: the program, its statements, and the results of inference."""
@@ -74,13 +88,6 @@ class Ground:
         counts = (math.prod(self.known.count(sort) for _, sort in stated.variables) for stated in every)
         return self.index.count <= WHOLE and all(total <= WHOLE for total in accumulate(counts))
 
-    def pause(self, deadline: Deadline, late: str = "") -> None:
-        """Stop where the time is over, or after Ctrl-C: raises `TooWide`, which may say ``late``, and `Interrupted`."""
-        if self.halted is not None and self.halted():
-            raise Interrupted
-        if deadline.passed:
-            raise TooWide(late)
-
     def of_unnamed(self, question: Question, statements: Iterable[BoundedStatement]) -> list[str]:
         """The completed predicates in these that may be true of unnamed individuals."""
         names = self.completed_in(question, statements)
@@ -90,16 +97,9 @@ class Ground:
         """The completed predicates in a question and in these statements."""
         return self.known.derived & question.part.names.union(*(stated.part.names for stated in statements))
 
-    @contextmanager
-    def limited(self, deadline: Deadline) -> Iterator[None]:
-        """A context in which searches among rows raise `TooWide` when the time is over, and `Interrupted` after
-        Ctrl-C; reading a statement raises `TimedOut`."""
-        before, self.known.pause = self.known.pause, partial(self.pause, deadline)
-        try:
-            with limited_to(deadline):
-                yield
-        finally:
-            self.known.pause = before
+    def limited(self, deadline: Deadline) -> AbstractContextManager[None]:
+        """A context in which `check_time` raises `TimedOut` when the time is over, and `Interrupted` after Ctrl-C."""
+        return limited_to(deadline if self.halted is None else _Haltable(deadline, self.halted))
 
 
 def bound_formula(
@@ -140,7 +140,7 @@ class Asked:
         """An empty cone with limits: ``most`` instances, and four times as many atoms."""
         ground, atoms = self.ground, None if most is None else 4 * most
         limit = ground.limit if most is None else min(ground.limit, most)
-        return Cone(ground.known, ground.index, limit, partial(ground.pause, self.deadline), ground.tell, atoms)
+        return Cone(ground.known, ground.index, limit, ground.tell, atoms)
 
     def answered(self, decide: Callable[[Asked], Proved]) -> Proved:
         """The answer by a decision; that of inference where its time runs out, or after Ctrl-C."""
