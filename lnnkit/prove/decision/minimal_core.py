@@ -11,8 +11,6 @@ needs the solver for the exact step only.
 
 from __future__ import annotations
 
-import itertools
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +19,7 @@ from fractions import Fraction
 from operator import attrgetter
 
 from lnnkit.check.program import Assertion, CheckedProgram
-from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled, stated_formula, truth_of
+from lnnkit.explain.checker.ground_form import Form, stated_formula, truth_of
 from lnnkit.explain.checker.proof_checker import defined, fault
 from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld
 from lnnkit.explain.conflict.program_variants import names_in
@@ -41,7 +39,6 @@ from lnnkit.time_limit import Deadline, TimedOut, check_time
 
 SECONDS = 2.0  # time limit of the search for a core
 _MOST_STEPS = 5000  # steps of proofs examined at most
-_MOST = 20_000  # atoms examined at most for the premises of an exact step
 _ODD = re.compile(r"\\[|\\]|[^ -~\n]")  # what SMT-LIB has no place for in a name, as the solver prints it
 _MINIMISED = 40  # greatest number of premises that are tested for removal
 Goal = tuple[int, Fraction]  # what is to be refuted: that the question's truth is at most (0) or at least (1) a limit
@@ -308,7 +305,6 @@ class _Record:
         self._ground, self._world, self._proof = ground, ground.world, proof
         self._steps = Steps()
         self._steps.made += proof.steps
-        self._closed: dict[str, int] = {}
 
     def exact(self, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
         """The proof in which a step that comes last says that an end follows from items."""
@@ -332,8 +328,7 @@ class _Record:
                     forms += [rule for rule, _ in completed.instances]
                 case KnownEnd():
                     premises[self._ground.prover.end(self._steps, *item.key, item.end)] = None
-        atoms = dict.fromkeys(itertools.chain.from_iterable(map(self._closed_atoms, forms)))
-        premises |= {self._false(key): None for key in atoms if self._ground.known.box(key)[1] <= 0}
+        premises |= dict.fromkeys(map(self._unlisted, self._closed(forms)))
         rests = [Premise(number, 1.0) for number in premises]
         step = Step(conclusion, SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules)
         made = self._ground.prover.finished(self._steps, proof.atom, proof.lower, proof.upper)
@@ -348,29 +343,18 @@ class _Record:
             if truth != nothing:
                 yield self._steps.add(Step(said, side, truth, "stated", statement, bindings=dict(bindings)))
 
-    def _false(self, key: GroundAtom) -> int:
-        """The step which states that an atom of a closed predicate is false."""
-        name = key[0]
-        if self._world.derived(name) or self._world.origins.of(*key):
-            return self._ground.prover.end(self._steps, *key, 1)
-        if name not in self._closed:
-            variables = tuple(ast.Variable(f"X{place}") for place in range(1, len(key[1]) + 1))
-            bound = -math.inf if self._world.program.predicates[name].numeric else 0.0
-            self._closed[name] = self._steps.add(Step(ast.Atom(name, variables), "upper", bound, "closed"))
-        return self._closed[name]
+    def _closed(self, forms: Sequence[Form]) -> Iterable[str]:
+        """The closed predicates and numbers of which formulas may read what is not listed. What rules make of atoms
+        that an encoding has are premises already, but not what they make of rows that it left out."""
+        inner = [part for form in forms for part, _ in form.walk() if part.count]
+        names = dict.fromkeys(leaf.name for form in forms for leaf in form.leaves if leaf.kind == "atom")
+        in_rows = {leaf.name for part in inner for leaf in part.leaves}
+        world, known = self._world, self._ground.known.relations.tables
+        closed = (name for name in names if world.program.predicates[name].closed and name in known)
+        return (name for name in closed if name in in_rows or not world.derived(name))
 
-    def _closed_atoms(self, form: Form) -> Iterator[GroundAtom]:
-        """The atoms of closed predicates in a formula and all its rows. Raises `NoRecord` if there are too many."""
-        predicates, stack, count = self._world.program.predicates, [form], 0
-        while stack:
-            inner = stack.pop()
-            rows = [self._world.sorts[sort] for sort in bound_sorts(inner, predicates)] if inner.count else []
-            count += 1
-            if count > _MOST or math.prod(map(len, rows)) > _MOST:
-                raise NoRecord("its quantifiers have too many rows")
-            if inner.count:
-                stack += [filled(operand, row) for row in itertools.product(*rows) for operand in inner.operands]
-            elif inner.kind != "atom":
-                stack += inner.operands
-            elif predicates[inner.name].closed:
-                yield inner.name, tuple(map(str, inner.terms))
+    def _unlisted(self, name: str) -> int:
+        """The step which states that what is not listed of a closed predicate is false, of a number has no value."""
+        sorts = self._world.program.predicates[name].sorts
+        variables = [ast.Variable(f"X{place}") for place, _ in enumerate(sorts, 1)]
+        return self._ground.prover.end(self._steps, name, variables, 1)
