@@ -129,8 +129,7 @@ class ConeDecision(ClassicalDecision):
             check_time()
             self._mark(item)
         if self.encoding.unnamed is not None:
-            unnamed = ground.of_unnamed(question, asked.statements)
-            for stated in (*asked.statements, *map(ground.index.completion, unnamed)):
+            for stated in (*asked.statements, *map(ground.index.completion, asked.of_unnamed)):
                 self._mark(stated)
         if any(low > high for low, high in map(ground.known.box, cone.atoms)):  # arrested by its own facts
             self.encoding.asides.append(False)
