@@ -137,7 +137,7 @@ class GradedEncoding(ArithmeticEncoding):
 
     def _comparison(self, part: Part, bindings: Assignment) -> TruthValue:
         if part.concluded and not part.total and self._known.compared(part, bindings) is None:
-            return self._unknown(part, bindings)
+            return self.one
         there: list[Z3] = []
         self._bound = False
         assert isinstance(part.arithmetic, Comparison)

@@ -43,7 +43,8 @@ class Part:
     """A formula, or a number in a comparison. ``kind`` is atom, same, true, false, compare, that of a connective,
     quantifier or aggregate, or term; ``name`` a predicate, a number or a logic. ``bound`` has the variables that a
     quantifier or an aggregate binds, with their sorts: none for any other. An aggregate has its condition first, then
-    its term; that of a count is 1. A comparison that a rule has ``concluded`` is unknown where it has no value."""
+    its term; that of a count is 1. A comparison that a rule has ``concluded`` is true where it has no value: it says
+    nothing."""
 
     kind: str
     name: str = ""
@@ -275,7 +276,7 @@ class StatementIndex:
         root, origin = self._roots[place]
         form, predicates = self._world.instance(origin, {}), self._world.program.predicates
         part, truth = part_of(form, predicates), truth_of(origin, self._world.starts)
-        part = _concluding(part) if origin.kind == "rule" else part
+        part = _concluding(part) if origin.kind == "rule" and truth[1] == 1 else part
         return BoundedStatement(part, *truth, sorted_variables(form, predicates), root, origin)
 
 
