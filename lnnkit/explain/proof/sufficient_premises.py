@@ -88,12 +88,16 @@ def sufficient(grounding: Grounding, view: InstanceView, reads: EndReads, enough
     parts = [frozenset(some) for size in range(1, most + 1) for some in itertools.combinations(blankets, size)]
     if not parts:
         return minimal_at_once(reads, enough)
-    bearable = enough([_without(reads, part, view, grounding.domain.generic) for part in parts])
-    lost = [frozenset[_BlanketAtom](), *itertools.compress(parts, bearable)]
+    # Without them anywhere; or, where named elements need them, without them in the row of all others
+    losses = [(part, named) for named in (0, grounding.domain.generic) for part in parts]
+    bearable = enough([_without(reads, *loss, view) for loss in losses])
+    least: dict[frozenset[_BlanketAtom], int] = {frozenset(): 0}
+    for part, named in itertools.compress(losses, bearable):
+        least.setdefault(part, named)
 
     def every(ways: Sequence[EndReads]) -> list[bool]:
-        suffices = enough([_without(way, part, view, grounding.domain.generic) for way in ways for part in lost])
-        return [all(suffices[start : start + len(lost)]) for start in range(0, len(suffices), len(lost))]
+        suffices = enough([_without(way, *loss, view) for way in ways for loss in least.items()])
+        return [all(suffices[start : start + len(least)]) for start in range(0, len(suffices), len(least))]
 
     return minimal_at_once(reads, every)
 
@@ -105,14 +109,15 @@ def _blanket(read: EndRead) -> _BlanketAtom | None:
     return read.leaf, source.table, source.arguments
 
 
-def _without(reads: EndReads, lost: Set[_BlanketAtom], view: InstanceView, generic: int) -> list[EndRead]:
-    """The reads without the defaults that are ``lost``, except in rows about named entities: their atoms have these."""
+def _without(reads: EndReads, lost: Set[_BlanketAtom], named: int, view: InstanceView) -> list[EndRead]:
+    """The reads without the defaults that are ``lost``, except in rows about entities with ids below ``named`` alone:
+    their atoms do have these defaults."""
     kept: list[EndRead] = []
     for read in reads:
         places = read.places
         if lost and _blanket(read) in lost:
             rows = ((place, view.entities(view.formula.block_of(read.leaf), place)) for place in places)
-            places = tuple(place for place, entities in rows if max(entities.values(), default=0) < generic)
+            places = tuple(place for place, entities in rows if max(entities.values(), default=0) < named)
         kept += [replace(read, places=places)] if places else []
     return kept
 
