@@ -239,10 +239,8 @@ class GroundReading:
         """The bounds of a comparison; None if a term in it can have no value."""
         assert isinstance(part.arithmetic, Comparison)
         try:
-            return comparison_box(
-                part.arithmetic,
-                tuple([self._value(operand, bindings, read or self.box) for operand in part.operands]),
-            )
+            ranges = tuple([self._value(operand, bindings, read or self.box) for operand in part.operands])
+            return comparison_box(part.arithmetic, ranges)
         except (NotRational, Unlisted):
             return 0.0, 1.0
         except NoValue:
