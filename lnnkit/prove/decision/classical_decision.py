@@ -57,6 +57,7 @@ class ClassicalDecision(Decision):
         self._used: dict[Constraint, None] = {}
         self.models: list[ShownWorld] = []
         self.left_open = False
+        self.note = _LATE  # on a timeout
         self.count = 0
         self.deadline = asked.deadline
         self.encoding = self.encoded(folded=True)
@@ -75,7 +76,11 @@ class ClassicalDecision(Decision):
         with self._ground.limited(self.deadline), suppress(TimedOut):
             false = self.can(truth=False)
             return "timeout" if false == "unknown" else _VERDICTS.get((false, self.can(truth=True)), "timeout")
+        self.note = self._stopped()
         return "timeout"
+
+    def _stopped(self) -> str:
+        return _LATE
 
     def can(self, *, truth: bool) -> SolverStatus:
         """Whether the question can have a truth, with a model or an unsatisfiable core."""
@@ -232,6 +237,9 @@ class LazyDecision(ClassicalDecision):
         self._complete_rows(model, self._reading.anyones - existing)
         return before != (self.count, len(self.encoding.asides))
 
+    def _stopped(self) -> str:
+        return f"time ran out after {self.count:,} instances of statements; these are the bounds of inference"
+
     def _true(self, model: Z3, made: Z3) -> bool:
         return bool(self.encoding.z3.is_true(model.eval(made, model_completion=True)))
 
@@ -314,7 +322,7 @@ def _classical(asked: Asked) -> Proved:
         return conflict().shown_by(Proved(question.text, "classical", "inconsistent"))
     decision, verdict = _decided(asked)
     if verdict == "timeout":
-        return asked.propagated(_OPEN if decision.left_open else _LATE)
+        return asked.propagated(_OPEN if decision.left_open else decision.note)
     proved = Proved(question.text, "classical", verdict, translated=decision.count)
     if verdict == "neither":
         return replace(proved, models=contrasted(decision.models))
