@@ -89,11 +89,11 @@ def sufficient(grounding: Grounding, view: InstanceView, reads: EndReads, enough
     if not parts:
         return minimal_at_once(reads, enough)
     # Without them anywhere; or, where named elements need them, without them in the row of all others
-    losses = [(part, named) for named in (0, grounding.domain.generic) for part in parts]
-    bearable = enough([_without(reads, *loss, view) for loss in losses])
     least: dict[frozenset[_BlanketAtom], int] = {frozenset(): 0}
-    for part, named in itertools.compress(losses, bearable):
-        least.setdefault(part, named)
+    for named in (0, grounding.domain.generic):
+        some = [part for part in parts if part not in least]
+        bearable = enough([_without(reads, part, named, view) for part in some]) if some else ()
+        least |= dict.fromkeys(itertools.compress(some, bearable), named)
 
     def every(ways: Sequence[EndReads]) -> list[bool]:
         suffices = enough([_without(way, *loss, view) for way in ways for loss in least.items()])
