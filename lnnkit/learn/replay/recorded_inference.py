@@ -27,9 +27,16 @@ from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.learn.arithmetic.learned_comparisons import Softness, opened_comparisons
 from lnnkit.learn.parameters.rule_parameters import at
-from lnnkit.learn.replay.lukasiewicz_rules import LukasiewiczRule, RuleEnd, RuleValues, rule_of
-from lnnkit.learn.replay.replay import Replay, ReplayStep, StepFunction, comparison_values, instance_values
-from lnnkit.learn.replay.replay_events import EventIndex
+from lnnkit.learn.replay.event_values import (
+    LukasiewiczRule,
+    RuleEnd,
+    RuleValues,
+    StepFunction,
+    comparison_values,
+    instance_values,
+    rule_of,
+)
+from lnnkit.learn.replay.replay import EventIndex, Replay, ReplayStep
 from lnnkit.numeric import Interval
 from lnnkit.store.layout import asked_constants, constants
 from lnnkit.store.relations import RESERVED, UNKNOWN, RowNumbers
