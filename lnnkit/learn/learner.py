@@ -11,6 +11,7 @@ from typing import cast
 
 import torch
 
+from lnnkit.check.date_terms import with_dated_parameters
 from lnnkit.check.program import CheckedProgram, Unknown
 from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Guard
@@ -20,12 +21,19 @@ from lnnkit.learn.fitting.fitting_problem import Fitting, Settings
 from lnnkit.learn.fitting.gradient_descent import Checkpoint, FittedValues, Listen, as_it_stands, descend
 from lnnkit.learn.labels import label_queries, labelled_bounds, labels, mentioned
 from lnnkit.learn.parameters.constraints import LearnedNeuron, learned_neurons
-from lnnkit.learn.parameters.rule_parameters import ProgramModule, at, parametrised, trainable
+from lnnkit.learn.parameters.rule_parameters import (
+    ParameterNaming,
+    ProgramModule,
+    at,
+    is_marked,
+    parametrised,
+    trainable,
+)
 from lnnkit.learn.parameters.trained_text import (
     Dropped,
     FoundFunction,
     TrainedRule,
-    trained_rules,
+    with_function,
     with_functions,
     with_values,
     without,
@@ -35,6 +43,7 @@ from lnnkit.learn.replay.recorded_inference import trace
 from lnnkit.scores import Evidence, Scores
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_statement
 
 
@@ -113,18 +122,34 @@ class Learner:
         return tuple(omitted for omitted in self.dropped if omitted.holds(values))
 
     def written(self, program: CheckedProgram) -> ast.Program:
-        """The main file with the module's values."""
-        return with_values(self._file, program, self.module.current(), self.going_without, self.functions)
+        """The main file with the module's values, without the literals that rules omit."""
+        text, done, pieces = self._file.span.source.text, 0, []
+        for rule in self.learned(program, self.going_without):
+            if rule.after != rule.before:
+                pieces += [text[done : rule.before.span.start], format_statement(rule.after, as_written=True)]
+                done = rule.before.span.end
+        return parse("".join([*pieces, text[done:]]), self._file.span.source.path)[0]
 
-    def learned(self, program: CheckedProgram) -> Iterator[TrainedRule]:
-        """The learning rules, with the module's values and all of their literals."""
-        return trained_rules(self._file, program, self.module.current(), functions=self.functions)
+    def learned(self, program: CheckedProgram, dropped: Sequence[Dropped] = ()) -> Iterator[TrainedRule]:
+        """The learning rules, with the module's values and all of their literals but the ``dropped`` ones."""
+        values = self.module.current()
+        written = {statement.span.start: statement for statement in self._file.statements}
+        literals = {omitted.rule: omitted.literals for omitted in dropped}
+        dates = {known for known, predicate in program.predicates.items() if predicate.numeric == "date"}
+        for name, place in sorted(self.rules.items(), key=lambda rule: program.assertions[rule[1]].span.start):
+            assertion = program.assertions[place]
+            statement = written[assertion.span.start]
+            assert isinstance(statement, ast.RuleStatement)
+            new = replace(statement, formula=with_dated_parameters(statement.formula, dates)) if dates else statement
+            new = with_values(new, ParameterNaming(name, marked=is_marked(assertion)), values)
+            new = with_function(new, assertion, self.functions)
+            shorter = without(new.formula, literals.get(place, {}))
+            yield TrainedRule(name, place, statement, new if shorter is None else replace(new, formula=shorter))
 
     def texts(self, program: CheckedProgram, *, changed: bool = False) -> dict[str, str]:
         """The text of each learning rule, by name, with the module's values; optionally only those that changed."""
-        values = self.module.current()
         texts: dict[str, str] = {}
-        for trained in trained_rules(self._file, program, values, self.going_without, self.functions):
+        for trained in self.learned(program, self.going_without):
             before, after = (format_statement(rule, as_written=True) for rule in (trained.before, trained.after))
             if not changed or after != before:
                 texts[trained.name] = after

@@ -7,28 +7,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import cast
 
-from lnnkit.check.date_terms import with_dated_parameters
 from lnnkit.check.learnables import among, in_value, substituted
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.check.walk import nodes, strip_foralls, transform, visits
 from lnnkit.learn.parameters.rule_parameters import (
     ParameterKind,
     ParameterNaming,
-    is_marked,
     is_opened,
     opened,
     plain,
     rewritten,
-    trainable,
     truths,
 )
 from lnnkit.learn.parameters.unit_readout import crisp_relation
 from lnnkit.syntax import ast
-from lnnkit.syntax.parse import parse, parse_expression
-from lnnkit.syntax.printer import format_statement
+from lnnkit.syntax.parse import parse_expression
 from lnnkit.syntax.span import Span
 
 LiteralSpan = tuple[int, int]  # start and end of a literal in the file's text
@@ -61,49 +56,12 @@ class TrainedRule:
     after: ast.RuleStatement
 
 
-def trained_rules(
-    file: ast.Program,
-    program: CheckedProgram,
-    values: Mapping[str, float],
-    dropped: Sequence[Dropped] = (),
-    functions: Mapping[str, FoundFunction] = MappingProxyType({}),
-) -> Iterator[TrainedRule]:
-    """The learning rules of the main ``file``, with these values and ``functions``, without ``dropped`` literals."""
-    written = {statement.span.start: statement for statement in file.statements}
-    literals = {omitted.rule: omitted.literals for omitted in dropped}
-    dates = {known for known, predicate in program.predicates.items() if predicate.numeric == "date"}
-    rules = sorted(trainable(program, file).items(), key=lambda rule: program.assertions[rule[1]].span.start)
-    for name, place in rules:
-        assertion = program.assertions[place]
-        statement = written[assertion.span.start]
-        assert isinstance(statement, ast.RuleStatement)
-        new = replace(statement, formula=with_dated_parameters(statement.formula, dates)) if dates else statement
-        new = _with_values(new, ParameterNaming(name, marked=is_marked(assertion)), values)
-        new = _with_function(new, assertion, functions)
-        shorter = without(new.formula, literals.get(place, {}))
-        yield TrainedRule(name, place, statement, new if shorter is None else replace(new, formula=shorter))
-
-
 def with_values(
-    file: ast.Program,
-    program: CheckedProgram,
-    values: Mapping[str, float],
-    dropped: Sequence[Dropped] = (),
-    functions: Mapping[str, FoundFunction] = MappingProxyType({}),
-) -> ast.Program:
-    """The main ``file`` of a checked program with these values and ``functions``, and without ``dropped`` literals. A
-    ``?`` stays one with a new start; a value of 1 that did not change is not written."""
-    text, done, pieces = file.span.source.text, 0, []
-    for rule in trained_rules(file, program, values, dropped, functions):
-        if rule.after != rule.before:
-            pieces += [text[done : rule.before.span.start], format_statement(rule.after, as_written=True)]
-            done = rule.before.span.end
-    return parse("".join([*pieces, text[done:]]), file.span.source.path)[0]
-
-
-def _with_values(
     statement: ast.RuleStatement, naming: ParameterNaming, values: Mapping[str, float]
 ) -> ast.RuleStatement:
+    """The statement with these values. A ``?`` stays one with a new start; a value of 1 that did not change is not
+    written."""
+
     def number(kind: ParameterKind, value: ast.Value | float, span: Span) -> ast.Value | float:
         name = naming.name(kind, value)
         if name is None or name not in values:
@@ -188,7 +146,7 @@ def with_functions(program: CheckedProgram, functions: Mapping[str, FoundFunctio
     return replace(program, assertions=tuple(assertions), predicates=left)
 
 
-def _with_function(
+def with_function(
     statement: ast.RuleStatement, assertion: Assertion, functions: Mapping[str, FoundFunction]
 ) -> ast.RuleStatement:
     """The statement as written, with the formula found for its unknown function, if there is one."""
