@@ -19,15 +19,14 @@ import torch
 from torch import Tensor
 
 from lnnkit.arrays import all_set, any_set, where_set
-from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
-from lnnkit.learn.arithmetic.levenberg_marquardt import by_chance
+from lnnkit.learn.comparisons.candidates import ComparisonCandidates, ThresholdRows, offers, thresholds
+from lnnkit.learn.comparisons.comparison_examples import ComparisonData
+from lnnkit.learn.comparisons.learned_comparisons import LearnedComparison
+from lnnkit.learn.comparisons.least_squares import Candidate, by_chance, fitted_to_labels, grid
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Unstarted
 from lnnkit.learn.fitting.loss import UNLABELLED
 from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.parameters.rule_parameters import OF_LOGIC, LearnedParameter
-from lnnkit.learn.starting.candidate_search import Candidate, fitted_to_labels, grid
-from lnnkit.learn.starting.candidates import ComparisonCandidates, ThresholdRows, offers, thresholds
-from lnnkit.learn.starting.comparison_examples import ComparisonData
 from lnnkit.scores import Scores
 
 _SAME = 1e-12  # tolerance of a loss

@@ -13,13 +13,13 @@ from lnnkit.arrays import any_set, where_set
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import nodes
 from lnnkit.graph.lifting import build
+from lnnkit.learn.comparisons.candidates import ThresholdRows
+from lnnkit.learn.comparisons.comparison_examples import joined, nearest
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred
 from lnnkit.learn.fitting.gradient_descent import FittedValues
 from lnnkit.learn.fitting.loss import supports
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
-from lnnkit.learn.starting.candidates import ThresholdRows
-from lnnkit.learn.starting.comparison_examples import joined, nearest
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.logic import Numbers
 from lnnkit.scores import Evidence, LearnedNumber, Predictions, Threshold

@@ -16,14 +16,14 @@ from lnnkit.arrays import where_set
 from lnnkit.check.program import CheckedProgram
 from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Guard
-from lnnkit.learn.arithmetic.learned_comparisons import Softness
+from lnnkit.learn.comparisons.candidates import ThresholdRows
+from lnnkit.learn.comparisons.learned_comparisons import Softness
 from lnnkit.learn.fitting.loss import LabelBatch, Objective, Targets, batches, crossings, targets
 from lnnkit.learn.labels import LabelledBounds, label_queries, labelled_bounds, labels, mentioned, split
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
 from lnnkit.learn.replay.neural_predicates import Binding, bound, comparison_queries
 from lnnkit.learn.replay.recorded_inference import RecordedInference, trace
-from lnnkit.learn.starting.candidates import ThresholdRows
 from lnnkit.scores import Scores
 from lnnkit.store.stated_facts import Gathering
 

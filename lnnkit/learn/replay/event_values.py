@@ -24,7 +24,7 @@ from lnnkit.formula.passes import upward
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
+from lnnkit.learn.comparisons.learned_comparisons import LearnedComparison
 from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.numeric import Interval
 from lnnkit.trail.events import ROOT

@@ -25,7 +25,7 @@ from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Grounding, Guard
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.learn.arithmetic.learned_comparisons import Softness, opened_comparisons
+from lnnkit.learn.comparisons.learned_comparisons import Softness, opened_comparisons
 from lnnkit.learn.parameters.rule_parameters import at
 from lnnkit.learn.replay.event_values import (
     LukasiewiczRule,
