@@ -8,9 +8,10 @@ same; otherwise it is halved. The values kept are those with the least loss of a
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -264,6 +265,18 @@ class Checkpoint(NamedTuple):
 
     path: Path
     key: str
+
+    @staticmethod
+    def of(path: Path, fitting: Fitting, start: Tensor, text: str) -> Checkpoint:
+        """The checkpoint of a run from these values, of a program with this text."""
+        labels, settings = fitting.labels, fitting.settings
+        plain = replace(settings, classical=frozenset())  # sets print in no fixed order
+        digest = hashlib.sha256(repr((plain, sorted(settings.classical), labels.names)).encode())
+        entities = (ids for columns in labels.columns for ids in columns)
+        for tensor in (start, labels.predicate, labels.lower, labels.upper, *entities):
+            digest.update(tensor.contiguous().numpy().tobytes())
+        digest.update(text.encode())
+        return Checkpoint(path, digest.hexdigest())
 
     def read(self) -> Saved | None:
         """The saved state, if the file exists. Raises `OtherRun`."""
