@@ -73,8 +73,8 @@ def instance_values(
     the first round; CROSSING, how far their bounds cross. At the parameters of inference the result equals that of
     `lnnkit.engine.response.respond`."""
     formula, (lengths, groupings) = shape.formula, rows
-    names = {*_truths(formula), *(name for neuron in formula.neurons for name in neuron.learned)}
-    places = {name: place for place, name in enumerate(order) if name in names}
+    named = {name for names in formula.learned for name in names}
+    places = {name: place for place, name in enumerate(order) if name in named}
 
     def evaluate(parameters: Tensor, reads: StepReads) -> Tensor:
         bounds = {index: Bounds(*reads.interval(pair)) for index, pair in ends.items()}
@@ -84,7 +84,7 @@ def instance_values(
                 return bounds[index]
             return Bounds(*map(torch.tensor, constant(formula, index, lengths[formula.neurons[index].block], DOUBLE)))
 
-        learned = _with_parameters(formula, {name: parameters[place] for name, place in places.items()})
+        learned = with_parameters(formula, {name: parameters[place] for name, place in places.items()})
         if leaf == ROOT:
             value = upward(learned, entering(read, learned), groupings)[learned.top][side]
         elif leaf == CROSSING:
@@ -97,28 +97,20 @@ def instance_values(
     return evaluate
 
 
-def _with_parameters(formula: Formula, parameters: Mapping[str, Tensor]) -> Formula:
-    """The formula with tensors for its parameters; the kernels accept both."""
+def with_parameters(formula: Formula, parameters: Mapping[str, Tensor | float]) -> Formula:
+    """The formula with these values of its parameters; the kernels accept tensors too."""
     if not parameters:
         return formula
     neurons = []
     for neuron in formula.neurons:
-        if neuron.arithmetic is None and any(name in parameters for name in neuron.learned if name is not None):
-            *weights, bias = neuron.learned
-            placed = tuple(
-                parameters.get(name or "", weight) for name, weight in zip(weights, neuron.weights, strict=True)
-            )
-            value = parameters.get(bias or "", neuron.bias)
-            neuron = neuron._replace(weights=cast("tuple[float, ...]", placed), bias=cast(float, value))
+        if neuron.arithmetic is None and any(name in parameters for name in neuron.learned):
+            numbers = zip((*neuron.weights, neuron.bias), neuron.learned, strict=True)
+            *weights, bias = (cast(float, parameters.get(name or "", number)) for number, name in numbers)
+            neuron = neuron._replace(weights=tuple(weights), bias=bias)
         neurons.append(neuron)
-    pairs = zip((formula.lower, formula.upper), _truths(formula) or (None, None), strict=True)
-    lower, upper = (cast(float, parameters.get(name or "", end)) for end, name in pairs)
+    ends = zip((formula.lower, formula.upper), formula.learned[0], strict=True)
+    lower, upper = (cast(float, parameters.get(name or "", end)) for end, name in ends)
     return replace(formula, neurons=tuple(neurons), lower=lower, upper=upper)
-
-
-def _truths(formula: Formula) -> Sequence[str | None]:
-    """The names of the parameters that are the truth of a statement, if it is one."""
-    return formula.root.learned if formula.root is not None and formula.auxiliary is None else ()
 
 
 def comparison_values(
@@ -164,10 +156,8 @@ class RuleNumbers(NamedTuple):
     @staticmethod
     def of(given: Sequence[tuple[float, float, _Number]], places: Mapping[str, int]) -> RuleNumbers:
         """The numbers, each times a sign and added to what stands before that."""
-        start, signs = (
-            torch.tensor(column, dtype=torch.float64) for column in zip(*((s, t) for s, t, _ in given), strict=True)
-        )
-        fixed = torch.tensor([float(value) for _, _, (value, _) in given], dtype=torch.float64)
+        columns = zip(*((start, sign, float(value)) for start, sign, (value, _) in given), strict=True)
+        start, signs, fixed = (torch.tensor(column, dtype=torch.float64) for column in columns)
         index = torch.tensor([places.get(name or "", -1) for _, _, (_, name) in given])
         learned = index >= 0
         start = torch.where(learned, start, torch.addcmul(start, signs, fixed))

@@ -20,7 +20,7 @@ from lnnkit.engine.inference import infer
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.compiling import Plans
 from lnnkit.formula.quantified_rows import Grouping
-from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
+from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Grounding, Guard
 from lnnkit.join.instances.group_rule import GroupRule
@@ -35,6 +35,7 @@ from lnnkit.learn.replay.event_values import (
     comparison_values,
     instance_values,
     rule_of,
+    with_parameters,
 )
 from lnnkit.learn.replay.replay import EventIndex, Replay, ReplayStep
 from lnnkit.numeric import Interval
@@ -297,12 +298,7 @@ def _derivation(inference: RecordedInference) -> Iterator[object]:
             yield from (column.values for column in (*block.columns.values(), block.group))
 
 
-def _shape(formula: Formula) -> tuple[object, ...]:
+def _shape(formula: Formula) -> Formula:
     """The formula's structure, apart from learned numbers."""
-    parts: list[object] = [formula.blocks, formula.auxiliary, formula.heads, formula.learned]
-    for neuron in formula.neurons:
-        numbers = zip((*neuron.weights, neuron.bias), neuron.learned or (None,), strict=False)
-        fixed = [None if name else number for number, name in numbers]
-        source = neuron.source if neuron.kind == LEAF else ""
-        parts.append((neuron.kind, neuron.operands, neuron.block, source, neuron.arguments, neuron.inner, fixed))
-    return tuple(parts)
+    named = {name for names in formula.learned for name in names if name is not None}
+    return replace(with_parameters(formula, dict.fromkeys(named, 1.0)), root=None, key="")

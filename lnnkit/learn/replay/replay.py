@@ -205,11 +205,16 @@ class Replay:
         values[: len(self.initial)] = self.initial
         return values
 
+    @property
+    def constant(self) -> int:
+        """How many of the values need no gradient: the initial ones, unless modules supply some."""
+        return 0 if self.outputs else len(self.initial)
+
     @cached_property
     def moving(self) -> tuple[Tensor, Tensor]:
-        """The requested bounds that steps set, and their positions among those."""
-        which = where_set(self.places >= len(self.initial))
-        return which, self.places[which] - len(self.initial)
+        """The requested bounds that need a gradient, and their positions among those that do."""
+        which = where_set(self.places >= self.constant)
+        return which, self.places[which] - self.constant
 
     @cached_property
     def _all(self) -> bool:
@@ -224,15 +229,15 @@ class _EvaluatedReplay(torch.autograd.Function):
     def forward(
         ctx: torch.autograd.function.FunctionCtx, parameters: Tensor, initial: Tensor, replay: Replay
     ) -> Tensor:
-        values, count, constant = replay.buffer, len(initial), not replay.outputs
-        if not constant:
-            values = torch.cat([initial, torch.zeros(replay.length - count, dtype=initial.dtype)])
+        values = replay.buffer
+        if replay.outputs:
+            values = torch.cat([initial, torch.zeros(replay.length - len(initial), dtype=initial.dtype)])
         graphs: list[tuple[ReplayStep, Tensor, Tensor, StepReads]] = []  # with parameters, and output
         wanted = parameters.requires_grad or initial.requires_grad
         with torch.set_grad_enabled(wanted):
             for step in replay.steps:
                 leaf = parameters.detach().requires_grad_(wanted)
-                reads = StepReads(values, count if constant else 0)
+                reads = StepReads(values, replay.constant)
                 output = step.evaluate(leaf, reads)
                 values[step.start : step.start + step.count] = output.detach()
                 graphs.append((step, leaf, output, reads))
@@ -246,10 +251,8 @@ class _EvaluatedReplay(torch.autograd.Function):
     ) -> tuple[Tensor | None, Tensor | None, None]:
         kept: tuple[list[tuple[ReplayStep, Tensor, Tensor, StepReads]], Replay, int] = ctx.kept  # pyright: ignore[reportAttributeAccessIssue]
         graphs, replay, count = kept
-        constant = not replay.outputs
-        first = len(replay.initial) if constant else 0  # no gradient flows to constants
-        which, places = replay.moving if constant else (None, replay.places)
-        asked = gradients[0] if which is None or len(which) == len(gradients[0]) else gradients[0][which]
+        first, (which, places) = replay.constant, replay.moving
+        asked = gradients[0] if len(which) == len(gradients[0]) else gradients[0][which]
         flowing = torch.zeros(replay.length - first, dtype=asked.dtype).index_add_(0, places, asked)
         total = torch.zeros(count, dtype=asked.dtype)
         for step, parameters, output, reads in reversed(graphs):
@@ -264,4 +267,4 @@ class _EvaluatedReplay(torch.autograd.Function):
                 if gradient is not None:
                     moving = where_set(where >= first) if first else slice(None)
                     flowing.index_add_(0, where[moving] - first, gradient[moving])
-        return total, None if constant else flowing[: len(replay.initial)], None
+        return total, flowing[: len(replay.initial)] if replay.outputs else None, None
