@@ -16,7 +16,7 @@ from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.engine.bounds_state import shown
 from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Guard
-from lnnkit.learn.replay.recorded_inference import RecordedInference, trace
+from lnnkit.learn.replay.recorded_inference import RecordedInference
 from lnnkit.logic.bounds import tolerance
 from lnnkit.scores import NumberScore, Score, Scores
 from lnnkit.store.layout import Given, constants
@@ -207,7 +207,7 @@ def labelled_bounds(inference: RecordedInference, labels: Labels) -> LabelledBou
 def evaluate(program: CheckedProgram, guard: Guard, max_rounds: int) -> Scores:
     """The scores of a program's answers for its labels. Raises `TooLarge`."""
     queries = label_queries(program)
-    inference = trace(program, {}, queries, guard=guard, round_limit=max_rounds)
+    inference = RecordedInference(program, {}, queries, guard=guard, round_limit=max_rounds)
     labelled = labels(program, mentioned(program, queries))
     return labelled_bounds(inference, labelled).scores(torch.arange(len(labelled)))
 

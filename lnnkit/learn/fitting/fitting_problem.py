@@ -23,7 +23,7 @@ from lnnkit.learn.labels import LabelledBounds, label_queries, labelled_bounds, 
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
 from lnnkit.learn.replay.neural_predicates import Binding, bound, comparison_queries
-from lnnkit.learn.replay.recorded_inference import RecordedInference, trace
+from lnnkit.learn.replay.recorded_inference import RecordedInference
 from lnnkit.scores import Scores
 from lnnkit.store.stated_facts import Gathering
 
@@ -163,7 +163,7 @@ class Fitting:
     def trace(self, values: Tensor, softness: float = 0.0, *, listed: bool = False) -> RecordedInference:
         """The fixpoint at some values, to be replayed with crisp comparisons softened. If ``listed``, labelled atoms
         are materialised even without bounds, as the replay of all their supports requires."""
-        return trace(
+        return RecordedInference(
             self.program,
             self.named(values),
             self._queries,

@@ -58,26 +58,33 @@ StepFunction = Callable[[Tensor, StepReads], Tensor]
 """Returns the bounds (count,) that events set, at some parameters."""
 
 
+RuleEnd = tuple[int, int]  # a leaf, and its lower (0) or upper (1) end
+
+
+@dataclass(frozen=True, slots=True)
+class GroupReads:
+    """The ``events`` of one group; by end of a leaf, what set it (-1: nothing) and its keys; of their instances' blocks
+    the lengths and groupings; and which rows of the leaf's block are the events' (None: all, in order)."""
+
+    group: int
+    events: Tensor
+    ends: Mapping[RuleEnd, tuple[Tensor, Tensor]]
+    rows: tuple[tuple[int, ...], tuple[Grouping | None, ...]]
+    out: Tensor | None
+
+
 def instance_values(
-    shape: RuleShape,
-    leaf: int,
-    side: int,
-    ends: Mapping[int, EndPlaces],
-    rows: tuple[tuple[int, ...], Sequence[Grouping | None]],
-    out: Tensor | None,
-    order: Sequence[str],
+    shape: RuleShape, leaf: int, side: int, reads: GroupReads, ends: Mapping[int, EndPlaces], order: Sequence[str]
 ) -> StepFunction:
-    """Events of any formula, by its kernels. ``ends`` has what each leaf reads; ``rows`` are the lengths of the blocks
-    and their groupings; ``out`` selects the events' rows among those of the leaf's block (None: all, in order).
-    ``order`` has the names of the parameters. Pseudo-leaves: AUXILIARY, their own shared neuron; ROOT, its value before
-    the first round; CROSSING, how far their bounds cross. At the parameters of inference the result equals that of
-    `lnnkit.engine.response.respond`."""
-    formula, (lengths, groupings) = shape.formula, rows
+    """Events of any formula, by its kernels. ``ends`` has what each leaf reads, ``order`` the names of the parameters.
+    Pseudo-leaves: AUXILIARY, their own shared neuron; ROOT, its value before the first round; CROSSING, how far their
+    bounds cross. At the parameters of inference the result equals that of `lnnkit.engine.response.respond`."""
+    formula, (lengths, groupings), out = shape.formula, reads.rows, reads.out
     named = {name for names in formula.learned for name in names}
     places = {name: place for place, name in enumerate(order) if name in named}
 
-    def evaluate(parameters: Tensor, reads: StepReads) -> Tensor:
-        bounds = {index: Bounds(*reads.interval(pair)) for index, pair in ends.items()}
+    def evaluate(parameters: Tensor, step_reads: StepReads) -> Tensor:
+        bounds = {index: Bounds(*step_reads.interval(pair)) for index, pair in ends.items()}
 
         def read(index: int) -> Bounds:
             if index in bounds:
@@ -137,7 +144,6 @@ def comparison_values(
 
 # --- rules with an atomic head in Lukasiewicz logic -------------------------------------------------------------------
 
-RuleEnd = tuple[int, int]  # a leaf, and its lower (0) or upper (1) end
 _Number = tuple[float, str | None]  # a number of a rule, and its parameter
 
 _ATOMS = (LEAF, "same")
