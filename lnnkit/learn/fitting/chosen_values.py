@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 
 import torch
 from torch import Tensor
@@ -170,37 +169,29 @@ def _as_near(name: str, hard: Sequence[Scores], soft: Sequence[Scores], unknowns
 _PASSES = 3  # passes over the comparisons; stops earlier when a pass changes nothing
 _GAIN = 1e-9  # least relative gain of the loss, above rounding
 
-Judge = Callable[[Tensor], float]
-"""Returns the loss at some values."""
+Point = Mapping[str, float]  # a value for each parameter, in their order
 
 
 def chosen(
-    names: Sequence[str], start: Tensor, offered: Sequence[Sequence[Candidate]], judge: Judge
-) -> tuple[Tensor, list[Candidate]]:
-    """``start`` with one candidate for each comparison, chosen by coordinate descent; and the chosen candidates."""
+    start: Point, offered: Sequence[Sequence[Candidate]], judge: Callable[[Point], float]
+) -> tuple[Point, list[Candidate]]:
+    """``start`` with one candidate for each comparison, chosen by coordinate descent, and the chosen candidates;
+    ``judge`` tells the loss."""
     now, best = start, [proposals[0] for proposals in offered]
     for proposal in best:
-        now = _put(now, names, proposal.values)
+        now = {**now, **proposal.values}
     several = any(len(proposals) > 1 for proposals in offered)
     least = judge(now) if several else 0.0
     for _ in range(_PASSES if several else 0):
         before = list(best)
         for number, proposal in ((number, proposal) for number, some in enumerate(offered) for proposal in some):
-            tried = _put(now, names, proposal.values)
+            tried = {**now, **proposal.values}
             loss = judge(tried)
             if loss < least - _GAIN:
                 least, now, best[number] = loss, tried, proposal
         if before == best or len(offered) == 1:
             break
     return now, best
-
-
-def _put(start: Tensor, names: Sequence[str], values: Mapping[str, float]) -> Tensor:
-    """``start`` with the values of some parameters replaced; ``names`` are those of all."""
-    point = start.clone()
-    for name, value in values.items():
-        point[names.index(name)] = value
-    return point
 
 
 _FAR = 1e15  # a constant beyond all data
@@ -210,10 +201,9 @@ _ORDERS = frozenset({">", ">=", "<", "<="})
 def fast_start(fitting: Fitting) -> Tensor:
     """The initial values of the parameters. Raises `Unstarted` if there are none."""
     known = {parameter.name: parameter.start for parameter in fitting.parameters if parameter.start is not None}
-    names = [parameter.name for parameter in fitting.parameters]
-    start = torch.tensor([known.get(name, 0.0) for name in names], dtype=torch.float64)
-    if len(known) == len(names) and all(parameter.kind != "value" for parameter in fitting.parameters):
-        return start
+    start: Point = {parameter.name: known.get(parameter.name, 0.0) for parameter in fitting.parameters}
+    if len(known) == len(start) and all(parameter.kind != "value" for parameter in fitting.parameters):
+        return _as_tensor(start)
     data = ComparisonData(fitting.program, fitting.parameters, fitting.labels, fitting.split.train, fitting.mentioned)
     fitting.thresholds = thresholds(data, known.keys())
     offered = offers(data, known, fitting.settings.seed)
@@ -221,35 +211,37 @@ def fast_start(fitting: Fitting) -> Tensor:
     for parameter in fitting.parameters:
         if parameter.name not in reached:
             raise Unstarted(parameter)
-    constraints = fitting.constraints(start)
-    judged = _judge(fitting, constraints)
-    start, best = chosen(names, start, [offer.proposals for offer in offered], judged)
+    constraints = fitting.constraints(_as_tensor(start))
+    losses: dict[tuple[float, ...], float] = {}
+
+    def judge(point: Point) -> float:
+        values = tuple(point.values())
+        if values not in losses:
+            losses[values] = fitting.infer(_as_tensor(point), constraints).losses.total
+        return losses[values]
+
+    start, best = chosen(start, [offer.proposals for offer in offered], judge)
     for proposal in best:
         for name, spread in proposal.spreads.items():
             fitting.thresholds.setdefault(name, ThresholdRows(spread))  # its unit is a share of the spread
     for offer in offered:
         opened = [name for name in offer.names if name not in known and name not in offer.comparison.constants]
-        if opened and not _matters(offer, start, judged, names):
-            raise Unstarted(fitting.parameters[names.index(opened[0])])
-    for values in _freed(fitting, offered, dict(zip(names, start.tolist(), strict=True))):
-        hard, free = fitting.infer(start, constraints), constraints.project(_put(start, names, values), start)
+        if opened and not _matters(offer, start, judge):
+            raise Unstarted(next(parameter for parameter in fitting.parameters if parameter.name == opened[0]))
+    now = _as_tensor(start)
+    for values in _freed(fitting, offered, start):
+        hard, free = fitting.infer(now, constraints), constraints.project(_as_tensor({**start, **values}), now)
         soft = fitting.infer(free, constraints)
         if soft.losses.total < hard.losses.total and not no_worse(fitting, hard, soft):
-            start = free
-    return start
+            now, start = free, fitting.named(free)
+    return now
 
 
-def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
-    """The loss of inference at some values; cached."""
-
-    @cache
-    def judged(values: tuple[float, ...]) -> float:
-        return fitting.infer(torch.tensor(values, dtype=torch.float64), constraints).losses.total
-
-    return lambda values: judged(tuple(values.tolist()))
+def _as_tensor(point: Point) -> Tensor:
+    return torch.tensor([*point.values()], dtype=torch.float64)
 
 
-def _matters(offer: ComparisonCandidates, start: Tensor, judge: Judge, names: list[str]) -> bool:
+def _matters(offer: ComparisonCandidates, start: Point, judge: Callable[[Point], float]) -> bool:
     """Whether the loss depends on the candidate, on whether the comparison always holds, or on its units' values."""
     tried = [proposal.values for proposal in offer.proposals]
     constants = [name for name in offer.proposals[0].values if name in offer.comparison.constants]
@@ -258,12 +250,10 @@ def _matters(offer: ComparisonCandidates, start: Tensor, judge: Judge, names: li
     least, only = judge(start), len(tried) == 1
     if offer.comparison.units:
         tried.append(dict.fromkeys(offer.proposals[0].values, 0.0))
-    return any(abs(judge(_put(start, names, values)) - least) > _SAME for values in tried) or only
+    return any(abs(judge({**start, **values}) - least) > _SAME for values in tried) or only
 
 
-def _freed(
-    fitting: Fitting, offered: list[ComparisonCandidates], start: Mapping[str, float]
-) -> Iterator[dict[str, float]]:
+def _freed(fitting: Fitting, offered: list[ComparisonCandidates], start: Point) -> Iterator[Point]:
     """For each comparison with units, by order relation: its values, fitted to labels."""
     truth = fitting.labels.truth
     for offer in offered:
