@@ -172,7 +172,9 @@ class Learner:
             assert isinstance(statement, ast.RuleStatement)
             new = replace(statement, formula=with_dated_parameters(statement.formula, dates)) if dates else statement
             new = with_values(new, ParameterNaming(name, marked=is_marked(assertion)), values)
-            new = with_function(new, assertion, self.functions)
+            if assertion.unknown is not None and (found := self.functions.get(assertion.unknown.function)) is not None:
+                node = next(node for node in nodes(new.formula) if isinstance(node, ast.UnknownFunction))
+                new = replace(new, formula=found.put(new.formula, node, node.operands, assertion.unknown.span))
             shorter = without(new.formula, literals.get(place, {}))
             yield TrainedRule(name, place, statement, new if shorter is None else replace(new, formula=shorter))
 
@@ -307,18 +309,6 @@ def with_functions(program: CheckedProgram, functions: Mapping[str, FoundFunctio
     return replace(program, assertions=tuple(assertions), predicates=left)
 
 
-def with_function(
-    statement: ast.RuleStatement, assertion: Assertion, functions: Mapping[str, FoundFunction]
-) -> ast.RuleStatement:
-    """The statement as written, with the formula found for its unknown function, if there is one."""
-    unknown = assertion.unknown
-    if unknown is None or unknown.function not in functions:
-        return statement
-    node = next(node for node in nodes(statement.formula) if isinstance(node, ast.UnknownFunction))
-    formula = functions[unknown.function].put(statement.formula, node, node.operands, unknown.span)
-    return replace(statement, formula=formula)
-
-
 def _filled(text: str, operands: Sequence[ast.Expression], span: Span) -> ast.Expression:
     parsed, findings = parse_expression(text, "<formula>")
     assert parsed is not None, findings
@@ -370,13 +360,9 @@ def _without_neutral(node: ast.And | ast.Or) -> ast.Expression:
     kept = [operand for operand in node.operands if _truth(operand) is not neutral]
     if len(kept) == len(node.operands):
         return node
-    if not kept:
-        return ast.Truth(neutral, span=node.span)
-    if len(kept) > 1:
-        return replace(node, operands=tuple(kept))
-    if not node.attributes and not isinstance(kept[0], ast.Weighted):
-        return kept[0]
-    return replace(node, operands=(*kept, ast.Truth(neutral, span=node.span)))
+    if not kept or (len(kept) == 1 and (node.attributes or isinstance(kept[0], ast.Weighted))):
+        kept.append(ast.Truth(neutral, span=node.span))
+    return replace(node, operands=tuple(kept)) if len(kept) > 1 else kept[0]
 
 
 def _truth(operand: ast.Expression) -> bool | None:

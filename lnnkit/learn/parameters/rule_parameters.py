@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from lnnkit.check.learnables import in_assertion, in_value, lacking
 from lnnkit.check.program import Assertion, CheckedProgram
@@ -329,12 +329,6 @@ class ProgramModule(nn.Module):
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(parameter.name for parameter in self.parameters_of_program)
-
-    def vector(self) -> Tensor:
-        """All values, in the order of ``names``; differentiable."""
-        if not self.parameters_of_program:
-            return torch.zeros(0, dtype=torch.float64)
-        return torch.stack([self.values[self._keys[name]] for name in self.names])
 
     def load(self, values: Mapping[str, float]) -> None:
         """Set values by name."""
