@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from lnnkit.check.date_terms import with_dated_parameters
-from lnnkit.check.learnables import among, in_value, substituted
+from lnnkit.check.learnables import among, substituted
 from lnnkit.check.program import Assertion, CheckedProgram, Unknown
 from lnnkit.check.walk import nodes, strip_foralls, transform, visits
 from lnnkit.graph.lifting import build
@@ -25,20 +25,15 @@ from lnnkit.learn.fitting.fitting_problem import Fitting, Settings
 from lnnkit.learn.fitting.gradient_descent import Checkpoint, FittedValues, Listen, as_it_stands, descend
 from lnnkit.learn.parameters.constraints import LearnedNeuron, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import (
-    ParameterKind,
     ParameterNaming,
     ProgramModule,
     at,
     is_marked,
-    is_opened,
     opened,
     parametrised,
-    plain,
-    rewritten,
     trainable,
-    truths,
+    with_values,
 )
-from lnnkit.learn.parameters.unit_readout import crisp_relation
 from lnnkit.learn.replay.neural_predicates import Binding
 from lnnkit.scores import Evidence
 from lnnkit.syntax import ast
@@ -217,56 +212,6 @@ class Learner:
         """The connectives of the rules that learn, at the module's values."""
         lifted = build(self.settled(program))
         return learned_neurons(lifted, {place: name for name, place in self.rules.items()})
-
-
-def with_values(
-    statement: ast.RuleStatement, naming: ParameterNaming, values: Mapping[str, float]
-) -> ast.RuleStatement:
-    """The statement with these values. A ``?`` stays one with a new start; a value of 1 that did not change is not
-    written."""
-
-    def number(kind: ParameterKind, value: ast.Value | float, span: Span) -> ast.Value | float:
-        name = naming.name(kind, value)
-        if name is None or name not in values:
-            return value
-        now = values[name]
-        now = int(now) if now.is_integer() and abs(now) < 2**53 else now
-        if isinstance(value, ast.Learnable) and not is_opened(value):
-            return replace(value, initial=now)
-        return ast.Number(now, span=span)
-
-    marked, bounds, span = naming.marked, statement.bounds, statement.span
-    formula = transform(rewritten(opened(statement.formula), number, (), marked=marked), _plainly)
-    one = ast.Number(1, span=span)
-    given = (one, one) if bounds is None else (bounds.lower, bounds.upper)
-    ends = truths(*given, number, span, marked=marked)
-    lower, upper = (e if isinstance(e, (ast.Number, ast.Learnable)) else ast.Number(e, span=span) for e in ends)
-    if (lower, upper) != given:
-        bounds = ast.Bounds(lower, upper, span=span)
-    return replace(statement, formula=formula, bounds=bounds)
-
-
-def _plainly(node: ast.Expression) -> ast.Expression:
-    """A register equal to a relation becomes that relation; a register or unit without values stays bare. Other nodes
-    lose weights and biases of 1, the defaults, unless only a written weight is learned."""
-    if isinstance(node, ast.Comparison | ast.Unit):
-        given = tuple(attribute for attribute in node.attributes if not any(map(is_opened, in_value(attribute.value))))
-        if len(given) != len(node.attributes):
-            return replace(node, attributes=given)
-        return crisp_relation(node) if isinstance(node, ast.Comparison) else node
-    if isinstance(node, (ast.And, ast.Or)):
-        node = replace(node, operands=tuple(map(_without_one, node.operands)))
-    elif isinstance(node, ast.Implies):
-        bare = _without_one(node.antecedent)
-        node = node if isinstance(bare, (ast.And, ast.Or)) else replace(node, antecedent=bare)
-    else:
-        return node
-    said = {one: None if isinstance(one.value, str | ast.ValueList) else plain(one.value) for one in node.attributes}
-    return replace(node, attributes=tuple(one for one, value in said.items() if one.key != "bias" or value != 1))
-
-
-def _without_one(operand: ast.Expression) -> ast.Expression:
-    return operand.operand if isinstance(operand, ast.Weighted) and plain(operand.weight) == 1 else operand
 
 
 _PLACE = re.compile(r"x(\d+)")

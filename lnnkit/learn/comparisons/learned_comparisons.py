@@ -222,11 +222,7 @@ class LearnedComparison:
     ) -> Tensor:
         """One end of its truth; ``softness`` is the scale of a crisp comparison."""
         low, high = self.difference(numbers, parameters)
-        scale: Tensor | float = softness
-        if isinstance(self.scale, str):
-            scale = parameters[self.scale].clamp(min=1e-9)
-        elif self.scale:
-            scale = self.scale
+        scale = parameters[self.scale].clamp(min=1e-9) if isinstance(self.scale, str) else self.scale or softness
         low, high = low / scale, high / scale
         if self.sign in (">", ">="):
             return torch.sigmoid(high if side else low)

@@ -245,8 +245,7 @@ def _threshold(name: str, comparison: str, rows: ThresholdRows, labels: Labels, 
         there = where_set(place >= 0)
         if len(there) > int(about.isfinite().sum()):
             predicate = name_
-            about = torch.full_like(about, torch.nan)
-            about[place[there]] = truths[mine][there]
+            about = torch.full_like(about, torch.nan).index_copy(0, place[there], truths[mine][there])
     return Threshold(name, comparison, rows.turns.numpy(), predicate, about.numpy())
 
 
