@@ -24,7 +24,6 @@ from lnnkit.learn.comparisons.learned_comparisons import LearnedComparison
 from lnnkit.learn.comparisons.least_squares import Candidate, by_chance, fitted_to_labels, grid
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Unstarted
 from lnnkit.learn.fitting.loss import UNLABELLED
-from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.parameters.rule_parameters import OF_LOGIC, LearnedParameter
 from lnnkit.scores import Scores
 
@@ -35,25 +34,21 @@ _FEW = 8  # up to this many thresholds are rounded one by one
 _DEARER, _MORE = 1e-3, 1e-5  # rounding may raise the loss by this share of it, plus this much
 
 
-def simplified(
-    fitting: Fitting, values: Tensor, start: Tensor, constraints: Constraints
-) -> tuple[Tensor, Inferred, Tensor]:
+def simplified(fitting: Fitting, values: Tensor, start: Tensor) -> tuple[Tensor, Inferred, Tensor]:
     """The values, as simple as costs nothing, inference there, and a mask of those that no label depends on."""
-    idle = _unreached(fitting, values, constraints)
-    values = _restored(fitting, values, start, constraints, idle)
-    inferred = fitting.infer(values, constraints)
+    idle = _unreached(fitting, values)
+    values = _restored(fitting, values, start, idle)
+    inferred = fitting.infer(values)
     for _, comparison in sorted(inferred.trace.comparisons.items()):
         for whole in _whole_weights(values, start, fitting.parameters, comparison):
-            tried = fitting.infer(whole, constraints) if constraints.holds(whole) else None
+            tried = fitting.infer(whole) if fitting.constraints.holds(whole) else None
             if tried is not None and no_worse(fitting, tried, inferred):
                 values, inferred = whole, tried
                 break
-    return *_rounded(fitting, values, inferred, constraints, idle), idle
+    return *_rounded(fitting, values, inferred, idle), idle
 
 
-def _rounded(
-    fitting: Fitting, values: Tensor, inferred: Inferred, constraints: Constraints, idle: Tensor
-) -> tuple[Tensor, Inferred]:
+def _rounded(fitting: Fitting, values: Tensor, inferred: Inferred, idle: Tensor) -> tuple[Tensor, Inferred]:
     """The values, except ``idle`` ones, with as few digits as cost nothing, and inference there. Thresholds are rounded
     first, one by one if they are few."""
 
@@ -71,9 +66,9 @@ def _rounded(
             step = 10.0**-digits * 10.0 ** torch.floor(torch.log10(fitting.units[group]))
             fewer = values.clone()
             fewer[group] = torch.round(torch.round(values[group] / step) * step, decimals=12)
-            if not constraints.holds(fewer):
+            if not fitting.constraints.holds(fewer):
                 continue
-            tried = fitting.infer(fewer, constraints)
+            tried = fitting.infer(fewer)
             pairs = zip(measures(tried), exact, strict=True)
             if all(now <= before * (1 + _DEARER) + _MORE for now, before in pairs):
                 values, inferred = fewer, tried
@@ -81,14 +76,14 @@ def _rounded(
     return values, inferred
 
 
-def _unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Tensor:
+def _unreached(fitting: Fitting, values: Tensor) -> Tensor:
     """(k,) a mask of the numbers of rules that have ``OF_LOGIC`` ones only and on which no label depends."""
     reached = {
         rule for parameter in fitting.parameters if parameter.kind not in OF_LOGIC for rule in parameter.rules
     }  # these start from the data
     if all(not reached.isdisjoint(parameter.rules) for parameter in fitting.parameters):
         return torch.zeros(len(values), dtype=torch.bool)
-    inferred = fitting.infer(values, constraints, softness=1.0)
+    inferred = fitting.infer(values, softness=1.0)
     open_values, depends = values.clone().requires_grad_(), torch.zeros(len(values), dtype=torch.bool)
     for batch in fitting.batches(inferred, torch.Generator().manual_seed(fitting.settings.seed)):
         ends, crossed = batch.bounds(open_values)
@@ -103,12 +98,12 @@ def _unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Te
     return torch.tensor([reached.isdisjoint(parameter.rules) for parameter in fitting.parameters], dtype=torch.bool)
 
 
-def _restored(fitting: Fitting, values: Tensor, start: Tensor, constraints: Constraints, which: Tensor) -> Tensor:
+def _restored(fitting: Fitting, values: Tensor, start: Tensor, which: Tensor) -> Tensor:
     """The values with the marked ones at their ``start``, if that does not increase the loss of the labels."""
     before = torch.where(which, start, values)
-    if not any_set(which) or not constraints.holds(before):
+    if not any_set(which) or not fitting.constraints.holds(before):
         return values
-    now, then = (fitting.infer(point, constraints).losses for point in (values, before))
+    now, then = (fitting.infer(point).losses for point in (values, before))
     totals = [sum(value for name, value in losses.terms.items() if name not in UNLABELLED) for losses in (now, then)]
     same = totals[1] <= totals[0] + _SAME and (then.validation or 0.0) <= (now.validation or 0.0) + _SAME
     return before if same else values
@@ -211,13 +206,12 @@ def fast_start(fitting: Fitting) -> Tensor:
     for parameter in fitting.parameters:
         if parameter.name not in reached:
             raise Unstarted(parameter)
-    constraints = fitting.constraints(_as_tensor(start))
     losses: dict[tuple[float, ...], float] = {}
 
     def judge(point: Point) -> float:
         values = tuple(point.values())
         if values not in losses:
-            losses[values] = fitting.infer(_as_tensor(point), constraints).losses.total
+            losses[values] = fitting.infer(_as_tensor(point)).losses.total
         return losses[values]
 
     start, best = chosen(start, [offer.proposals for offer in offered], judge)
@@ -230,8 +224,8 @@ def fast_start(fitting: Fitting) -> Tensor:
             raise Unstarted(next(parameter for parameter in fitting.parameters if parameter.name == opened[0]))
     now = _as_tensor(start)
     for values in _freed(fitting, offered, start):
-        hard, free = fitting.infer(now, constraints), constraints.project(_as_tensor({**start, **values}), now)
-        soft = fitting.infer(free, constraints)
+        hard, free = fitting.infer(now), fitting.constraints.project(_as_tensor({**start, **values}), now)
+        soft = fitting.infer(free)
         if soft.losses.total < hard.losses.total and not no_worse(fitting, hard, soft):
             now, start = free, fitting.named(free)
     return now

@@ -58,14 +58,13 @@ def _stuck(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
     wanting = fitted.losses.terms.get("labels", 0.0) + fitted.losses.terms.get("contradictions", 0.0)
     if fitted.stopped == "interrupted" or wanting <= _MET or fitted.losses.total < started - _GAIN:
         return
-    constraints = fitting.constraints(fitted.values)
-    inferred = fitting.infer(fitted.values, constraints, softness=1.0)
+    inferred = fitting.infer(fitted.values, softness=1.0)
     if not any_set(_unmet(fitting, inferred)) and not fitted.losses.terms.get("contradictions"):
         return
     values = fitted.values.clone().requires_grad_()
     learned = [values, *(weight for binding in fitting.bindings for weight in binding.module.parameters())]
     for batch in fitting.batches(inferred, torch.Generator().manual_seed(fitting.settings.seed)):
-        terms = fitting.terms(batch, values, constraints)
+        terms = fitting.terms(batch, values)
         total = terms["labels"] + terms.get("contradictions", 0.0)
         if total.requires_grad:
             slopes = torch.autograd.grad(total, [leaf for leaf in learned if leaf.requires_grad], allow_unused=True)

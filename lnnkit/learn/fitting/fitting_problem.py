@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Integral
 from typing import NamedTuple
 
@@ -181,9 +182,10 @@ class Fitting:
         """The values by the names of the parameters."""
         return {parameter.name: value for parameter, value in zip(self.parameters, values.tolist(), strict=True)}
 
-    def constraints(self, values: Tensor) -> Constraints:
-        """The constraints on the parameters, with the fixed numbers of these values. Raises `Infeasible`."""
-        program = at(self.program, self.named(values))
+    @cached_property
+    def constraints(self) -> Constraints:
+        """The constraints on the parameters. Raises `Infeasible`."""
+        program = at(self.program, {parameter.name: parameter.start or 0.0 for parameter in self.parameters})
         lifted = build(replace(program, queries=tuple(self._queries)))
         return Constraints(
             self.parameters,
@@ -194,23 +196,21 @@ class Fitting:
             statements=lifted.statements,
         )
 
-    def infer(self, values: Tensor, constraints: Constraints, softness: float = 0.0) -> Inferred:
+    def infer(self, values: Tensor, softness: float = 0.0) -> Inferred:
         """The fixpoint and its loss; the replays of it are softened (see `trace`)."""
         bounds = labelled_bounds(self.trace(values, softness), self.labels)
         train, held = (torch.cat([bounds.lower[which], bounds.upper[which]]) for which in self.split)
-        terms = self._terms(self._train, train, crossings(bounds.inference), values, constraints)
+        terms = self._terms(self._train, train, crossings(bounds.inference), values)
         validation = float(self._held.distance(held, self.settings.objective.distance)) if len(held) else None
         numbers = {name: float(term) for name, term in terms.items()}
         return Inferred(bounds, Losses(sum(numbers.values()), numbers, validation))
 
-    def terms(self, batch: LabelBatch, values: Tensor, constraints: Constraints) -> dict[str, Tensor]:
+    def terms(self, batch: LabelBatch, values: Tensor) -> dict[str, Tensor]:
         """The terms of the loss of some labels, from their replay; differentiable."""
         ends, crossed = batch.bounds(values)
-        return self._terms(batch.targets, ends, crossed, values, constraints)
+        return self._terms(batch.targets, ends, crossed, values)
 
-    def _terms(
-        self, wanted: Targets, ends: Tensor, crossed: Tensor, values: Tensor, constraints: Constraints
-    ) -> dict[str, Tensor]:
+    def _terms(self, wanted: Targets, ends: Tensor, crossed: Tensor, values: Tensor) -> dict[str, Tensor]:
         objective = self.settings.objective
         terms = {"labels": wanted.distance(ends, objective.distance)}
         if objective.contradictions:
@@ -220,7 +220,7 @@ class Fitting:
         if objective.decay:
             terms["decay"] = objective.decay * ((values.index_select(0, self._decays) - 1.0) ** 2).sum()
         if objective.slack is not None:
-            terms["slack"] = objective.slack * constraints.slackness(values)
+            terms["slack"] = objective.slack * self.constraints.slackness(values)
         return terms
 
     @property
