@@ -19,11 +19,11 @@ from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Guard
 from lnnkit.learn.comparisons.candidates import ThresholdRows
 from lnnkit.learn.comparisons.learned_comparisons import Softness
-from lnnkit.learn.fitting.loss import LabelBatch, Objective, Targets, batches, crossings, targets
-from lnnkit.learn.labels import LabelledBounds, label_queries, labelled_bounds, labels, mentioned, split
+from lnnkit.learn.fitting.loss import LabelBatch, Objective, SoftEnds, Targets, crossings, supports, targets
+from lnnkit.learn.labels import LabelledBounds, label_queries, labelled_bounds, labels, last_events, mentioned, split
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
-from lnnkit.learn.replay.neural_predicates import Binding, bound, comparison_queries
+from lnnkit.learn.replay.neural_predicates import Binding, bound, bound_atoms, bound_replay, comparison_queries
 from lnnkit.learn.replay.recorded_inference import RecordedInference
 from lnnkit.scores import Scores
 from lnnkit.store.stated_facts import Gathering
@@ -230,15 +230,35 @@ class Fitting:
         return alone and (size is None or size >= len(self.split.train))
 
     def batches(self, inferred: Inferred, generator: torch.Generator) -> list[LabelBatch]:
-        """The training labels in batches, each with its replay: over all supports if crisp comparisons of numbers from
-        modules are softened, since false ones must learn too."""
+        """The training labels in batches, each with its replay and all contradictions: over all supports on request, or
+        if crisp comparisons of numbers from modules are softened, since false ones must learn too."""
         train, size = self.split.train, self.settings.batch
         moved = any(comparison.moved and comparison.crisp for comparison in inferred.trace.comparisons.values())
         parts = [train]
         if size is not None and size < len(train):
             parts = [train[part] for part in torch.randperm(len(train), generator=generator).split(size)]
-        balanced, soft = self.settings.balanced, self.settings.soft or moved
-        return batches(inferred.bounds, parts, self.bindings, balanced=balanced, soft=soft)
+        soft = self.settings.soft or moved
+        bounds, inference, rows = inferred.bounds, inferred.trace, inferred.bounds.keys[0] // 2
+        supported = supports(inference, rows[torch.cat([*parts])]) if soft else None
+        crossed = torch.from_numpy(inference.numbers.crossed)
+        (low, high), (lowered, raised) = last_events(inference, crossed)
+        arrested = inference.events.crossings
+        owned = [(binding, bound_atoms(binding, inference)) for binding in self.bindings]
+        made: list[LabelBatch] = []
+        for which in parts:
+            events = [*(event[which] for event in bounds.events), lowered, raised, arrested]
+            keys = [*(key[which] for key in bounds.keys), low, high, torch.full_like(arrested, -1)]
+            replay = inference.replay(torch.cat(events), torch.cat(keys))
+            wanted, ends = targets(self.labels, which, balanced=self.settings.balanced), None
+            if supported is not None:
+                several, owner = supported.of(rows[which])
+                replayed = inference.replay(several, torch.full_like(several, -1))
+                ends = SoftEnds(bound_replay(replayed, owned), *torch.unique(owner, return_inverse=True))
+            elif torch.equal(*replay.places.tensor_split([len(wanted)])) and (points := wanted.as_points()) is not None:
+                # An epoch of 100,000 labels takes 2.2 ms instead of 2.6
+                replay, wanted = replace(replay, places=replay.places[: len(wanted)]), points
+            made.append(LabelBatch(wanted, bound_replay(replay, owned), len(crossed), ends))
+        return made
 
     def accuracies(self, inferred: Inferred) -> tuple[float | None, float | None]:
         """The accuracy on the training and on the validation labels; None where no truth is labelled."""
