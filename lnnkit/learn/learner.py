@@ -24,16 +24,7 @@ from lnnkit.learn.fitting.fit_report import evidence, findings
 from lnnkit.learn.fitting.fitting_problem import Fitting, Settings
 from lnnkit.learn.fitting.gradient_descent import Checkpoint, FittedValues, Listen, as_it_stands, descend
 from lnnkit.learn.parameters.constraints import LearnedNeuron, learned_neurons
-from lnnkit.learn.parameters.rule_parameters import (
-    ParameterNaming,
-    ProgramModule,
-    at,
-    is_marked,
-    opened,
-    parametrised,
-    trainable,
-    with_values,
-)
+from lnnkit.learn.parameters.rule_parameters import ProgramModule, at, opened, parametrised, trainable, with_values
 from lnnkit.learn.replay.neural_predicates import Binding
 from lnnkit.scores import Evidence
 from lnnkit.syntax import ast
@@ -166,7 +157,7 @@ class Learner:
             statement = written[assertion.span.start]
             assert isinstance(statement, ast.RuleStatement)
             new = replace(statement, formula=with_dated_parameters(statement.formula, dates)) if dates else statement
-            new = with_values(new, ParameterNaming(name, marked=is_marked(assertion)), values)
+            new = with_values(new, name, assertion, values)
             if assertion.unknown is not None and (found := self.functions.get(assertion.unknown.function)) is not None:
                 node = next(node for node in nodes(new.formula) if isinstance(node, ast.UnknownFunction))
                 new = replace(new, formula=found.put(new.formula, node, node.operands, assertion.unknown.span))

@@ -291,8 +291,7 @@ def at(
     unmarked = {parameter.name for parameter in parameters if not parameter.marked}
 
     def number(_kind: ParameterKind, value: ast.Value | float, _span: Span) -> ast.Value | float:
-        now = values.get(value.name or "") if isinstance(value, ast.Learnable) else None
-        if now is None or not isinstance(value, ast.Learnable):
+        if not isinstance(value, ast.Learnable) or (now := values.get(value.name or "")) is None:
             return value
         return ast.Number(now, span=value.span) if value.name in unmarked else replace(value, initial=now)
 
@@ -311,10 +310,11 @@ def _rewritten(
 
 
 def with_values(
-    statement: ast.RuleStatement, naming: ParameterNaming, values: Mapping[str, float]
+    statement: ast.RuleStatement, rule: str, assertion: Assertion, values: Mapping[str, float]
 ) -> ast.RuleStatement:
-    """The statement with these values. A ``?`` stays one with a new start; a value of 1 that did not change is not
-    written."""
+    """The statement of a ``rule``, which was checked as ``assertion``, with these values. A ``?`` stays one with a new
+    start; a value of 1 that did not change is not written."""
+    naming = ParameterNaming(rule, marked=is_marked(assertion))
 
     def number(kind: ParameterKind, value: ast.Value | float, span: Span) -> ast.Value | float:
         name = naming.name(kind, value)
