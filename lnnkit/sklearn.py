@@ -22,9 +22,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from sklearn.base import BaseEstimator, ClassifierMixin  # pyright: ignore[reportMissingImports]  # an extra
-from sklearn.utils.multiclass import (  # pyright: ignore[reportMissingImports]  # an extra
-    check_classification_targets,
-)
+from sklearn.utils.multiclass import check_classification_targets  # pyright: ignore[reportMissingImports]  # an extra
 from sklearn.utils.validation import (  # pyright: ignore[reportMissingImports]  # an extra
     _check_sample_weight,
     check_consistent_length,
