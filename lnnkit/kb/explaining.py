@@ -10,10 +10,10 @@ from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.explain.conflict.conflict import Conflict, ContradictionKind, RepairSet, fitting, kind_of, repair_set
 from lnnkit.explain.conflict.program_variants import ConflictMember, alone
 from lnnkit.explain.missing.why_not import WhyNot
-from lnnkit.kb.asking import covering_widely, placed
+from lnnkit.kb.asking import covering_widely
 from lnnkit.kb.assuming import adding
 from lnnkit.kb.session import Session
-from lnnkit.kb.theory import neither_true_nor_false, no_atom
+from lnnkit.kb.theory import check_bound, neither_true_nor_false, no_atom
 from lnnkit.markup.pages import Listing
 
 _COUNTED = 100_000  # contradictions whose kinds are looked for
@@ -25,15 +25,17 @@ if TYPE_CHECKING:
 
 
 def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: float | None) -> WhyNot:
-    """What keeps one side of an atom's bounds from ``goal`` (None: from true or false). Raises as `placed` does, and
-    for a query that is not an atom. ``text`` is the query as the user wrote it."""
+    """What keeps one side of an atom's bounds from ``goal`` (None: from true or false). Raises `ProgramError` for
+    a query that is not an atom, and `Error` if inference was told not to record. ``text`` is the query as the user
+    wrote it."""
     before = covering_widely(session, query)
-    explainer, lifted, root = placed(session, query)
+    lifted, root = before.explainer.root(query)
+    check_bound(root, session.theory.checked)
     reference = root.reference
     if lifted.graph.nodes[reference.node]["kind"] != "predicate":
         raise neither_true_nor_false(text, query) if query.numeric else no_atom(text, query)
     wanted = (0.0 if upper else 1.0) if goal is None else goal
-    return explainer.why_not(
+    return before.explainer.why_not(
         reference.node,
         list(map(str, reference.arguments)),
         int(upper),

@@ -302,10 +302,9 @@ class KnowledgeBase:
 
             exactly = exact_explanation(self._session, parsed, alpha, timeout)
             return replace(exactly, warnings=(*findings, *exactly.warnings))
-        from lnnkit.kb.asking import placed
+        from lnnkit.kb.asking import explained
 
-        explainer, lifted, root = placed(self._session, parsed)
-        return replace(explainer.explain(lifted, root, alpha), warnings=tuple(findings))
+        return replace(explained(self._session, parsed, alpha)[1], warnings=tuple(findings))
 
     def export(self, formulas: Sequence[str] | None = None, *, alpha: float = 1.0) -> str:
         """The classical reading of questions in SMT-LIB, as Z3 prints what it is given in a proof.

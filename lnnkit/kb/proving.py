@@ -19,10 +19,10 @@ from lnnkit.explain.conflict.program_variants import ConflictMember, StatedRule,
 from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.garbage import collection_paused
 from lnnkit.interrupt import Interruption, is_pythons_own
-from lnnkit.kb.asking import answers, covering, covering_widely
+from lnnkit.kb.asking import answers, covering, explained
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.session import Session
-from lnnkit.kb.theory import check_bound, free_variables, no_formula
+from lnnkit.kb.theory import free_variables, no_formula
 from lnnkit.prove.decision.classical_decision import classical_smtlib, prove_classically
 from lnnkit.prove.decision.graded_decision import exact_ends, prove_exactly
 from lnnkit.prove.decision.minimal_core import NoRecord, declarations, member_of, recorded
@@ -249,13 +249,10 @@ def exact_answers(session: Session, query: Query, alpha: float, timeout: float |
 
 def exact_explanation(session: Session, query: Query, alpha: float, timeout: float | None) -> Explanation:
     """The proof of each exact bound of a query: bounds tighter than those of inference have an exact step. Raises as
-    `lnnkit.kb.asking.placed` and `proved` do."""
+    `lnnkit.kb.asking.explained` and `proved` do."""
     if query.numeric:
         raise ProgramError([no_formula(query)])
-    rested = covering_widely(session, query)
-    lifted, root = rested.explainer.root(query)
-    check_bound(root, session.theory.checked)
-    explanation = rested.explainer.explain(lifted, root, alpha)
+    rested, explanation = explained(session, query, alpha)
     ground = _grounded(session, rested, [query], "exact")
     ((_, question),) = _questions(session, ground, query, query.text)
     with _solver_needed():
