@@ -280,16 +280,18 @@ def _mapped(column: Column, change: Callable[[list[str]], list[str]]) -> Column:
 def without_marks(grid: Grid, marks: Sequence[str]) -> Grid:
     """The grid with null in each cell that equals one of the ``marks``: as text or, in a column of numbers or days, by
     the value that the mark spells."""
-    columns = {place: column for place, column in grid.columns.items() if marks and not isinstance(column, list)}
-    return _changed(grid, {place: _cleared(column, marks) for place, column in columns.items()})
+    columns = {place: column for place, column in grid.columns.items() if not isinstance(column, list)}
+    return _changed(grid, {place: cleared(column, marks) for place, column in columns.items()})
 
 
-def _cleared(column: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Array | pa.ChunkedArray:
+def cleared(column: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Array | pa.ChunkedArray:
     """The column without its marks; the same one if it has none."""
+    if not marks:
+        return column
     array = one(column)
     if pa.types.is_dictionary(array.type):
         coded = cast("pa.DictionaryArray", array)
-        values = _cleared(coded.dictionary, marks)
+        values = cleared(coded.dictionary, marks)
         return column if values is coded.dictionary else pa.DictionaryArray.from_arrays(coded.indices, values)
     wanted = _as_values(array.type, marks)
     if wanted is None:
