@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, cast, overload
 
 if TYPE_CHECKING:
@@ -61,8 +62,6 @@ class Names(Sequence[str]):
 
         from lnnkit.data.arrow import concatenated, numbers, strings
 
-        if not len(self.numbers):
-            return self.texts_in_arrow
         if not is_many(len(self)):
             return strings(self.python)
         return concatenated([numbers(self.numbers).cast(pa.string()), self.texts_in_arrow])
@@ -124,18 +123,13 @@ class Names(Sequence[str]):
 
     def some(self, used: np.ndarray) -> Names:
         """The names that a mask selects."""
-        import numpy as np
-
-        from lnnkit.data.arrow import numbers, strings
+        from lnnkit.data.arrow import booleans
 
         count = len(self.numbers)
-        rows = np.flatnonzero(used[count:])
-        texts = self.texts
-        if len(rows) < len(texts) and is_many(len(texts)):
-            texts = self.texts_in_arrow.take(numbers(rows))
-        elif len(rows) < len(texts):
-            held = self._texts_in_python()
-            texts = strings([held[row] for row in rows.tolist()])
+        if is_many(len(self.texts)):
+            texts = self.texts_in_arrow.filter(booleans(used[count:]))
+        else:
+            texts = tuple(compress(self._texts_in_python(), used[count:].tolist()))
         return Names(texts, self.numbers[used[:count]])
 
     def _one(self, place: int) -> str:
