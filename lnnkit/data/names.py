@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import compress
+from itertools import compress, islice, takewhile
 from typing import TYPE_CHECKING, cast, overload
 
 if TYPE_CHECKING:
@@ -105,11 +105,8 @@ class Names(Sequence[str]):
     def starting(self, prefix: str, most: int) -> list[str]:
         """The first ``most`` texts (whole numbers excluded) that start with ``prefix``."""
         place = bisect_left(range(len(self.texts)), prefix, key=self._text)
-        names: list[str] = []
-        while place < len(self.texts) and len(names) < most and (text := self._text(place)).startswith(prefix):
-            names.append(text)
-            place += 1
-        return names
+        behind = map(self._text, range(place, len(self.texts)))
+        return list(islice(takewhile(lambda text: text.startswith(prefix), behind), most))
 
     def at(self, ids: np.ndarray, expected: int) -> list[str]:
         """The names at some ranks; ``expected`` is how many will be asked for in total."""
