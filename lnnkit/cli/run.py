@@ -20,7 +20,7 @@ from lnnkit.cli.progress import ProgressLine, interruptible
 from lnnkit.cli.streams import UsageError, paint_for
 from lnnkit.computing import use_threads
 from lnnkit.kb.session import ROUND_LIMIT
-from lnnkit.markup.optional_libraries import installed
+from lnnkit.markup.pages import installed
 from lnnkit.markup.plain_text import counted
 from lnnkit.output import require_apart, require_writable, write_text
 from lnnkit.plan import Plan, Profile

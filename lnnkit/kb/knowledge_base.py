@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.missing.why_not import WhyNot
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.explain.proof.proof import GivenFact
-    from lnnkit.kb.assuming import Assumed
+    from lnnkit.kb.explaining import Assumed
     from lnnkit.learn.parameters.rule_parameters import ProgramModule
     from lnnkit.markup.pages import Listing
     from lnnkit.picture.picture import Picture
@@ -190,7 +190,7 @@ class KnowledgeBase:
         only what follows from those atoms; otherwise it infers from the start, unless the same atoms were assumed
         before. Raises `ProgramError` for a key that is not an atom, ``ValueError`` for invalid bounds.
         """
-        from lnnkit.kb.assuming import hypothetical
+        from lnnkit.kb.explaining import hypothetical
 
         clone = copy(self)
         clone._session = hypothetical(self._session, bounds)
@@ -302,10 +302,9 @@ class KnowledgeBase:
 
             exactly = exact_explanation(self._session, parsed, alpha, timeout)
             return replace(exactly, warnings=(*findings, *exactly.warnings))
-        from lnnkit.kb.asking import placed
+        from lnnkit.kb.asking import explained
 
-        explainer, lifted, root = placed(self._session, parsed)
-        return replace(explainer.explain(lifted, root, alpha), warnings=tuple(findings))
+        return replace(explained(self._session, parsed, alpha)[1], warnings=tuple(findings))
 
     def export(self, formulas: Sequence[str] | None = None, *, alpha: float = 1.0) -> str:
         """The classical reading of questions in SMT-LIB, as Z3 prints what it is given in a proof.

@@ -158,6 +158,9 @@ class Session:
         from it. Raises `BudgetError`, and `ProgramError` if the program cannot be evaluated."""
         with collection_paused():
             from lnnkit.analysis.supports import Known
+            from lnnkit.budget import allowed
+            from lnnkit.graph.lifting import add_queries
+            from lnnkit.kb.rested import inferred
             from lnnkit.store.stated_facts import Gathering
 
         self._known = self._known or Known()
@@ -168,47 +171,28 @@ class Session:
             if key in self.fixpoints:
                 return self.fixpoints[key]
         rested = None if self.source is None else self._gone_on(queries, self.source)
-        rested = rested or self._inferred(
-            queries, max_rounds, watch or self.watch, recorder, self._known, self._gathering, narrow=narrow
-        )
+        if rested is None:
+            checked = self.theory.checked
+            answers_alone = narrow and not (self._assumable or checked.labels or checked.label_tables)
+            plain = queries == checked.queries and self.most is None and max_rounds == ROUND_LIMIT
+            rested = inferred(
+                self.theory,
+                add_queries(self.graph(), queries),
+                self.computing,
+                guard=allowed(self.most),
+                round_limit=max_rounds,
+                watch=watch or self.watch,
+                recorder=recorder,
+                known=self._known,
+                gathering=self._gathering,
+                record=self.recording,
+                assumable=self._assumable,
+                narrow=answers_alone,
+                by_strips=answers_alone and recorder is None and plain and self.computing == Computing(),
+                later=partial(_watch_of, ref(self)),
+            )
         self.fixpoints[rested.narrow, texts] = rested
         return rested
-
-    def _inferred(
-        self,
-        queries: tuple[Query, ...],
-        max_rounds: int,
-        watch: Watch | None,
-        recorder: Recorder | None,
-        known: Known,
-        gathering: Gathering,
-        *,
-        narrow: bool,
-    ) -> Rested:
-        with collection_paused():
-            from lnnkit.budget import allowed
-            from lnnkit.graph.lifting import add_queries
-            from lnnkit.kb.rested import inferred
-
-        plain = queries == self.theory.checked.queries and self.most is None and max_rounds == ROUND_LIMIT
-        plain = plain and self.computing == Computing()  # only the answers to the program's own queries are needed
-        labelled = bool(self._assumable or self.theory.checked.labels or self.theory.checked.label_tables)
-        return inferred(
-            self.theory,
-            add_queries(self.graph(), queries),
-            self.computing,
-            guard=allowed(self.most),
-            round_limit=max_rounds,
-            watch=watch,
-            recorder=recorder,
-            known=known,
-            gathering=gathering,
-            record=self.recording,
-            assumable=self._assumable,
-            narrow=narrow and not labelled,
-            by_strips=narrow and not labelled and recorder is None and plain,
-            later=partial(_watch_of, ref(self)),
-        )
 
     def _gone_on(self, queries: tuple[Query, ...], source: Continuation) -> Rested | None:
         """The fixpoint continued from that of the session that this one is a copy of, if that is possible."""
