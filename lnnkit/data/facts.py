@@ -243,6 +243,8 @@ def _columns(several: Sequence[Texts], keep: np.ndarray | None) -> tuple[EntityC
     if not several:
         return ()
     names = several[0].names
+    if keep is None and len({id(texts.codes) for texts in several}) == several[0].sharing:
+        return tuple(EntityColumn(texts.codes, names) for texts in several)
     columns = [texts.codes if keep is None else texts.codes[keep] for texts in several]
     used = np.zeros(len(names), bool)
     for codes in columns:

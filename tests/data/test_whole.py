@@ -77,6 +77,12 @@ def test_numbers_are_numbered_by_value(several: list[list[int]]) -> None:
             found, places = united([np.array(each, np.int64) for each in several])
             assert found.tolist() == sorted({number for each in several for number in each})
             assert [[int(found[place]) for place in each] for each in places] == several
+    for column in ([5, 3, 4, 5], [9, 2**31 - 1, -(2**31), 9], [-7, 2, 900, 2**31 - 1]):
+        codes = np.array(column, np.int32)
+        distinct, (places,) = united([codes])
+        assert distinct.tolist() == sorted(set(column))
+        assert places is codes  # in place
+        assert codes.tolist() == [sorted(set(column)).index(number) for number in column]
 
 
 @pytest.mark.parametrize("length", [2**16 - 1, 2**16, 2**16 + 1, 2**17 + 1])

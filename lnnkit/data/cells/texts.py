@@ -25,7 +25,7 @@ _BLOCK = 1 << 16  # numbers at a time: they fit a processor's cache
 
 
 class WholeValues(NamedTuple):
-    """Whole numbers (int64), and for each row the index of its number (int32; -1 in a gap); None: row by
+    """Whole numbers (int32 or int64), and for each row the index of its number (int32; -1 in a gap); None: row by
     row."""
 
     values: np.ndarray
@@ -70,12 +70,16 @@ def whole_floats(column: Column) -> Column:
 
 
 def all_whole(column: pa.Array | pa.ChunkedArray) -> np.ndarray | None:
-    """The numbers (int64) of a column of strings or binary that contains only whole numbers; None for any other."""
-    values, start = np.empty(len(column), np.int64), 0
+    """The numbers of a column of strings or binary that contains only whole numbers, as a new array: int32 if all fit,
+    otherwise int64. None for any other column."""
+    values = np.empty(len(column), np.int32)
+    start = 0
     for chunk in getattr(column, "chunks", [column]):
         numbers = _read(chunk)
         if numbers is None:
             return None
+        if values.dtype == np.int32 and (numbers.min(initial=0) < -(2**31) or numbers.max(initial=0) >= 2**31):
+            values = values.astype(np.int64)
         values[start : start + len(numbers)] = numbers
         start += len(numbers)
     return values
@@ -104,26 +108,35 @@ def _read(texts: pa.Array) -> np.ndarray | None:
 
 
 def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The distinct numbers (int64) of arrays, ascending, and for each array the ranks (int32) of its numbers."""
+    """The distinct numbers of several arrays, ascending (int64), and for each array the ranks (int32) of its numbers.
+    Arrays of int32 are overwritten with theirs: a large column is not copied."""
+    ranks = [array if array.dtype == np.int32 else np.empty(len(array), np.int32) for array in several]
     filled = [array for array in several if len(array)]
     if not filled:
-        return np.empty(0, np.int64), [np.empty(0, np.int32) for _ in several]
+        return np.empty(0, np.int64), ranks
+    if (filled[0][1:] > filled[0][:-1]).all() and all(np.array_equal(array, filled[0]) for array in filled[1:]):
+        distinct = filled[0].astype(np.int64)
+        for out in ranks:
+            out[:] = np.arange(len(out), dtype=np.int32)
+        return distinct, ranks
     low, high = min(int(array.min()) for array in filled), max(int(array.max()) for array in filled)
     if high - low > _SPREAD * sum(map(len, filled)):
-        places, distinct = ranked(numbers(np.concatenate(several)))
-        return view(distinct, np.int64), np.split(places, np.cumsum(list(map(len, several)))[:-1])
-    ranks = [np.empty(len(array), np.int32) for array in several]
+        places, distinct = ranked(numbers(np.concatenate([array.astype(np.int64, copy=False) for array in several])))
+        for out, part in zip(ranks, np.split(places, np.cumsum(list(map(len, several)))[:-1]), strict=True):
+            out[:] = part
+        return view(distinct, np.int64), ranks
+    seen = np.zeros(high - low + 1, bool)
     blocks = [
         (array[start : start + _BLOCK], out[start : start + _BLOCK])
         for array, out in zip(several, ranks, strict=True)
         for start in range(0, len(array), _BLOCK)
     ]
-    seen = np.zeros(high - low + 1, bool)
     for block, _ in blocks:
-        seen[block - low] = True
-    place = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+        seen[np.subtract(block, low, dtype=np.int64)] = True
+    place = None if seen.all() else np.cumsum(seen, dtype=np.int32) - np.int32(1)
     for block, out in blocks:
-        out[:] = place.take(block - low)
+        above = np.subtract(block, low, dtype=np.int64)
+        out[:] = above if place is None else place.take(above)
     return np.flatnonzero(seen) + low, ranks
 
 
@@ -155,11 +168,13 @@ _EXACT_DIGITS = 15  # float64 tells all numbers of so many digits apart
 @dataclass(frozen=True, slots=True)
 class Texts:
     """``codes`` (int32) index ``names``; -1 for an empty or null cell. ``faults`` gives by code the reason why a value
-    is not an entity; such codes come after all names."""
+    is not an entity; such codes come after all names. ``sharing`` columns, without gaps or faults, together use all
+    names; it is 0 if that is not known."""
 
     codes: np.ndarray
     names: Names
     faults: dict[int, str] = field(default_factory=dict)
+    sharing: int = 0
 
 
 def texts_of(column: Column, title: str) -> Texts:
@@ -173,7 +188,7 @@ def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = 
     if known is not None and len(columns) == 1 and not len(known.texts):
         whole = integers(columns[0][0])
         if whole is not None and whole.codes is None and np.array_equal(whole.values, known.numbers):
-            return [Texts(known.ranks, known)]
+            return [Texts(known.ranks, known, {}, 1)]
     read = [_values_of(column, title) for column, title in columns]
     spelled = [texts for texts in read if isinstance(texts, TextValues)]
     distinct, fronts = united([whole.values for whole in read if isinstance(whole, WholeValues)])
@@ -182,7 +197,8 @@ def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = 
         names, faults, (front, *rests) = _named(spelled, names)
         fronts = [renumbered(ranks, front) for ranks in fronts]
     ranks = {WholeValues: iter(fronts), TextValues: iter(rests)}
-    return [Texts(renumbered(part.codes, next(ranks[type(part)])), names, faults) for part in read]
+    sharing = len(columns) if all(part.codes is None for part in read) else 0
+    return [Texts(renumbered(part.codes, next(ranks[type(part)])), names, faults, sharing) for part in read]
 
 
 def _values_of(column: Column, title: str) -> WholeValues | TextValues:
