@@ -256,7 +256,7 @@ def finite(value: float, numeric: Numeric = True) -> float | str | None:
     """The value, or None if JSON has no number for it; a date as ISO text."""
     if not math.isfinite(value):
         return None
-    return date_text(value) if numeric == "date" else value
+    return date_text(value) if numeric == "date" else value + 0.0  # no -0.0
 
 
 def format_bounds(lower: float, upper: float, numeric: Numeric = False) -> str:

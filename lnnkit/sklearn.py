@@ -22,9 +22,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from sklearn.base import BaseEstimator, ClassifierMixin  # pyright: ignore[reportMissingImports]  # an extra
-from sklearn.utils.multiclass import (  # pyright: ignore[reportMissingImports]  # an extra
-    check_classification_targets,
-)
+from sklearn.utils.multiclass import check_classification_targets  # pyright: ignore[reportMissingImports]  # an extra
 from sklearn.utils.validation import (  # pyright: ignore[reportMissingImports]  # an extra
     _check_sample_weight,
     check_consistent_length,
@@ -38,15 +36,7 @@ from lnnkit.formula_regressor import FormulaRegressor as FormulaRegressor
 from lnnkit.kb import KnowledgeBase, loads
 from lnnkit.learn.induction.induced_rule import Induced, declaration, donors, rule_lines, statements, with_values_quoted
 from lnnkit.learn.induction.rule_induction import Clock, Limits, induce
-from lnnkit.learn.induction.table_literals import (
-    LabelledTable,
-    TableColumn,
-    as_fitted,
-    columns_of,
-    in_order,
-    missing,
-    without_rows,
-)
+from lnnkit.learn.induction.table_literals import LabelledTable, TableColumn, columns_of, in_order
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string
@@ -120,7 +110,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         self._positive = self._place_of_positive()
         self.positive_ = None if self._positive is None else self.classes_[self._positive]
-        self._columns = list(map(without_rows, columns))
+        self._columns = [column.without_rows() for column in columns]
         if self.rules is not None:
             self._fit_rules(columns, codes)
         else:
@@ -243,7 +233,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     def _read(self, X: Any) -> list[TableColumn]:
         """The columns of rows to be predicted, of the kinds that they had in training."""
         columns = self._columns_of(X, reset=False)
-        return [as_fitted(column, trained) for column, trained in zip(columns, self._columns, strict=True)]
+        return [column.as_fitted(trained) for column, trained in zip(columns, self._columns, strict=True)]
 
     def _induce(self, columns: list[TableColumn], codes: np.ndarray, weight: np.ndarray) -> None:
         columns, codes, weight = in_order(columns, codes, weight)
@@ -361,7 +351,7 @@ def _folded(value: Any) -> str:
 
 def _tell(kb: KnowledgeBase, column: TableColumn, trained: TableColumn) -> None:
     """The cells of a column as facts; a truth value or a category that is missing may be any that training had."""
-    rows, unknown = np.array(_ids(len(column.values)), object), missing(column)
+    rows, unknown = np.array(_ids(len(column.values)), object), column.missing
     if not unknown.all():
         name = "truth" if column.kind == "truth" else "value"
         kb.tell(column.name, {"row": rows[~unknown].tolist(), name: column.values[~unknown].tolist()})

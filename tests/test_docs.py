@@ -12,7 +12,7 @@ import lnnkit
 from lnnkit.check.weights import RELATION_ATTRIBUTES, UNIT_ATTRIBUTES
 from lnnkit.cli import main
 from lnnkit.syntax import ast
-from lnnkit.syntax.identifiers import CALENDAR_UNITS, UNITS
+from lnnkit.syntax.identifiers import OPERATION_OF
 from tests.pages import ROOT, run_page
 
 DOCS = ROOT / "docs"
@@ -50,7 +50,7 @@ def terminals() -> dict[str, str]:
 
 def words_and_symbols() -> set[str]:
     """What the grammar spells: keywords, words of formulas, functions, units and symbols, but brackets and the like."""
-    named = {"STRING", "NUMBER", "LEARNABLE", "NAME", "ENTITY", "COMPARE", "MINUS", "COLON", "UNIT", "ISO"}
+    named = {"STRING", "NUMBER", "LEARNABLE", "NAME", "ENTITY", "COMPARE", "MINUS", "COLON", "FUNCTION", "ISO"}
     found = {
         ">",
         "<",
@@ -63,11 +63,10 @@ def words_and_symbols() -> set[str]:
         "≠",
         "<?>",
         "-",
-        *UNITS,
-        *CALENDAR_UNITS,
+        *OPERATION_OF,
         "date",
         "days",
-    }  # COMPARE, MINUS and UNIT are too tangled to take apart
+    }  # COMPARE, MINUS and FUNCTION are too tangled to take apart
     for name, text in terminals().items():
         if name in named:
             continue

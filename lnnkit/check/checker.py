@@ -13,15 +13,15 @@ from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import cast
 
-from lnnkit.check.date_findings import dates, today_fact
-from lnnkit.check.date_terms import is_dated, with_dated_parameters
+from lnnkit.check.date_terms import dates, numeric_kind, today_fact, with_dated_parameters
 from lnnkit.check.entity_names import asked, clashes, entities, suspects
 from lnnkit.check.findings import nearest
-from lnnkit.check.kinds import compares_numbers, is_numeric, kinds
+from lnnkit.check.kinds import compares_numbers, kinds
 from lnnkit.check.learnables import (
     UNEVALUATED,
     in_assertion,
     in_formula,
+    initial_values,
     learnables,
     starting_values,
     stated,
@@ -189,8 +189,7 @@ def check_query(
 def _learned(checked: CheckedProgram) -> dict[str, float | None]:
     """The names of the program's learnable values, with their initial values."""
     items = [item for assertion in checked.assertions for item in in_assertion(assertion)]
-    starts = {item.name: float(item.initial) for item in items if item.name is not None and item.initial is not None}
-    return {item.name: None for item in items if item.name is not None} | starts
+    return {item.name: None for item in items if item.name is not None} | initial_values(items)
 
 
 def check_facts(
@@ -284,8 +283,8 @@ def _standing(
 def query(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> Query:
     """The checked query; ``starts`` are the initial values of learnable ones."""
     span = formula.statement.span
-    numeric = is_numeric(formula.root, symbols, {}) and ("date" if is_dated(formula.root, symbols.dates) else True)
     text = re.sub(r"^\s*query\s+", "", span.text).strip()
+    numeric = numeric_kind(formula.root, symbols.declared)
     return Query(_resolved(formula, symbols, starts), text, formula.logic, span, numeric)
 
 

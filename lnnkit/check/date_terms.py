@@ -1,71 +1,36 @@
 """Which terms are dates: a date is a number of days, so what is computed with it is arithmetic; the days between two
-dates are a number. It is known from declarations and literals. Also `years` and `months` of two bare names, which parse
-as atoms."""
+dates are a number. It is known from declarations and literals.
+
+Findings about dates: two dates are not added, a date is compared with a date, functions of numbers take none; and about
+`today`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, cast
+from datetime import date
+from itertools import pairwise
+from typing import Literal, cast
 
-from lnnkit.check.walk import children, nodes, transform, visits
+from lnnkit.check.findings import error, short, signature, warning
+from lnnkit.check.program import CheckedProgram, Predicate, may_have_fraction
+from lnnkit.check.symbols import Symbols
+from lnnkit.check.walk import children, nodes, transform
 from lnnkit.syntax import ast
-from lnnkit.syntax.dates import Numeric
-from lnnkit.syntax.identifiers import CALENDAR_UNITS
+from lnnkit.syntax.dates import NO_DATE, Numeric, date_text, days_of
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.identifiers import CALENDAR, OPERATION_OF, TIMED
+from lnnkit.syntax.span import Source, Span
 
-if TYPE_CHECKING:
-    from lnnkit.check.program import Predicate
-
-UNITS_WORDS = re.compile(rf"\b(?:{'|'.join(sorted(CALENDAR_UNITS))})\b")
+TODAY = "today"
+GIVEN_TODAY = "--today"
+EXAMPLE = "2024-01-15"
+_WORDS = re.compile(rf"\b(?:date|{'|'.join(CALENDAR)})\b")
+_DAYS = 'the days from one date to another are a number: `{} - date "1970-01-01"`'
 
 TermKind = Literal["date", "number", "any"]
 """Of a term: ``any`` where a number is learned, or nothing is known."""
-
-
-def with_calendar_units(
-    statements: Sequence[ast.Statement], declared: Mapping[str, Predicate]
-) -> Sequence[ast.Statement]:
-    """The statements, with `years(hired, today)` as a unit of two numbers where the name is that of no predicate."""
-    sources = {id(statement.span.source): statement.span.source.text for statement in statements}
-    if not any(map(UNITS_WORDS.search, sources.values())):
-        return statements
-    met: dict[int, list[ast.Atom]] = {}
-    taken = {*declared}
-    for place, given in enumerate(statements):
-        match given:
-            case ast.PredicateStatement() | ast.NumberStatement() | ast.LoadStatement() | ast.LabelTableStatement():
-                taken.add(given.name)
-            case ast.FactStatement() | ast.LabelStatement():
-                taken.add(given.atom.name)
-            case ast.RuleStatement() | ast.AxiomStatement() | ast.QueryStatement():
-                query = isinstance(given, ast.QueryStatement)
-                for visit in visits(given.formula, "query" if query else "formula"):
-                    atom = visit.node
-                    if isinstance(atom, ast.Atom) and atom.name in CALENDAR_UNITS and len(atom.arguments) > 1:
-                        met.setdefault(place, []).append(atom)
-                        taken.update([atom.name] if visit.role == "formula" else [])
-            case _:
-                pass
-    if taken >= CALENDAR_UNITS or not met:
-        return statements
-    changed = list(statements)
-    for place, atoms in met.items():
-        units = {id(atom): _unit(atom) for atom in atoms if atom.name not in taken}
-        statement = cast("ast.FormulaStatement", statements[place])
-        formula = transform(statement.formula, lambda node, units=units: units.get(id(node), node))
-        changed[place] = replace(statement, formula=formula)
-    return changed
-
-
-def _unit(atom: ast.Atom) -> ast.Unit:
-    operands = tuple(
-        ast.Entity(argument.text, span=argument.span)
-        if isinstance(argument, ast.Constant) and argument.quoted
-        else ast.Atom(argument.name if isinstance(argument, ast.Variable) else argument.text, span=argument.span)
-        for argument in atom.arguments
-    )
-    return ast.Unit(cast("Literal['years', 'months']", atom.name), operands, span=atom.span)
 
 
 def term_kinds(
@@ -135,3 +100,161 @@ def with_dated_parameters(root: ast.Expression, dates: Collection[str]) -> ast.E
         return replace(node, unit="date") if isinstance(node, ast.Learnable) and id(node) in learned else node
 
     return transform(root, change) if learned else root
+
+
+def operation_of(call: ast.Function, program: CheckedProgram) -> str:
+    """The operation of a function. That of `years` and `months` depends on whether some of the dates have a time of
+    day: no statement says whether they are days, and a missing one is taken for one of the kind that its column has."""
+    if call.name in CALENDAR and any(may_have_fraction(node, program.timed) for node in nodes(call)):
+        return TIMED + call.name
+    return OPERATION_OF[call.name]
+
+
+# --- findings ---------------------------------------------------------------------------------------------------------
+
+
+def dates(symbols: Symbols) -> Iterator[Diagnostic]:
+    sources = {id(entry.statement.span.source): entry.statement.span.source for entry in symbols.entries}
+    yield from _given_today(symbols)
+    if not symbols.dates and not any(_WORDS.search(source.text) for source in sources.values()):
+        return
+    for formula in symbols.formulas:
+        kinds = term_kinds(formula.root, symbols.dates, symbols.numbers)
+        kept = formula.nodes(ast.Comparison, ast.Arithmetic, ast.Negate, ast.Function, ast.Aggregate)
+        for node in reversed(list(kept)):  # operands before their parents
+            finding = _misused(node, [kinds[id(child)] for child in children(node)])
+            if finding is not None:
+                yield finding
+                break
+    yield from _unknown_today(symbols)
+
+
+def _misused(node: ast.Expression, kinds: Sequence[TermKind]) -> Diagnostic | None:
+    """What is wrong with a node, given the kinds of its operands."""
+    first = next((child for child, kind in zip(children(node), kinds, strict=True) if kind == "date"), None)
+    match node:
+        case ast.Comparison(operands):
+            for (left, kind), (right, other) in pairwise(zip(operands, kinds, strict=True)):
+                if {kind, other} == {"date", "number"} and not isinstance(
+                    left if other == "date" else right, ast.Entity
+                ):
+                    day, number = (left, right) if kind == "date" else (right, left)
+                    message = f"`{short(day)}` is a date, compared with the number `{short(number)}`"
+                    return error("date-and-number", number.span, message, _instead(day, number))
+        case ast.Function("years" | "months" as name):
+            other = next((c for c, kind in zip(children(node), kinds, strict=True) if kind == "number"), None)
+            hint = f"write `{name}(born(X), {TODAY})`"
+            if len(kinds) != 2:
+                count = f"{len(kinds)} term{'' if len(kinds) == 1 else 's'}"
+                return error("date-and-number", node.span, f"`{name}` is of two dates, and here of {count}", hint)
+            if other is not None and not isinstance(other, ast.Entity):
+                message = f"`{name}` is of two dates, and `{short(other)}` is a number"
+                hint += f"; what holds dates is declared `date`, not `number`: {_declared(other)}"
+                return error("date-and-number", other.span, message, hint)
+        case ast.Arithmetic("+", left, right) if kinds.count("date") == 2:
+            middle = f"{short(left)} + ({short(right)} - {short(left)}) / 2"
+            hint = f"add days, `{short(left)} + 30 days`; the middle of two dates is `{middle}`"
+            return error("date-arithmetic", node.span, "two dates cannot be added", hint)
+        case ast.Arithmetic("-", left, right) if tuple(kinds) == ("number", "date"):
+            message = f"the date `{short(right)}` is subtracted from the number `{short(left)}`"
+            return error("date-arithmetic", node.span, message, f"write `{short(right)} - {short(left)}`")
+        case ast.Arithmetic("*" | "/" | "^" as sign) if first is not None:
+            message = f"`{sign}` is of numbers, and `{short(first)}` is a date"
+            return error("date-arithmetic", node.span, message, _DAYS.format(short(first)))
+        case ast.Function("min" | "max") if "number" not in kinds:
+            return None
+        case ast.Negate() | ast.Function() if first is not None:
+            what = "`-`" if isinstance(node, ast.Negate) else f"`{node.name}`"
+            message = f"{what} is of a number, and `{short(first)}` is a date"
+            return error("date-arithmetic", node.span, message, _DAYS.format(short(first)))
+        case ast.Aggregate("sum") if first is not None:
+            message = f"a `sum` is of numbers, and `{short(first)}` is a date"
+            hint = "write `min`, `max` or `mean` of dates, or sum the days between two"
+            return error("date-arithmetic", node.span, message, hint)
+        case _:
+            return None
+    return None
+
+
+def _instead(day: ast.Expression, number: ast.Expression) -> str:
+    """What to write for the number that a date is compared with."""
+    if isinstance(number, ast.Number | ast.Learnable) and number.start is not None and number.unit is None:
+        return f"write `{as_date(number)}`; days are compared with days: `{short(day)} - {TODAY} > 30`"
+    if isinstance(number, ast.Atom):
+        return f"compare two dates; what holds dates is declared `date`: {_declared(number)}"
+    return "compare two dates, or the days between two dates with a number"
+
+
+def as_date(written: ast.Value) -> str:
+    """The date that a number stands for, as the language has it: a year, or days from 1970."""
+    value, example = written.start or 0, written.unit == "days"
+    year = isinstance(value, int) and 1000 <= value <= 2999
+    date = f'date "{EXAMPLE if example else f"{value}-01-01" if year else date_text(value)}"'
+    if isinstance(written, ast.Number):
+        return date
+    return f"?{date}" if written.name is None else f"?{written.name}={date}"
+
+
+def _declared(term: ast.Expression) -> str:
+    if not isinstance(term, ast.Atom):
+        return "`date born(person)`"
+    return f"`date {signature(term.name, len(term.arguments))}`"
+
+
+def today_fact(today: str | date) -> ast.FactStatement:
+    """The fact that states which date `today` is. Raises ``ValueError`` for a text that is no date."""
+    text = today.isoformat() if isinstance(today, date) else str(today)
+    days = days_of(text)
+    if days is None:
+        raise ValueError(f"{text!r} is not a date; {NO_DATE}")
+    source = Source(GIVEN_TODAY, f'fact {TODAY} = date "{date_text(days)}"')
+    span = Span(source, 0, len(source.text))
+    value = ast.Number(days, "date", span=span)
+    return ast.FactStatement(
+        ast.Atom(TODAY, span=span), bounds=ast.Bounds(value, value, exact=True, span=span), span=span
+    )
+
+
+def _given_today(symbols: Symbols) -> Iterator[Diagnostic]:
+    """Errors for a date of `today` that is given beside the program, which does not declare it, or states another."""
+    stated = [s for s in symbols.statements(ast.FactStatement) if s.atom.name == TODAY and s.bounds is not None]
+    given = [statement for statement in stated if statement.span.source.path == GIVEN_TODAY]
+    if given and TODAY not in symbols.dates:
+        yield error(
+            "undeclared-today", given[0].span, f"the program has no date `{TODAY}`", f"declare it: `date {TODAY}`"
+        )
+    for other in stated if given else ():
+        if other.bounds != given[0].bounds:
+            message = f"`{TODAY}` is stated here, and given otherwise: {given[0].span.text}"
+            yield error("two-todays", other.span, message, f"take this fact out, or leave `{GIVEN_TODAY}` out")
+
+
+def _unknown_today(symbols: Symbols) -> Iterator[Diagnostic]:
+    """A warning where no fact says which date `today` is."""
+    known = symbols.program
+    stated = [statement.atom.name for _, statement in symbols.stated()]
+    stated += [table.predicate for table in symbols.tables]
+    if known is not None:
+        stated += [fact.predicate for fact in known.facts]
+        stated += [atom.name for assertion in known.assertions for atom in _dates_of(assertion.formula)]
+    if TODAY not in symbols.dates or TODAY in stated:
+        return
+    for formula in symbols.formulas:
+        if any(
+            isinstance(n, ast.Comparison) and n.operators == ("=",) and _names(n.operands) for n in nodes(formula.root)
+        ):
+            return
+    for formula in symbols.formulas:
+        if use := next((atom for atom in formula.nodes(ast.Atom) if atom.name == TODAY), None):
+            message = f"no fact says which date `{TODAY}` is, and the clock is not read"
+            hint = f'run it with `--today 2026-11-29`, or state it: `fact {TODAY} = date "2026-11-29"`'
+            yield warning("unknown-today", use.span, message, hint)
+            return
+
+
+def _names(operands: Sequence[ast.Expression]) -> bool:
+    return any(isinstance(side, ast.Atom) and side.name == TODAY for side in operands)
+
+
+def _dates_of(formula: object) -> Iterator[ast.Atom]:
+    return (n for n in nodes(cast("ast.Expression", formula)) if isinstance(n, ast.Atom) and n.name == TODAY)

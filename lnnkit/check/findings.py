@@ -64,6 +64,12 @@ def name_span(atom: ast.Atom) -> Span:
     return Span(atom.span.source, atom.span.start, atom.span.start + width)
 
 
+def short(node: ast.Node) -> str:
+    """The text of a node, shortened for a message."""
+    text = node.span.on_one_line
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
 def signature(name: str, arity: int | None) -> str:
     """The signature of a predicate or number with this many arguments, without its keyword."""
     return f"{format_predicate(name)}({', '.join(['entity'] * arity)})" if arity else format_predicate(name)

@@ -15,7 +15,7 @@ from typing import Literal
 
 from lnnkit.check.date_terms import is_dated
 from lnnkit.check.entity_names import known
-from lnnkit.check.findings import did_you_mean, error, name_span, nearest, signature
+from lnnkit.check.findings import did_you_mean, error, name_span, nearest, short, signature
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import Scope, Visit, nodes
 from lnnkit.data.numerals import TRUTHS
@@ -93,9 +93,9 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
         case ast.Arithmetic("^", ast.Atom() as base, ast.Number() as exponent) if not may_be_numeric(
             base, symbols, visit.scope
         ):  # in other languages `P(X)^2` weighs a rule
-            message = f"`^` is the power of numbers, but the base of `{_short(node)}` is not a number"
+            message = f"`^` is the power of numbers, but the base of `{short(node)}` is not a number"
             hint = "an operand's weight is `@2`, a statement's truth `in [0.8, 1]`"
-            return error("truth-as-number", span, message, f"leave out `^{_short(exponent)}`; {hint}")
+            return error("truth-as-number", span, message, f"leave out `^{short(exponent)}`; {hint}")
         case ast.Negate() if span.source.text[span.start - 1 : span.start + 1] == "|-":  # parsed as `P(X) | -Q(X)`
             turnstile = Span(span.source, span.start - 1, span.start + 1)
             return error("broken-arrow", turnstile, "`|-` is not an operator", "write `->`")
@@ -104,14 +104,14 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
             atoms = (leaf for leaf in outside if isinstance(leaf, ast.Atom))
             if truth := next((atom for atom in atoms if _is_truth(atom, visit, symbols)), None):
                 return _arithmetic_on_truth(node, truth)
-            return None if visit.role == "query" else _not_a_formula(span, _short(node), _comparing(visit, symbols))
+            return None if visit.role == "query" else _not_a_formula(span, short(node), _comparing(visit, symbols))
         case ast.Aggregate():
-            hint, inner = f"compare it: `({_short(node)}) > 0`", node.operands[-1]
+            hint, inner = f"compare it: `({short(node)}) > 0`", node.operands[-1]
             atoms = (
                 inner.operands if isinstance(inner, ast.Comparison) else ()
             )  # `(count Y: P(Y) > 1)` is reported there
             within = any(isinstance(atom, ast.Atom) and _is_truth(atom, visit, symbols) for atom in atoms)
-            return None if visit.role == "query" or within else _not_a_formula(span, _short(node), hint)
+            return None if visit.role == "query" or within else _not_a_formula(span, short(node), hint)
         case ast.Atom() if node.name in symbols.numbers and visit.role == "formula" and node.name not in visit.scope:
             return _not_a_formula(name_span(node), node.name, _comparing(visit, symbols))
     return None
@@ -128,11 +128,11 @@ def _comparing(visit: Visit, symbols: Symbols) -> str:
         source, other = node.span.source.text, parent.consequent
         first = other.antecedent if isinstance(other, ast.Implies) else other
         if source[node.span.end : other.span.start].strip() in ("=>", "⇒"):
-            return f"`=>` is implication; at least is `>=`: `{_short(node)} >= {_short(first)}`"
+            return f"`=>` is implication; at least is `>=`: `{short(node)} >= {short(first)}`"
     if isinstance(node, ast.Negate) and isinstance(node.operand, ast.Atom):
-        return f"a negation is `~{_short(node.operand)}`; a number is compared: `{_short(node)} > 0`"
+        return f"a negation is `~{short(node.operand)}`; a number is compared: `{short(node)} > 0`"
     threshold = 'date "2024-01-15"' if is_dated(node, symbols.dates) else "0"
-    return f"compare it: `{_short(node)} > {threshold}`"
+    return f"compare it: `{short(node)} > {threshold}`"
 
 
 _WORDS = {
@@ -162,7 +162,7 @@ def _weights(node: ast.Expression) -> str | None:
             case ast.Arithmetic(operator="+", left=left, right=right):
                 stack += [right, left]
             case ast.Arithmetic(operator="*", left=ast.Number() as weight, right=ast.Atom() as atom):
-                terms.append(f"{_short(atom)}@{weight.span.text}")
+                terms.append(f"{short(atom)}@{weight.span.text}")
             case _:
                 return None
     return f"weights follow their operands: write `({' & '.join(terms)})`" if len(terms) > 1 else None
@@ -182,9 +182,7 @@ def _as_term(visit: Visit, symbols: Symbols) -> Diagnostic | None:
         if not isinstance(visit.parent, ast.Aggregate):
             return _truth_as_number(node)
         kind, bound = visit.parent.name, ", ".join(variable.name for variable in visit.parent.variables)
-        hint = (
-            f"write `{kind} {bound}: NUMBER where {_short(node)}`, or `count {bound}: {_short(node)}` of what is true"
-        )
+        hint = f"write `{kind} {bound}: NUMBER where {short(node)}`, or `count {bound}: {short(node)}` of what is true"
         return error("aggregate", node.span, f"a `{kind}` is of a number", hint)
     if not node.arguments and symbols.bare_kind(node, visit.scope) == "variable":
         message = f"`{node.name}` is a variable for entities, and arithmetic is on numbers"
@@ -219,7 +217,7 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
 
 
 def _truth_as_number(node: ast.Expression) -> Diagnostic:
-    shown, span, hint = _short(node), node.span, "bounds are written `in [l, u]` after a statement"
+    shown, span, hint = short(node), node.span, "bounds are written `in [l, u]` after a statement"
     if isinstance(node, ast.Atom):
         shown, span = node.name, name_span(node)
         hint += f"; a number is declared: `number {_signature(node)}`"
@@ -235,14 +233,14 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
     equalities = all(operator in ("=", "!=") for operator in node.operators)
     if "truth" in kinds:
         if isinstance(visit.parent, ast.Aggregate):
-            begun, close = visit.parent.span.on_one_line, len(_short(node)) - len(_short(node.operands[0]))
+            begun, close = visit.parent.span.on_one_line, len(short(node)) - len(short(node.operands[0]))
             whole = (
-                f"({begun[:-close]}) {begun[-close:].strip()}" if begun.endswith(_short(node)) else "(count Y: ...) > 1"
+                f"({begun[:-close]}) {begun[-close:].strip()}" if begun.endswith(short(node)) else "(count Y: ...) > 1"
             )
             return error("aggregate", node.span, "the comparison is within the aggregate", f"write `{whole}`")
         if equalities and all(kind in ("truth", "unknown") for kind in kinds):
             sign, word = ("<->", "the same truth") if node.operators[0] == "=" else ("xor", "opposite truths")
-            left, right = (_short(operand) for operand in node.operands[:2])
+            left, right = (short(operand) for operand in node.operands[:2])
             message = f"`{left}` and `{right}` are formulas, and `{node.operators[0]}` compares numbers or entities"
             return error("proposition-equality", node.span, message, f"for {word} write `{left} {sign} {right}`")
         finding = _truth_in_words(node) or _attribute(node)
@@ -258,7 +256,7 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
             entity, number = (left[0], right[0]) if left[1] == "entity" else (right[0], left[0])
             return _mixed(entity, number, visit, formula, symbols)
         if left[1] == "entity" and operator not in ("=", "!="):
-            message = f"`{operator}` compares numbers, but `{_short(left[0])}` and `{_short(right[0])}` are entities"
+            message = f"`{operator}` compares numbers, but `{short(left[0])}` and `{short(right[0])}` are entities"
             hint = "entities are compared with `=` and `!=`; compare a number of each: `age(X) > age(Y)`"
             return error("entity-order", node.span, message, hint)
     return None
@@ -280,7 +278,7 @@ def _asked_truth(node: ast.Comparison, formula: Formula) -> Diagnostic | None:
     match node.operands:
         case (ast.Atom() as atom, ast.Number()) if formula.kind == "query":
             message = f"`{atom.name}` has a degree of truth, which a query asks for but cannot compare"
-            hint = f"ask for `{_short(atom)}`: its answers have bounds; `--only true,likely_true` leaves out the others"
+            hint = f"ask for `{short(atom)}`: its answers have bounds; `--only true,likely_true` leaves out the others"
             return error("truth-as-number", name_span(atom), message, hint)
     return None
 
@@ -293,7 +291,7 @@ def _truth_in_words(node: ast.Comparison) -> Diagnostic | None:
             if truth is None:
                 return None
             message = f"`{atom.name}` is true or false to a degree, and has no value `{value.span.text}`"
-            hint = f"write `{'' if bool(truth) == (operator == '=') else '~'}{_short(atom)}`"
+            hint = f"write `{'' if bool(truth) == (operator == '=') else '~'}{short(atom)}`"
             return error("truth-as-number", node.span, message, hint)
     return None
 
@@ -342,9 +340,9 @@ def _mixed(
     if isinstance(entity, ast.Atom) and constant and not known(symbols, [entity.name]):
         return _unknown_number(entity, symbols)
     what = "the variable" if isinstance(entity, ast.Atom) and not constant else "the entity"
-    message = f"{what} `{_short(entity)}` is compared with the number `{_short(number)}`"
+    message = f"{what} `{short(entity)}` is compared with the number `{short(number)}`"
     quoted = entity.text if isinstance(entity, ast.Entity) else ""
-    if _short(entity).lower() in NULLS:
+    if short(entity).lower() in NULLS:
         hint = "leave it out: a comparison with an unknown number is unknown anyway"
         return error("no-null", entity.span, "there is no null: whatever is not stated is unknown", hint)
     if re.fullmatch(r"-?\d+(?:\.\d+)?", quoted):
@@ -357,11 +355,11 @@ def _mixed(
         given = f"declare `number {_signature(applied)}`, give `{fact}`"
         hint = f"a number cannot be an argument: {given}, compare `{format_expression(applied)}`"
     elif isinstance(number, ast.Number):
-        name = _short(entity)
-        hint = f'quote an entity of that name: `"{_short(number)}"`; a number of `{name}` is applied: `age({name})`'
+        name = short(entity)
+        hint = f'quote an entity of that name: `"{short(number)}"`; a number of `{name}` is applied: `age({name})`'
     elif isinstance(number, ast.Atom) and number.arguments:
-        other = f"{format_predicate(number.name)}({_short(entity)})"
-        hint = "compare two numbers" + (f", as `{other}`" if other != _short(number) else "") + ", or two entities"
+        other = f"{format_predicate(number.name)}({short(entity)})"
+        hint = "compare two numbers" + (f", as `{other}`" if other != short(number) else "") + ", or two entities"
     else:
         hint = "compare two numbers, or two entities"
     return error("mixed-comparison", entity.span, message, hint)
@@ -377,9 +375,3 @@ def _holder(entity: ast.Expression, formula: Formula) -> ast.Atom | None:
 
 def _signature(atom: ast.Atom) -> str:
     return signature(atom.name, len(atom.arguments))
-
-
-def _short(node: ast.Expression) -> str:
-    """The text of a node, shortened for a message."""
-    text = node.span.on_one_line
-    return text if len(text) <= 40 else text[:37] + "..."

@@ -81,12 +81,12 @@ def in_formula(formula: Formula) -> Iterator[ast.Learnable]:
 def starting_values(symbols: Symbols) -> dict[str, float]:
     """The initial value of each name for which some rule gives one."""
     known = {name: start for name, start in symbols.learned.items() if start is not None}
-    return known | {
-        item.name: float(item.initial)
-        for formula in symbols.formulas
-        for item in in_formula(formula)
-        if item.name is not None and item.initial is not None
-    }
+    return known | initial_values(item for formula in symbols.formulas for item in in_formula(formula))
+
+
+def initial_values(items: Iterable[ast.Learnable]) -> dict[str, float]:
+    """The initial value of each name for which some occurrence gives one."""
+    return {item.name: float(item.initial) for item in items if item.name is not None and item.initial is not None}
 
 
 def in_assertion(assertion: Assertion) -> Iterator[ast.Learnable]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast
@@ -136,6 +136,28 @@ class CheckedProgram:
     logic: ast.LogicName = ast.DEFAULT_LOGIC  # the logic of the main file, and of queries that are asked later
     unevaluated: tuple[Diagnostic, ...] = field(default=())  # why it cannot be run, though nothing in it is wrong
     suspects: tuple[Span, ...] = ()  # free variables whose names could be those of entities that are told later
+    read_later: Mapping[str, bool] = field(default_factory=dict)  # numbers of rows, and whether some have a fraction
+
+    def is_number(self, name: str) -> bool:
+        """Whether a name is that of a number."""
+        known = self.predicates.get(name)
+        return known is not None and bool(known.numeric)
+
+    @cached_property
+    def timed(self) -> frozenset[str]:
+        """The numbers that may have a fraction, of a date a time of day: some fact or table has one, or none is about
+        the number, and an equation may give it one."""
+        timed = {name for name, some in self.read_later.items() if some}
+        timed |= set(filter(self.is_number, fractional(self.facts, self.tables)))
+        stated = {given.predicate for given in (*self.facts, *self.tables)} | self.read_later.keys()
+        every = (node for assertion in self.assertions for node in nodes(cast("ast.Expression", assertion.formula)))
+        equations = [[*nodes(node)] for node in every if isinstance(node, ast.Comparison) and "=" in node.operators]
+        while True:
+            told = [parts for parts in equations if any(may_have_fraction(part, timed) for part in parts)]
+            more = {part.name for parts in told for part in parts if isinstance(part, ast.Atom)} - stated - timed
+            if not more:
+                return frozenset(timed)
+            timed |= more
 
     @cached_property
     def today(self) -> str | None:
@@ -170,6 +192,29 @@ class CheckedProgram:
         for names in {id(table.names): table.names for table in self.tables}.values():
             entities.update(names.starting(prefix, most))
         return sorted(entities)[:most]
+
+
+def may_have_fraction(node: ast.Expression, timed: Collection[str]) -> bool:
+    """Whether a node of a term may have a fraction where its operands have none."""
+    match node:
+        case ast.Atom(name):
+            return name in timed
+        case ast.Number(value):
+            return value % 1 > 0
+        case ast.Arithmetic(sign):
+            return sign in ("/", "^")
+        case ast.Function(name):
+            return name in ("sqrt", "exp", "log", "sin", "cos")
+        case ast.Aggregate(name):
+            return name == "mean"
+    return isinstance(node, ast.Learnable | ast.Unit | ast.UnknownFunction)
+
+
+def fractional(facts: Sequence[Fact], tables: Sequence[FactTable]) -> set[str]:
+    """The names of which some value has a fraction."""
+    found = {fact.predicate for fact in facts if fact.lower % 1 > 0 or fact.upper % 1 > 0}
+    ends = ((table.predicate, end) for table in tables for end in (table.lower, table.upper))
+    return found.union(name for name, end in ends if name not in found and (end.round() != end).any())
 
 
 def named_entities(formula: ast.Expression | SameEntity) -> Iterator[tuple[str | None, int, str]]:

@@ -14,9 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-from lnnkit.check.date_terms import with_calendar_units
 from lnnkit.check.findings import find, name_span
 from lnnkit.check.program import CheckedProgram, Fact, Predicate
 from lnnkit.check.walk import Scope, Visit, free_variables, nodes, proposition, strip_foralls, transform, visits
@@ -198,10 +197,6 @@ def ends(bounds: ast.Bounds | None) -> tuple[ast.Learnable | float, ast.Learnabl
 def gather(entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = None) -> Symbols:
     """Index a program; ``declared`` holds what is already known (the program that a query is about)."""
     declared = dict(declared or {})
-    statements = [entry.statement for entry in entries]
-    changed = with_calendar_units(statements, declared)
-    if changed is not statements:
-        entries = [replace(entry, statement=each) for entry, each in zip(entries, changed, strict=True)]
     uses: defaultdict[str, list[SymbolUse]] = defaultdict(list)
     formulas: list[Formula] = []
     for entry in entries:
@@ -245,24 +240,22 @@ def _with_named(
 ) -> list[Formula]:
     """The formulas with ``log(X)`` as an atom where a truth is asked for, where the program has a number ``log``, and
     in a query where it has any ``log``."""
-    calls: dict[int, list[Visit]] = {}
-    for formula in formulas:
-        called = [visit for visit in formula.visits if isinstance(visit.node, ast.Function)]
-        if called := [visit for visit in called if cast("ast.Function", visit.node).name in NAMEABLE]:
-            calls[id(formula)] = called
-    if not calls:
+    calls = [
+        [(v.node, v) for v in formula.visits if isinstance(v.node, ast.Function) and v.node.name in NAMEABLE]
+        for formula in formulas
+    ]
+    if not any(calls):
         return [*formulas]
     numbers = {name for name, predicate in declared.items() if predicate.numeric}
-    truths = {cast("ast.Function", v.node).name for visits in calls.values() for v in visits if v.role == "formula"}
-    return [
-        _with_atoms(formula, calls.get(id(formula), ()), numbers, {*declared, *uses, *truths}) for formula in formulas
-    ]
+    known = {*declared, *uses} | {node.name for called in calls for node, visit in called if visit.role == "formula"}
+    return [_with_atoms(*pair, numbers, known) for pair in zip(formulas, calls, strict=True)]
 
 
-def _with_atoms(formula: Formula, calls: Sequence[Visit], numbers: Set[str], known: Set[str]) -> Formula:
+def _with_atoms(
+    formula: Formula, calls: Sequence[tuple[ast.Function, Visit]], numbers: Set[str], known: Set[str]
+) -> Formula:
     atoms: dict[int, ast.Expression] = {}
-    for visit in calls:
-        node = cast("ast.Function", visit.node)
+    for node, visit in calls:
         named = visit.role == "formula" or node.name in (known if visit.role == "query" else numbers)
         if named and (atom := _as_atom(node, visit.scope)) is not None:
             atoms[id(node)] = atom

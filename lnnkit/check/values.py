@@ -8,7 +8,7 @@ import operator
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from lnnkit.check.date_findings import GIVEN_TODAY, as_date
+from lnnkit.check.date_terms import GIVEN_TODAY, as_date
 from lnnkit.check.findings import error, find, signature, warning
 from lnnkit.check.program import Predicate
 from lnnkit.check.symbols import Formula, Symbols
@@ -16,7 +16,7 @@ from lnnkit.check.walk import children, nodes
 from lnnkit.data.names import whole
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.identifiers import AGGREGATES, CALENDAR_UNITS
+from lnnkit.syntax.identifiers import AGGREGATES, CALENDAR
 from lnnkit.syntax.printer import format_predicate
 
 EXACT = 2**53  # from here on float64 skips whole numbers
@@ -69,8 +69,7 @@ def _constant(node: ast.Comparison) -> Iterator[Diagnostic]:
     for left, right in pairwise(node.operands):
         if not all(isinstance(side, ast.NumericNode) and not mentions_numbers(side) for side in (left, right)):
             continue
-        units = (part for side in (left, right) for part in nodes(side) if isinstance(part, ast.Unit))
-        unit = any(part.name not in CALENDAR_UNITS for part in units)
+        unit = any(isinstance(part, ast.Unit) for side in (left, right) for part in nodes(side))
         both = f"`{left.span.on_one_line}` and `{right.span.on_one_line}` are constants"
         if node.attributes or "<?>" in node.operators or unit:
             message = f"{both}, so there is nothing to soften or to learn"
@@ -116,7 +115,7 @@ _OF_SEVERAL = {
 
 def _miscounted(node: ast.Function) -> Iterator[Diagnostic]:
     """Findings about a function with a wrong number of operands."""
-    if len(node.operands) > 1 and node.name not in AGGREGATES:
+    if len(node.operands) > 1 and node.name not in AGGREGATES.union(CALENDAR):
         hint = _OF_SEVERAL.get(node.name, f"write `{node.name}({node.operands[0].span.on_one_line})`")
         message = f"`{node.name}` takes one number, and here are {len(node.operands)}"
         yield error("operand-count", node.span, message, hint)

@@ -41,8 +41,6 @@ UNIT_ATTRIBUTES: Mapping[str, Mapping[str, Shape]] = {
     "inalu": {"add": Shape(low=-1.0, high=1.0), "multiply": Shape(low=-1.0, high=1.0), "gate": Shape(None, 0.0, 1.0)},
     "npu": {"power": Shape(), "imaginary": Shape(needed=False), "gate": Shape(low=0.0, high=1.0, needed=False)},
     "realnpu": {"power": Shape(), "gate": Shape(low=0.0, high=1.0, needed=False)},
-    "years": {},
-    "months": {},
 }
 
 RELATION_ATTRIBUTES: Mapping[str, Shape] = {"weight": Shape(3), "scale": Shape(None)}

@@ -23,7 +23,7 @@ from lnnkit.cli.streams import UsageError, paint_for
 from lnnkit.computing import use_threads
 from lnnkit.errors import Error
 from lnnkit.kb.session import ROUND_LIMIT
-from lnnkit.markup.optional_libraries import installed
+from lnnkit.markup.pages import installed
 from lnnkit.markup.plain_text import counted
 from lnnkit.output import require_apart, require_writable, write_text
 from lnnkit.plan import Plan, Profile
@@ -138,19 +138,24 @@ def _watch(kb: KnowledgeBase, seen: object, arguments: argparse.Namespace) -> No
                 seen = _stamps(path, fresh)
                 if arguments.query is not None:
                     fresh.replace_queries(arguments.query, complete=True)
-                changed = fresh.changes_since(kb)
+                lines = [streams.printable(f"{change}\n") for change in fresh.changes_since(kb)]
             except Error as problem:
                 streams.findings(problem.diagnostics)
             else:
-                streams.write([streams.printable(f"{change}\n") for change in changed] or ["no answer has changed\n"])
+                streams.write(lines or ["no answer has changed\n"])
                 streams.flush()
                 kb = fresh
 
 
 def _stamps(path: Path, kb: KnowledgeBase) -> list[tuple[int, int] | None]:
     """When the files of a program were written, and their sizes; None for one that is not there."""
-    found = (file.stat() if file.exists() else None for file in (path, *kb.files))
-    return [None if one is None else (one.st_mtime_ns, one.st_size) for one in found]
+    stamps: list[tuple[int, int] | None] = []
+    for file in (path, *kb.files):
+        try:
+            stamps.append((file.stat().st_mtime_ns, file.stat().st_size))
+        except OSError:
+            stamps.append(None)
+    return stamps
 
 
 def _print(shown: Sequence[Shown], outcome: Outcome, form: str, output: Sequence[Path] | None) -> None:

@@ -14,7 +14,7 @@ from lnnkit.cli.progress import ProgressLine, interruptible
 from lnnkit.computing import use_threads
 from lnnkit.data.files import is_model
 from lnnkit.kb.saving import refuse_moved
-from lnnkit.markup.optional_libraries import require
+from lnnkit.markup.pages import require
 from lnnkit.output import require_apart, write_text
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ def numbers(values: np.ndarray, kind: DTypeLike = np.int64, known: np.ndarray | 
 def ends(several: Iterable[np.ndarray], numeric: Numeric) -> list[pa.Array]:
     """Ends of bounds; those of dates as timestamps in microseconds, null where they are infinite or too far away."""
     if numeric != "date":
-        return [numbers(end, np.float64) for end in several]
+        return [numbers(end + 0.0, np.float64) for end in several]  # no -0.0
     return [_timestamps(end) for end in several]
 
 

@@ -170,7 +170,11 @@ def facts(
     """
     total = len(grid.rows)
     try:
-        written = _texts(grid, sheet, choice.keys, known)
+        missing = [position for position in dict.fromkeys(choice.keys) if position not in grid.texts]
+        if missing:  # each column is encoded once
+            read = texts_together([(grid.columns[place], sheet.title(place)) for place in missing], known)
+            grid.texts.update(zip(missing, read, strict=True))
+        written = [grid.texts[position] for position in choice.keys]
         keys = [without_fractions(texts) for texts in written] if sheet.format in TEXT_FORMATS else written
         whole = [texts is not raw for texts, raw in zip(keys, written, strict=True)]
         keys = reunited(keys)
@@ -188,15 +192,15 @@ def facts(
     lower, upper, doubts = _bounds(values, total)
     for texts, position in zip(keys, choice.keys, strict=True):
         title, fault = sheet.title(position), _key_fault(texts, sheet, position)
-        if (empty := texts.codes < 0).any():
-            doubts.append(_Doubt(empty, fault, f"where {title} is empty"))
-        if texts.faults and (faulty := texts.codes >= len(texts.names)).any():
-            doubts.append(_Doubt(faulty, fault, f"where {title} is not an entity"))
+        doubts.append(_Doubt(texts.codes < 0, fault, f"where {title} is empty"))
+        doubts.append(_Doubt(texts.codes >= len(texts.names), fault, f"where {title} is not an entity"))
+    doubts = [doubt for doubt in doubts if doubt.rows.any()]
     keep = np.broadcast_to(np.True_, total)  # takes no memory
     if doubts or verdicts or grid.spoiled:
         doubts, keep = _kept(doubts, verdicts, grid)
-    if gaps == "skipped" and not numeric:
-        keep = keep & ((lower > 0) | (upper < 1))
+    if gaps == "skipped":
+        least, most = (-np.inf, np.inf) if numeric else (0.0, 1.0)
+        keep = keep & ((lower > least) | (upper < most))
     mask = None if keep.all() else keep
     if mask is not None:
         lower, upper = lower[mask], upper[mask]
@@ -234,15 +238,6 @@ def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[ConditionResult], grid: G
     return kept, live & ~bad
 
 
-def _texts(grid: Grid, sheet: Sheet, positions: Sequence[int], known: Names | None = None) -> list[Texts]:
-    """The texts of some columns, with shared values; each column is encoded once."""
-    missing = [position for position in dict.fromkeys(positions) if position not in grid.texts]
-    if missing:
-        read = texts_together([(grid.columns[position], sheet.title(position)) for position in missing], known)
-        grid.texts.update(zip(missing, read, strict=True))
-    return reunited([grid.texts[position] for position in positions])
-
-
 def _columns(several: Sequence[Texts], keep: np.ndarray | None) -> tuple[EntityColumn, ...]:
     """The kept rows of columns that share their names, with the names reduced to those in use."""
     if not several:
@@ -270,13 +265,6 @@ class _ValueColumn:
     @property
     def code(self) -> str:
         return "bad-date" if self.numeric == "date" else "bad-number" if self.numeric else "bad-truth"
-
-    def is_sound(self, values: np.ndarray) -> bool:
-        """Whether all ``values`` are valid."""
-        if not len(values) or self.real.missing.any() or self.real.wrong.any():
-            return False
-        low, high = values.min(), values.max()  # nan if any value is
-        return bool(np.isfinite(low) and np.isfinite(high)) if self.numeric else bool(low >= 0 and high <= 1)
 
     def doubts(self, values: np.ndarray, unreached: float | None) -> Iterator[_Doubt]:
         """The rows with a wrong value: an end of a number may not be ``unreached``, and a single number (None) not be
@@ -337,13 +325,13 @@ def _bounds(columns: Sequence[_ValueColumn], total: int) -> tuple[np.ndarray, np
     ends, doubts = list[np.ndarray](), list[_Doubt]()
     for end, column in enumerate(columns):
         values = column.real.values + 0.0  # without negative zeros, in memory that is not shared
-        if not column.is_sound(values):
-            values = np.where(column.real.missing, unknown[end], values)
-            doubts += column.doubts(values, -unknown[end] if len(columns) == 2 else None)
+        values[column.real.missing] = unknown[end]
+        doubts += column.doubts(values, -unknown[end] if len(columns) == 2 else None)
         ends.append(values)
     first, last = columns[0], columns[-1]
     if first is last:
-        return ends[0], np.where(first.real.missing, unknown[1], ends[0]) if doubts else ends[0], doubts
+        gaps = first.real.missing
+        return ends[0], np.where(gaps, unknown[1], ends[0]) if gaps.any() else ends[0], doubts
     lower, upper = ends
     crossing = lower > upper
     if crossing.any():

@@ -225,7 +225,8 @@ def meant_cells(grid: Grid, table: ast.Table, choice: ColumnChoice) -> Grid:
     ``Unreadable`` for a number with a point where commas are decimal."""
     if table.trim:
         grid = _changed(grid, {place: trimmed(column) for place, column in grid.columns.items()})
-    grid = without_marks(grid, table.missing)
+    typed = {place: column for place, column in grid.columns.items() if not isinstance(column, list)}
+    grid = _changed(grid, {place: cleared(column, table.missing) for place, column in typed.items()})
     if table.decimal == ",":
         compared = [test for test in choice.where if len(test.positions) > 1 or _is_number(test.where.values)]
         places = {*choice.values, *(place for test in compared for place in test.positions)}
@@ -245,26 +246,25 @@ def _changed(grid: Grid, columns: dict[int, Column]) -> Grid:
 
 def trimmed(column: Column) -> Column:
     """A column of texts without outer blanks; any other unchanged."""
-    return _mapped(column, lambda texts: [text.strip() for text in texts])
+    return _mapped(column, str.strip)
 
 
 def with_points(column: Column, place: int) -> Column:
     """A column of texts whose numbers have decimal commas, with points; ``place`` is its position. Raises
     ``Unreadable`` for a number with a point."""
 
-    def points(texts: list[str]) -> list[str]:
-        numbers = [pointed(text) for text in texts]
-        wrong = next((text for text, number in zip(texts, numbers, strict=True) if number is None), None)
-        if wrong is not None:
-            message = f"column {place + 1} has {wrong!r}, a number with a point, and decimals have a comma here"
+    def point(text: str) -> str:
+        number = pointed(text)
+        if number is None:
+            message = f"column {place + 1} has {text!r}, a number with a point, and decimals have a comma here"
             raise Unreadable("bad-number", message, 'write a comma, or take `decimal ","` out')
-        return [number or "" for number in numbers]
+        return number
 
-    return _mapped(column, points)
+    return _mapped(column, point)
 
 
-def _mapped(column: Column, change: Callable[[list[str]], list[str]]) -> Column:
-    """A column of texts, changed; each distinct text once. Texts that are not UTF-8 leave the column as it is."""
+def _mapped(column: Column, change: Callable[[str], str]) -> Column:
+    """A column of texts, each distinct one changed once. Texts that are not UTF-8 leave the column as it is."""
     if isinstance(column, list) or not is_text(value_type(column)):
         return column
     array = one(column)
@@ -274,22 +274,18 @@ def _mapped(column: Column, change: Callable[[list[str]], list[str]]) -> Column:
         texts = cast("list[str]", filled(coded.dictionary.cast(pa.string())).to_pylist())
     except (pa.ArrowException, UnicodeDecodeError):
         return column
-    return pa.DictionaryArray.from_arrays(coded.indices, strings(change(texts)))
+    return pa.DictionaryArray.from_arrays(coded.indices, strings(list(map(change, texts))))
 
 
-def without_marks(grid: Grid, marks: Sequence[str]) -> Grid:
-    """The grid with null in each cell that equals one of the ``marks``: as text or, in a column of numbers or days, by
-    the value that the mark spells."""
-    columns = {place: column for place, column in grid.columns.items() if marks and not isinstance(column, list)}
-    return _changed(grid, {place: _cleared(column, marks) for place, column in columns.items()})
-
-
-def _cleared(column: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Array | pa.ChunkedArray:
-    """The column without its marks; the same one if it has none."""
+def cleared(column: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Array | pa.ChunkedArray:
+    """The column with null in each cell that equals one of the ``marks``: as text or, in a column of numbers or days,
+    by the value that the mark spells. The same column if it has none."""
+    if not marks:
+        return column
     array = one(column)
     if pa.types.is_dictionary(array.type):
         coded = cast("pa.DictionaryArray", array)
-        values = _cleared(coded.dictionary, marks)
+        values = cleared(coded.dictionary, marks)
         return column if values is coded.dictionary else pa.DictionaryArray.from_arrays(coded.indices, values)
     wanted = _as_values(array.type, marks)
     if wanted is None:

@@ -235,15 +235,13 @@ def _from_rows(arity: int, numeric: Numeric, rows: list[Any]) -> Sheet:
         return _from_columns({str(place): list(values) for place, values in turned}, named=False)
     keys = tuple(rows[0]) if rows and isinstance(rows[0], Mapping) else None
     split = [_cells(row, keys, arity) for row in rows]
-    if keys is not None:
-        names = tuple(map(str, keys))
-    else:
-        widths = [len(cells) for cells in split if cells is not None]
-        width = next((width for width in widths if width in allowed), widths[0] if widths else allowed[0])
-        names = tuple(str(position + 1) for position in range(width))
-    others = any(cells is not None for cells in split)
+    widths = [len(cells) for cells in split if cells is not None]
+    width = next((width for width in widths if width in allowed), widths[0] if widths else allowed[0])
+    names = tuple(map(str, range(1, width + 1) if keys is None else keys))
     good = {number: cells for number, cells in enumerate(split, 1) if cells is not None and len(cells) == len(names)}
-    lost = tuple((number, _lost(row, names, others=others)) for number, row in enumerate(rows, 1) if number not in good)
+    lost = tuple(
+        (number, _lost(row, names, others=bool(widths))) for number, row in enumerate(rows, 1) if number not in good
+    )
     columns: dict[int, Any] = {place: [cells[place] for cells in good.values()] for place in range(len(names))}
     grid = Grid(columns, np.array(list(good), np.int64), {}, lost)
     return Sheet(SOURCE, names, keys is not None, lambda _: grid)

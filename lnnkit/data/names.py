@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import compress, islice, takewhile
 from typing import TYPE_CHECKING, cast, overload
 
 if TYPE_CHECKING:
@@ -61,8 +62,6 @@ class Names(Sequence[str]):
 
         from lnnkit.data.arrow import concatenated, numbers, strings
 
-        if not len(self.numbers):
-            return self.texts_in_arrow
         if not is_many(len(self)):
             return strings(self.python)
         return concatenated([numbers(self.numbers).cast(pa.string()), self.texts_in_arrow])
@@ -106,11 +105,8 @@ class Names(Sequence[str]):
     def starting(self, prefix: str, most: int) -> list[str]:
         """The first ``most`` texts (whole numbers excluded) that start with ``prefix``."""
         place = bisect_left(range(len(self.texts)), prefix, key=self._text)
-        names: list[str] = []
-        while place < len(self.texts) and len(names) < most and (text := self._text(place)).startswith(prefix):
-            names.append(text)
-            place += 1
-        return names
+        behind = map(self._text, range(place, len(self.texts)))
+        return list(islice(takewhile(lambda text: text.startswith(prefix), behind), most))
 
     def at(self, ids: np.ndarray, expected: int) -> list[str]:
         """The names at some ranks; ``expected`` is how many will be asked for in total."""
@@ -124,18 +120,13 @@ class Names(Sequence[str]):
 
     def some(self, used: np.ndarray) -> Names:
         """The names that a mask selects."""
-        import numpy as np
-
-        from lnnkit.data.arrow import numbers, strings
+        from lnnkit.data.arrow import booleans
 
         count = len(self.numbers)
-        rows = np.flatnonzero(used[count:])
-        texts = self.texts
-        if len(rows) < len(texts) and is_many(len(texts)):
-            texts = self.texts_in_arrow.take(numbers(rows))
-        elif len(rows) < len(texts):
-            held = self._texts_in_python()
-            texts = strings([held[row] for row in rows.tolist()])
+        if is_many(len(self.texts)):
+            texts = self.texts_in_arrow.filter(booleans(used[count:]))
+        else:
+            texts = tuple(compress(self._texts_in_python(), used[count:].tolist()))
         return Names(texts, self.numbers[used[:count]])
 
     def _one(self, place: int) -> str:

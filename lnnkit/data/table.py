@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lnnkit.syntax.span import Span
 
 _BLOCK = 1 << 12
+_FEW = 1000  # names that are looked up one by one
 LIMIT = 2**31 - 1
 
 
@@ -111,8 +112,16 @@ class FactTable:
 
         if not self.columns or not len(keys) or not len(self):
             return np.full(len(self), len(keys) > 0)
-        found = (self.names.find(text) for text in keys.names)
-        place = np.array([-1 if rank is None else rank for rank in found], np.int32)  # -1: no fact is about it
+        if len(keys.names) <= _FEW:
+            found = (self.names.find(text) for text in keys.names)
+            place = np.array([-1 if rank is None else rank for rank in found], np.int32)  # -1: no fact is about it
+        else:
+            from lnnkit.data.cells.texts import shared_names
+
+            names, (mine, theirs) = shared_names([self.names, keys.names])
+            place = np.full(len(names), -1, np.int32)
+            place[mine] = self.names.ranks
+            place = place.take(theirs)
         wanted = [place.take(column.codes) for column in keys.columns]
         about = np.isin(self.columns[0].codes, wanted[0])
         near = np.flatnonzero(about)

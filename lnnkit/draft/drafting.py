@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.files import Unreadable, read_source
+from lnnkit.data.files import Unreadable, format_of, read_source
 from lnnkit.draft.survey import Survey, SurveyedColumn, SurveyedColumns, dialect, text_rows
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, KEYWORDS, SHOUTED, UNITS, is_name, normalise
@@ -169,8 +169,7 @@ def _title(column: SurveyedColumn) -> str:
 
 def copy_name(path: Path) -> str:
     """The name of the copy: ``pima.csv`` gives ``pima.ids.csv``; copies are not compressed."""
-    stem, kind = path.name.split(".")[0], read_source(path).format
-    return f"{stem}.ids.{kind}"
+    return f"{path.name.split('.')[0]}.ids.{format_of(path)[0]}"
 
 
 def with_ids(table: Survey) -> bytes:
@@ -346,6 +345,4 @@ def overlap(one: SurveyedColumn, other: SurveyedColumn, share: float = 0.5) -> b
 
 
 def _shared(one: SurveyedColumn, other: SurveyedColumn) -> int:
-    if one.names is None or other.names is None:
-        return 0
-    return len(set(one.names) & set(other.names))
+    return len({*(one.names or ())} & {*(other.names or ())})

@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from lnnkit.data.arrow import Column as Cells
 from lnnkit.data.cells.numbers import reals_of
-from lnnkit.data.cells.texts import texts_of, whole_floats, without_fractions
+from lnnkit.data.cells.texts import are_floats, texts_of, whole_floats, without_fractions
 from lnnkit.data.files import RawTable, Unreadable, read_source
-from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet, with_points, without_marks
+from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet, cleared, with_points
 from lnnkit.data.load import opened
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, decimal_comma
@@ -44,9 +44,9 @@ _SURE = frozenset(("?", "N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan"))
 @dataclass(frozen=True, slots=True, eq=False)
 class SurveyedColumn:
     """A column: how ``load`` names it, its title, what it holds, and its ``codes``: for each row the index of its
-    value, -1 if it is missing. ``names`` are its values as entities, if they can be names; ``reason`` says why it
-    cannot be read. ``numbers`` are the cells of a column of numbers or truths, nan where one is missing; those of one
-    with ``commas`` have decimal commas."""
+    value, or of the row if there are no ``names``; -1 if it is missing. ``names`` are its values as entities, if they
+    can be names; ``reason`` says why it cannot be read. ``numbers`` are the cells of a column of numbers or truths, nan
+    where one is missing; those of one with ``commas`` have decimal commas."""
 
     column: Column
     title: str
@@ -108,11 +108,11 @@ def _column(sheet: Sheet, grid: Grid, position: int) -> SurveyedColumn:
     titles = [name.strip() if sheet.named else "" for name in sheet.names]
     column: Column = titles[position] if titles[position] and titles.count(titles[position]) == 1 else position + 1
     title = titles[position] or f"column {position + 1}"
+    blank = SurveyedColumn(column, title, "empty", np.full(len(grid.rows), -1, np.int32))
     try:
-        surveyed = _surveyed(grid, position, column, title)
+        surveyed = _surveyed(grid.columns[position], position, blank)
     except Unreadable as problem:
-        codes = np.full(len(grid.rows), -1, np.int32)
-        return SurveyedColumn(column, title, "unread", codes, reason=problem.fault.message)
+        return replace(blank, kind="unread", reason=problem.fault.message)
     if sheet.named and position == 0 and not titles[0] and _counts(surveyed):
         return replace(surveyed, kind="unread", reason="it numbers the rows")
     return surveyed
@@ -126,29 +126,27 @@ def _counts(column: SurveyedColumn) -> bool:
     return bool(column.distinct == len(column.codes) == numbers[-1] - numbers[0] + 1 and numbers[0] in (0, 1))
 
 
-def _surveyed(grid: Grid, position: int, column: Column, title: str) -> SurveyedColumn:
-    cells = whole_floats(grid.columns[position])
+def _surveyed(column: Cells, position: int, blank: SurveyedColumn) -> SurveyedColumn:
+    cells, title = whole_floats(column), blank.title
     assert not isinstance(cells, list)
-    if pa.types.is_floating(cells.type) or (pa.types.is_decimal(cells.type) and cells.type.scale):
+    if are_floats(cells):
         reals = reals_of(cells, title, False)
-        known = ~(reals.missing | reals.wrong)
-        codes = np.full(len(known), -1, np.int32)
-        codes[known] = np.unique(reals.values[known], return_inverse=True)[1]
+        numbered = replace(blank, codes=np.where(reals.missing | reals.wrong, -1, np.arange(len(cells))))
         if reals.wrong.any():
             reason = f"{int(reals.wrong.sum()):,} of its values are nan, which is no number"
-            return SurveyedColumn(column, title, "unread", codes, reason=reason)
-        return _of_numbers(SurveyedColumn(column, title, "number", codes), reals.values)
+            return replace(numbered, kind="unread", reason=reason)
+        return _of_numbers(numbered, reals.values)
     names = texts_of(cells, title).names
     spelled = [blank + mark for mark in _MARKS for blank in ("", " ")]
     present = [mark for mark in spelled if names.find(mark) is not None]
     # codes lose their zeros as numbers
     padded = any(_PADDED.fullmatch(name) for digit in range(10) for name in names.starting(f"0{digit}", 1))
-    values = None if padded else _all_right(_without(cells, present), title, truth=False)
+    values = None if padded else _all_right(cleared(cells, present), title, truth=False)
     numeric = values is not None
     marks = tuple(mark for mark in present if numeric or mark.strip() in _SURE)
-    cells = _without(cells, marks)
+    cells = cleared(cells, marks)
     texts = without_fractions(texts_of(cells, title))
-    as_text = SurveyedColumn(column, title, "text", texts.codes, marks, texts.names)
+    as_text = replace(blank, kind="text", codes=texts.codes, marks=marks, names=texts.names)
     known = texts.codes >= 0
     if texts.faults:
         return replace(as_text, kind="unread", names=None, reason="some of its texts are not UTF-8")
@@ -187,12 +185,6 @@ def _decimal_commas(names: Names) -> bool:
     with_comma = sum(decimal_comma(name) is not None for name in names)
     plain = sum(_WHOLE.fullmatch(name) is not None for name in names)
     return bool(with_comma) and (2 * with_comma >= len(names) or with_comma + plain == len(names))
-
-
-def _without(cells: pa.Array | pa.ChunkedArray, marks: Sequence[str]) -> pa.Array | pa.ChunkedArray:
-    cleared = without_marks(Grid({0: cells}, np.empty(0, np.int64)), marks).columns[0]
-    assert not isinstance(cleared, list)
-    return cleared
 
 
 def _all_right(cells: Cells, title: str, *, truth: bool) -> np.ndarray | None:

@@ -21,6 +21,7 @@ from lnnkit.markup.plain_text import counted, shortened
 from lnnkit.picture.picture import Arrow, Box, Picture
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
+from lnnkit.syntax.identifiers import TIMED
 from lnnkit.syntax.printer import format_expression, one_line
 
 _LETTERS = 28  # greatest length of a comparison's or term's text
@@ -165,7 +166,7 @@ def _node(name: str, data: Mapping[str, Any]) -> Box:
     elif kind in (COMPARISON, *TERMS) and len(written) <= _LETTERS:
         symbol = written
     else:
-        symbol = str(data["operator"]) if kind == COMPARISON else _SYMBOLS.get(kind, kind)
+        symbol = str(data["operator"]) if kind == COMPARISON else _SYMBOLS.get(kind, kind.removeprefix(TIMED))
     bias = data.get("bias", 1.0)
     return Box(name, "connective", (symbol, f"bias {bias:g}") if bias != 1.0 else (symbol,), note=written)
 

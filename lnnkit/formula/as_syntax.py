@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 from lnnkit.formula.unfolding import Formula
 from lnnkit.numeric import Apply, Comparator, Comparison, Constant, Fixed, FixedUnit, Number, Operation, Term
 from lnnkit.syntax import ast
-from lnnkit.syntax.identifiers import FUNCTIONS
+from lnnkit.syntax.identifiers import OPERATION_OF, TIMED
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.span import Source, Span
 
@@ -160,7 +160,7 @@ def _applied(operation: Operation | FixedUnit, operands: Sequence[ast.Expression
         case "unknown":
             return ast.Learnable(None, None, span=_NOWHERE)
     if operation not in _OPERATORS:
-        name = next(name for name, of in FUNCTIONS.items() if of == operation)
+        name = next(name for name, of in OPERATION_OF.items() if of == operation.removeprefix(TIMED))
         return ast.Function(cast("Any", name), tuple(operands), span=_NOWHERE)
     operator = _OPERATORS[operation]
     return reduce(lambda left, right: ast.Arithmetic(operator, left, right, span=_NOWHERE), operands)

@@ -121,7 +121,7 @@ class Formula:
         return top.least, not top.least
 
     @property
-    def learned(self) -> tuple[object, ...]:
+    def learned(self) -> tuple[tuple[str | None, ...], ...]:
         """Its parameters, by position."""
         ends = self.root.learned if self.root is not None and self.auxiliary is None else (None, None)
         return (ends, *(neuron.learned for neuron in self.neurons))

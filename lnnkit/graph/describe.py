@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from lnnkit.check.date_terms import operation_of
 from lnnkit.check.learnables import in_assertion
-from lnnkit.check.program import Assertion, Predicate, SameEntity
+from lnnkit.check.program import Assertion, CheckedProgram, Predicate, SameEntity
 from lnnkit.check.walk import asserted
 from lnnkit.syntax import ast
-from lnnkit.syntax.identifiers import FUNCTIONS
 from lnnkit.syntax.span import Span
 from lnnkit.time_limit import check_time
 
@@ -119,7 +119,9 @@ class Description:
         return self.kind, *sorted(self.attributes.items(), key=_first), *sorted(self.learned.items(), key=_first)
 
 
-def describe(formula: ast.Expression | SameEntity, logic: str, parameters: Parameters) -> Description:
+def describe(
+    formula: ast.Expression | SameEntity, logic: str, parameters: Parameters, program: CheckedProgram
+) -> Description:
     """The description of a node of a checked formula; ``logic`` is its logic unless an attribute overrides it."""
     match formula:
         case SameEntity():
@@ -131,7 +133,7 @@ def describe(formula: ast.Expression | SameEntity, logic: str, parameters: Param
         case ast.Arithmetic():
             return Description(_ARITHMETIC[formula.operator])
         case ast.Function():
-            return Description(FUNCTIONS[formula.name])
+            return Description(operation_of(formula, program))
         case ast.Unit():
             return _described(formula.name, _attributes(formula, parameters))
         case ast.Aggregate():

@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lnnkit.check.program import Assertion, CheckedProgram, Query
 from lnnkit.graph.describe import Parameters
-from lnnkit.syntax.identifiers import FUNCTIONS
+from lnnkit.syntax.identifiers import CALENDAR, OPERATION_OF, TIMED
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -131,8 +131,19 @@ GREATEST = "exists"
 QUANTIFIERS = (LEAST, GREATEST)
 NEURONS = frozenset({"and", "or", "implies", "iff", "xor", *QUANTIFIERS, COMPARISON})
 NUMBER = "number"
-OPERATIONS = frozenset({"add", "subtract", "multiply", "divide", "power", "negate", *FUNCTIONS.values()})
-UNITS = frozenset({"nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu", "years", "months"})
+OPERATIONS = frozenset(
+    {
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "power",
+        "negate",
+        *OPERATION_OF.values(),
+        *(TIMED + name for name in CALENDAR),
+    }
+)
+UNITS = frozenset({"nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"})
 TERMS = frozenset({NUMBER, "constant", *OPERATIONS, *UNITS})
 
 

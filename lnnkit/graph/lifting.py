@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Query, SameEntity
+from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Query, SameEntity
 from lnnkit.check.symbols import negated_ends
 from lnnkit.check.walk import asserted, children, conjuncts
 from lnnkit.garbage import collection_paused
@@ -35,7 +35,7 @@ _UNSTATED = {
 def build(program: CheckedProgram) -> LiftedGraph:
     """The lifted graph of a checked program. Statements come before queries, so that asking for a neuron does not count
     as a use of it."""
-    builder = _Builder(program.predicates, NeuronGraph(), Parameters(starts(program.assertions)))
+    builder = _Builder(program, NeuronGraph(), Parameters(starts(program.assertions)))
     for predicate in program.predicates.values():
         builder.graph.add_node(
             predicate.name,
@@ -65,9 +65,9 @@ def build(program: CheckedProgram) -> LiftedGraph:
 def add_queries(lifted: LiftedGraph, queries: Sequence[Query]) -> LiftedGraph:
     """The same graph with other queries; neurons of the earlier queries remain as unused nodes."""
     if all(isinstance(query.formula, ast.Atom) for query in queries):  # they add nothing, and a copy takes long
-        builder = _Builder(lifted.program.predicates, lifted.graph, lifted.parameters)
+        builder = _Builder(lifted.program, lifted.graph, lifted.parameters)
         return replace(lifted, queries=tuple(map(builder.atomic, queries)))
-    builder = _Builder(lifted.program.predicates, lifted.graph.copy(), lifted.parameters)
+    builder = _Builder(lifted.program, lifted.graph.copy(), lifted.parameters)
     builder.recall()
     asked = tuple(builder.query(query) for query in queries)
     return LiftedGraph(
@@ -91,7 +91,7 @@ class _Part:
 
 @dataclass(slots=True)
 class _Builder:
-    predicates: Mapping[str, Predicate]
+    program: CheckedProgram
     graph: NeuronGraph
     parameters: Parameters
     nodes: dict[object, str] = field(default_factory=dict)
@@ -108,13 +108,13 @@ class _Builder:
     def statement(self, assertion: Assertion) -> Root:
         check_time()
         formula = stripped(assertion)
-        defines = defined_predicates(assertion, self.predicates)
+        defines = defined_predicates(assertion, self.program.predicates)
         part, built = self._formula(formula, assertion.logic)
         if defines:  # A defining rule reads its own heads as unknown, so they must be leaves of its instances.
             assert isinstance(formula, ast.Implies)
             self.graph.nodes[built[id(formula)].node]["defining"] = True
             for node in (node for node in conjuncts(formula.consequent) if isinstance(node, ast.And)):
-                if any(self.predicates[atom.name].closed for atom in asserted(node)):
+                if any(self.program.predicates[atom.name].closed for atom in asserted(node)):
                     self.graph.nodes[built[id(node)].node]["defining"] = True
         ends = self.parameters.read(assertion.lower, 1.0), self.parameters.read(assertion.upper, 1.0)
         return self._root(part, ends, assertion, defines)
@@ -347,7 +347,7 @@ class _Builder:
                 )
             case ast.Weighted():
                 return built[id(formula.operand)]
-        described = describe(formula, logic, self.parameters)
+        described = describe(formula, logic, self.parameters, self.program)
         weights = tuple(self._weight(operand) for operand in _operands(formula))
         if isinstance(formula, SameEntity):
             sides = (formula.left, formula.right)

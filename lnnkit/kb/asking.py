@@ -22,8 +22,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 
 if TYPE_CHECKING:
-    from lnnkit.explain.explainer import Explainer
-    from lnnkit.graph.lifted import LiftedGraph, Root
+    from lnnkit.explain.proof.explanation import Explanation
 
 # This many questions are answered from fixpoints of their own; then the whole is inferred. On the closure of 900 links
 # one question takes 25 ms by itself and 70 ms by the whole, eight take 127 ms and 76 ms. Forty in a row on 300 links
@@ -129,10 +128,10 @@ def _engine_rows(session: Session, rested: Rested, query: Query) -> Rows:
         raise too_large(problem, lifted) from None
 
 
-def placed(session: Session, query: Query) -> tuple[Explainer, LiftedGraph, Root]:
-    """The explainer for a query, and the query's place in the graph. Raises `ProgramError` for a query with free
-    variables, and `Error` if inference was told not to record."""
-    explainer = covering_widely(session, query).explainer
-    lifted, root = explainer.root(query)
+def explained(session: Session, query: Query, alpha: float) -> tuple[Rested, Explanation]:
+    """A fixpoint that covers a query, and the explanation of its bounds there. Raises `ProgramError` for a query with
+    free variables, and `Error` if inference was told not to record."""
+    rested = covering_widely(session, query)
+    lifted, root = rested.explainer.root(query)
     check_bound(root, session.theory.checked)
-    return explainer, lifted, root
+    return rested, rested.explainer.explain(lifted, root, alpha)

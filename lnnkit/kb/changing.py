@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import cast
 
 from lnnkit.answer_table import Answers
-from lnnkit.check.program import Query
-from lnnkit.check.walk import with_entities
+from lnnkit.answers.query_rows import answer
+from lnnkit.budget import allowed
+from lnnkit.check.program import Query, SameEntity, named_entities
+from lnnkit.check.walk import nodes, with_entities
 from lnnkit.data.names import whole
-from lnnkit.explain.proof.proof import GivenFact, ground_key
-from lnnkit.kb.asking import answers, placed
+from lnnkit.errors import ProgramError
+from lnnkit.explain.proof.proof import FactSources, GivenFact, ground_key
+from lnnkit.graph.lifted import LiftedGraph, Root
+from lnnkit.kb.asking import answers, covering_widely
+from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Session
 from lnnkit.kb.theory import asked
 from lnnkit.markup.pages import Listing
@@ -23,30 +28,88 @@ _Ends = tuple[float, float]
 
 
 def changes(earlier: Session, now: Session) -> Listing[Change]:
-    """The answers to the queries of ``now`` that differ in two sessions of one program with different facts."""
+    """The answers to the queries of ``now`` that differ in two sessions. Nothing is known of what one of them cannot be
+    asked."""
     queries = now.theory.checked.queries
-    listed = (change for query in queries for change in _changed(earlier, now, query))
+    listed = (change for query in queries for change in _changed(_Asked(earlier, query), _Asked(now, query)))
     return Listing(listed, ["answer", "before", "after", "because"], Change.cells)
 
 
-def _changed(earlier: Session, now: Session, query: Query) -> Iterator[Change]:
-    tables = answers(earlier, query, 1.0), answers(now, query, 1.0)
-    rows = [_rows(table) for table in tables]
-    for bindings in sorted({**rows[0], **rows[1]}, key=_order):
-        entities = dict(zip(tables[0].variables, bindings, strict=True))
-        text = format_expression(with_entities(cast("ast.Expression", query.formula), entities))  # never an equality
-        before, after = (
-            found[bindings] if bindings in found else _bounds(session, text)
-            for session, found in zip((earlier, now), rows, strict=True)
-        )
-        if before is None or after is None or _differ(before, after, tables[1].tolerance):
+class _Asked:
+    """A session that is asked a query of another; all its answers and proofs come from one fixpoint."""
+
+    def __init__(self, session: Session, query: Query) -> None:
+        self._session, self._text = session, query.text
+        mine = [one for one in session.theory.checked.queries if one.text == query.text]
+        try:
+            self.query = mine[0] if mine else asked(session.theory, query.text)[0]
+        except ProgramError:
+            self.query = None
+
+    @cached_property
+    def table(self) -> Answers:
+        return answers(self._session, cast("Query", self.query), 1.0)
+
+    @cached_property
+    def rows(self) -> dict[tuple[str, ...], _Ends]:
+        """The bounds of each row, by the entities of its variables."""
+        if self.query is None:
+            return {}
+        table = self.table
+        entities = zip(*table.columns, strict=True) if table.columns else [()] * len(table)
+        return dict(zip(entities, zip(table.lower.tolist(), table.upper.tolist(), strict=True), strict=True))
+
+    def _placed(self, text: str) -> tuple[Rested, LiftedGraph, Root]:
+        """An instance of the query, and a fixpoint that covers it: one for all, but for entities that are unknown."""
+        queries, instance = self._session.theory.checked.queries, asked(self._session.theory, text, strangers=None)[0]
+        rested = self._session.rest(queries if self.query in queries else (*queries, cast("Query", self.query)))
+        known = rested.fixpoint.grounding.domain.index
+        named = (entity for _, _, entity in named_entities(instance.formula))
+        if not all(entity in known for entity in named):
+            rested = covering_widely(self._session, instance)
+        return rested, *rested.explainer.root(instance)
+
+    @cached_property
+    def origins(self) -> FactSources:
+        return self._session.theory.origins()
+
+    def bounds(self, text: str) -> _Ends | None:
+        """The bounds of one instance of the query that is not among its rows; None where it cannot be asked."""
+        if self.query is None:
+            return None
+        rested, lifted, root = self._placed(text)
+        rows = answer(rested.fixpoint, rested.marks, lifted, root, guard=allowed(self._session.most))
+        return None if root.variables else (float(rows.lower[0]), float(rows.upper[0]))
+
+    def atoms(self, text: str) -> Iterator[ast.Atom]:
+        """The atoms of the proof of an instance; those with variables stand for all without facts."""
+        if self.query is None:
+            return
+        rested, lifted, root = self._placed(text)
+        for step in rested.explainer.explain(lifted, root, 1.0).steps:
+            if isinstance(step.conclusion, ast.Atom):
+                yield step.conclusion
+
+
+def _changed(earlier: _Asked, now: _Asked) -> Iterator[Change]:
+    query = now.query
+    assert query is not None
+    formula = cast("ast.Expression", query.formula)  # never an equality
+    variables, tolerance = now.table.variables, now.table.tolerance
+    alike = not any(isinstance(node, SameEntity) for node in nodes(formula))  # all other rows have one value
+    others: dict[_Asked, _Ends | None] = {}
+    for entities in sorted({**earlier.rows, **now.rows}, key=_order):
+        text = format_expression(with_entities(formula, dict(zip(variables, entities, strict=True))))
+        ends: list[_Ends | None] = []
+        for side in (earlier, now):
+            if entities in side.rows:
+                ends.append(side.rows[entities])
+            else:
+                ends.append(others[side] if alike and side in others else side.bounds(text))
+                others[side] = ends[-1]
+        before, after = ends
+        if before is None or after is None or _differ(before, after, tolerance):
             yield Change(text, before, after, query.numeric, partial(_because, earlier, now, text))
-
-
-def _rows(table: Answers) -> dict[tuple[str, ...], _Ends]:
-    """The bounds of each row, by the entities of its variables."""
-    entities = zip(*table.columns, strict=True) if table.columns else [()] * len(table)
-    return dict(zip(entities, zip(table.lower.tolist(), table.upper.tolist(), strict=True), strict=True))
 
 
 def _order(entities: tuple[str, ...]) -> list[tuple[bool, int, str]]:
@@ -58,40 +121,26 @@ def _differ(one: _Ends, other: _Ends, tolerance: float) -> bool:
     return any(a != b and not abs(a - b) <= tolerance for a, b in zip(one, other, strict=True))
 
 
-def _bounds(session: Session, text: str) -> _Ends | None:
-    """The bounds of a formula that is not among a query's answers; None if it has free variables left."""
-    table = answers(session, asked(session.theory, text, strangers=None)[0], 1.0)
-    return None if table.variables else (float(table.lower[0]), float(table.upper[0]))
-
-
-def _because(earlier: Session, now: Session, text: str) -> tuple[str, ...]:
-    """The facts that differ about the atoms in its two proofs."""
-    atoms = dict.fromkeys(atom for session in (earlier, now) for atom in _atoms(session, text))
+def _because(earlier: _Asked, now: _Asked, text: str) -> tuple[str, ...]:
+    """The facts that differ about the atoms in the two proofs."""
+    atoms = dict.fromkeys(atom for side in (earlier, now) for atom in side.atoms(text))
     both = ((earlier, now, "taken back: "), (now, earlier, ""))
-    return tuple(
-        dict.fromkeys(
-            f"{head}{fact.text} ({fact.file}:{fact.row})"
-            for atom in atoms
-            for session, other, head in both
-            for fact in _only(session, other, atom)
-        )
+    found = (
+        f"{head}{fact.text} ({fact.file}:{fact.row})"
+        for atom in atoms
+        for side, other, head in both
+        for fact in _only(side.origins, other.origins, atom)
     )
+    return tuple(dict.fromkeys(found))
 
 
-def _atoms(session: Session, text: str) -> Iterator[ast.Atom]:
-    """The atoms of a proof; those with variables stand for all without facts."""
-    explainer, lifted, root = placed(session, asked(session.theory, text, strangers=None)[0])
-    for step in explainer.explain(lifted, root, 1.0).steps:
-        if isinstance(step.conclusion, ast.Atom):
-            yield step.conclusion
-
-
-def _only(session: Session, other: Session, atom: ast.Atom) -> Iterator[GivenFact]:
-    """The facts about an atom, or about those that a pattern matches, that only the first session states."""
-    one, two, key = session.theory.origins(), other.theory.origins(), ground_key(atom)
+def _only(mine: FactSources, others: FactSources, atom: ast.Atom) -> Iterator[GivenFact]:
+    """The facts about an atom, or about those that a pattern matches, that only the first ones state."""
+    key = ground_key(atom)
     if key is not None:
-        stated = {(fact.lower, fact.upper) for fact in two.of(*key)}
-        yield from (fact for fact in one.of(*key) if (fact.lower, fact.upper) not in stated)
+        stated = {(fact.lower, fact.upper) for fact in others.of(*key)}
+        yield from (fact for fact in mine.of(*key) if (fact.lower, fact.upper) not in stated)
     else:
-        texts = {fact.text for fact in two.every(atom.name)}
-        yield from (fact for fact in one.every(atom.name) if fact.text not in texts)
+        pattern = [argument.text if isinstance(argument, ast.Constant) else None for argument in atom.arguments]
+        texts = {fact.text for fact in others.every(atom.name, pattern)}
+        yield from (fact for fact in mine.every(atom.name, pattern) if fact.text not in texts)

@@ -35,9 +35,9 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
         raise Error([Diagnostic("not-a-predicate", message, "name a predicate, or leave `formulas` out")])
     check_alpha(alpha)
     query, findings = asked(theory, atom)
-    from lnnkit.kb.asking import placed  # this infers, which drawing formulas does not
+    from lnnkit.kb.asking import explained  # this infers, which drawing formulas does not
 
-    explainer, lifted, root = placed(session, query)
-    proof = explainer.explain(lifted, root, alpha).proof
-    drawn = neighbourhood(proof, explainer.bounds, partial(numeric_kind, predicates=predicates), alpha, depth, most)
+    rested, explanation = explained(session, query, alpha)
+    kind = partial(numeric_kind, predicates=predicates)
+    drawn = neighbourhood(explanation.proof, rested.explainer.bounds, kind, alpha, depth, most)
     return replace(drawn, warnings=tuple(findings))

@@ -1,39 +1,281 @@
-"""Why bounds are what they are, why they are no tighter, and which facts and statements cause contradictions."""
+"""What would follow if facts were others, and why bounds are what they are: hypothetical sessions, in which some atoms
+have other facts or some premises are added, continued from another session's fixpoints where that can be; what keeps
+bounds from being tighter, and the facts and statements that cause contradictions."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from datetime import date
+from itertools import islice
+from numbers import Real
 from typing import TYPE_CHECKING
 
-from lnnkit.check.program import CheckedProgram, Query
+from lnnkit.answers.query_rows import answer
+from lnnkit.check.program import Assertion, CheckedProgram, Fact, Query
+from lnnkit.check.walk import nodes, with_entities
+from lnnkit.errors import BudgetError
 from lnnkit.explain.conflict.conflict import Conflict, ContradictionKind, RepairSet, fitting, kind_of, repair_set
-from lnnkit.explain.conflict.program_variants import ConflictMember, alone
-from lnnkit.explain.missing.why_not import WhyNot
-from lnnkit.kb.asking import covering_widely, placed
-from lnnkit.kb.assuming import adding
-from lnnkit.kb.session import Session
-from lnnkit.kb.theory import neither_true_nor_false, no_atom
+from lnnkit.explain.conflict.program_variants import ASSUMED, ConflictMember, alone, assumption, tightens
+from lnnkit.explain.missing.verified_ways import Added, Came
+from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
+from lnnkit.explain.proof.proof import FactSources, ground_key
+from lnnkit.join.instances.grounding import unlimited
+from lnnkit.kb.asking import covering_widely
+from lnnkit.kb.rested import Rested
+from lnnkit.kb.session import Continuation, Session
+from lnnkit.kb.telling import fact_table
+from lnnkit.kb.theory import Theory, asked, check_bound, neither_true_nor_false, no_atom
 from lnnkit.markup.pages import Listing
-
-_COUNTED = 100_000  # contradictions whose kinds are looked for
-_AT_ONCE = 20  # conflicts of a kind that a set meets before inference shows what is left
+from lnnkit.syntax import ast
+from lnnkit.syntax.dates import days_of
+from lnnkit.syntax.span import Source as Text
+from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:
     from lnnkit.engine.termination import Watch
-    from lnnkit.kb.rested import Rested
+
+_OPENED = 8  # sets of atoms for which a base session is cached
+
+Assumed = float | str | date | tuple[float | str | date, float | str | date]
+"""One end or two; of dates also texts."""
+
+
+def hypothetical(session: Session, bounds: Mapping[str, Assumed | None]) -> tuple[Session, frozenset[str]]:
+    """A session in which the given atoms have these bounds instead of those that their facts give, and the predicates
+    of the atoms that have None: they have no facts. Raises `ProgramError` for a key that is not an atom, ``ValueError``
+    for invalid bounds."""
+    if not isinstance(bounds, Mapping):
+        raise TypeError(f"bounds must be a mapping from atoms, not {type(bounds).__name__}")
+    taken = [_atom(session.theory, text)[0] for text, value in bounds.items() if value is None]
+    facts = [_assumption(session.theory, text, value) for text, value in bounds.items() if value is not None]
+    if taken:
+        session = session.about(copy(session.theory))
+    for name, arguments in taken:
+        session.retract(fact_table(session.theory.checked, name, [arguments], keys=True)[0])
+    origins = session.theory.origins()
+    clone = _saying(session, facts, origins)
+    if all(tightens(origins, fact) for fact in facts):
+        clone.source = Continuation(session, session.theory.checked, facts)
+    else:
+        clone.source = _source_without(session, facts, origins)
+    return clone, frozenset(name for name, _ in taken)
+
+
+def _atom(theory: Theory, text: str) -> tuple[tuple[str, tuple[str, ...]], Query]:
+    """The predicate and the entities of an atom, and the query that it is."""
+    query, _ = asked(theory, text, strangers=None)
+    about = ground_key(query.formula)
+    if about is None:
+        raise no_atom(text, query)
+    return about, query
+
+
+def _assumption(theory: Theory, text: str, value: Assumed) -> Fact:
+    about, query = _atom(theory, text)
+    ends = value if isinstance(value, tuple) else (value, value)
+    what = "date" if query.numeric == "date" else "number"
+    wrong = ValueError(f"`{text}` needs one {what}, or two as a tuple; got {value!r:.60}")
+    if what == "date":
+        texts = (end.isoformat() if isinstance(end, date) else end for end in ends)
+        ends = tuple(days_of(text) if isinstance(text, str) else text for text in texts)
+    numbers = [end for end in ends if isinstance(end, Real)]
+    if len(ends) != 2 or len(numbers) != 2:
+        raise wrong
+    try:
+        lower, upper = map(float, numbers)
+    except OverflowError:
+        raise wrong from None
+    return assumption(*about, lower, upper, numeric=query.numeric)
+
+
+def _saying(
+    session: Session, facts: Sequence[Fact], origins: FactSources, assumable: frozenset[str] = frozenset()
+) -> Session:
+    """A session in which these facts replace all other facts about their atoms."""
+    return session.about(session.theory.assuming(facts, origins), session.graph(), assumable)
+
+
+def _source_without(session: Session, facts: Sequence[Fact], origins: FactSources) -> Continuation | None:
+    """A session without any fact about these atoms, so that any assumption about them only tightens it. It is made on
+    the second assumption: an interactive slider assumes the same atoms again and again."""
+    atoms = frozenset((fact.predicate, fact.arguments) for fact in facts)
+    if atoms not in session.opened:
+        session.opened[atoms] = None
+        if len(session.opened) > _OPENED:
+            del session.opened[next(iter(session.opened))]
+        return None
+    opened = session.opened[atoms]
+    if opened is None:
+        numeric = [session.theory.checked.predicates[fact.predicate].numeric for fact in facts]
+        ends = [(-math.inf, math.inf) if unbounded else (0.0, 1.0) for unbounded in numeric]
+        bare = [replace(fact, lower=low, upper=high) for fact, (low, high) in zip(facts, ends, strict=True)]
+        opened = _saying(session, bare, origins, frozenset(fact.predicate for fact in facts))
+        session.opened[atoms] = opened
+    return Continuation(opened, opened.theory.checked, facts)
+
+
+_NOWHERE = Span(Text(ASSUMED, ""), 0, 0)
+_OPPOSITE: dict[str, str] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
+_MARGIN = {">": 1e-3, ">=": 0.0, "<": -1e-3, "<=": 0.0}
+_KNOWN = 2  # entities tried for a free variable if a new one fails; the way must succeed with each
+_COMPARED = 1000  # contradictions compared with those before
+_COUNTED = 100_000  # contradictions whose kinds are looked for
+_AT_ONCE = 20  # conflicts of a kind that a set meets before inference shows what is left
+
+
+def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
+    """A function from a way (a set of missing premises) to the bound that the atom of a query would get on one
+    ``side``; ``before`` is the fixpoint without the premises."""
+
+    arguments = query.formula.arguments if isinstance(query.formula, ast.Atom) else ()
+    entities = {argument.text for argument in arguments if isinstance(argument, ast.Constant)}
+
+    def tried(way: Way, free: dict[str, str]) -> Came | None:
+        came: Came | None = None
+        for pinned in (False, True) if any(premise.numbers for premise in way.lacking) else (False,):
+            facts, axioms = _stated(before, way.lacking, free, pinned=pinned)
+            came = _came(session, query, before, facts, axioms)
+            if came is None or came.reaches(way, side):
+                break
+        return came
+
+    def added(way: Way) -> Came | None:
+        came = tried(way, {name: _fresh(before, name) for name in way.unbound})
+        if came is None or not way.unbound or came.reaches(way, side):
+            return came
+        others = [tried(way, free) for free in _known(before, way, entities)]
+        if None in others:
+            return None
+        all_reach = bool(others) and all(other is not None and other.reaches(way, side) for other in others)
+        return others[0] if all_reach else came
+
+    return added
+
+
+def _fresh(before: Rested, variable: str) -> str:
+    """An entity that nothing else mentions."""
+    fresh = f"some {variable}"
+    while fresh in before.fixpoint.grounding.domain.index:
+        fresh += "'"
+    return fresh
+
+
+def _known(before: Rested, way: Way, entities: Collection[str]) -> Iterator[dict[str, str]]:
+    """Existing entities in place of free variables, each of its variable's sort. They may succeed where a new entity
+    fails because a `forall` ranges over it too. None is among ``entities``, those of the atom, for which the bound may
+    follow in other ways."""
+    predicates, sorts = before.program.predicates, before.fixpoint.grounding.domain.sorts
+    members: dict[str, list[str]] = {}
+    for premise in way.lacking:
+        for atom in nodes(premise.formula) if premise.formula is not None else ():
+            if not isinstance(atom, ast.Atom):
+                continue
+            for argument, sort in zip(atom.arguments, predicates[atom.name].sorts, strict=True):
+                if isinstance(argument, ast.Variable) and argument.name in way.unbound:
+                    named = (before.names[number] for number in sorts[sort].tolist())
+                    members[argument.name] = list(islice((name for name in named if name not in entities), _KNOWN))
+    for place in range(min(map(len, members.values()), default=0)):
+        yield {name: names[place] for name, names in members.items()}
+
+
+def _came(
+    session: Session, query: Query, before: Rested, facts: Sequence[Fact], axioms: Sequence[Assertion]
+) -> Came | None:
+    theory = session.theory
+    if axioms:
+        program = theory.bound(theory.settled())
+        stated = replace(program, facts=(*program.facts, *facts), assertions=(*program.assertions, *axioms))
+        clone = session.about(theory.about(stated))
+    else:
+        assumed = copy(theory)
+        assumed.checked = replace(theory.checked, facts=(*theory.checked.facts, *facts))
+        clone = session.about(assumed, session.graph())
+        clone.source = Continuation(session, theory.checked, facts)
+    try:
+        rested = covering_widely(clone, query)
+    except BudgetError:
+        return None
+    lifted, root = rested.explainer.root(query)
+    rows = answer(rested.fixpoint, rested.marks, lifted, root, guard=unlimited)
+    return Came(float(rows.lower[0]), float(rows.upper[0]), _new_contradiction(before, rested))
+
+
+def _stated(
+    before: Rested, missing: Sequence[Missing], free: dict[str, str], *, pinned: bool
+) -> tuple[list[Fact], list[Assertion]]:
+    """The premises as facts; those that are not atoms as axioms. A comparison of several unknown numbers says nothing
+    about any one of them, so all but one are ``pinned`` to a value that they may have."""
+    facts: list[Fact] = []
+    axioms: list[Assertion] = []
+    for premise in missing:
+        assert premise.formula is not None
+        formula = with_entities(premise.formula, free)
+        lower, upper = (premise.needed, 1.0) if premise.side == "lower" else (0.0, premise.needed)
+        if (about := ground_key(formula)) is not None:  # else it is about unnamed individuals
+            facts.append(Fact(*about, lower, upper, _NOWHERE))
+        else:
+            axioms.append(Assertion("axiom", None, formula, lower, upper, before.program.logic, _NOWHERE))
+            if pinned:
+                facts += _pinned(before, formula)
+            apart = _apart(formula, true=premise.side == "lower")
+            if apart is not None and lower == upper:
+                axioms.append(Assertion("axiom", None, apart, 1.0, 1.0, before.program.logic, _NOWHERE))
+    return facts, axioms
+
+
+def _pinned(before: Rested, formula: ast.Expression) -> Iterator[Fact]:
+    """A value for each number of a comparison except the first; what is aggregated is left as it is."""
+    outside = nodes(formula, lambda node: not isinstance(node, ast.Aggregate))
+    numbers = dict.fromkeys(node for node in outside if isinstance(node, ast.Atom))
+    for atom in list(numbers)[1:]:
+        low, high = before.explainer.bounds(atom) or (-math.inf, math.inf)
+        value = min(max(1.0, low), high)
+        arguments = tuple(argument.text for argument in atom.arguments if isinstance(argument, ast.Constant))
+        yield Fact(atom.name, arguments, value, value, _NOWHERE)
+
+
+def _apart(formula: ast.Expression, *, true: bool) -> ast.Expression | None:
+    """A formula that separates the sides of an order comparison by a margin, so that it is true (or false) for every
+    remaining value: intervals have no open ends."""
+    if not isinstance(formula, ast.Comparison) or len(formula.operators) != 1 or formula.attributes:
+        return None
+    operator = formula.operators[0] if true else _OPPOSITE.get(formula.operators[0], "=")
+    margin = _MARGIN.get(operator)
+    if margin is None:
+        return None
+    left, right = formula.operands
+    if margin:
+        right = ast.Arithmetic("+", right, ast.Number(margin, span=_NOWHERE), span=_NOWHERE)
+    return ast.Comparison((left, right), (">=" if operator[0] == ">" else "<=",), span=_NOWHERE)
+
+
+def _new_contradiction(before: Rested, after: Rested) -> str | None:
+    old, new = before.outcome.contradictions, after.outcome.contradictions
+    if not len(new) or len(new) == len(old):
+        return None
+    known = {contradiction.atom for contradiction in old[:_COMPARED]}
+    return next((contradiction.atom for contradiction in new[:_COMPARED] if contradiction.atom not in known), None)
+
+
+# --- why bounds are what they are -------------------------------------------------------------------------------------
 
 
 def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: float | None) -> WhyNot:
-    """What keeps one side of an atom's bounds from ``goal`` (None: from true or false). Raises as `placed` does, and
-    for a query that is not an atom. ``text`` is the query as the user wrote it."""
+    """What keeps one side of an atom's bounds from ``goal`` (None: from true or false). Raises `ProgramError` for
+    a query that is not an atom, and `Error` if inference was told not to record. ``text`` is the query as the user
+    wrote it."""
     before = covering_widely(session, query)
-    explainer, lifted, root = placed(session, query)
+    lifted, root = before.explainer.root(query)
+    check_bound(root, session.theory.checked)
     reference = root.reference
     if lifted.graph.nodes[reference.node]["kind"] != "predicate":
         raise neither_true_nor_false(text, query) if query.numeric else no_atom(text, query)
     wanted = (0.0 if upper else 1.0) if goal is None else goal
-    return explainer.why_not(
+    return before.explainer.why_not(
         reference.node,
         list(map(str, reference.arguments)),
         int(upper),

@@ -19,8 +19,7 @@ from lnnkit.kb.asking import answers
 from lnnkit.kb.session import Session
 from lnnkit.kb.theory import Theory
 from lnnkit.learn.labels import label_queries, labels, mentioned, split
-from lnnkit.learn.learner import Learner
-from lnnkit.learn.parameters.trained_text import FoundFunction
+from lnnkit.learn.learner import FoundFunction, Learner
 from lnnkit.scores import FoundFormula
 from lnnkit.store.stated_facts import given_facts
 from lnnkit.syntax import ast

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from lnnkit.explain.missing.why_not import WhyNot
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.explain.proof.proof import GivenFact
-    from lnnkit.kb.assuming import Assumed
+    from lnnkit.kb.explaining import Assumed
     from lnnkit.learn.parameters.rule_parameters import ProgramModule
     from lnnkit.markup.pages import Listing
     from lnnkit.picture.picture import Picture
@@ -93,10 +93,18 @@ class KnowledgeBase:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that the program names: its imports and its tables."""
+        """The files that the program names: its imports and its tables, and those of its imports."""
+        from lnnkit.check.named_files import merge
         from lnnkit.syntax.relocate import paths
 
-        return tuple(self._home / path for path in paths(self.program))
+        files = [self._home / path for path in paths(self.program)]
+        for entry in merge(self.program, self._home).entries:
+            statement, source = entry.statement, entry.statement.span.source
+            if source != self.program.span.source:
+                files.append(Path(source.path))
+                if isinstance(statement, ast.TableStatement) and statement.table.path:
+                    files.append(entry.base / statement.table.path)
+        return tuple(dict.fromkeys(files))
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -125,6 +133,12 @@ class KnowledgeBase:
     def facts(self, name: str) -> Iterator[GivenFact]:
         """The facts of a predicate or number with their places: those of the program, then the rows of its tables."""
         return self._theory.origins().every(name)
+
+    def statements_of(self, name: str) -> Iterator[str]:
+        """The facts of a predicate or number as statements, with all digits; modules supply none."""
+        from lnnkit.kb.saving import statements
+
+        return statements(self._checked, name)
 
     def copied(self) -> KnowledgeBase:
         """An independent copy. It has inferred nothing yet, and facts added to it do not reach this one."""
@@ -171,19 +185,18 @@ class KnowledgeBase:
         told; rules and axioms stay. ``rows`` has the arguments of each atom, as a table that `tell` takes. An entity
         that nothing names any more leaves its sorts. Atoms without facts stay as they are. Raises `DataError`, and then
         takes nothing back."""
-        from lnnkit.kb.telling import fact_table, without
+        from lnnkit.kb.telling import fact_table
 
-        keys, _ = fact_table(self._checked, name, rows, keys=True)
-        self._session.change(without(self._checked, keys))
+        self._session.retract(fact_table(self._checked, name, rows, keys=True)[0])
         self._changed |= {name}
 
     def replace(self, name: str, table: object, *, trust: float = 1.0) -> None:
         """State these facts, as `tell` does, in place of all facts about their atoms."""
-        from lnnkit.kb.telling import fact_table, without
+        from lnnkit.kb.telling import fact_table
 
         facts, _ = fact_table(self._checked, name, table, trust)
         with self.transaction():
-            self._session.change(without(self._checked, facts))
+            self._session.retract(facts)
             self.tell(name, table, trust=trust)
             self._changed |= {name}
 
@@ -215,7 +228,7 @@ class KnowledgeBase:
         only what follows from those atoms; otherwise it infers from the start, unless the same atoms were assumed
         before. Raises `ProgramError` for a key that is not an atom, ``ValueError`` for invalid bounds.
         """
-        from lnnkit.kb.assuming import hypothetical
+        from lnnkit.kb.explaining import hypothetical
 
         clone = copy(self)
         clone._session, taken = hypothetical(self._session, bounds)
@@ -330,10 +343,9 @@ class KnowledgeBase:
 
             exactly = exact_explanation(self._session, parsed, alpha, timeout)
             return replace(exactly, warnings=(*findings, *exactly.warnings))
-        from lnnkit.kb.asking import placed
+        from lnnkit.kb.asking import explained
 
-        explainer, lifted, root = placed(self._session, parsed)
-        return replace(explainer.explain(lifted, root, alpha), warnings=tuple(findings))
+        return replace(explained(self._session, parsed, alpha)[1], warnings=tuple(findings))
 
     def export(self, formulas: Sequence[str] | None = None, *, alpha: float = 1.0) -> str:
         """The classical reading of questions in SMT-LIB, as Z3 prints what it is given in a proof.
@@ -629,18 +641,18 @@ class KnowledgeBase:
         out, since what was learned from them is kept. Raises `Error`, and writes nothing, if an imported file states
         what was taken back, if the facts are too many for a text, and if ``path`` is one of `files`.
         """
-        from lnnkit.explain.proof.proof import FactSources
-        from lnnkit.kb.saving import restated, save
+        from lnnkit.kb.saving import restated, save, statements
         from lnnkit.output import require_apart
 
         require_apart(path, self.files)
-        program, changed = self._theory.written(), self._changed | {fact.predicate for fact in self._theory.assumed}
+        program, assumed = self._theory.written(), {(f.predicate, f.arguments) for f in self._theory.assumed}
+        changed = self._changed | {name for name, _ in assumed}
         if changed or self._stated or self._tables:
-            added = FactSources(replace(self._checked, facts=self._stated, tables=self._tables))
-            names = {part.predicate for part in (*self._stated, *self._tables)} - changed
-            others = (fact for name in sorted(names) for fact in added.every(name))
-            taken = {self._checked.predicates[name]: self.facts(name) for name in sorted(changed)}
-            program = restated(program, self._home, taken, others)
+            told = replace(self._checked, facts=self._stated, tables=self._tables)
+            names = sorted({part.predicate for part in (*self._stated, *self._tables)} - changed)
+            added = (text for name in names for text in statements(told, name))
+            taken = {self._checked.predicates[name]: self.statements_of(name) for name in sorted(changed)}
+            program = restated(program, self._home, taken, added, assumed)
         save(program, self._home, self._theory.exact_values, path)
 
     @property

@@ -19,10 +19,10 @@ from lnnkit.explain.conflict.program_variants import ConflictMember, StatedRule,
 from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.garbage import collection_paused
 from lnnkit.interrupt import Interruption, is_pythons_own
-from lnnkit.kb.asking import answers, covering, covering_widely
+from lnnkit.kb.asking import answers, covering, explained
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.session import Session
-from lnnkit.kb.theory import check_bound, free_variables, no_formula
+from lnnkit.kb.theory import free_variables, no_formula
 from lnnkit.prove.decision.classical_decision import classical_smtlib, prove_classically
 from lnnkit.prove.decision.graded_decision import exact_ends, prove_exactly
 from lnnkit.prove.decision.minimal_core import NoRecord, declarations, member_of, recorded
@@ -99,11 +99,13 @@ def proved(
             notes = (*notes, "inference was stopped before its end")
         for query, text in zip(asked, [query.text for query in queries], strict=True):
             for _, question in _questions(part, ground, query, text):
-                with Interruption() if is_pythons_own() else nullcontext() as stop.current:
+                with collection_paused(), Interruption() if is_pythons_own() else nullcontext() as stop.current:
                     if timed.late and not stop.asked():
                         answer = propagated(question.text, question.inferred, reading, alpha, timed.note)
+                    elif reading == "classical":
+                        answer = prove_classically(ground, question, deadline.left)
                     else:
-                        answer = _answer(ground, question, reading, alpha, deadline.left)
+                        answer = prove_exactly(ground, question, alpha, deadline.left)
                 stop.done |= answer.interrupted
                 yield replace(answer, notes=(*notes, *answer.notes), alpha=alpha)
                 deadline = timed.deadline = _deadline(timeout)
@@ -230,8 +232,7 @@ def exact_answers(session: Session, query: Query, alpha: float, timeout: float |
     if query.numeric or not len(known):
         return known
     lower, upper = known.lower.copy(), known.upper.copy()
-    places = {tuple(answer.bindings[name] for name in sorted(answer.bindings)): n for n, answer in enumerate(known)}
-    late = 0
+    places, late = {row: place for place, row in enumerate(_rows(known))}, 0
     ground = _grounded(session, _covering(session, [query]), [query], "exact")
     for row, question in _questions(session, ground, query, query.text):
         if row not in places:
@@ -249,13 +250,10 @@ def exact_answers(session: Session, query: Query, alpha: float, timeout: float |
 
 def exact_explanation(session: Session, query: Query, alpha: float, timeout: float | None) -> Explanation:
     """The proof of each exact bound of a query: bounds tighter than those of inference have an exact step. Raises as
-    `lnnkit.kb.asking.placed` and `proved` do."""
+    `lnnkit.kb.asking.explained` and `proved` do."""
     if query.numeric:
         raise ProgramError([no_formula(query)])
-    rested = covering_widely(session, query)
-    lifted, root = rested.explainer.root(query)
-    check_bound(root, session.theory.checked)
-    explanation = rested.explainer.explain(lifted, root, alpha)
+    rested, explanation = explained(session, query, alpha)
     ground = _grounded(session, rested, [query], "exact")
     ((_, question),) = _questions(session, ground, query, query.text)
     with _solver_needed():
@@ -274,13 +272,6 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
             message = f"the {'upper' if end else 'lower'} bound {bound:g} has no proof that can be checked: {problem}"
             warnings.append(Diagnostic("no-proof", message, "`lnnkit prove` shows the verdict", severity="warning"))
     return replace(explanation, proof=proof, warnings=tuple(warnings), _others=None)
-
-
-@collection_paused()
-def _answer(ground: Ground, question: Question, reading: Reading, alpha: float, timeout: float | None) -> Proved:
-    if reading == "classical":
-        return prove_classically(ground, question, timeout)
-    return prove_exactly(ground, question, alpha, timeout)
 
 
 def _plain(query: Query) -> Query:
@@ -350,15 +341,15 @@ def _questions(session: Session, ground: Ground, query: Query, text: str) -> Ite
     if query.numeric:
         raise ProgramError([no_formula(query)])
     program, known = ground.world.program, ground.known
-    numbers = {name for name, predicate in program.predicates.items() if predicate.numeric}
-    form = form_of(query.formula, {}, query.logic, numbers)
+    form = form_of(query.formula, {}, query.logic, program)
     variables = sorted_variables(form, program.predicates)
     count = math.prod(known.count(sort) for _, sort in variables)
     if count > MOST_BINDINGS:
         message = f"`{query.text}` has {count:,} bindings; {MOST_BINDINGS:,} are proved at most"
         hint = "name entities, or bind variables with `exists` or `forall`"
         raise ProgramError([Diagnostic("too-many-bindings", message, hint, query.span)])
-    inferred = _inferred_bounds(session, query)
+    answered = answers(session, query, 1.0)
+    inferred = {row: (answer.lower, answer.upper) for row, answer in zip(_rows(answered), answered, strict=True)}
     for row in itertools.product(*(known.members(sort) for _, sort in variables)):
         bindings = {name: entity for (name, _), entity in zip(variables, row, strict=True)}
         bound = about(form, {Free(name): entity for name, entity in bindings.items()})
@@ -369,12 +360,9 @@ def _questions(session: Session, ground: Ground, query: Query, text: str) -> Ite
         yield row, Question(part, said, ends)
 
 
-def _inferred_bounds(session: Session, query: Query) -> dict[tuple[str, ...], tuple[float, float]]:
-    """The bounds that inference gives a query, by the entities of its variables in the order of their names."""
-    return {
-        tuple(answer.bindings[name] for name in sorted(answer.bindings)): (answer.lower, answer.upper)
-        for answer in answers(session, query, 1.0)
-    }
+def _rows(known: Answers) -> Iterator[tuple[str, ...]]:
+    """The entities of each answer, in the order of the names of the query's variables."""
+    return (tuple(answer.bindings[name] for name in sorted(answer.bindings)) for answer in known)
 
 
 class Timed:

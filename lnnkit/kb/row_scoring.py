@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lnnkit.check.checker import unknown_sort
+from lnnkit.check.program import fractional
 from lnnkit.data.files import Unreadable
 from lnnkit.data.load import TOLD, read_table
 from lnnkit.data.table import FactTable
@@ -54,13 +55,16 @@ def row_model(
         hint = "add a query, or give one: -q 'P(X)'"
         raise ProgramError([Diagnostic("no-query", "there is nothing to score: the program has no query", hint)])
     held = [table for table in program.tables if table.predicate in about_rows and table.source.startswith(TOLD)]
+    sides = (*held, *_read(others))
+    later = {load.predicate: True for load in loads if load.numeric}
     lean = replace(
         program,
         tables=tuple(table for table in program.tables if table.predicate not in about_rows),
         label_tables=tuple(table for table in program.label_tables if table.predicate not in about_rows),
         labels=tuple(label for label in program.labels if label.predicate not in about_rows),
+        read_later={table.predicate: table.predicate in fractional((), sides) for table in sides} | later,
     )
-    return RowModel(lean, rows, tuple(loads), (*held, *_read(others)), pairs)
+    return RowModel(lean, rows, tuple(loads), sides, pairs)
 
 
 def _read(loads: Iterable[RowLoad]) -> list[FactTable]:

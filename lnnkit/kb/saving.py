@@ -3,24 +3,20 @@ learned."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import chain
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lnnkit.check.named_files import merge
-from lnnkit.check.program import Predicate
+from lnnkit.check.program import CheckedProgram, Predicate
 from lnnkit.data.files import is_model, model_bytes
 from lnnkit.errors import Error
 from lnnkit.output import write_text
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
-from lnnkit.syntax.printer import format_predicate
+from lnnkit.syntax.printer import format_expression, format_number, format_predicate
 from lnnkit.syntax.relocate import queries, relocate
-
-if TYPE_CHECKING:
-    from lnnkit.explain.proof.proof import GivenFact
 
 _MOST = 100_000  # facts, which are read in some seconds
 
@@ -40,11 +36,34 @@ def refuse_moved(program: ast.Program, home: Path, path: str | Path) -> None:
         raise Error([Diagnostic("moved-query", message, f'write it beside them: "{home / Path(path).name}"')])
 
 
+def statements(checked: CheckedProgram, name: str) -> Iterator[str]:
+    """The facts of a predicate as statements, exactly; axioms are none."""
+    from lnnkit.explain.proof.proof import fact_text
+
+    numeric = checked.predicates[name].numeric
+    facts = [fact for fact in checked.facts if fact.predicate == name and not fact.of_axiom]
+    rows: list[Iterable[tuple[Sequence[str], float, float, float]]] = [
+        [(fact.arguments, fact.lower, fact.upper, fact.trust) for fact in facts]
+    ]
+    for table in (table for table in checked.tables if table.predicate == name):
+        entities = zip(*table.columns, strict=True) if table.columns else repeat(())
+        rows.append(zip(entities, table.lower.tolist(), table.upper.tolist(), repeat(table.trust), strict=False))
+    for arguments, lower, upper, trust in chain(*rows):
+        text = fact_text(name, arguments, lower, upper, numeric=numeric, shown=format_number)
+        yield text if trust == 1 else f"{text} trust {format_number(trust)}"
+
+
 def restated(
-    program: ast.Program, home: Path, changed: Mapping[Predicate, Iterable[GivenFact]], added: Iterable[GivenFact] = ()
+    program: ast.Program,
+    home: Path,
+    changed: Mapping[Predicate, Iterable[str]],
+    added: Iterable[str] = (),
+    assumed: Collection[object] = (),
 ) -> ast.Program:
-    """The program with the facts ``added``, and with those of the ``changed`` predicates in place of all its own facts
-    and tables of them. Raises `Error` if they are too many for a text, and if a file that it imports states some."""
+    """The program with the statements ``added``, and with those of the ``changed`` predicates in place of all its own
+    facts and tables of them. Raises `Error` if they are too many for a text, if a file that it imports states some, and
+    if it has an axiom about one of the ``assumed`` atoms."""
+    from lnnkit.explain.proof.proof import ground_key
 
     names = {predicate.name for predicate in changed}
 
@@ -54,22 +73,28 @@ def restated(
         return isinstance(stated, ast.Atom | ast.LoadStatement) and stated.name in names
 
     source, pieces, done = program.span.source, list[str](), 0
-    statements = [entry.statement for entry in merge(program, home).entries]
-    for span in (statement.span for statement in statements if replaced(statement)):
+    everything = [entry.statement for entry in merge(program, home).entries]
+    for statement in (statement for statement in everything if isinstance(statement, ast.AxiomStatement)):
+        formula = statement.formula
+        while isinstance(formula, ast.Not):
+            formula = formula.operand
+        if ground_key(formula) in assumed:
+            message = f"`{format_expression(formula)}` is assumed otherwise than an axiom has it"
+            raise Error([Diagnostic("told-facts", message, "change the axiom before you save", statement.span)])
+    for span in (statement.span for statement in everything if replaced(statement)):
         if span.source != source:
             message = f"facts were taken back, and {span.source.path}:{span.line}, which is imported, states some"
             raise Error([Diagnostic("told-facts", message, "state them in this program instead")])
         pieces.append(source.text[done : span.start].rstrip(" "))
         done = span.end + source.text.startswith("\n", span.end)
-    given = [fact.text for fact in chain(*changed.values(), added)]
-    if len(given) > _MOST:
-        message = f"{len(given):,} facts that were told are too many for the text of a program"
+    texts = [*chain(*changed.values(), added)]
+    if len(texts) > _MOST:
+        message = f"{len(texts):,} facts that were told are too many for the text of a program"
         raise Error([Diagnostic("told-facts", message, "write them to a table, and `load` it in the program")])
-    names -= {statement.name for statement in statements if isinstance(statement, ast.Declaration)}
-    texts = [_declaration(predicate) for predicate in changed if predicate.name in names]
-    texts += [text for text in given if not text.startswith("axiom")]
-    written = "\n".join(["".join([*pieces, source.text[done:]]).rstrip("\n"), *texts]) + "\n"
-    return parse(written, source.path)[0]
+    names -= {statement.name for statement in everything if isinstance(statement, ast.Declaration)}
+    undeclared = [_declaration(predicate) for predicate in changed if predicate.name in names]
+    kept = "".join([*pieces, source.text[done:]]).rstrip("\n")
+    return parse("\n".join([kept, *undeclared, *texts]) + "\n", source.path)[0]
 
 
 def _declaration(predicate: Predicate) -> str:

@@ -19,6 +19,7 @@ from lnnkit.kb.theory import Theory
 
 if TYPE_CHECKING:
     from lnnkit.analysis.supports import Known
+    from lnnkit.data.table import FactTable
     from lnnkit.engine.termination import Watch
     from lnnkit.graph.lifted import LiftedGraph
     from lnnkit.join.join_plan import Recorder
@@ -107,6 +108,14 @@ class Session:
         self.forget()
         self._lifted = lifted
 
+    def retract(self, keys: FactTable) -> None:
+        """Take back the facts about some atoms, also those that are assumed."""
+        from lnnkit.kb.telling import without
+
+        theory = self.theory
+        theory.assumed = without(replace(theory.checked, facts=theory.assumed), keys).facts
+        self.change(without(theory.checked, keys))
+
     def of_facts(self, checked: CheckedProgram) -> Session:
         """This session, or one for the same theory with the facts of another program."""
         if checked is self.theory.checked:
@@ -119,15 +128,17 @@ class Session:
     def restored_on_error(self) -> Iterator[None]:
         """A context in which the theory may change; if it is left by an exception, everything is as it was before,
         but the weights of bound modules."""
-        theory = self.theory
-        learner = None if theory.learner is None else theory.learner.copied()
+        theory, values = self.theory, dict(self.theory.values)
+        learner = None if theory.learner is None else dict(vars(theory.learner))
         before = [{k: copy(v) if isinstance(v, dict) else v for k, v in vars(part).items()} for part in (self, theory)]
         try:
             yield
         except BaseException:
             for part, state in zip((self, theory), before, strict=True):
                 vars(part).update(state)
-            theory.learner = learner
+            if theory.learner is not None and learner is not None:
+                vars(theory.learner).update(learner)
+                theory.learner.module.load(values)
             raise
 
     def forget(self) -> None:
@@ -187,6 +198,9 @@ class Session:
         from it. Raises `BudgetError`, and `ProgramError` if the program cannot be evaluated."""
         with collection_paused():
             from lnnkit.analysis.supports import Known
+            from lnnkit.budget import allowed
+            from lnnkit.graph.lifting import add_queries
+            from lnnkit.kb.rested import inferred
             from lnnkit.store.stated_facts import Gathering
 
         self._known = self._known or Known()
@@ -197,47 +211,28 @@ class Session:
             if key in self.fixpoints:
                 return self.fixpoints[key]
         rested = None if self.source is None else self._gone_on(queries, self.source)
-        rested = rested or self._inferred(
-            queries, max_rounds, watch or self.watch, recorder, self._known, self._gathering, narrow=narrow
-        )
+        if rested is None:
+            checked = self.theory.checked
+            answers_alone = narrow and not (self._assumable or checked.labels or checked.label_tables)
+            plain = queries == checked.queries and self.most is None and max_rounds == ROUND_LIMIT
+            rested = inferred(
+                self.theory,
+                add_queries(self.graph(), queries),
+                self.computing,
+                guard=allowed(self.most),
+                round_limit=max_rounds,
+                watch=watch or self.watch,
+                recorder=recorder,
+                known=self._known,
+                gathering=self._gathering,
+                record=self.recording,
+                assumable=self._assumable,
+                narrow=answers_alone,
+                by_strips=answers_alone and recorder is None and plain and self.computing == Computing(),
+                later=partial(_watch_of, ref(self)),
+            )
         self.fixpoints[rested.narrow, texts] = rested
         return rested
-
-    def _inferred(
-        self,
-        queries: tuple[Query, ...],
-        max_rounds: int,
-        watch: Watch | None,
-        recorder: Recorder | None,
-        known: Known,
-        gathering: Gathering,
-        *,
-        narrow: bool,
-    ) -> Rested:
-        with collection_paused():
-            from lnnkit.budget import allowed
-            from lnnkit.graph.lifting import add_queries
-            from lnnkit.kb.rested import inferred
-
-        plain = queries == self.theory.checked.queries and self.most is None and max_rounds == ROUND_LIMIT
-        plain = plain and self.computing == Computing()  # only the answers to the program's own queries are needed
-        labelled = bool(self._assumable or self.theory.checked.labels or self.theory.checked.label_tables)
-        return inferred(
-            self.theory,
-            add_queries(self.graph(), queries),
-            self.computing,
-            guard=allowed(self.most),
-            round_limit=max_rounds,
-            watch=watch,
-            recorder=recorder,
-            known=known,
-            gathering=gathering,
-            record=self.recording,
-            assumable=self._assumable,
-            narrow=narrow and not labelled,
-            by_strips=narrow and not labelled and recorder is None and plain,
-            later=partial(_watch_of, ref(self)),
-        )
 
     def _gone_on(self, queries: tuple[Query, ...], source: Continuation) -> Rested | None:
         """The fixpoint continued from that of the session that this one is a copy of, if that is possible."""

@@ -19,11 +19,10 @@ from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory, asked, not_finite
 from lnnkit.learn.fitting.fitting_problem import Settings, Unstarted
 from lnnkit.learn.fitting.gradient_descent import Listen, OtherRun
-from lnnkit.learn.labels import label_queries
-from lnnkit.learn.learner import Learner, evaluate
+from lnnkit.learn.labels import evaluate, label_queries
+from lnnkit.learn.learner import Dropped, Learner, TrainedRule, learned_literals, place_of, without
 from lnnkit.learn.parameters.constraints import Infeasible
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter
-from lnnkit.learn.parameters.trained_text import Dropped, learned_literals, place_of, without
 from lnnkit.learn.replay.neural_predicates import NotFinite
 from lnnkit.output import require_writable
 from lnnkit.report.training_page import Fit
@@ -34,7 +33,6 @@ from lnnkit.syntax.printer import format_expression
 
 if TYPE_CHECKING:
     from lnnkit.answer_table import Answers
-    from lnnkit.learn.parameters.trained_text import TrainedRule
 import numpy as np
 
 _TEACHES_NOTHING = "axioms and imported rules learn nothing, nor does a `?` that shares its name with one of theirs"

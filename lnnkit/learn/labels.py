@@ -15,6 +15,7 @@ from lnnkit.arrays import all_set, any_set, where_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.engine.bounds_state import shown
 from lnnkit.graph.lifting import build
+from lnnkit.join.instances.grounding import Guard
 from lnnkit.learn.replay.recorded_inference import RecordedInference
 from lnnkit.logic.bounds import tolerance
 from lnnkit.scores import NumberScore, Score, Scores
@@ -201,6 +202,14 @@ def labelled_bounds(inference: RecordedInference, labels: Labels) -> LabelledBou
         for end, values in zip(ends, shown(table, some), strict=True):
             end[torch.from_numpy(mine)] = torch.from_numpy(values).double()
     return LabelledBounds(inference, labels, lower, upper, *last_events(inference, rows))
+
+
+def evaluate(program: CheckedProgram, guard: Guard, max_rounds: int) -> Scores:
+    """The scores of a program's answers for its labels. Raises `TooLarge`."""
+    queries = label_queries(program)
+    inference = RecordedInference(program, {}, queries, guard=guard, round_limit=max_rounds)
+    labelled = labels(program, mentioned(program, queries))
+    return labelled_bounds(inference, labelled).scores(torch.arange(len(labelled)))
 
 
 def last_events(inference: RecordedInference, rows: Tensor) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:

@@ -1,5 +1,6 @@
 """HTML for pages, pictures and notebooks: rendered from the templates beside this file, values escaped; the colours of
-both schemes, light and dark; tables, and trees of lines that fold.
+both schemes, light and dark; tables, and trees of lines that fold. Charts and PNG need libraries that only extras
+install.
 
 Blue and orange stand for true and false, because they differ for people who cannot tell red from green. Text on every
 fill and every line on the page keep the contrast that WCAG 2.1 asks for (4.5 and 3); tests work the ratios out.
@@ -7,12 +8,16 @@ fill and every line on the page keep the contrast that WCAG 2.1 asks for (4.5 an
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+
+from lnnkit.errors import Error
+from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -78,6 +83,19 @@ def visible(text: str, keep: str = "") -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def installed(library: str) -> bool:
+    """Whether it can be imported."""
+    return importlib.util.find_spec(library) is not None
+
+
+def require(what: str, *libraries: str) -> None:
+    """Raises `Error` where a library of the extra ``lnnkit[report]`` that ``what`` needs is not installed."""
+    missing = [library for library in libraries if not installed(library)]
+    if missing:
+        message = f"{what} needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed"
+        raise Error([Diagnostic("missing-extra", message, "install it with `pip install 'lnnkit[report]'`")])
 
 
 @cache

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import NamedTuple
 
 from lnnkit import arrays, elementwise
 from lnnkit.arrays import Array, clamp, detached
 from lnnkit.numeric import interval
 from lnnkit.numeric.arithmetic import absolute, absolute_of, negate, others, square_root, square_root_of
+from lnnkit.numeric.completed_time import completed, completing
 from lnnkit.numeric.interval import ROUNDING, Pieces, bounded, differentiable, gone, hull, points, tidied
 
 _NEAR = 1e-6  # a number further from a whole one is never rounded as that one
@@ -37,6 +38,11 @@ class Function(NamedTuple):
     rises: bool = True
     total: bool = True
     whole: bool = False
+
+    @property
+    def stepwise(self) -> bool:
+        """Whether its values are whole numbers, whatever its operands are."""
+        return self.growth is arrays.zeros_like
 
     def mirrored(self) -> Function:
         """The function ``-f(-x)``."""
@@ -197,6 +203,12 @@ def _periodic(function: _Elementwise, slope: _Elementwise, centre: float) -> Fun
     )
 
 
+def _counting(months: int, *, timed: bool) -> Function:
+    """The periods of so many months that are completed between two dates."""
+    left = partial(completing, months, timed=timed)
+    return Function(partial(completed, months), left, arrays.zeros_like, rises=False)
+
+
 _LEAST = Function(lambda operands: reduce(_lesser, operands), _left_of_least, arrays.ones_like, whole=True)
 FUNCTIONS: Mapping[str, Function] = {
     "abs": _of_one(absolute, lambda value, _: absolute_of(value), arrays.ones_like, rises=False, whole=True),
@@ -208,6 +220,10 @@ FUNCTIONS: Mapping[str, Function] = {
     "floor": _rounding(_floor, 0.0, 1.0),
     "ceil": _rounding(_floor, 0.0, 1.0).mirrored(),
     "round": _rounding(_nearest, 0.5, 0.5),
+    "years": _counting(12, timed=False),
+    "months": _counting(1, timed=False),
+    "timed_years": _counting(12, timed=True),
+    "timed_months": _counting(1, timed=True),
     "least": _LEAST,
     "greatest": _LEAST.mirrored(),
 }

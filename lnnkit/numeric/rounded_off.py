@@ -20,7 +20,7 @@ from lnnkit.arrays import Array, any_set, clamp, detached, namespace, replaced, 
 from lnnkit.numeric.arithmetic import negate
 from lnnkit.numeric.functions import FUNCTIONS, Function
 from lnnkit.numeric.interval import ROUNDING, TINY, Pieces, finite_size, hull, points, single, size, whole_numbers
-from lnnkit.numeric.step import Apply, Constant, FixedUnit, Step
+from lnnkit.numeric.step import Apply, Constant, Step
 
 KNOWN = 1e-11  # a relative error up to this leaves an end unchanged
 _CANCELS = 2.0**-6  # a sum greater than this share of its operands is known to 1e-9 if they are known to `KNOWN`
@@ -107,8 +107,6 @@ def _errors(steps: Sequence[Step], values: Sequence[Pieces], place: int) -> Erro
     below = [errors(steps, values, operand) for operand in step.operands]
     simple = all(len(part.lower) == 1 for part in (union, *parts))
     match step.operation:
-        case FixedUnit(exact=True):
-            return _relative(union, 0.0)
         case "negate":
             return Errors(below[0].upper, below[0].lower)
         case name if name in _CARRYING:

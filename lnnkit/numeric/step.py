@@ -19,9 +19,12 @@ from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, as_numpy, clamp, namespace, where_set
 from lnnkit.numeric.interval import GREATEST, RELATIVE, Interval, Pieces, boxes, finite_size
 
-FunctionName = Literal["abs", "sqrt", "exp", "log", "sin", "cos", "floor", "ceil", "round", "least", "greatest"]
+FunctionName = Literal[
+    "abs", "sqrt", "exp", "log", "sin", "cos", "floor", "ceil", "round", "least", "greatest",
+    "years", "months", "timed_years", "timed_months",
+]  # fmt: skip
 Operation = Literal["add", "subtract", "multiply", "divide", "power", "negate", "unknown"] | FunctionName
-UnitName = Literal["nalu", "inalu", "npu", "realnpu", "years", "months"]
+UnitName = Literal["nalu", "inalu", "npu", "realnpu"]
 Image = Callable[[Sequence[Interval]], Pieces]
 
 # Slices of an interval. CPU ms of a NALU and an NPU (`python -m benchmarks.numeric_constants`): 89 and 822 with 4
@@ -35,10 +38,9 @@ _SLACK = 1e-12  # slack for the rounding of a value, relative to it
 class FixedUnit:
     """A neural unit of one output with fixed weights, over intervals; equal objects are the same unit. ``name`` and
     ``attributes`` are those of the language. Units that are sums or products of their operands are no unit here but
-    steps (`lnnkit.numeric.frozen`). ``exact``: its values are whole numbers, not rounded."""
+    steps (`lnnkit.numeric.frozen`)."""
 
     name: UnitName
-    exact = False
 
     @property
     def attributes(self) -> Mapping[str, float | tuple[float, ...]]:

@@ -98,7 +98,7 @@ class Term:
         top = self.folded[-1]
         if isinstance(top, Constant):
             return top.value % 1 == 0
-        return isinstance(top, Apply) and isinstance(top.operation, FixedUnit) and top.operation.exact
+        return isinstance(top, Apply) and top.operation in FUNCTIONS and FUNCTIONS[str(top.operation)].stepwise
 
     @cached_property
     def value(self) -> float | None:
@@ -163,7 +163,7 @@ def undetermined(*operands: Term) -> Term:
 
 _NEEDED = {
     **dict.fromkeys(("nac", "nau", "nmu"), ("weight",)), **dict.fromkeys(("npu", "realnpu"), ("power",)),
-    "nalu": ("weight", "gate"), "inalu": ("add", "multiply", "gate"), "years": (), "months": (),
+    "nalu": ("weight", "gate"), "inalu": ("add", "multiply", "gate"),
 }  # fmt: skip
 
 
@@ -183,10 +183,6 @@ def frozen(unit: str, given: Mapping[str, float | Sequence[float]], operands: Se
             return linear(weights["add"], operands)
         case "nalu" | "inalu":
             return gated_sum(weights, operands)
-        case "years" | "months":
-            from lnnkit.numeric.fixed_units.calendar_units import CompletedTime
-
-            return apply(CompletedTime(unit), *operands)
         case _:
             return power_product(weights["power"], operands, weights.get("imaginary"), weights.get("gate"))
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from rich.cells import cell_len, set_cell_size
 
 from lnnkit.answer_table import STATES, TruthState
-from lnnkit.markup.optional_libraries import require
-from lnnkit.markup.pages import document, rendered, role, visible
+from lnnkit.markup.pages import document, rendered, require, role, visible
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Terms over rational numbers: exact values, the truth of comparisons and connectives over intervals, and expressions
 for Z3. A comparison of which a term has no value (a quotient by 0, the root of a negative number) is false. Arithmetic
-that is not supported becomes an unknown truth: sound, but weaker."""
+that is not supported becomes an unknown truth within the enclosure of its numbers' ranges: sound, but weaker."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache, partial, reduce
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.logic import Numbers
-from lnnkit.numeric import Apply, Comparison, Constant, Fixed, FixedUnit, Number, Term
-from lnnkit.numeric.interval import Interval
+from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number, Operation, Term, apply, constant
+from lnnkit.numeric.interval import Interval, entered, hull
 from lnnkit.prove.solving import Z3, solver_module
 
 Box = tuple[float, float]
@@ -27,6 +27,8 @@ RELATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 _WHOLE = 64  # the greatest whole exponent that is worked out
 _GREATEST_POWER = 16  # of powers and of roots that are encoded
+# Which operand an operation needs above 0 to have a value wherever that is
+_POSITIVE: Mapping[object, int] = {"log": 0, "sqrt": 0, "power": 0, "divide": 1}
 _WIDER = 1e-9  # relative error of numbers that are not rational: the tolerance of equality in inference
 
 
@@ -90,20 +92,35 @@ def aggregated(kind: str, truths: Sequence[Fraction], values: Sequence[Fraction]
 
 
 @lru_cache(maxsize=65536)
-def comparison_box(arithmetic: Comparison, ranges: tuple[Box, ...]) -> Box:
-    """Bounds of a comparison's truth over ranges; loose if it is not crisp, or if a number is repeated."""
-    holds = relation(arithmetic)
+def comparison_box(arithmetic: Comparison, ranges: tuple[Box, ...]) -> Box | None:
+    """Bounds of a comparison's truth over ranges; loose if it is not crisp, or if a number is repeated. None if a term
+    has no value there."""
+    holds, terms = relation(arithmetic), (arithmetic.left, arithmetic.right)
     if holds is None:
         return 0.0, 1.0
-    with suppress(NotRational):
+    try:
         values = points(ranges)
-        try:
-            held = float(holds(*(term_value(term, values, applied) for term in (arithmetic.left, arithmetic.right))))
-        except NoValue:
-            held = 0.0
+        held = float(holds(*(term_value(term, values, applied) for term in terms)))
         return held, held
-    low, high = arithmetic.truth([Interval(_wider(low, -1), _wider(high, 1)) for low, high in ranges])
-    return low.item() if arithmetic.total else 0.0, high.item()
+    except NoValue:
+        return None
+    except NotRational:
+        inputs = [Interval(_wider(low, -1), _wider(high, 1)) for low, high in ranges]
+    if not (arithmetic.total or all(term.hull([Interval(*map(_array, ends)) for ends in ranges])[1] for term in terms)):
+        return None
+    low, high = arithmetic.truth(inputs)
+    return low.item() if all(_defined(term, inputs) for term in terms) else 0.0, high.item()
+
+
+def _defined(term: Term, inputs: Sequence[Interval]) -> bool:
+    """Whether a term has a value everywhere on a box."""
+    ends = [] if term.total else [*map(hull, term.upward([*map(entered, inputs)]))]
+    for step in term.folded if ends else ():
+        if isinstance(step, Apply) and step.operation in _POSITIVE:
+            low, high = ends[step.operands[_POSITIVE[step.operation]]]
+            if not low.item() > 0 and not (step.operation == "divide" and high.item() < 0):
+                return False
+    return True
 
 
 def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[Box]) -> Box:
@@ -121,8 +138,12 @@ def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float,
     return low, high
 
 
+def _array(end: float) -> np.ndarray:
+    return np.array([float(end)])
+
+
 def _wider(end: float, sign: int) -> np.ndarray:
-    return np.array([float(end) + sign * _WIDER * max(1.0, abs(float(end)))])
+    return _array(end) + sign * _WIDER * max(1.0, abs(float(end)))
 
 
 def applied(operation: object, x: Sequence[Any]) -> Any:
@@ -165,10 +186,10 @@ def applied(operation: object, x: Sequence[Any]) -> Any:
                 root = Fraction(*map(math.isqrt, (base.numerator, base.denominator)))
                 if root**2 == base:
                     return root**exponent.numerator
-        case FixedUnit(exact=True):  # of known values
-            value = operation.enclosed([Interval(end, end) for end in (np.array([float(of)]) for of in x)])
-            if math.isfinite(value.lower.item()) and value.lower.item() == value.upper.item():
-                return rational(value.lower.item())
+        case "years" | "months" | "timed_years" | "timed_months":  # of known dates
+            value = apply(cast("Operation", operation), *[constant(float(day)) for day in x]).value
+            if value is not None:
+                return rational(value)
     raise NotRational
 
 

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lnnkit.markup.optional_libraries import installed, require
-from lnnkit.markup.pages import document, rendered
+from lnnkit.markup.pages import document, installed, rendered, require
 from lnnkit.report.charts import NAMED, Curve, calibration, curves, histogram
 from lnnkit.scores import Epoch, Evidence, Fitted, LearnedNumber
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from lnnkit.answer_table import STATES, Answers
-from lnnkit.check.program import CheckedProgram
+from lnnkit.check.program import CheckedProgram, fractional
+from lnnkit.check.walk import nodes
 from lnnkit.data.arrow import booleans, ends, iso_texts, numbers, one, strings
 from lnnkit.data.facts import SHOWN
 from lnnkit.data.files import Unreadable
@@ -25,6 +26,7 @@ from lnnkit.rows.strip_engine import RowBounds, StripEngine
 from lnnkit.rows.strip_facts import RowLoad, Strip, key_of, repeated
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.identifiers import CALENDAR
 from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:
@@ -80,6 +82,13 @@ class RowModel:
         tables = self.program.tables
         return exact - {table.predicate for table in tables if not bool((table.lower == table.upper).all())}
 
+    @property
+    def counts_time(self) -> bool:
+        """Whether it has completed years or months, which depend on whether dates have a time of day."""
+        formulas = (stated.formula for stated in (*self.program.assertions, *self.program.queries))
+        every = (node for formula in formulas for node in nodes(cast("ast.Expression", formula)))
+        return any(isinstance(node, ast.Function) and node.name in CALENDAR for node in every)
+
     @cached_property
     def needs(self) -> Needed:
         return needed(self.program, self.supplied)
@@ -126,6 +135,17 @@ class RowScorer:
         answers, _ = self.scored(sheet, SOURCE)
         answers = answers.cast(without_codes(answers.schema))
         return pa.Table.from_batches([answers]) if whole else answers
+
+    def timed(self, sheet: Sheet, name: str) -> set[str]:
+        """The numbers with a fraction in a sheet of the file ``name``. Raises `Unreadable`."""
+        return fractional((), [part.table for part in self._strip(sheet, name).parts])
+
+    def with_times(self, timed: Collection[str]) -> RowScorer:
+        """The scorer for a stream in which these numbers have fractions, and no others; without it all may have."""
+        model = self.model
+        streamed = {load.predicate: load.predicate in timed for load in model.loads if load.numeric}
+        program = replace(model.program, read_later={**model.program.read_later, **streamed})
+        return RowScorer(replace(model, program=program), self.alpha, why=self.why)
 
     @property
     def names(self) -> tuple[str, ...]:

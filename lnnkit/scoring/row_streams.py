@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lnnkit.data.files import RawTable, Unreadable, format_of, is_table, nearest_name, read_source
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.data.load import opened
-from lnnkit.data.readers.delimited import Text, TextLayout, breaks, doubtful, layout_of, numbered, record
+from lnnkit.data.readers.delimited import TextLayout, breaks, doubtful, layout_of, numbered, record
 from lnnkit.data.readers.frames import UNNAMED_INDEX, arrow_sheet, parquet_file
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ def blocks(
                     top, begun = rest[:end], True
                     if header:
                         rest = rest[end:]
-                        line += breaks(Text(top, 0))
+                        line += breaks(top)
                 end = _end(rest, layout)
                 if end == 0:
                     _check_length(path, rest)
                     continue
                 text, rest = rest[:end], rest[end:]
                 yield top, text, line
-                line += breaks(Text(text, 0))
+                line += breaks(text)
     except FileNotFoundError:
         raise missing(path) from None
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -92,7 +92,7 @@ def _end(text: bytes, layout: TextLayout) -> int:
     within = np.searchsorted(np.flatnonzero(codes == ord('"')), ends) % 2 == 1
     ends = ends[~within]
     end = int(ends[-1]) + 1 if len(ends) else 0
-    if end and not doubtful(Text(text[:end], 0), ord(layout.delimiter)):
+    if end and not doubtful(text[:end], ord(layout.delimiter)):
         return end
     return _walked(text, layout)  # a quote may be part of a value here, so counting quotes decides nothing
 
@@ -339,7 +339,7 @@ def sheets(unit: Unit, wanted: Sequence[str] | None = None) -> Iterator[tuple[Sh
             sheet = opened(raw, True, unit.delimiter, unit.encoding)
             if not unit.header:
                 sheet = replace(sheet, names=numbered(sheet.names), named=False)
-            yield _numbered(sheet, unit.first - (1 + breaks(Text(top, 0)))), str(unit.path)
+            yield _numbered(sheet, unit.first - (1 + breaks(top))), str(unit.path)
         case Batches():
             table = pa.Table.from_batches(unit.batches)
             yield _numbered(arrow_sheet(table, unit.name), unit.first - 1), unit.name

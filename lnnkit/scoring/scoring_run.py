@@ -105,6 +105,7 @@ def _scored(
         try:
             if identity is not None:
                 plan = plan_of(scorer, identity, lenient=lenient)
+            scorer = _with_times(scorer, stream)
             parts, resumed = parts.prepared(plan)
             scored = Scored(resumed=resumed)
             job = _Job(scorer, parts, lenient=lenient)
@@ -135,6 +136,15 @@ def _scored(
             raise
         parts.remove()
     return scored
+
+
+def _with_times(scorer: RowScorer, stream: RowStream) -> RowScorer:
+    """The scorer, told which dates of a stream have a time of day: the stream is read twice where that matters, and if
+    it can be."""
+    if stream.standard_input is not None or not scorer.model.counts_time:
+        return scorer
+    read = (scorer.timed(*sheet) for unit in stream.units() for sheet in sheets(unit, scorer.columns))
+    return scorer.with_times(set[str]().union(*read))
 
 
 def _require_unchanged(stream: RowStream, identity: str | None) -> None:

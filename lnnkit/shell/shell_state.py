@@ -65,8 +65,9 @@ def without_facts(state: ShellState, atoms: Collection[Atom], text: str) -> Shel
     for name, arguments in atoms:
         stated.retract(name, [arguments])
     added = tuple(statement for statement in state.added if _about(statement) not in atoms)
-    taken = state.taken.union(atoms)
-    return _assuming(replace(state, stated=stated, added=added, taken=taken, before=_kept(state), change=text))
+    assumed = {key: f for key, f in state.assumed.items() if (f.predicate, f.arguments) not in atoms}
+    changed = replace(state, stated=stated, added=added, assumed=assumed, taken=state.taken.union(atoms))
+    return _assuming(replace(changed, before=_kept(state), change=text))
 
 
 def _about(statement: ast.Statement) -> Atom | None:
@@ -84,9 +85,9 @@ def reloaded(state: ShellState, path: str) -> tuple[ShellState, list[Diagnostic]
     """The state on the file as it is now, with what was stated and assumed, and the warnings of the file. Raises
     `Error`."""
     fresh = opened(load(path), state.limit)
-    taken = [atom for atom in state.taken if atom[0] in fresh.stated.predicates]
-    restated = without_facts(fresh, taken, "") if taken else fresh
-    restated = with_statements(restated, state.added)[0] if state.added else restated
+    restated = replace(fresh, added=state.added, taken=state.taken)
+    if state.added or state.taken:
+        restated = replace(restated, stated=_rebuilt(restated, state.added))
     restated = replace(restated, assumed=state.assumed, before=_kept(state), change="reload", status=state.status)
     return _assuming(restated), [finding for finding in fresh.stated.warnings if finding not in state.stated.warnings]
 
@@ -113,9 +114,14 @@ def _stating(state: ShellState, statements: Sequence[ast.Statement]) -> Knowledg
     facts = [fact for fact in statements if isinstance(fact, ast.FactStatement) and fact.atom.name in known]
     if len(facts) == len(statements):
         return state.stated.with_facts(facts)
-    added = (*state.added, *statements)
+    return _rebuilt(state, (*state.added, *statements))
+
+
+def _rebuilt(state: ShellState, added: Sequence[ast.Statement]) -> KnowledgeBase:
+    """What the file and the ``added`` statements say, without what else is said of the atoms that were taken back."""
     stated = KnowledgeBase(replace(state.origin, statements=(*state.origin.statements, *added)), state.stated.base)
-    for name, arguments in state.taken:
+    arities = {name: predicate.arity for name, predicate in stated.predicates.items()}
+    for name, arguments in (atom for atom in state.taken if arities.get(atom[0]) == len(atom[1])):
         stated.retract(name, [arguments])
     again = [fact for fact in added if isinstance(fact, ast.FactStatement) and _about(fact) in state.taken]
     return stated.with_facts(again) if again else stated
@@ -132,8 +138,9 @@ def save(state: ShellState, path: Path) -> None:
     program, findings = parse(text, str(path))
     if findings:
         raise ProgramError(findings)
-    names = {name for name, _ in state.taken} | {fact.predicate for fact in state.assumed.values()}
+    assumed = {(fact.predicate, fact.arguments) for fact in state.assumed.values()}
+    names = sorted({name for name, _ in (*state.taken, *assumed)})
     if names:
-        facts = {state.kb.predicates[name]: state.kb.facts(name) for name in sorted(names)}
-        program = saving.restated(program, state.stated.base.resolve(), facts)
+        facts = {state.kb.predicates[name]: state.kb.statements_of(name) for name in names}
+        program = saving.restated(program, state.stated.base.resolve(), facts, assumed=assumed)
     saving.save(program, state.stated.base.resolve(), {}, path)

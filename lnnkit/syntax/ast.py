@@ -208,18 +208,18 @@ class Arithmetic(Node):
 
 @dataclass(frozen=True, slots=True)
 class Function(Node):
-    """``abs(term)``, or another function of one term; ``min`` and ``max`` take several."""
+    """``abs(term)``, or another function of one term; ``min`` and ``max`` take several, ``years`` and ``months`` two
+    dates."""
 
-    name: Literal["abs", "sqrt", "exp", "log", "sin", "cos", "floor", "ceil", "round", "min", "max"]
+    name: Literal["abs", "sqrt", "exp", "log", "sin", "cos", "floor", "ceil", "round", "min", "max", "years", "months"]
     operands: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Unit(Node):
-    """A learnable arithmetic unit over terms, ``npu(debt(X), income(X)){power: [1, -1]}``; or the completed ``years``
-    or ``months`` between two dates."""
+    """A learnable arithmetic unit over terms, ``npu(debt(X), income(X)){power: [1, -1]}``."""
 
-    name: Literal["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu", "years", "months"]
+    name: Literal["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"]
     operands: tuple[Expression, ...]
     attributes: tuple[Attribute, ...] = ()
 

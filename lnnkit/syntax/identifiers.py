@@ -22,7 +22,11 @@ FUNCTIONS = {
     "min": "least", "max": "greatest",
 }  # fmt: skip
 """The functions of terms, with the names of their operations: `min` and `max` are those of aggregates."""
-NAMEABLE = frozenset(("exp", "log", "sin", "cos", "floor", "ceil", "round"))
+CALENDAR = ("years", "months")
+"""Functions of two dates. They are more often names of numbers, which need no quotes."""
+OPERATION_OF = {**FUNCTIONS, **{name: name for name in CALENDAR}}
+TIMED = "timed_"  # begins the names of their operations where dates have a time of day
+NAMEABLE = frozenset(("exp", "log", "sin", "cos", "floor", "ceil", "round", *CALENDAR))
 """Functions whose words may also be the names of predicates and numbers."""
 FOREIGN_FUNCTIONS = {
     "ln": "write `log(a)`, which is the natural logarithm",
@@ -67,7 +71,6 @@ TEXTS_UNSEARCHED = (
     'texts are not searched: list the entities that match in a table, in pandas `df[df["name"].str.startswith("x")]'
     '.to_csv("matching.csv", index=False)`, and write `load Matching from "matching.csv" (name)`'
 )
-CALENDAR_UNITS = frozenset(["years", "months"])  # no reserved names: a predicate may bear them
 UNITS = frozenset(["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"])
 AGGREGATES = frozenset(["count", "sum", "mean", "min", "max"])
 NULLS = ("nan", "null", "none", "na")  # names of the unknown value in other languages

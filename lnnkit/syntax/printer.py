@@ -71,10 +71,10 @@ def format_number(value: float) -> str:
 
 
 def format_literal(value: float, unit: ast.NumberUnit | None) -> str:
-    """A literal with its unit: ``date "2026-11-23"``, ``30 days``."""
+    """A literal with its unit: ``date "2026-11-23"``, ``1 day``, ``30 days``."""
     if unit == "date":
         return f'date "{date_text(value)}"'
-    return format_number(value) if unit is None else f"{format_number(value)} days"
+    return format_number(value) + ("" if unit is None else " day" if value == 1 else " days")
 
 
 def format_learnable(learnable: ast.Learnable) -> str:

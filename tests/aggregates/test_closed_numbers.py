@@ -145,3 +145,19 @@ def test_rules_about_a_number_without_a_value_contradict_nothing():
     assert kb.prove("due(a) = 33").verdict == "entailed"
     assert kb.prove("due(b) = 33").verdict == "neither"
     assert kb.prove("sent(b) > 3").verdict == "neither"
+
+
+def test_what_a_default_leaves_open_of_named_elements_is_a_premise() -> None:
+    """Both `Task` and `n` leave out all but `t1` and `t3`, but `n` has a value of `t3`."""
+    kb = lnnkit.loads("""
+number n(t) closed
+predicate Task(t) closed
+predicate Big(t)
+fact n(t3) in [20, 25]
+fact Task(t1)
+fact ~Big(t2)
+axiom (sum X: n(X) where Task(X) & Big(X)) <= 0
+""")
+    for asked in ("(sum X: n(X) where Task(X) & Big(X)) >= 0", "(sum X: n(X) where Task(X) & Big(X)) <= 0"):
+        explanation = kb.explain(asked)
+        assert explanation.lower == 1 and not explanation.verify()

@@ -57,7 +57,7 @@ def faults(seed: int) -> list[str]:
             fits &= not (said == "entailed" and 0 in strict) and not (said == "refuted" and 1 in strict)
             fits &= not (said == "inconsistent" and strict)
         else:
-            fits = said == ends[0] if said == "neither" else ends[1] in (said, "inconsistent")
+            fits = said == ends[0] if said == "neither" else said == "timeout" or ends[1] in (said, "inconsistent")
         if question is not case.questions[-1]:
             wrong += [] if fits and not bad else [f"{text(question)}: {said}, not {ends}; {bad}"]
             continue

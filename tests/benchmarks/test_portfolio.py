@@ -11,7 +11,7 @@ from torch.autograd import gradcheck
 
 from benchmarks.arithmetic.portfolio.search import Found, search
 from benchmarks.arithmetic.portfolio.templates import TEMPLATES, Template, TemplateProblem, cleared_start
-from lnnkit.learn.arithmetic.levenberg_marquardt import spread_of
+from lnnkit.learn.comparisons.least_squares import spread_of
 from tests.blocks import at_length
 
 FEATURES, PROBLEMS, ROWS = 10, 6, 256

@@ -7,7 +7,7 @@ import torch
 
 from benchmarks.arithmetic.portfolio.rounding import oriented, whole_rows
 from benchmarks.arithmetic.portfolio.templates import Template
-from lnnkit.learn.arithmetic.levenberg_marquardt import by_chance
+from lnnkit.learn.comparisons.least_squares import by_chance
 
 SUM, SQUARE, ROOT = Template("sum", (1,)), Template("square", (2,)), Template("root", (0.5,))
 PRODUCT, QUOTIENT = Template("product", (1, 1)), Template("quotient", (1, -1))

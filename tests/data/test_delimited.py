@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lnnkit.data.load import read_table
-from lnnkit.data.readers.delimited import Text, TextLayout, record_lines
+from lnnkit.data.readers.delimited import TextLayout, record_lines
 from tests.blocks import at_length
 from tests.data.reading import STATEMENT, Read, Reader, statement
 
@@ -149,6 +149,12 @@ def test_utf16_empty_and_header_only(read: Reader) -> None:
     assert got.found == [("no-rows", None)]
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_a_byte_that_is_not_utf8_is_on_the_line_that_an_editor_shows(read: Reader, end: bytes) -> None:
+    got = read(end.join([b"a,b", b"c,d", b"e,f,g", b"\xff,h", b""]))
+    assert "line 4 of" in got.only().message
+
+
 def test_a_header_that_looks_like_a_row_is_doubted(read: Reader) -> None:
     assert read("anna,bob\nbob,anna\nanna,bob\n").found == [("doubtful-header", 1)]
     assert read("anna,34\nbob,27\n", arity=1, numeric=True).found == [("doubtful-header", 1)]
@@ -280,6 +286,6 @@ def test_each_record_starts_on_its_line() -> None:
                 cells.append(cell)
             records.append(line)
             text, line = text + ",".join(cells) + rng.choice(["\n", "\r\n"]), line + 1 + breaks
-        found = record_lines(Text(text.encode(), 0), len(records), 1, TextLayout(",", quoting=True))
+        found = record_lines(text.encode(), len(records), 1, TextLayout(",", quoting=True))
         assert found is not None, f"seed {seed}"
         assert (found[0].tolist(), found[1]) == (records, {}), f"seed {seed}"

@@ -80,6 +80,15 @@ def test_told_tables(table: object) -> None:
     assert [(each.code, each.row) for each in problem.value.diagnostics] == [("bad-truth", 2)]
 
 
+def test_a_label_without_a_value_is_none(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("id,total\na,6\nb,\n")
+    program = "number total(item)\nnumber half(item)\nfact half(a) = 3\nfact half(b) = 3\n"
+    program += "rule total(X) = half(X) * (?k=2)\n"
+    table = lnnkit.loads(f'{program}label total from "l.csv" (id, total)\n', base=tmp_path)
+    one_by_one = lnnkit.loads(f"{program}label total(a) = 6\n")
+    assert table.evaluate() == one_by_one.evaluate()
+
+
 def test_a_label_without_a_truth_is_none(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text("id,p\na,1\nb,\nc,0\n")
     program = "fact A(a)\nfact A(b)\nfact ~A(c)\nrule A(X) -> B(X)\n"

@@ -57,6 +57,11 @@ def test_every_kind_of_table(kind: str) -> None:
     assert not got.diagnostics
 
 
+def test_a_named_index_of_pandas_that_is_a_range() -> None:
+    frame = pd.DataFrame({"a": [1, 2], "b": [3, 4]})
+    assert tell(frame.set_index("a")).facts == tell(frame).facts == [("1", "3", 1, 1), ("2", "4", 1, 1)]
+
+
 def test_duckdb_relations() -> None:
     relation = duckdb.sql("select * from (values ('x', 1, 0.25), ('y', 2, 1.0)) as t(a, b, p)")
     assert tell(relation).facts == [("x", "1", 0.25, 0.25), ("y", "2", 1.0, 1.0)]

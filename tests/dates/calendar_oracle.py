@@ -1,10 +1,11 @@
-"""Completed years and months by `datetime` alone: counted one by one, and boxes by trying every day in them."""
+"""Completed years and months by `datetime` alone: counted one by one, and boxes by trying every day in them, or where
+they are far or infinite by bisection."""
 
 from __future__ import annotations
 
 import calendar
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from itertools import product
 
@@ -51,3 +52,42 @@ def kept(first: Box, second: Box, value: Box, step: int, by: float = 1.0) -> lis
         (a, b) for a, b in product(steps(first, by), steps(second, by)) if value[0] <= completed(a, b, step) <= value[1]
     ]
     return [(min(side), max(side)) for side in zip(*pairs, strict=True)] if pairs else None
+
+
+# --- by bisection -----------------------------------------------------------------------------------------------------
+
+DAY = 86_400_000  # milliseconds
+
+
+def bisected(first: Box, second: Box, value: Box, step: int, *, timed: bool) -> list[Box]:
+    """What is left of two boxes, each given the other: days or, of ``timed`` dates, milliseconds; -inf and inf where an
+    end of the other box is infinite."""
+    (a, b), (c, d), (least, most) = first, second, value
+    scale = DAY if timed else 1
+
+    def start(holds: Callable[[float], bool], around: float) -> float:
+        return _first(holds, around, scale)
+
+    return [
+        (
+            start(lambda day: completed(day, c, step) <= most, c),
+            -start(lambda day: completed(-day, d, step) >= least, -d),
+        ),
+        (
+            start(lambda day: completed(a, day, step) >= least, a),
+            -start(lambda day: completed(b, -day, step) <= most, -b),
+        ),
+    ]
+
+
+def _first(holds: Callable[[float], bool], around: float, scale: int) -> float:
+    """The first multiple of ``1 / scale`` from which a condition holds on."""
+    if math.isinf(around):
+        return -math.inf
+    low, high = (math.floor(around) - 12_000) * scale, (math.ceil(around) + 12_000) * scale
+    if holds(low / scale):
+        return -math.inf
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle / scale) else (middle, high)
+    return high / scale

@@ -40,9 +40,8 @@ class _Draw:
         year, (month, day) = rng.randint(1998, 2009), rng.choice(ODD)
         leap = year % 4 == 0 and year != 1900
         base = (date(year, month, 28 if (month, day) == (2, 29) and not leap else day) - date(1970, 1, 1)).days
-        return (
-            base + rng.choice((0, 0, 0, -1, 1, rng.randint(-200, 200))) + self.by * rng.randint(0, round(1 / self.by))
-        )
+        part = rng.choice((0, rng.randint(0, round(1 / self.by))))
+        return base + rng.choice((0, 0, 0, -1, 1, rng.randint(-200, 200))) + self.by * part
 
     def date(self, depth: int = 1) -> tuple[str, dict[str, float]]:
         """A term, and its value for each entity."""
@@ -88,11 +87,13 @@ def planted(seed: int) -> PlantedDates:
         atom = f"{name}({entity})" if entity else name
         made.values[atom] = value
         ends = [value - rng.choice((0, 0, 1, 20, 500)), value + rng.choice((0, 0, 1, 20, 500))]
-        if draw.by < 1:  # dates with whole ends, or without, would be whole days
+        if draw.by < 1 and not entity:  # else it would be a day
             ends = [ends[0] - 0.125, ends[1] + 0.125]
         shown = [f'date "{date_text(end)}"' for end in ends]
-        if draw.by < 1 or rng.random() < 0.75:
+        if (draw.by < 1 and not entity) or rng.random() < 0.75:
             made.lines.append(f"fact {atom} in [{', '.join(shown)}]")
+    if draw.by < 1:  # then dates that are not known are no days either
+        made.lines += [f'fact {name}(timed) = date "2001-05-05T06:00"' for name in NAMES]
     for place in range(rng.randint(1, 4)):
         text, truths = draw.comparison()
         made.lines.append(f"axiom Thing(X) -> (P{place}(X) <-> {text})")

@@ -6,13 +6,14 @@ import calendar
 import math
 import random
 from datetime import date, timedelta
+from typing import cast
 
 import numpy as np
 import pytest
 
-from lnnkit.explain.checker.calendar_check import CheckedTime
-from lnnkit.numeric import Interval, apply, constant, frozen, number
-from tests.dates.calendar_oracle import Box, at, completed, image, kept
+from lnnkit.numeric import Interval, Term, apply, constant, number
+from lnnkit.numeric.step import FunctionName
+from tests.dates.calendar_oracle import DAY, Box, at, bisected, completed, image, kept
 
 STEPS = {"years": 12, "months": 1}
 EVERY = pytest.mark.parametrize("name", STEPS)
@@ -30,15 +31,18 @@ def boxes(*several: Box) -> list[Interval]:
     return [Interval(*np.array(box, float)[:, None]) for box in several]
 
 
+def between(name: str, *, timed: bool = False) -> Term:
+    return apply(cast("FunctionName", f"timed_{name}" if timed else name), number(0), number(1))
+
+
 def hull(name: str, first: Box, second: Box) -> Box:
-    interval, defined = frozen(name, {}, [number(0), number(1)]).hull(boxes(first, second))
+    interval, defined = between(name).hull(boxes(first, second))
     assert defined.all()
     return interval.lower.item(), interval.upper.item()
 
 
-def contract(name: str, first: Box, second: Box, value: Box) -> list[Box] | None:
-    term = frozen(name, {}, [number(0), number(1)])
-    left = term.contract(boxes(first, second), boxes(value)[0])
+def contract(name: str, first: Box, second: Box, value: Box, *, timed: bool = False) -> list[Box] | None:
+    left = between(name, timed=timed).contract(boxes(first, second), boxes(value)[0])
     return None if left.empty.any() else [(end.lower.item(), end.upper.item()) for end in left.inputs]
 
 
@@ -48,13 +52,13 @@ def test_every_pair_of_days_in_some_years(name: str) -> None:
     for begin in begins:
         since, until = np.meshgrid(np.arange(begin, begin + 95.0), np.arange(begin + 360.0, begin + 460.0))
         pairs = [Interval(side.ravel(), side.ravel()) for side in (since, until)]
-        found, _ = frozen(name, {}, [number(0), number(1)]).hull(pairs)
+        found, _ = between(name).hull(pairs)
         wanted = [completed(a, b, STEPS[name]) for a, b in zip(since.ravel(), until.ravel(), strict=True)]
         assert found.lower.tolist() == found.upper.tolist() == wanted
 
 
 def draw_box(draw: random.Random, middle: int, by: float) -> Box:
-    low = middle + draw.randint(-60, 60) + (0 if by == 1.0 else draw.choice((0.25, 0.5, 0.75)))
+    low = middle + draw.randint(-60, 60) + (0 if by == 1.0 else draw.choice((0, 0.25, 0.5, 0.75)))
     return low, low + draw.choice((0, 0, 1, 3, 10, 28, 31, 40)) * by
 
 
@@ -72,7 +76,7 @@ def test_random_boxes(name: str, by: float, seed: int) -> None:
         low = draw.randint(-25, 25)
         value = (low, low + draw.choice((0, 0, 1, 5)))
         value = draw.choice((value, value, (low, math.inf), (-math.inf, low)))
-        found, wanted = contract(name, first, second, value), kept(first, second, value, step, by)
+        found, wanted = contract(name, first, second, value, timed=by < 1), kept(first, second, value, step, by)
         if by == 1.0:
             assert found == wanted
         elif wanted is not None:  # of times the closed hull is taken: its ends may be instants that are only approached
@@ -126,7 +130,7 @@ def test_a_whole_century_day_by_day() -> None:
         wanted.append((grown - date(1970, 1, 1)).days)
     inputs = [Interval(born, born), Interval(np.full(len(born), -math.inf), np.full(len(born), math.inf))]
     value = Interval(np.full(len(born), 18.0), np.full(len(born), math.inf))
-    left = frozen("years", {}, [number(0), number(1)]).contract(inputs, value)
+    left = between("years").contract(inputs, value)
     assert not left.empty.any() and left.inputs[1].lower.tolist() == wanted
 
 
@@ -141,28 +145,26 @@ def test_far_dates_and_wild_values_are_unknown(name: str) -> None:
 
 
 def test_a_difference_of_years_is_exact() -> None:
-    term = apply("subtract", frozen("years", {}, [number(0), number(1)]), constant(18))
+    term = apply("subtract", between("years"), constant(18))
     interval, _ = term.hull(boxes(on("2004-03-01"), on("2022-03-01")))
     assert (interval.lower.item(), interval.upper.item()) == (0, 0)
 
 
 @EVERY
-@pytest.mark.parametrize("by", [1.0, 0.25])
-def test_the_checker_finds_the_same_by_its_own_code(name: str, by: float) -> None:
-    draw = random.Random(f"{name}{by}")
-    inference = frozen(name, {}, [number(0), number(1)])
-    checked = apply(CheckedTime("years" if name == "years" else "months"), number(0), number(1))
+@pytest.mark.parametrize("timed", [False, True])
+def test_far_and_infinite_boxes_by_bisection(name: str, timed: bool) -> None:
+    draw, by = random.Random(f"{name}{timed}"), 0.25 if timed else 1.0
+    tolerance = 2 / DAY if timed else 0.0  # of times an end that is not reached is counted in
     for _ in range(400):
-        middle, low = draw.randint(-800_000, 2_900_000), draw.randint(-25, 25)
-        inputs = boxes(
-            draw.choice((draw_box(draw, middle, by), (-math.inf, math.inf), (-math.inf, middle))),
-            draw.choice((draw_box(draw, middle + draw.randint(-800, 800), by), (middle, math.inf))),
-        )
-        value = boxes(draw.choice(((low, low), (low, low + 3), (low, math.inf), (-math.inf, low))))[0]
-        one, other = inference.hull(inputs)[0], checked.hull(inputs)[0]
-        assert (one.lower.item(), one.upper.item()) == (other.lower.item(), other.upper.item())
-        one, other = (term.contract(inputs, value) for term in (inference, checked))
-        assert one.empty.any() == other.empty.any()
-        for mine, theirs in zip(one.inputs, other.inputs, strict=True):
-            for end, found in zip(mine, theirs, strict=True):  # of times an end that is not reached is counted in
-                assert np.allclose(end, found, rtol=0, atol=0 if by == 1.0 else 2 / 86_400_000)
+        middle, low = draw.randint(-600_000, 2_800_000), draw.randint(-25, 25)
+        first = draw.choice((draw_box(draw, middle, by), (-math.inf, math.inf), (-math.inf, middle)))
+        second = draw.choice((draw_box(draw, middle + draw.randint(-800, 800), by), (middle, math.inf)))
+        value = draw.choice(((low, low), (low, low + 3), (low, math.inf), (-math.inf, low)))
+        found = contract(name, first, second, value, timed=timed)
+        wanted = []
+        for box, rays in zip((first, second), bisected(first, second, value, STEPS[name], timed=timed), strict=True):
+            wanted.append((max(box[0], rays[0]), min(box[1], rays[1])))
+        if found is None:
+            assert any(low > high for low, high in wanted)
+        elif all(low <= high for low, high in wanted):
+            assert np.allclose(found, wanted, rtol=0, atol=tolerance)

@@ -56,7 +56,7 @@ def test_a_program_prints_to_itself() -> None:
             'fact due(ben) in [date "2024-01-15", inf]',
             "rule due(X) + 30 days < today & years(due(X), today) >= 1 -> Late(X)",
             'rule due(X) < ?cut=date "2024-01-15" -> Late(X)',
-            'rule months(due(X) + 1 days, today - 3) > ?date "2024-01-15" - today -> Late(X)',
+            'rule months(due(X) + 1 day, today - 3) > ?date "2024-01-15" - today -> Late(X)',
             'query max X: due(X) where due(X) < date "2024-01-15"',
             "",
         )

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+import torch
+from torch import nn
 
 import lnnkit
 from tests.blocks import in_blocks
@@ -241,3 +243,55 @@ def test_what_an_imported_file_states_cannot_be_saved_as_taken_back(tmp_path: Pa
     kb.tell("P", ["c"])
     kb.save(tmp_path / "saved.lnn")
     assert len(lnnkit.load(tmp_path / "saved.lnn").ask("P(X)")) == 3
+
+
+def test_saved_facts_have_all_digits_and_their_own_text(tmp_path: Path) -> None:
+    kb = lnnkit.loads('number n(x)\nfact P("a  b")\nfact P(bob) # known\n = 0.5\nquery P(X)\nquery n(X)\n', tmp_path)
+    kb.tell("n", [("bob", 0.1 + 0.2), ("cleo", 1 / 3)], trust=1 / 3)
+    kb.retract("P", ["nobody"])
+    kb.save(tmp_path / "saved.lnn")
+    again = lnnkit.load(tmp_path / "saved.lnn")
+    assert answered(again) == answered(kb)
+    assert [fact.trust for fact in again.facts("n")] == [1 / 3, 1 / 3]
+
+
+def test_an_axiom_that_is_assumed_otherwise_is_not_saved(tmp_path: Path) -> None:
+    kb = lnnkit.loads("axiom P(ann) in [0, 0.4]\nquery P(X)\n", tmp_path)
+    with pytest.raises(lnnkit.Error, match="told-facts"):
+        kb.assume({"P(ann)": 0.9}).save(tmp_path / "saved.lnn")
+
+
+def test_many_changes_are_those_of_two_inferences() -> None:
+    kb = lnnkit.loads("predicate S(x)\nrule S(X) -> T(X)\nquery T(X)\nfact S(e0)\n")
+    kb.infer()
+    kb.tell("S", [f"e{number}" for number in range(500)])
+    changes = kb.infer().changes
+    assert len(changes) == 499 and changes[0].before == (0, 1) and changes[0].because == ("fact S(e1) (<told S>:2)",)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed"),
+    [
+        ("fact P(ann)\nquery P(X)", "fact P(ann)\nquery P(X)\nfact R(ann)\nquery R(X)", ["R(ann)"]),
+        ("fact P(ann)\nquery P(X)", "fact P(ann, bob)\nquery P(X, Y)", ["P(ann, bob)"]),
+        ("logic product\nfact P(ann) = 0.8\nquery P(X) & P(X)", "fact P(ann) = 0.8\nquery P(X) & P(X)", None),
+    ],
+)
+def test_programs_of_other_predicates_and_logics_are_compared(
+    before: str, after: str, changed: list[str] | None
+) -> None:
+    changes = lnnkit.loads(after).changes_since(lnnkit.loads(before))
+    assert [change.answer for change in changes] == (["P(ann) & P(ann)"] if changed is None else changed)
+
+
+def test_what_if_copies_of_bound_modules_take_facts_back() -> None:
+    class Half(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 0 + 0.5
+
+    kb = lnnkit.loads("predicate P(x)\nquery P(X)\n")
+    kb.bind("P", Half(), {"ann": torch.zeros(1)})
+    what_if = kb.assume({"P(ann)": 0.9})
+    assert rows(what_if, "P(ann)") == [[0.9, 0.9]]
+    what_if.retract("P", ["ann"])
+    assert rows(what_if, "P(ann)") == [[0.5, 0.5]]

@@ -14,7 +14,7 @@ from lnnkit.budget import Budget
 from lnnkit.check import check
 from lnnkit.check.program import CheckedProgram
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, parametrised, trainable
-from lnnkit.learn.replay.recorded_inference import RecordedInference, trace
+from lnnkit.learn.replay.recorded_inference import RecordedInference
 from lnnkit.syntax.parse import parse
 
 Bound = tuple[str, tuple[int, ...], int]  # table, entity ids, side
@@ -33,7 +33,7 @@ class Learning:
 
     def infer(self, values: Mapping[str, float]) -> RecordedInference:
         queries = self.checked.queries
-        return trace(self.checked, values, queries, guard=Budget(instances=100_000), round_limit=150)
+        return RecordedInference(self.checked, values, queries, guard=Budget(instances=100_000), round_limit=150)
 
     def vector(self, values: Mapping[str, float]) -> Tensor:
         return torch.tensor([values[each.name] for each in self.parameters], dtype=torch.float64)

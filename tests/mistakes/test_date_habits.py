@@ -61,6 +61,8 @@ def test_what_the_hint_says_is_right(line: str, code: str, mended: str, tmp_path
         ("rule years(due(X)) > 3 -> Late(X)", "date-and-number", "`years(born(X), today)`"),
         ("rule years(due(X), price(X)) > 3 -> Late(X)", "date-and-number", "`date price(entity)`"),
         ("rule due(X) + 3 months < today -> Late(X)", "number-unit", "`months(hired(X), today) >= 3`"),
+        ("rule due(X) + price(X) days < today -> Late(X)", "number-unit", "`price(X)`: what is added"),
+        ("rule years(min Y: due(Y), today) > 3 -> Late(X)", "aggregate", "`(min Y: ...)`"),
         ("rule year(due(X)) = 2024 -> Late(X)", "unknown-function", '`date "2024-01-01" <= born(X) <'),
         ("rule datediff(due(X), today) > 3 -> Late(X)", "unknown-function", "`until(X) - since(X)`"),
     ],

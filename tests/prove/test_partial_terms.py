@@ -134,6 +134,44 @@ def test_a_completed_atom_by_a_quotient() -> None:
     verdicts(text + "fact b = 0\n", D="refuted")
 
 
+@pytest.mark.parametrize(
+    ("term", "value"),
+    [("sqrt(n(X))", "-4"), ("log(n(X))", "-4"), ("1 / n(X)", "0"), ("sqrt(n(X) + m(X))", "in [-4, -2]")],
+)
+@pytest.mark.parametrize("condition", ["", "Known(X) -> "])
+def test_a_rule_concludes_nothing_of_a_term_without_a_value(term: str, value: str, condition: str) -> None:
+    fact = f"fact n(a) {value if 'in' in value else f'= {value}'}\n"
+    text = f"number n(t)\nnumber m(t)\nnumber pts(t)\nfact Known(a)\nfact m(a) = 0\n{fact}"
+    verdicts(text + f"rule {condition}pts(X) = {term}\n", **{"pts(a) > 1": "neither", "n(a) > 1": "refuted"})
+    verdicts(text + f"rule {condition}~(pts(X) != {term})\n", **{"pts(a) > 1": "neither"})
+
+
+@pytest.mark.parametrize(
+    ("question", "expected", "facts"),
+    [
+        ("log(n(a)) > 1", "entailed", 1),
+        ("log(n(b)) > 1", "entailed", 1),
+        ("1 / exp(n(b)) < 0.01", "entailed", 1),
+        ("sin(n(a)) > 1", "refuted", 0),
+        ("years(born(a), seen(a)) > 18", "entailed", 2),
+        ("years(born(a), seen(a)) > 40", "refuted", 2),
+        ("Adult(a)", "entailed", 2),
+    ],
+)
+def test_intervals_decide_what_the_solver_cannot_be_given(question: str, expected: str, facts: int) -> None:
+    """The core names the facts behind them."""
+    text = "date born(p)\ndate seen(p)\nnumber n(p)\npredicate Adult(p)\nfact n(a) = 10\nfact n(b) in [5, 20]\n"
+    text += 'fact n(c) in [-1, 20]\nfact born(a) in [date "1990-01-01", date "1991-01-01"]\n'
+    text += 'fact seen(a) in [date "2020-01-01", date "2021-01-01"]\nrule years(born(X), seen(X)) >= 18 -> Adult(X)\n'
+    kb = lnnkit.loads(text)
+    for reading in ("classical", "exact"):
+        proved = kb.prove(question, reading=reading, timeout=SECONDS)  # type: ignore[arg-type]
+        assert proved.verdict == expected and proved.minimal, reading
+        assert sum(member.text.startswith("fact") for member in proved.core) == facts
+        doubtful = kb.prove("log(n(c)) > -9", reading=reading, timeout=SECONDS)  # type: ignore[arg-type]
+        assert doubtful.verdict in ("neither", "timeout"), reading  # it may have no value
+
+
 def test_product_logic() -> None:
     text = "logic product\nnumber a\nnumber b\nfact A in [0.5, 0.8]\naxiom b > 0\naxiom a / b = 4\n"
     proved = lnnkit.loads(text).prove("A & a > 0", reading="exact")

@@ -12,7 +12,7 @@ from torch import Tensor
 from benchmarks.arithmetic.portfolio.rounding import oriented
 from benchmarks.arithmetic.portfolio.template_fit import Effort, TemplateFits, fit_template
 from benchmarks.arithmetic.portfolio.templates import TEMPLATES, Template, TemplateProblem
-from lnnkit.learn.arithmetic.levenberg_marquardt import EXACT, by_chance, spread_of
+from lnnkit.learn.comparisons.least_squares import EXACT, by_chance, spread_of
 from lnnkit.numeric.units.clipped_units import NPU
 from lnnkit.numeric.units.readout import readout, sum_text
 

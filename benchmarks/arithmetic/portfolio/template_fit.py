@@ -9,7 +9,7 @@ from torch import Tensor
 
 from benchmarks.arithmetic.portfolio.rounding import whole_rows
 from benchmarks.arithmetic.portfolio.templates import Template, TemplateProblem, cleared_start
-from lnnkit.learn.arithmetic.levenberg_marquardt import EXACT, by_chance, minimise
+from lnnkit.learn.comparisons.least_squares import EXACT, by_chance, minimise
 from lnnkit.numeric.units.clipped_units import NAU
 
 

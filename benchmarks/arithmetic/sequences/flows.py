@@ -22,7 +22,7 @@ from torch import Tensor
 from torchdiffeq import odeint
 
 from benchmarks.arithmetic.sequences.simple_powers import Start, Terms, sets, surprise, transfers
-from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
+from lnnkit.learn.comparisons.least_squares import minimise
 from lnnkit.numeric.units.clipped_units import EPSILON, NAU, NPU, POWERS, RealNPU, nau, npu
 from lnnkit.numeric.units.readout import readout
 

@@ -24,7 +24,7 @@ from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import seeded
 from benchmarks.arithmetic.sequences.networks import LSTM, Dense
-from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
+from lnnkit.learn.comparisons.least_squares import minimise
 from lnnkit.numeric import NAC, NALU, NAU, NMU, Recurrent
 
 ONES = (

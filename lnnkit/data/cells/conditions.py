@@ -115,6 +115,29 @@ class Cells:
         return typed_dates(self.array) if self.dated else text_dates(self.texts)
 
     @cached_property
+    def numerals(self) -> Reals:
+        """The numbers among the cells, wherever some are, int64 if those of the column are. Raises ``Unreadable`` for a
+        column of times."""
+        if self.timed:
+            message = f"{self.title} holds {self.kind}, which is not compared with another column"
+            raise Unreadable("bad-condition", message)
+        if self.dated:
+            zeros = np.zeros(len(self.column), np.int64)
+            return Reals(zeros, self.missing, zeros == 0, str, zeros > 0)
+        reals = reals_of(self.column, self.title, not self.textual)
+        if pa.types.is_integer(self.kind) and self.kind != pa.uint64():
+            return replace(reals, values=view(self.array.cast(pa.int64()), np.int64))
+        return reals
+
+    @cached_property
+    def dates_beside(self) -> Dates:
+        """The cells as dates; none are where all that are not missing are numbers."""
+        if self.dated or (self.textual and (self.numerals.wrong & ~self.missing).any()):
+            return self.dates
+        zeros = np.zeros(len(self.column), np.int64)
+        return Dates(zeros > 0, zeros > 0, zeros, zeros)
+
+    @cached_property
     def missing(self) -> np.ndarray:
         """A mask of empty, null and nan cells."""
         if self.textual or pa.types.is_null(self.kind):
@@ -229,6 +252,22 @@ class Cells:
 
         return ConditionResult(holds, wrong, fault, f"where {self.title} is not a date as 2024-01-15")
 
+    def shown(self, row: int) -> str:
+        return repr(self.texts.text(row)) if self.textual else str(self.array[row].as_py())
+
+    def uncompared(self, row: int) -> Diagnostic | None:
+        """Why a cell is neither a number nor a date; None if it is one."""
+        foreign = bool(self.dates_beside.foreign[row])
+        if not self.textual or not self.numerals.wrong[row] or (self.dates_beside.dated[row] and not foreign):
+            return None
+        if faulty := self.texts.faults.get(self.texts.at(row)):
+            return Diagnostic("bad-row", f"{self.title} {faulty}")
+        text = self.texts.text(row)
+        if foreign or formats([text]):
+            return other_dates(self.texts, self.title)(text)
+        hint = meant(text).replace(UNSAID, "")
+        return Diagnostic("bad-number", f"{self.title} is {text!r}, neither a number nor a date", hint)
+
     def _no_number(self, reals: Reals, cell: float | int) -> Callable[[int], Diagnostic]:
         quoted = format_string(format_cell(cell))
 
@@ -263,65 +302,34 @@ def _compared(array: pa.Array, relation: str, value: pa.Scalar) -> np.ndarray:
 # --- two columns ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _PairedCells:
-    """The cells of a column: masks of the ``missing`` and of the ``numeric`` ones, the numbers and the dates.
-    ``numbers`` are int64 if the column is, else float64; ``inexact`` ones are whole numbers that float64 cannot
-    hold."""
-
-    cells: Cells
-    missing: np.ndarray
-    numeric: np.ndarray
-    numbers: np.ndarray
-    inexact: np.ndarray
-    dates: Dates
-
-    def shown(self, row: int) -> str:
-        return repr(self.cells.texts.text(row)) if self.cells.textual else str(self.cells.array[row].as_py())
-
-    def fault(self, row: int) -> Diagnostic | None:
-        """Why a cell is neither a number nor a date; None if it is one."""
-        foreign = bool(self.dates.foreign[row])
-        if not self.cells.textual or self.numeric[row] or (self.dates.dated[row] and not foreign):
-            return None
-        texts, title = self.cells.texts, self.cells.title
-        if faulty := texts.faults.get(texts.at(row)):
-            return Diagnostic("bad-row", f"{title} {faulty}")
-        text = texts.text(row)
-        if foreign or formats([text]):
-            return other_dates(texts, title)(text)
-        hint = meant(text).replace(UNSAID, "")
-        return Diagnostic("bad-number", f"{title} is {text!r}, neither a number nor a date", hint)
-
-
 def _pair_verdict(relation: str, one: Cells, other: Cells) -> ConditionResult:
     """The verdict of a comparison (``=``, ``!=`` or an order) of two columns on each row, cell by cell: numbers compare
     with numbers, dates with dates as instants, and other texts can only be equal. Raises ``Unreadable`` for columns of
     a type that does not compare."""
-    left, right = _side(one), _side(other)
+    left, right, first, second = one.numerals, other.numerals, one.dates_beside, other.dates_beside
     plain = "=" if relation == "!=" else relation
-    known, same = ~left.missing & ~right.missing, _same(one, other)
-    numeric, dated = left.numeric & right.numeric, left.dates.dated & right.dates.dated
-    equal = COMPARISONS[plain](left.numbers, right.numbers)
-    whole = left.numbers.dtype == right.numbers.dtype == np.int64
-    doubtful = numeric & (left.inexact | right.inexact) & (left.numbers == right.numbers) & ~same & (not whole)
-    instants = left.dates.compared(plain, right.dates.micros, right.dates.nanos) & dated
+    known, same = ~one.missing & ~other.missing, _same(one, other)
+    numeric, dated = ~(left.missing | left.wrong | right.missing | right.wrong), first.dated & second.dated
+    equal = COMPARISONS[plain](left.values, right.values)
+    whole = left.values.dtype == right.values.dtype == np.int64
+    doubtful = numeric & (left.inexact | right.inexact) & (left.values == right.values) & ~same & (not whole)
+    instants = first.compared(plain, second.micros, second.nanos) & dated
     holds = known & np.where(numeric, equal, instants) & ~doubtful
     rest = known & ~numeric & ~dated
     wrong = doubtful | rest
     if plain == "=":
         holds |= rest & same
-        crossed = (left.dates.dated & right.dates.foreign) | (left.dates.foreign & right.dates.dated)
+        crossed = (first.dated & second.foreign) | (first.foreign & second.dated)
         wrong = doubtful | (rest & crossed)
     if relation == "!=":
         holds = known & ~holds & ~wrong
 
     def fault(row: int) -> Diagnostic:
-        for side, opposite in ((left, right), (right, left)):
-            if (problem := side.fault(row)) is not None:
+        for side, opposite in ((one, other), (other, one)):
+            if (problem := side.uncompared(row)) is not None:
                 hint = problem.hint or "only numbers and dates are ordered; texts are compared by `=` and `!=`"
                 return Diagnostic(problem.code, f"{problem.message}, compared with {opposite.shown(row)}", hint)
-        what = f"{one.title} is {left.shown(row)} and {other.title} is {right.shown(row)}"
+        what = f"{one.title} is {one.shown(row)} and {other.title} is {other.shown(row)}"
         if doubtful[row]:
             what += ", whole numbers that float64 cannot tell apart"
             return Diagnostic("bad-number", what, "compare texts: quote them")
@@ -342,21 +350,3 @@ def _same(one: Cells, other: Cells) -> np.ndarray:
         ranks[place] = len(values) + reasons.setdefault(fault, len(reasons))
     codes = one.texts.by_row(ranks[:behind], gap=-1)
     return (codes == other.texts.by_row(ranks[behind:], gap=-1)) & (codes >= 0)
-
-
-def _side(cells: Cells) -> _PairedCells:
-    count = len(cells.column)
-    none, zeros = np.zeros(count, bool), np.zeros(count, np.int64)
-    if cells.dated:
-        return _PairedCells(cells, ~cells.dates.dated, none, zeros, none, cells.dates)
-    if cells.timed:
-        message = f"{cells.title} holds {cells.kind}, which is not compared with another column"
-        raise Unreadable("bad-condition", message)
-    reals = reals_of(cells.column, cells.title, not cells.textual)
-    numeric, numbers = ~reals.missing & ~reals.wrong, reals.values  # the wrong ones of numbers are nan
-    if pa.types.is_integer(cells.kind) and cells.kind != pa.uint64():
-        numbers = view(cells.array.cast(pa.int64()), np.int64)
-    missing = cells.missing if cells.textual else ~numeric
-    undated = Dates(none, none, zeros, zeros)
-    dates = cells.dates if cells.textual and not numeric[~missing].all() else undated
-    return _PairedCells(cells, missing, numeric, numbers, reals.inexact, dates)

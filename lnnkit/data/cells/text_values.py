@@ -147,10 +147,9 @@ def composed(values: pa.Array) -> tuple[pa.StringArray, dict[int, str]]:
 
 
 def _entities_in(column: list[object]) -> tuple[list[str], np.ndarray, dict[int, str]]:
-    """The distinct texts of a list, the code of each row (-1 for a gap), and by code the reason why a value is not an
-    entity."""
+    """The texts of the distinct values of a list, the code of each row (-1 for a gap), and by code the reason why a
+    value is not an entity."""
     seen: dict[tuple[type, object], int] = {}
-    index: dict[str, int] = {}
     texts: list[str] = []
     faults: dict[int, str] = {}
     codes = np.empty(len(column), np.int32)
@@ -164,13 +163,11 @@ def _entities_in(column: list[object]) -> tuple[list[str], np.ndarray, dict[int,
         except TypeError:  # not hashable
             key, code = (type(value), repr(value)), None
         if code is None:
+            code = seen[key] = len(texts)
             text, fault = _entity(value)
-            code = len(texts) if fault else index.setdefault(text, len(texts))
-            if code == len(texts):
-                texts.append(text)
+            texts.append(text)
             if fault:
                 faults[code] = fault
-            seen[key] = code
         codes[row] = code
     return texts, codes, faults
 

@@ -11,7 +11,7 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -52,16 +52,16 @@ def open_delimited(raw: RawTable, header: bool, delimiter: str | None = None) ->
         message = f"the first line of {source} is `sep={mark}`, which only spreadsheets read"
         hint = "take that line out" + (f", and add `delimiter {format_string(mark)}`" if mark != delimiter else "")
         raise Unreadable("unreadable-file", message, hint)
-    skipped = Text(text, 0).filled()
+    skipped = _filled(text)
     if skipped == len(text):
         raise Unreadable("empty-file", f"{source} is empty")
     cells, end = _first_record(text, skipped, layout, source)
     line_break = _BREAK.match(text, end)
     body = line_break.end() if header and line_break else skipped
-    first = 1 + breaks(Text(text[:body], 0))
+    first, rest = 1 + breaks(text[:body]), replace(raw, data=text[body:])
 
     def read(wanted: Sequence[int]) -> Grid:
-        return _read(Text(text, body), len(cells), wanted, raw, layout, first)
+        return _read(rest, len(cells), wanted, layout, first)
 
     return Sheet(source, cells if header else numbered(cells), header, read, raw.format, layout.delimiter)
 
@@ -96,13 +96,14 @@ def _first_record(text: bytes, start: int, layout: TextLayout, source: str) -> t
         raise Unreadable("unreadable-file", f"the first row of {source} cannot be read: {error}") from None
 
 
-def _read(text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: TextLayout, first: int) -> Grid:
-    if text.filled() == len(text.held):
+def _read(raw: RawTable, width: int, wanted: Sequence[int], layout: TextLayout, first: int) -> Grid:
+    """The columns ``wanted`` of the rows below the header, whose text begins at line ``first``."""
+    if _filled(raw.data) == len(raw.data):
         return Grid({position: pa.nulls(0, pa.binary()) for position in wanted}, np.empty(0, np.int64))
     bad: list[tuple[int, Diagnostic]] = []
-    table = _parsed(text, width, wanted, raw, layout, bad)
+    table = _parsed(raw, width, wanted, layout, first, bad)
     columns: dict[int, Column] = {position: table.column(str(position)) for position in wanted}
-    records = record_lines(text, table.num_rows + len(bad), first, layout)
+    records = record_lines(raw.data, table.num_rows + len(bad), first, layout)
     if records is None:
         message = f'it is unclear where the rows of "{raw.path}" end'
         raise Unreadable("unreadable-file", message, "look for a quote that opens a value and never closes")
@@ -131,7 +132,7 @@ def _ragged(count: int, expected: int, layout: TextLayout) -> Diagnostic:
 
 
 def _parsed(
-    text: Text, width: int, wanted: Sequence[int], raw: RawTable, layout: TextLayout, bad: list[tuple[int, Diagnostic]]
+    raw: RawTable, width: int, wanted: Sequence[int], layout: TextLayout, first: int, bad: list[tuple[int, Diagnostic]]
 ) -> pa.Table:
     """The wanted columns as bytes; rows of another width are added to ``bad``, by record number from 0."""
     from pyarrow import csv as arrow_csv
@@ -140,7 +141,7 @@ def _parsed(
         bad.append((row.number - 1, _ragged(row.actual_columns, row.expected_columns, layout)))
         return "skip"
 
-    quoting = layout.quoting and text.holds(b'"')
+    text, quoting = raw.data, layout.quoting and b'"' in raw.data
     parse = arrow_csv.ParseOptions(
         delimiter=layout.delimiter, quote_char='"' if quoting else False, newlines_in_values=quoting
     )
@@ -154,16 +155,15 @@ def _parsed(
         bad.clear()
         if handler is not None and parse.invalid_row_handler is None:
             try:
-                text.held.decode()  # as Arrow does with the rows that it hands over
+                text.decode()  # as Arrow does with the rows that it hands over
             except UnicodeDecodeError as error:
-                line = 1 + text.held.count(b"\n", 0, error.start)
-                message = f'line {line} of "{raw.path}" is not UTF-8: byte 0x{text.held[error.start]:02x}'
+                line = first + breaks(text[: error.start])
+                message = f'line {line} of "{raw.path}" is not UTF-8: byte 0x{text[error.start]:02x}'
                 raise Unreadable("unreadable-file", message, f"{_ENCODED} {_LATIN}") from None
             parse.invalid_row_handler = handler
         read = arrow_csv.ReadOptions(use_threads=False, block_size=block, column_names=names)
         try:
-            buffer = pa.py_buffer(text.held).slice(text.start)
-            return arrow_csv.read_csv(pa.BufferReader(buffer), read, parse, convert)
+            return arrow_csv.read_csv(pa.BufferReader(text), read, parse, convert)
         except (pa.ArrowException, OSError, ValueError) as error:
             problem = error
     raise Unreadable("unreadable-file", f'"{raw.path}" cannot be read as {raw.format.upper()}: {problem}')
@@ -190,39 +190,24 @@ def record(delimiter: str) -> re.Pattern[bytes]:
     return re.compile(first + rb"(?:" + mark + other + rb")*+")
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A text from offset ``start`` on; nothing is copied."""
+def _filled(text: bytes) -> int:
+    """The offset of the first byte that is not a line break; the length if there is none."""
+    match = _FILLED.search(text)
+    return match.start() if match else len(text)
 
-    held: bytes
-    start: int
 
-    def __len__(self) -> int:
-        return len(self.held) - self.start
-
-    def holds(self, part: bytes) -> bool:
-        return self.held.find(part, self.start) >= 0
-
-    def count(self, part: bytes) -> int:
-        return self.held.count(part, self.start)
-
-    def filled(self) -> int:
-        """The offset (in ``held``) of the first byte that is not a line break; the length if there is none."""
-        match = _FILLED.search(self.held, self.start)
-        return match.start() if match else len(self.held)
-
-    def codes(self) -> np.ndarray:
-        return np.frombuffer(self.held, np.uint8, offset=self.start)
+def _codes(text: bytes) -> np.ndarray:
+    return np.frombuffer(text, np.uint8)
 
 
 def record_lines(
-    text: Text, records: int, first: int, layout: TextLayout
+    text: bytes, records: int, first: int, layout: TextLayout
 ) -> tuple[np.ndarray, dict[int, Diagnostic]] | None:
     """The line of each of ``records`` records, where ``text`` starts at line ``first``, and the faulty records by
     index; None if the records cannot be determined."""
-    quoting = layout.quoting and text.holds(b'"')
+    quoting = layout.quoting and b'"' in text
     strange = quoting and doubtful(text, ord(layout.delimiter))
-    unended = not text.held.endswith((b"\n", b"\r"), text.start)
+    unended = not text.endswith((b"\n", b"\r"))
     if breaks(text) + unended == records and not strange:
         return np.arange(first, first + records, dtype=np.int64), {}
     starts, begins = _lines(text)  # lines that begin a record: at first all that are not blank
@@ -230,7 +215,7 @@ def record_lines(
     if strange:
         faults = dict(_join_quoted(text, starts, begins, record(layout.delimiter)))
     elif quoting:
-        quotes = np.flatnonzero(text.codes() == 34)
+        quotes = np.flatnonzero(_codes(text) == 34)
         begins &= np.searchsorted(quotes, starts) % 2 == 0  # a line after an odd number of quotes is within a value
     lines = np.flatnonzero(begins)
     if len(lines) != records:
@@ -238,27 +223,27 @@ def record_lines(
     return lines.astype(np.int64) + first, {int(np.searchsorted(lines, line)): fault for line, fault in faults.items()}
 
 
-def breaks(text: Text) -> int:
+def breaks(text: bytes) -> int:
     r"""How many lines end in a text: by ``\n``, ``\r\n`` or a lone ``\r``."""
-    codes = text.codes()
+    codes = _codes(text)
     ends = sum(int(np.count_nonzero(codes[low : low + BLOCK] == 10)) for low in range(0, len(codes), BLOCK))
-    return ends + (text.count(b"\r") - text.count(b"\r\n") if text.holds(b"\r") else 0)
+    return ends + (text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else 0)
 
 
-def _lines(text: Text) -> tuple[np.ndarray, np.ndarray]:
+def _lines(text: bytes) -> tuple[np.ndarray, np.ndarray]:
     r"""The start of each line, and whether it is not blank; ``\n``, ``\r\n`` and a lone ``\r`` end a line."""
-    codes = text.codes()
+    codes = _codes(text)
     feeds = codes == 10
     breaks = np.flatnonzero(feeds | ((codes == 13) & ~np.append(feeds[1:], False)))
     starts = np.concatenate([[0], breaks + 1])
     return starts, np.isin(np.append(codes, np.uint8(10))[starts], (10, 13), invert=True)
 
 
-def doubtful(text: Text, delimiter: int) -> bool:
+def doubtful(text: bytes, delimiter: int) -> bool:
     """Whether a quote stands where RFC 4180 allows none. Decided by runs of quotes: after an even number of quotes a
     run must start a cell (and an even run must be the whole cell); after an odd number, an odd run must end the
     cell."""
-    codes = text.codes()
+    codes = _codes(text)
     quotes = np.flatnonzero(codes == 34)
     firsts = np.flatnonzero(np.diff(quotes, prepend=-2) != 1)
     lengths = np.diff(firsts, append=len(quotes))
@@ -273,18 +258,18 @@ def doubtful(text: Text, delimiter: int) -> bool:
 
 
 def _join_quoted(
-    text: Text, starts: np.ndarray, begins: np.ndarray, pattern: re.Pattern[bytes]
+    text: bytes, starts: np.ndarray, begins: np.ndarray, pattern: re.Pattern[bytes]
 ) -> list[tuple[int, Diagnostic]]:
     """Remove from ``begins`` the lines inside quoted values; returns the faulty records by line."""
-    quotes = np.flatnonzero(text.codes() == 34)
+    quotes = np.flatnonzero(_codes(text) == 34)
     faults: list[tuple[int, Diagnostic]] = []
     done = 0
     for line in np.unique(np.searchsorted(starts, quotes, "right") - 1).tolist():
         start = int(starts[line])
-        match = pattern.match(text.held, text.start + start) if start >= done else None
+        match = pattern.match(text, start) if start >= done else None
         if match is None:
             continue
-        done = match.end() - text.start
+        done = match.end()
         begins[line + 1 : int(np.searchsorted(starts, done, "right"))] = False
         if match["open1"] is not None or match["open2"] is not None:
             faults.append((line, UNCLOSED))

@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, numbers, without_views
+from lnnkit.data.cells.text_values import is_missing
 from lnnkit.data.files import RawTable, Unreadable, nearest_file
 from lnnkit.data.grid import Grid, Sheet
 
@@ -48,10 +50,10 @@ def arrow_sheet(table: Any, source: str) -> Sheet:
     columns, as ``reset_index`` does; an unnamed one is ignored."""
     kind = type(table).__name__
     try:
-        held = _table(table)
+        held = _table(_with_times(table))
     except Exception as error:  # the object's own code runs here: whatever it raises, it is no table
         raise Unreadable("wrong-table", f"a {kind} cannot be read as a table: {error}") from None
-    order = _columns(held, type(table).__module__.startswith("pandas"))
+    held, order = _ordered(held, type(table).__module__.startswith("pandas"))
     names = tuple(held.column_names[place] for place in order)
     rows = np.arange(1, held.num_rows + 1, dtype=np.int64)
 
@@ -63,36 +65,59 @@ def arrow_sheet(table: Any, source: str) -> Sheet:
     return Sheet(source, names, True, read)
 
 
+def _with_times(table: Any) -> Any:
+    """A pandas frame in which the dates and times of mixed columns are texts."""
+    mixed = [n for n in range(table.shape[1]) if _is_mixed(table.iloc[:, n])] if hasattr(table, "isetitem") else []
+    if mixed:
+        table = table.copy(deep=False)
+    for place in mixed:
+        table.isetitem(place, [_iso(value) for value in table.iloc[:, place]])
+    return table
+
+
+def _is_mixed(values: Any) -> bool:
+    """Whether Python objects are dates, some with a time: Arrow would drop that, or take neither."""
+    if str(getattr(values, "dtype", None)) != "object":
+        return False
+    known = (value for value in values if not is_missing(value))
+    first = next(known, None)
+    return isinstance(first, date) and any(
+        isinstance(value, datetime) != isinstance(first, datetime) for value in known
+    )
+
+
+def _iso(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date) and not is_missing(value) else value
+
+
 def _table(table: Any) -> pa.Table:
-    if isinstance(table, pa.Table):
-        return table
-    if hasattr(table, "__arrow_c_stream__"):
+    if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
         try:
-            reader = pa.RecordBatchReader.from_stream(table)
-        except pa.ArrowInvalid:  # a stream of one column: a Series
+            return pa.table(table)
+        except pa.ArrowInvalid:  # one column: a Series
             return pa.table([pa.chunked_array(table)], ["1"])
-        return reader.read_all()
-    if hasattr(table, "__arrow_c_array__"):
-        if isinstance(table, pa.Array):
-            return pa.table([table], ["1"])
-        return pa.Table.from_batches([pa.record_batch(table)])
     from pyarrow.interchange import from_dataframe
 
     return from_dataframe(table)
 
 
-def _columns(table: pa.Table, pandas: bool) -> list[int]:
-    """The positions of the columns, in the order that the user sees."""
+def _ordered(table: pa.Table, pandas: bool) -> tuple[pa.Table, list[int]]:
+    """The table with the named index of a frame of pandas as columns, those that pandas describes as a range too, and
+    the positions of its columns in the order that the user sees."""
+    metadata = (table.schema.metadata or {}).get(b"pandas") if pandas else None
+    index: list[str] = []
+    for entry in json.loads(metadata)["index_columns"] if metadata else ():
+        if isinstance(entry, str):
+            index.append(entry)
+        elif entry["name"] is not None:
+            index.append(str(entry["name"]))
+            table = table.append_column(index[-1], numbers(np.arange(entry["start"], entry["stop"], entry["step"])))
     names = table.column_names
     order = list(range(len(names)))
     while order and UNNAMED_INDEX.fullmatch(names[order[-1]]):
         order.pop()
-    metadata = (table.schema.metadata or {}).get(b"pandas")
-    if pandas and metadata:
-        index = [name for name in json.loads(metadata)["index_columns"] if isinstance(name, str)]
-        front = [place for place in order if place >= len(names) - len(index) and names[place] in index]
-        order = front + [place for place in order if place not in front]
-    return order
+    front = [place for place in order if place >= len(names) - len(index) and names[place] in index]
+    return table, front + [place for place in order if place not in front]
 
 
 def column_of(values: Any, title: str) -> Column:
@@ -101,6 +126,8 @@ def column_of(values: Any, title: str) -> Column:
     try:
         if isinstance(values, (pa.Array, pa.ChunkedArray)):
             return without_views(values)
+        if _is_mixed(values):
+            return [_iso(value) for value in values]
         if hasattr(values, "__arrow_c_stream__"):
             return without_views(pa.chunked_array(values))
         if hasattr(values, "__arrow_c_array__"):

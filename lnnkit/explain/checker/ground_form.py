@@ -4,19 +4,18 @@ logics; comparisons and terms as arithmetic over the number atoms that they read
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from lnnkit.check.date_terms import operation_of
 from lnnkit.check.learnables import settled_node, settled_value
-from lnnkit.check.program import ENTITY, Assertion, Predicate, SameEntity
+from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, SameEntity
 from lnnkit.check.walk import children, transform
-from lnnkit.explain.checker.calendar_check import CheckedTime
 from lnnkit.numeric import Apply, Comparison, Constant, Number, Operation, frozen, relation
 from lnnkit.numeric import Term as Arithmetic
 from lnnkit.numeric.term import apply, constant, number, undetermined
 from lnnkit.syntax import ast
-from lnnkit.syntax.identifiers import FUNCTIONS
 
 _OPERATIONS: dict[str, Operation] = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "power"}
 _TRIED = 1000  # assignments tried to recognise a formula as an instance of another, a limit of work
@@ -84,10 +83,10 @@ class Form:
 
 
 def form_of(
-    formula: Formula, bindings: Mapping[str, str], logic: str, numbers: Collection[str], scope: Scope | None = None
+    formula: Formula, bindings: Mapping[str, str], logic: str, program: CheckedProgram, scope: Scope | None = None
 ) -> Form:
     """The form of a formula, its free variables replaced by entities; ``logic`` is that of groups that name none. A
-    name in a comparison is an entity unless it is among ``numbers``. ``scope`` has the variables bound around it."""
+    name in a comparison is an entity unless it is that of a number. ``scope`` has the variables bound around it."""
     scope = scope or {}
 
     def term(argument: ast.Argument) -> GroundTerm:
@@ -96,12 +95,12 @@ def form_of(
         return scope.get(argument.name) or bindings.get(argument.name) or Free(argument.name)
 
     def below(operand: ast.Expression) -> Form:
-        return form_of(operand, bindings, logic, numbers, scope)
+        return form_of(operand, bindings, logic, program, scope)
 
     if isinstance(formula, SameEntity):
         return Form("same", terms=(term(formula.left), term(formula.right)))
     if isinstance(formula, ast.Comparison) and formula.operators == ("=",):
-        named = [argument for side in formula.operands if (argument := _entity(side, numbers)) is not None]
+        named = [argument for side in formula.operands if (argument := _entity(side, program)) is not None]
         if len(named) == len(formula.operands):
             return Form("same", terms=tuple(map(term, named)))
     kind = type(formula).__name__.lower()
@@ -110,7 +109,8 @@ def form_of(
             return Form(kind, formula.name, tuple(map(term, formula.arguments)))
         case ast.Comparison() | ast.Number() | ast.Arithmetic() | ast.Negate() | ast.Function() | ast.Unit():
             read: list[Form] = []
-            return _calculated(_arithmetic(formula, lambda number: read.append(below(number)) or len(read) - 1), read)
+            made = _arithmetic(formula, program, lambda number: read.append(below(number)) or len(read) - 1)
+            return _calculated(made, read)
         case ast.Truth():
             return Form("true" if formula.value else "false")
         case ast.Not():
@@ -120,7 +120,7 @@ def form_of(
         case ast.Forall() | ast.Exists() | ast.Aggregate():
             outer = {name: Slot(slot.between + 1, slot.place) for name, slot in scope.items()}
             inner = {**outer, **{v.name: Slot(0, place) for place, v in enumerate(formula.variables)}}
-            parts = tuple(form_of(part, bindings, logic, numbers, inner) for part in reversed(children(formula)))
+            parts = tuple(form_of(part, bindings, logic, program, inner) for part in reversed(children(formula)))
             kind = formula.name if isinstance(formula, ast.Aggregate) else kind
             return Form(kind, operands=parts, count=len(formula.variables))
         case ast.And() | ast.Or() | ast.Implies() | ast.Iff() | ast.Xor():
@@ -132,9 +132,9 @@ def form_of(
     raise ValueError(f"no form for {type(formula).__name__}")
 
 
-def _entity(side: ast.Expression, numbers: Collection[str]) -> ast.Argument | None:
+def _entity(side: ast.Expression, program: CheckedProgram) -> ast.Argument | None:
     """What one side of an equality of entities names; None for any other term."""
-    if isinstance(side, ast.Atom) and not side.arguments and side.name not in numbers:
+    if isinstance(side, ast.Atom) and not side.arguments and not program.is_number(side.name):
         return ast.Variable(side.name, span=side.span)
     return ast.Constant(side.text, span=side.span) if isinstance(side, ast.Entity) else None
 
@@ -149,19 +149,19 @@ def _number(value: object, default: float | None = None) -> float:
     return float(plain)
 
 
-def _arithmetic(formula: ast.Expression, place: _Place) -> Comparison | Arithmetic:
+def _arithmetic(formula: ast.Expression, program: CheckedProgram, place: _Place) -> Comparison | Arithmetic:
     """A comparison of two terms, or a term; ``place`` numbers the atoms and aggregates that it reads."""
     if not isinstance(formula, ast.Comparison):
-        return _term(formula, place)
-    first, second = (_term(side, place) for side in formula.operands)
+        return _term(formula, program, place)
+    first, second = (_term(side, program, place) for side in formula.operands)
     given, (operator,) = _attributes(formula), formula.operators
     return Comparison(first, second, relation(operator, given.get("weight"), given.get("scale", [0.0])[0]))
 
 
-def _term(formula: ast.Expression, place: _Place) -> Arithmetic:
+def _term(formula: ast.Expression, program: CheckedProgram, place: _Place) -> Arithmetic:
     if isinstance(formula, ast.Atom | ast.Aggregate):
         return number(place(formula))
-    operands = [_term(operand, place) for operand in children(formula)]
+    operands = [_term(operand, program, place) for operand in children(formula)]
     match formula:
         case ast.Number():
             return constant(float(formula.value))
@@ -170,11 +170,9 @@ def _term(formula: ast.Expression, place: _Place) -> Arithmetic:
         case ast.Negate():
             return apply("negate", *operands)
         case ast.Function():
-            return apply(cast("Operation", FUNCTIONS[formula.name]), *operands)
+            return apply(cast("Operation", operation_of(formula, program)), *operands)
         case ast.Arithmetic():
             return apply(_OPERATIONS[formula.operator], *operands)
-        case ast.Unit("years" | "months" as name):
-            return apply(CheckedTime(name), *operands)
         case ast.Unit():
             return frozen(formula.name, _attributes(formula), operands)
     raise ValueError(f"no term for {type(formula).__name__}")

@@ -81,17 +81,13 @@ class ProofWorld:
         """The distance up to which two truths count as equal, also in proofs that were written and read again."""
         return tolerance(self.dtype)
 
-    @cached_property
-    def _numbers(self) -> frozenset[str]:
-        return frozenset(name for name, predicate in self.program.predicates.items() if predicate.numeric)
-
     def form(self, formula: ast.Expression) -> Form:
         """The form of a formula in a step."""
-        return form_of(formula, {}, self.program.logic, self._numbers)
+        return form_of(formula, {}, self.program.logic, self.program)
 
     def instance(self, statement: Assertion, bindings: Mapping[str, str]) -> Form:
         """The instance of a statement."""
-        return form_of(stated_formula(statement, self.starts), bindings, statement.logic, self._numbers)
+        return form_of(stated_formula(statement, self.starts), bindings, statement.logic, self.program)
 
     def unnamed(self, sort: str, place: str) -> list[str]:
         """An unnamed individual at some place, if there may be any in the sort."""

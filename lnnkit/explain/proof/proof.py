@@ -6,7 +6,7 @@ nothing else is stored of facts; a table is sorted by its first column on the fi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -175,12 +175,19 @@ class FactSources:
         stated, tables = self._stated.get((predicate, tuple(arguments)), ()), self._tables.get(predicate, ())
         return [*map(_stated, stated), *(table.given(row) for table in tables for row in table.rows(arguments))]
 
-    def every(self, predicate: str) -> Iterator[GivenFact]:
-        """All facts of a predicate: those of the program's text, then those of its tables."""
-        for (name, _), facts in self._stated.items():
-            yield from map(_stated, facts if name == predicate else ())
+    def every(self, predicate: str, pattern: Sequence[str | None] = ()) -> Iterator[GivenFact]:
+        """All facts of a predicate: those of the program's text, then those of its tables; with a ``pattern`` those
+        that have its entities in their places."""
+        fixed = [(place, text) for place, text in enumerate(pattern) if text is not None]
+        for (name, arguments), facts in self._stated.items():
+            if name == predicate and all(arguments[place] == text for place, text in fixed):
+                yield from map(_stated, facts)
         for table in self._tables.get(predicate, ()):
-            yield from map(table.given, range(len(table.facts)))
+            kept = np.ones(len(table.facts), bool)
+            for place, text in fixed:
+                code = table.facts.names.find(text)
+                kept &= table.facts.columns[place].codes == (-1 if code is None else code)
+            yield from map(table.given, np.flatnonzero(kept).tolist())
 
     def rows(self, table: int, predicate: str, arguments: Sequence[str]) -> list[int]:
         """The positions in one of the program's tables of the facts about an atom."""
@@ -248,11 +255,19 @@ def ground_key(formula: object) -> tuple[str, tuple[str, ...]] | None:
     return (formula.name, texts) if len(texts) == len(formula.arguments) else None
 
 
-def fact_text(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: Numeric = False) -> str:
-    """The fact as a statement would put it."""
+def fact_text(
+    predicate: str,
+    arguments: Sequence[str],
+    lower: float,
+    upper: float,
+    *,
+    numeric: Numeric = False,
+    shown: Callable[[float], str] = in_digits,
+) -> str:
+    """The fact as a statement would put it, with its numbers as they are ``shown``."""
     atom = format_expression(ground_atom(predicate, arguments))
     if not numeric and (lower, upper) in ((0.0, 0.0), (1.0, 1.0)):
         return f"fact {'' if upper else '~'}{atom}"
     dated = numeric == "date"
-    low, high = (format_literal(v, "date") if dated and math.isfinite(v) else in_digits(v) for v in (lower, upper))
+    low, high = (format_literal(v, "date") if dated and math.isfinite(v) else shown(v) for v in (lower, upper))
     return f"fact {atom} = {low}" if lower == upper else f"fact {atom} in [{low}, {high}]"

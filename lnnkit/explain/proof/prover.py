@@ -11,7 +11,15 @@ from lnnkit.check.symbols import negated_ends
 from lnnkit.engine.inference_run import Run
 from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step
 from lnnkit.explain.proof.sufficient_premises import CompletionProof, sufficient
-from lnnkit.explain.provenance.bound_sources import BoundSource, BoundSources, Completed, Event, Listed, Unlisted
+from lnnkit.explain.provenance.bound_sources import (
+    Argument,
+    BoundSource,
+    BoundSources,
+    Completed,
+    Event,
+    Listed,
+    Unlisted,
+)
 from lnnkit.explain.provenance.instance_view import EndRead, EndReads, InstanceView, InstanceViews
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.graph.match import below_negations
@@ -63,7 +71,7 @@ class Prover:
         ends = [self.end(steps, predicate, arguments, side) for side in (0, 1)]
         return self.finished(steps, format_expression(self.wording.conclusion(predicate, arguments)), *ends)
 
-    def end(self, steps: Steps, predicate: str, arguments: Sequence[str], side: int) -> int:
+    def end(self, steps: Steps, predicate: str, arguments: Sequence[Argument], side: int) -> int:
         """The number of the step that gives one bound of an atom."""
         reading = self.sources.reading(predicate, arguments, side)
         if reading.source is not None:
@@ -79,7 +87,7 @@ class Prover:
         """The proof that an instance arrested at ``tick`` is unsatisfiable."""
         view, _ = self.views.of(shape, AUXILIARY, row)
         reads, grounding = sorted(self._every_read(view, tick), key=_age), self.run.grounding
-        kept = sufficient(grounding, reads, lambda ways: view.contradictory(view.values(ways)).tolist())
+        kept = sufficient(grounding, view, reads, lambda ways: view.contradictory(view.values(ways)).tolist())
         steps, whole = Steps(), self.wording.instance(view.formula, view.bindings)
         step = Step(whole, "lower", view.formula.lower, "contradiction")
         number = steps.add(self._of_instance(steps, view, kept, step))
@@ -186,7 +194,7 @@ class Prover:
         def enough(ways: Sequence[EndReads]) -> list[bool]:
             return self.reached(view.upward(view.values(ways))[view.formula.top][side], side, value)
 
-        return steps.premises((view.formula, read) for read in sufficient(self.run.grounding, reads, enough))
+        return steps.premises((view.formula, read) for read in sufficient(self.run.grounding, view, reads, enough))
 
     def reached(self, bounds: Array, side: int, value: float) -> list[bool]:
         """Whether recomputed bounds reach a value, up to a tolerance relative to the magnitude of numbers."""
@@ -229,7 +237,7 @@ class Prover:
         def said(ways: Sequence[EndReads]) -> list[bool]:
             return self.reached(view.says(view.values(ways), *target), event.side, event.value)
 
-        kept = {id(read) for read in sufficient(self.run.grounding, sorted(reads, key=_age), said)}
+        kept = {id(read) for read in sufficient(self.run.grounding, view, sorted(reads, key=_age), said)}
         if len(kept) == len(reads) and not said([reads])[0]:
             # In Goedel logic an implication that is less than true fixes its consequent from both sides.
             wider = self._reads(event, view, every_end=True)

@@ -9,13 +9,14 @@ change nothing: so a reason counts only if it holds without any default that som
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
 from lnnkit.explain.provenance.bound_sources import Argument, Completed, Unlisted
-from lnnkit.explain.provenance.instance_view import EndRead, EndReads, InstanceViews, Substitution
+from lnnkit.explain.provenance.instance_view import EndRead, EndReads, InstanceView, InstanceViews, Substitution
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.store.layout import Domain
@@ -79,20 +80,24 @@ Enough = Callable[[Sequence[EndReads]], Sequence[bool]]
 _BlanketAtom = tuple[int, str, tuple[Argument, ...]]  # a leaf, its table, and its arguments
 
 
-def sufficient(grounding: Grounding, reads: EndReads, enough: Enough) -> EndReads:
-    """A minimal subset of the reads that is enough for every entity to which the defaults among them apply; earlier
-    ones are preferred. All reads if not even these are enough."""
+def sufficient(grounding: Grounding, view: InstanceView, reads: EndReads, enough: Enough) -> EndReads:
+    """A minimal subset of the reads of a view that is enough for every entity to which the defaults among them apply;
+    earlier ones are preferred. All reads if not even these are enough."""
     blankets = sorted({atom for atom in map(_blanket, reads) if atom and _excepts(grounding, atom)}, key=repr)
     most = len(blankets) if len(blankets) <= _ALL else 2
     parts = [frozenset(some) for size in range(1, most + 1) for some in itertools.combinations(blankets, size)]
     if not parts:
         return minimal_at_once(reads, enough)
-    bearable = enough([_without(reads, part) for part in parts])
-    lost = [frozenset[_BlanketAtom](), *itertools.compress(parts, bearable)]
+    # Without them anywhere; or, where named elements need them, without them in the row of all others
+    least: dict[frozenset[_BlanketAtom], int] = {frozenset(): 0}
+    for named in (0, grounding.domain.generic):
+        some = [part for part in parts if part not in least]
+        bearable = enough([_without(reads, part, named, view) for part in some]) if some else ()
+        least |= dict.fromkeys(itertools.compress(some, bearable), named)
 
     def every(ways: Sequence[EndReads]) -> list[bool]:
-        suffices = enough([_without(way, part) for way in ways for part in lost])
-        return [all(suffices[start : start + len(lost)]) for start in range(0, len(suffices), len(lost))]
+        suffices = enough([_without(way, *loss, view) for way in ways for loss in least.items()])
+        return [all(suffices[start : start + len(least)]) for start in range(0, len(suffices), len(least))]
 
     return minimal_at_once(reads, every)
 
@@ -104,8 +109,17 @@ def _blanket(read: EndRead) -> _BlanketAtom | None:
     return read.leaf, source.table, source.arguments
 
 
-def _without(reads: EndReads, lost: frozenset[_BlanketAtom]) -> list[EndRead]:
-    return [read for read in reads if _blanket(read) not in lost] if lost else list(reads)
+def _without(reads: EndReads, lost: Set[_BlanketAtom], named: int, view: InstanceView) -> list[EndRead]:
+    """The reads without the defaults that are ``lost``, except in rows about entities with ids below ``named`` alone:
+    their atoms do have these defaults."""
+    kept: list[EndRead] = []
+    for read in reads:
+        places = read.places
+        if lost and _blanket(read) in lost:
+            rows = ((place, view.entities(view.formula.block_of(read.leaf), place)) for place in places)
+            places = tuple(place for place, entities in rows if max(entities.values(), default=0) < named)
+        kept += [replace(read, places=places)] if places else []
+    return kept
 
 
 def _excepts(grounding: Grounding, blanket: _BlanketAtom) -> bool:
@@ -158,7 +172,7 @@ class CompletionProof:
             return (view.least(view.values(ways), head) <= self._source.value + self._sources.eps).tolist()
 
         def keep(limiting: EndReads) -> None:
-            self.reads += [(formula, read) for read in sufficient(self._grounding, limiting, hold)]
+            self.reads += [(formula, read) for read in sufficient(self._grounding, view, limiting, hold)]
 
         if not free or hold([reads])[0]:  # readings that do not limit an instance are all kept, for the checker to see
             keep(reads)

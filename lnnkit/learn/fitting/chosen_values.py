@@ -13,21 +13,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 
 import torch
 from torch import Tensor
 
 from lnnkit.arrays import all_set, any_set, where_set
-from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
-from lnnkit.learn.arithmetic.levenberg_marquardt import by_chance
+from lnnkit.learn.comparisons.candidates import ComparisonCandidates, ThresholdRows, offers, thresholds
+from lnnkit.learn.comparisons.comparison_examples import ComparisonData
+from lnnkit.learn.comparisons.learned_comparisons import LearnedComparison
+from lnnkit.learn.comparisons.least_squares import Candidate, by_chance, fitted_to_labels, grid
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Unstarted
 from lnnkit.learn.fitting.loss import UNLABELLED
-from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.parameters.rule_parameters import OF_LOGIC, LearnedParameter
-from lnnkit.learn.starting.candidate_search import Candidate, fitted_to_labels, grid
-from lnnkit.learn.starting.candidates import ComparisonCandidates, ThresholdRows, offers, thresholds
-from lnnkit.learn.starting.comparison_examples import ComparisonData
 from lnnkit.scores import Scores
 
 _SAME = 1e-12  # tolerance of a loss
@@ -37,25 +34,21 @@ _FEW = 8  # up to this many thresholds are rounded one by one
 _DEARER, _MORE = 1e-3, 1e-5  # rounding may raise the loss by this share of it, plus this much
 
 
-def simplified(
-    fitting: Fitting, values: Tensor, start: Tensor, constraints: Constraints
-) -> tuple[Tensor, Inferred, Tensor]:
+def simplified(fitting: Fitting, values: Tensor, start: Tensor) -> tuple[Tensor, Inferred, Tensor]:
     """The values, as simple as costs nothing, inference there, and a mask of those that no label depends on."""
-    idle = _unreached(fitting, values, constraints)
-    values = _restored(fitting, values, start, constraints, idle)
-    inferred = fitting.infer(values, constraints)
+    idle = _unreached(fitting, values)
+    values = _restored(fitting, values, start, idle)
+    inferred = fitting.infer(values)
     for _, comparison in sorted(inferred.trace.comparisons.items()):
         for whole in _whole_weights(values, start, fitting.parameters, comparison):
-            tried = fitting.infer(whole, constraints) if constraints.holds(whole) else None
+            tried = fitting.infer(whole) if fitting.constraints.holds(whole) else None
             if tried is not None and no_worse(fitting, tried, inferred):
                 values, inferred = whole, tried
                 break
-    return *_rounded(fitting, values, inferred, constraints, idle), idle
+    return *_rounded(fitting, values, inferred, idle), idle
 
 
-def _rounded(
-    fitting: Fitting, values: Tensor, inferred: Inferred, constraints: Constraints, idle: Tensor
-) -> tuple[Tensor, Inferred]:
+def _rounded(fitting: Fitting, values: Tensor, inferred: Inferred, idle: Tensor) -> tuple[Tensor, Inferred]:
     """The values, except ``idle`` ones, with as few digits as cost nothing, and inference there. Thresholds are rounded
     first, one by one if they are few."""
 
@@ -73,9 +66,9 @@ def _rounded(
             step = 10.0**-digits * 10.0 ** torch.floor(torch.log10(fitting.units[group]))
             fewer = values.clone()
             fewer[group] = torch.round(torch.round(values[group] / step) * step, decimals=12)
-            if not constraints.holds(fewer):
+            if not fitting.constraints.holds(fewer):
                 continue
-            tried = fitting.infer(fewer, constraints)
+            tried = fitting.infer(fewer)
             pairs = zip(measures(tried), exact, strict=True)
             if all(now <= before * (1 + _DEARER) + _MORE for now, before in pairs):
                 values, inferred = fewer, tried
@@ -83,14 +76,14 @@ def _rounded(
     return values, inferred
 
 
-def _unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Tensor:
+def _unreached(fitting: Fitting, values: Tensor) -> Tensor:
     """(k,) a mask of the numbers of rules that have ``OF_LOGIC`` ones only and on which no label depends."""
     reached = {
         rule for parameter in fitting.parameters if parameter.kind not in OF_LOGIC for rule in parameter.rules
     }  # these start from the data
     if all(not reached.isdisjoint(parameter.rules) for parameter in fitting.parameters):
         return torch.zeros(len(values), dtype=torch.bool)
-    inferred = fitting.infer(values, constraints, softness=1.0)
+    inferred = fitting.infer(values, softness=1.0)
     open_values, depends = values.clone().requires_grad_(), torch.zeros(len(values), dtype=torch.bool)
     for batch in fitting.batches(inferred, torch.Generator().manual_seed(fitting.settings.seed)):
         ends, crossed = batch.bounds(open_values)
@@ -105,12 +98,12 @@ def _unreached(fitting: Fitting, values: Tensor, constraints: Constraints) -> Te
     return torch.tensor([reached.isdisjoint(parameter.rules) for parameter in fitting.parameters], dtype=torch.bool)
 
 
-def _restored(fitting: Fitting, values: Tensor, start: Tensor, constraints: Constraints, which: Tensor) -> Tensor:
+def _restored(fitting: Fitting, values: Tensor, start: Tensor, which: Tensor) -> Tensor:
     """The values with the marked ones at their ``start``, if that does not increase the loss of the labels."""
     before = torch.where(which, start, values)
-    if not any_set(which) or not constraints.holds(before):
+    if not any_set(which) or not fitting.constraints.holds(before):
         return values
-    now, then = (fitting.infer(point, constraints).losses for point in (values, before))
+    now, then = (fitting.infer(point).losses for point in (values, before))
     totals = [sum(value for name, value in losses.terms.items() if name not in UNLABELLED) for losses in (now, then)]
     same = totals[1] <= totals[0] + _SAME and (then.validation or 0.0) <= (now.validation or 0.0) + _SAME
     return before if same else values
@@ -171,37 +164,29 @@ def _as_near(name: str, hard: Sequence[Scores], soft: Sequence[Scores], unknowns
 _PASSES = 3  # passes over the comparisons; stops earlier when a pass changes nothing
 _GAIN = 1e-9  # least relative gain of the loss, above rounding
 
-Judge = Callable[[Tensor], float]
-"""Returns the loss at some values."""
+Point = Mapping[str, float]  # a value for each parameter, in their order
 
 
 def chosen(
-    names: Sequence[str], start: Tensor, offered: Sequence[Sequence[Candidate]], judge: Judge
-) -> tuple[Tensor, list[Candidate]]:
-    """``start`` with one candidate for each comparison, chosen by coordinate descent; and the chosen candidates."""
+    start: Point, offered: Sequence[Sequence[Candidate]], judge: Callable[[Point], float]
+) -> tuple[Point, list[Candidate]]:
+    """``start`` with one candidate for each comparison, chosen by coordinate descent, and the chosen candidates;
+    ``judge`` tells the loss."""
     now, best = start, [proposals[0] for proposals in offered]
     for proposal in best:
-        now = _put(now, names, proposal.values)
+        now = {**now, **proposal.values}
     several = any(len(proposals) > 1 for proposals in offered)
     least = judge(now) if several else 0.0
     for _ in range(_PASSES if several else 0):
         before = list(best)
         for number, proposal in ((number, proposal) for number, some in enumerate(offered) for proposal in some):
-            tried = _put(now, names, proposal.values)
+            tried = {**now, **proposal.values}
             loss = judge(tried)
             if loss < least - _GAIN:
                 least, now, best[number] = loss, tried, proposal
         if before == best or len(offered) == 1:
             break
     return now, best
-
-
-def _put(start: Tensor, names: Sequence[str], values: Mapping[str, float]) -> Tensor:
-    """``start`` with the values of some parameters replaced; ``names`` are those of all."""
-    point = start.clone()
-    for name, value in values.items():
-        point[names.index(name)] = value
-    return point
 
 
 _FAR = 1e15  # a constant beyond all data
@@ -211,10 +196,9 @@ _ORDERS = frozenset({">", ">=", "<", "<="})
 def fast_start(fitting: Fitting) -> Tensor:
     """The initial values of the parameters. Raises `Unstarted` if there are none."""
     known = {parameter.name: parameter.start for parameter in fitting.parameters if parameter.start is not None}
-    names = [parameter.name for parameter in fitting.parameters]
-    start = torch.tensor([known.get(name, 0.0) for name in names], dtype=torch.float64)
-    if len(known) == len(names) and all(parameter.kind != "value" for parameter in fitting.parameters):
-        return start
+    start: Point = {parameter.name: known.get(parameter.name, 0.0) for parameter in fitting.parameters}
+    if len(known) == len(start) and all(parameter.kind != "value" for parameter in fitting.parameters):
+        return _as_tensor(start)
     data = ComparisonData(fitting.program, fitting.parameters, fitting.labels, fitting.split.train, fitting.mentioned)
     fitting.thresholds = thresholds(data, known.keys())
     offered = offers(data, known, fitting.settings.seed)
@@ -222,35 +206,36 @@ def fast_start(fitting: Fitting) -> Tensor:
     for parameter in fitting.parameters:
         if parameter.name not in reached:
             raise Unstarted(parameter)
-    constraints = fitting.constraints(start)
-    judged = _judge(fitting, constraints)
-    start, best = chosen(names, start, [offer.proposals for offer in offered], judged)
+    losses: dict[tuple[float, ...], float] = {}
+
+    def judge(point: Point) -> float:
+        values = tuple(point.values())
+        if values not in losses:
+            losses[values] = fitting.infer(_as_tensor(point)).losses.total
+        return losses[values]
+
+    start, best = chosen(start, [offer.proposals for offer in offered], judge)
     for proposal in best:
         for name, spread in proposal.spreads.items():
             fitting.thresholds.setdefault(name, ThresholdRows(spread))  # its unit is a share of the spread
     for offer in offered:
         opened = [name for name in offer.names if name not in known and name not in offer.comparison.constants]
-        if opened and not _matters(offer, start, judged, names):
-            raise Unstarted(fitting.parameters[names.index(opened[0])])
-    for values in _freed(fitting, offered, dict(zip(names, start.tolist(), strict=True))):
-        hard, free = fitting.infer(start, constraints), constraints.project(_put(start, names, values), start)
-        soft = fitting.infer(free, constraints)
+        if opened and not _matters(offer, start, judge):
+            raise Unstarted(next(parameter for parameter in fitting.parameters if parameter.name == opened[0]))
+    now = _as_tensor(start)
+    for values in _freed(fitting, offered, start):
+        hard, free = fitting.infer(now), fitting.constraints.project(_as_tensor({**start, **values}), now)
+        soft = fitting.infer(free)
         if soft.losses.total < hard.losses.total and not no_worse(fitting, hard, soft):
-            start = free
-    return start
+            now, start = free, fitting.named(free)
+    return now
 
 
-def _judge(fitting: Fitting, constraints: Constraints) -> Judge:
-    """The loss of inference at some values; cached."""
-
-    @cache
-    def judged(values: tuple[float, ...]) -> float:
-        return fitting.infer(torch.tensor(values, dtype=torch.float64), constraints).losses.total
-
-    return lambda values: judged(tuple(values.tolist()))
+def _as_tensor(point: Point) -> Tensor:
+    return torch.tensor([*point.values()], dtype=torch.float64)
 
 
-def _matters(offer: ComparisonCandidates, start: Tensor, judge: Judge, names: list[str]) -> bool:
+def _matters(offer: ComparisonCandidates, start: Point, judge: Callable[[Point], float]) -> bool:
     """Whether the loss depends on the candidate, on whether the comparison always holds, or on its units' values."""
     tried = [proposal.values for proposal in offer.proposals]
     constants = [name for name in offer.proposals[0].values if name in offer.comparison.constants]
@@ -259,12 +244,10 @@ def _matters(offer: ComparisonCandidates, start: Tensor, judge: Judge, names: li
     least, only = judge(start), len(tried) == 1
     if offer.comparison.units:
         tried.append(dict.fromkeys(offer.proposals[0].values, 0.0))
-    return any(abs(judge(_put(start, names, values)) - least) > _SAME for values in tried) or only
+    return any(abs(judge({**start, **values}) - least) > _SAME for values in tried) or only
 
 
-def _freed(
-    fitting: Fitting, offered: list[ComparisonCandidates], start: Mapping[str, float]
-) -> Iterator[dict[str, float]]:
+def _freed(fitting: Fitting, offered: list[ComparisonCandidates], start: Point) -> Iterator[Point]:
     """For each comparison with units, by order relation: its values, fitted to labels."""
     truth = fitting.labels.truth
     for offer in offered:

@@ -13,13 +13,13 @@ from lnnkit.arrays import any_set, where_set
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import nodes
 from lnnkit.graph.lifting import build
+from lnnkit.learn.comparisons.candidates import ThresholdRows
+from lnnkit.learn.comparisons.comparison_examples import joined, nearest
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred
 from lnnkit.learn.fitting.gradient_descent import FittedValues
 from lnnkit.learn.fitting.loss import supports
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
-from lnnkit.learn.starting.candidates import ThresholdRows
-from lnnkit.learn.starting.comparison_examples import joined, nearest
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.logic import Numbers
 from lnnkit.scores import Evidence, LearnedNumber, Predictions, Threshold
@@ -58,14 +58,13 @@ def _stuck(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
     wanting = fitted.losses.terms.get("labels", 0.0) + fitted.losses.terms.get("contradictions", 0.0)
     if fitted.stopped == "interrupted" or wanting <= _MET or fitted.losses.total < started - _GAIN:
         return
-    constraints = fitting.constraints(fitted.values)
-    inferred = fitting.infer(fitted.values, constraints, softness=1.0)
+    inferred = fitting.infer(fitted.values, softness=1.0)
     if not any_set(_unmet(fitting, inferred)) and not fitted.losses.terms.get("contradictions"):
         return
     values = fitted.values.clone().requires_grad_()
     learned = [values, *(weight for binding in fitting.bindings for weight in binding.module.parameters())]
     for batch in fitting.batches(inferred, torch.Generator().manual_seed(fitting.settings.seed)):
-        terms = fitting.terms(batch, values, constraints)
+        terms = fitting.terms(batch, values)
         total = terms["labels"] + terms.get("contradictions", 0.0)
         if total.requires_grad:
             slopes = torch.autograd.grad(total, [leaf for leaf in learned if leaf.requires_grad], allow_unused=True)
@@ -245,8 +244,7 @@ def _threshold(name: str, comparison: str, rows: ThresholdRows, labels: Labels, 
         there = where_set(place >= 0)
         if len(there) > int(about.isfinite().sum()):
             predicate = name_
-            about = torch.full_like(about, torch.nan)
-            about[place[there]] = truths[mine][there]
+            about = torch.full_like(about, torch.nan).index_copy(0, place[there], truths[mine][there])
     return Threshold(name, comparison, rows.turns.numpy(), predicate, about.numpy())
 
 

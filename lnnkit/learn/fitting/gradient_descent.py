@@ -8,9 +8,10 @@ same; otherwise it is halved. The values kept are those with the least loss of a
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -23,7 +24,6 @@ from lnnkit.data.files import tensor_bytes, write_whole
 from lnnkit.learn.fitting.chosen_values import simplified
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Losses, Standing
 from lnnkit.learn.fitting.loss import LabelBatch
-from lnnkit.learn.parameters.constraints import Constraints
 from lnnkit.learn.replay.recorded_inference import same_derivations
 from lnnkit.scores import Epoch
 
@@ -66,15 +66,14 @@ class FittedValues:
 
 def descend(fitting: Fitting, start: Tensor, listen: Listen | None, checkpoint: Checkpoint | None) -> FittedValues:
     """Fit from these values on. Raises `lnnkit.learn.parameters.constraints.Infeasible` and `TooLarge`."""
-    constraints = fitting.constraints(start)
-    descent = _GradientDescent(fitting, constraints, fitting.units, listen, checkpoint)
-    return descent.fitted(constraints.start(start))
+    descent = _GradientDescent(fitting, fitting.units, listen, checkpoint)
+    return descent.fitted(fitting.constraints.start(start))
 
 
 def as_it_stands(fitting: Fitting) -> FittedValues:
     """The agreement of a program without parameters with its labels."""
     values = torch.zeros(0, dtype=torch.float64)
-    inferred = fitting.infer(values, fitting.constraints(values))
+    inferred = fitting.infer(values)
     standing = fitting.standing(inferred)
     stopped: StopReason = "solved" if standing.exact else "epochs"
     return FittedValues(values, inferred.losses, standing, standing, (), None, stopped, values.bool())
@@ -85,7 +84,6 @@ class _GradientDescent:
     """The state of one descent, with the least loss so far, its values, and the states of its ``modules``."""
 
     _fitting: Fitting
-    _constraints: Constraints
     _units: Tensor
     _listen: Listen | None
     _checkpoint: Checkpoint | None
@@ -100,7 +98,7 @@ class _GradientDescent:
         saved, stopped = None if self._checkpoint is None else self._checkpoint.read(), "epochs"
         if saved is not None:
             self._best = saved[1]
-            self._before = self._fitting.standing(self._fitting.infer(start, self._constraints))
+            self._before = self._fitting.standing(self._fitting.infer(start))
         for restart in range(0 if saved is None else saved[0].restart, self._fitting.settings.restarts):
             stopped, saved = self._restart(restart, start, saved), None
             if stopped in ("interrupted", "solved"):
@@ -108,7 +106,7 @@ class _GradientDescent:
         assert self._best is not None and self._before is not None
         for binding, state in zip(self._fitting.bindings, self._modules, strict=False):  # none where nothing was better
             binding.module.load_state_dict(state)
-        values, inferred, idle = simplified(self._fitting, self._best.values, start, self._constraints)
+        values, inferred, idle = simplified(self._fitting, self._best.values, start)
         after, history = self._fitting.standing(inferred), tuple(self._history)
         return FittedValues(values, inferred.losses, self._before, after, history, self._kept, stopped, idle)
 
@@ -128,7 +126,7 @@ class _GradientDescent:
         while True:
             softness = _SOFTEST ** (epoch / max(1, settings.epochs))
             values = point.detach() * self._units
-            inferred = fitting.infer(values, self._constraints, softness)
+            inferred = fitting.infer(values, softness)
             # Among equal losses, prefer the one that fits these labels better
             measure, total = inferred.losses.measure, inferred.losses.total
             gains = self._best is None or measure < self._best.measure - _GAIN
@@ -171,7 +169,7 @@ class _GradientDescent:
         if not restart:
             return start
         noise = torch.randn(len(start), generator=self._generator(restart, -1), dtype=start.dtype) * _SPREAD
-        return self._constraints.project(start + noise * self._units, start)
+        return self._fitting.constraints.project(start + noise * self._units, start)
 
     def _generator(self, restart: int, epoch: int) -> torch.Generator:
         """A generator with a distinct seed for each restart and epoch."""
@@ -183,7 +181,7 @@ class _GradientDescent:
     ) -> float:
         """Run epochs without inference; returns the loss of the replays. ``point`` are the values in their units."""
         restart, epoch, count = where
-        fitting, constraints, generator = self._fitting, self._constraints, self._generator(restart, epoch)
+        fitting, constraints, generator = self._fitting, self._fitting.constraints, self._generator(restart, epoch)
         if not self._unchanged(inferred):
             self._replays = inferred, fitting.batches(inferred, generator)
         assert self._replays is not None
@@ -192,7 +190,7 @@ class _GradientDescent:
             for number in torch.randperm(len(batches), generator=generator).tolist() if len(batches) > 1 else (0,):
                 before = point.detach() * self._units
                 optimizer.zero_grad()
-                first, *others = fitting.terms(batches[number], point * self._units, constraints).values()
+                first, *others = fitting.terms(batches[number], point * self._units).values()
                 total = sum(others, first)
                 if total.requires_grad:
                     total.backward()
@@ -216,7 +214,7 @@ class _GradientDescent:
         """The loss of all labels, by their replays."""
         total, others, count = 0.0, 0.0, sum(len(batch.targets) for batch in batches)
         for batch in batches:
-            labels, *rest = map(float, self._fitting.terms(batch, values, self._constraints).values())
+            labels, *rest = map(float, self._fitting.terms(batch, values).values())
             total += labels * len(batch.targets) / max(1, count)
             others = sum(rest)
         return total + others
@@ -264,6 +262,18 @@ class Checkpoint(NamedTuple):
 
     path: Path
     key: str
+
+    @staticmethod
+    def of(path: Path, fitting: Fitting, start: Tensor, text: str) -> Checkpoint:
+        """The checkpoint of a run from these values, of a program with this text."""
+        labels, settings = fitting.labels, fitting.settings
+        plain = replace(settings, classical=frozenset())  # sets print in no fixed order
+        digest = hashlib.sha256(repr((plain, sorted(settings.classical), labels.names)).encode())
+        entities = (ids for columns in labels.columns for ids in columns)
+        for tensor in (start, labels.predicate, labels.lower, labels.upper, *entities):
+            digest.update(tensor.contiguous().numpy().tobytes())
+        digest.update(text.encode())
+        return Checkpoint(path, digest.hexdigest())
 
     def read(self) -> Saved | None:
         """The saved state, if the file exists. Raises `OtherRun`."""

@@ -23,8 +23,8 @@ conjunction of informative literals; an atom without any keeps its inferred boun
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from typing import Literal as OneOf
 from typing import NamedTuple, get_args
 
@@ -37,8 +37,7 @@ from lnnkit.arrays import any_set
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding, leaf_modes
-from lnnkit.learn.labels import LabelledBounds, Labels, last_events
-from lnnkit.learn.replay.neural_predicates import Binding, bound_atoms, bound_replay
+from lnnkit.learn.labels import Labels
 from lnnkit.learn.replay.recorded_inference import RecordedInference
 from lnnkit.learn.replay.replay import Replay
 from lnnkit.store.relations import Relation
@@ -182,33 +181,6 @@ def targets(labels: Labels, which: Tensor, *, balanced: bool) -> Targets:
     spread = labels.spread[which].repeat(2) if any_set(labels.numeric) else None
     ends = torch.cat([labels.lower[which].double(), labels.upper[which].double()])
     return Targets(ends, weight.repeat(2) / 2, spread)
-
-
-def batches(
-    bounds: LabelledBounds, parts: Sequence[Tensor], bindings: Sequence[Binding], *, balanced: bool, soft: bool
-) -> list[LabelBatch]:
-    """A batch for each of the ``parts`` of the labels, each with all contradictions. ``soft``: of all supports."""
-    inference, rows = bounds.inference, bounds.keys[0] // 2
-    supported = supports(inference, rows[torch.cat([*parts])]) if soft and parts else None
-    crossed = torch.from_numpy(inference.numbers.crossed)
-    (low, high), (lowered, raised) = last_events(inference, crossed)
-    arrested = inference.events.crossings
-    owned = [(binding, bound_atoms(binding, inference)) for binding in bindings]
-    made = []
-    for which in parts:
-        events = [*(event[which] for event in bounds.events), lowered, raised, arrested]
-        keys = [*(key[which] for key in bounds.keys), low, high, torch.full_like(arrested, -1)]
-        replay = inference.replay(torch.cat(events), torch.cat(keys))
-        wanted, ends = targets(bounds.labels, which, balanced=balanced), None
-        if supported is not None:
-            several, owner = supported.of(rows[which])
-            replayed = inference.replay(several, torch.full_like(several, -1))
-            ends = SoftEnds(bound_replay(replayed, owned), *torch.unique(owner, return_inverse=True))
-        elif torch.equal(*replay.places.tensor_split([len(wanted)])) and (points := wanted.as_points()) is not None:
-            # An epoch of 100,000 labels takes 2.2 ms instead of 2.6
-            replay, wanted = replace(replay, places=replay.places[: len(wanted)]), points
-        made.append(LabelBatch(wanted, bound_replay(replay, owned), len(crossed), ends))
-    return made
 
 
 def crossings(inference: RecordedInference) -> Tensor:

@@ -15,15 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.learn.induction.table_literals import (
-    Conjunction,
-    LabelledTable,
-    TableColumn,
-    TableLiteral,
-    certain,
-    missing,
-    short_cut,
-)
+from lnnkit.learn.induction.table_literals import Conjunction, LabelledTable, TableColumn, TableLiteral, short_cut
 
 _VALUES = 1000  # values of a category, the most frequent ones
 _SWEEPS = 4  # in which each literal of a disjunction is moved once
@@ -182,7 +174,7 @@ class _Cuts(NamedTuple):
 
 def _ranks_of(place: int, column: TableColumn) -> _Ranked:
     """The column of that place; of a category with very many values, the rarer ones as one."""
-    unknown = missing(column)
+    unknown = column.missing
     known = column.values[~unknown]
     values, inverse = np.unique(known if column.numeric else known.astype(str), return_inverse=True)
     if not column.numeric and len(values) > _VALUES:
@@ -205,7 +197,7 @@ def refined(conjunctions: Sequence[Conjunction], table: LabelledTable) -> tuple[
     """The same disjunction of crisp literals with those cuts by which it is right most often on these rows."""
     signed, columns = table.signed, table.columns
     parts = [list(conjunction) for conjunction in conjunctions]
-    masks = [[certain(*pair, columns) for pair in part] for part in parts]
+    masks = [[literal.certain(wanted, columns) for literal, wanted in part] for part in parts]
     ranked: dict[int, _Ranked] = {}
     for _ in range(_SWEEPS):
         before = [list(part) for part in parts]
@@ -221,7 +213,7 @@ def refined(conjunctions: Sequence[Conjunction], table: LabelledTable) -> tuple[
                 worth, best = ranked[literal.column].best(np.where(inside, signed, 0.0), 0.0)
                 if worth > float(signed[inside & masks[at][place]].sum()) + 1e-9:
                     part[place] = best[0]
-                    masks[at][place] = certain(*best[0], columns)
+                    masks[at][place] = best[0][0].certain(best[0][1], columns)
         if parts == before:
             break
     return tuple(tuple(part) for part in parts)

@@ -15,7 +15,7 @@ import numpy as np
 
 from lnnkit.check.findings import nearest
 from lnnkit.check.walk import nodes
-from lnnkit.learn.induction.table_literals import Conjunction, TableColumn, TableLiteral, certain, holds, missing
+from lnnkit.learn.induction.table_literals import Conjunction, TableColumn, TableLiteral, holds
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import in_digits
 from lnnkit.syntax.parse import parse
@@ -55,8 +55,8 @@ class Induced:
             elif self.unknown is None:
                 true = np.maximum(true, holds(conjunction, columns))
             else:
-                fails = np.logical_or.reduce([certain(literal, not wanted, columns) for literal, wanted in conjunction])
-                known = np.logical_and.reduce([certain(*part, columns) for part in conjunction])
+                fails = np.logical_or.reduce([literal.certain(not wanted, columns) for literal, wanted in conjunction])
+                known = np.logical_and.reduce([literal.certain(wanted, columns) for literal, wanted in conjunction])
                 true = np.maximum(true, np.select([known, fails], [1.0, 0.0], self.unknown))
         return (true - 0.5) * SPAN if self.plain else true + self.start
 
@@ -94,7 +94,7 @@ class Induced:
     def _gaps(self, columns: Sequence[TableColumn]) -> np.ndarray:
         """(n,) a mask of rows with a missing cell that the rule reads."""
         none = np.zeros(len(columns[0].values) if columns else 0, bool)
-        return np.logical_or.reduce([none, *(missing(columns[place]) for place in self.columns)])
+        return np.logical_or.reduce([none, *(columns[place].missing for place in self.columns)])
 
 
 NEAREST = 100  # donors for each row
@@ -146,7 +146,7 @@ class Donors:
     def filled(self, columns: Sequence[TableColumn], chosen: np.ndarray) -> list[TableColumn]:
         """The rows with missing cells filled from donors (n,), one a row; unknown where the donor's is missing too."""
         pairs = zip(self.columns, columns, strict=True)
-        return [other.of(np.where(missing(other), donor.values[chosen], other.values)) for donor, other in pairs]
+        return [other.of(np.where(other.missing, donor.values[chosen], other.values)) for donor, other in pairs]
 
 
 def donors(columns: Sequence[TableColumn], rng: np.random.Generator) -> Donors:

@@ -25,7 +25,6 @@ from lnnkit.learn.induction.induced_rule import Induced
 from lnnkit.learn.induction.table_literals import (
     LabelledTable,
     TableLiteral,
-    certain,
     compared_columns,
     literals,
     soft_literals,
@@ -76,7 +75,7 @@ def literals_of(literals: Sequence[TableLiteral], table: LabelledTable) -> Liter
     held = np.empty((2 * len(literals), len(table.positive)), np.float32)
     for place, literal in enumerate(literals):
         for row, wanted in ((place, True), (place + len(literals), False)):
-            held[row] = certain(literal, wanted, table.columns)
+            held[row] = literal.certain(wanted, table.columns)
     weight = table.weight.astype(np.float32)
     return LiteralRows(held, weight * table.positive, weight * ~table.positive)
 

@@ -85,26 +85,6 @@ def _days(name: str, values: Any, kind: OneOf["date", "duration"]) -> TableColum
     return TableColumn(name, numbers, kind)
 
 
-def as_fitted(column: TableColumn, fitted: TableColumn) -> TableColumn:
-    """A column for prediction, converted to the kind of ``fitted`` in training. Raises ``ValueError`` if it cannot."""
-    gaps = missing(column)
-    if (column.numeric, column.kind) == (fitted.numeric, fitted.kind):
-        return column
-    if gaps.all():
-        return fitted.of(np.full(len(gaps), np.nan) if fitted.numeric else np.full(len(gaps), None, object))
-    kinds = (column.kind, fitted.kind) if column.numeric and fitted.numeric else None
-    truths = kinds == ("number", "truth") and set(np.unique(column.values[~gaps])) <= {0.0, 1.0}
-    if truths or kinds == ("truth", "number"):
-        return fitted.of(column.values)
-    if not fitted.numeric and column.kind == "number":
-        known = zip(column.values.tolist(), gaps, strict=True)
-        texts = [None if gap else str(int(value) if value.is_integer() else value) for value, gap in known]
-        return fitted.of(np.array(texts, object))
-    words = {"number": "numbers", "truth": "truth values", "date": "dates", "duration": "durations"}
-    before, now = (words[of.kind] if of.numeric else "texts" for of in (fitted, column))
-    raise ValueError(f"column {column.name!r} held {before} in fit, and holds {now} here")
-
-
 def in_order(
     columns: Sequence[TableColumn], codes: np.ndarray, weight: np.ndarray
 ) -> tuple[list[TableColumn], np.ndarray, np.ndarray]:
@@ -122,12 +102,6 @@ def in_order(
         order = np.repeat(order, weight[order].astype(int))
         shares = np.ones(len(order))
     return [column.of(column.values[order]) for column in columns], codes[order], shares
-
-
-def without_rows(column: TableColumn) -> TableColumn:
-    """The column without its rows; a category keeps its values."""
-    texts = [] if column.numeric else sorted({text for text in column.values.tolist() if text is not None})
-    return column.of(np.zeros(0) if column.numeric else np.array(texts, object))
 
 
 UNIT = 255  # truth 1 where truths are whole numbers
@@ -162,6 +136,36 @@ class TableColumn:
     def numeric(self) -> bool:
         return self.values.dtype.kind == "f"
 
+    @property
+    def missing(self) -> np.ndarray:
+        """(n,) a mask of missing cells."""
+        return np.isnan(self.values) if self.numeric else np.asarray(self.values == None, bool)  # noqa: E711  # each
+
+    def without_rows(self) -> TableColumn:
+        """The column without its rows; a category keeps its values."""
+        texts = [] if self.numeric else sorted({text for text in self.values.tolist() if text is not None})
+        return self.of(np.zeros(0) if self.numeric else np.array(texts, object))
+
+    def as_fitted(self, fitted: TableColumn) -> TableColumn:
+        """The column, for prediction, converted to the kind of ``fitted`` in training. Raises ``ValueError`` if it
+        cannot."""
+        gaps = self.missing
+        if (self.numeric, self.kind) == (fitted.numeric, fitted.kind):
+            return self
+        if gaps.all():
+            return fitted.of(np.full(len(gaps), np.nan) if fitted.numeric else np.full(len(gaps), None, object))
+        kinds = (self.kind, fitted.kind) if self.numeric and fitted.numeric else None
+        truths = kinds == ("number", "truth") and set(np.unique(self.values[~gaps])) <= {0.0, 1.0}
+        if truths or kinds == ("truth", "number"):
+            return fitted.of(self.values)
+        if not fitted.numeric and self.kind == "number":
+            known = zip(self.values.tolist(), gaps, strict=True)
+            texts = [None if gap else str(int(value) if value.is_integer() else value) for value, gap in known]
+            return fitted.of(np.array(texts, object))
+        words = {"number": "numbers", "truth": "truth values", "date": "dates", "duration": "durations"}
+        before, now = (words[of.kind] if of.numeric else "texts" for of in (fitted, self))
+        raise ValueError(f"column {self.name!r} held {before} in fit, and holds {now} here")
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledTable:
@@ -188,11 +192,6 @@ class LabelledTable:
     def right(self, true: np.ndarray) -> float:
         """The weight of the rows that are ``true`` (n,) and positive, or neither."""
         return float(self.weight @ (true == self.positive))
-
-
-def missing(column: TableColumn) -> np.ndarray:
-    """(n,) a mask of missing cells."""
-    return np.isnan(column.values) if column.numeric else np.asarray(column.values == None, bool)  # noqa: E711  # each
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,15 +224,14 @@ class TableLiteral:
 
     def unknown(self, columns: Sequence[TableColumn]) -> np.ndarray:
         """(n,) a mask of the rows where a cell that it reads is missing."""
-        return np.logical_or.reduce([missing(columns[place]) for place in self.columns])
+        return np.logical_or.reduce([columns[place].missing for place in self.columns])
+
+    def certain(self, wanted: bool, columns: Sequence[TableColumn]) -> np.ndarray:
+        """(n,) where the crisp literal is known to hold, or, if not ``wanted``, to fail."""
+        return ((self.holds(columns) >= 0.5) == wanted) & ~self.unknown(columns)
 
 
 Conjunction = tuple[tuple[TableLiteral, bool], ...]  # literals and their signs
-
-
-def certain(literal: TableLiteral, wanted: bool, columns: Sequence[TableColumn]) -> np.ndarray:
-    """(n,) where a crisp literal is known to hold, or, if not ``wanted``, to fail."""
-    return ((literal.holds(columns) >= 0.5) == wanted) & ~literal.unknown(columns)
 
 
 def _reached(values: np.ndarray, threshold: np.ndarray | float, scale: float | None) -> np.ndarray:
@@ -247,7 +245,7 @@ def literals(table: LabelledTable) -> list[TableLiteral]:
     """The informative crisp literals: thresholds at quantiles, values of categories, comparisons of two columns."""
     crisp: list[TableLiteral] = []
     for place, column in enumerate(table.columns):
-        known = column.values[~missing(column)]
+        known = column.values[~column.missing]
         if column.numeric:
             for threshold in _thresholds(known):
                 crisp.append(TableLiteral(place, threshold, None, float((known >= threshold).mean())))
@@ -270,7 +268,7 @@ def split_literals(table: LabelledTable) -> list[TableLiteral]:
     ranks = np.full((len(table.positive), len(graded)), np.nan, np.float32)  # a tree has single precision
     values: list[np.ndarray] = []
     for at, column in enumerate(table.columns[place] for place in graded):
-        known = ~missing(column)
+        known = ~column.missing
         distinct, ranks[known, at] = np.unique(column.values[known], return_inverse=True)
         values.append(distinct)
     tree = DecisionTreeClassifier(max_leaf_nodes=_LEAVES, random_state=0).fit(ranks, table.positive, table.weight).tree_

@@ -1,4 +1,4 @@
-"""The parameters of a program: the learned numbers of its rules, each with a name.
+"""The parameters of a program: the learned numbers of its rules, each with a name; and rules with learned values.
 
 A rule with a ``?`` learns the marked values only. A unit without weights and a ``<?>`` count as a ``?`` for each
 missing weight. A rule without any ``?`` learns the weights and biases of its conjunctions and disjunctions, the weight
@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from lnnkit.check.learnables import in_assertion, in_value, lacking
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.check.walk import nodes, transform
 from lnnkit.check.weights import shapes_of
+from lnnkit.learn.parameters.unit_readout import crisp_relation
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
 
@@ -290,8 +291,7 @@ def at(
     unmarked = {parameter.name for parameter in parameters if not parameter.marked}
 
     def number(_kind: ParameterKind, value: ast.Value | float, _span: Span) -> ast.Value | float:
-        now = values.get(value.name or "") if isinstance(value, ast.Learnable) else None
-        if now is None or not isinstance(value, ast.Learnable):
+        if not isinstance(value, ast.Learnable) or (now := values.get(value.name or "")) is None:
             return value
         return ast.Number(now, span=value.span) if value.name in unmarked else replace(value, initial=now)
 
@@ -307,6 +307,56 @@ def _rewritten(
     ends = truths(assertion.lower, assertion.upper, number, assertion.span, marked=marked)
     lower, upper = (float(end.value) if isinstance(end, ast.Number) else end for end in ends)
     return replace(assertion, formula=formula, lower=lower, upper=upper)
+
+
+def with_values(
+    statement: ast.RuleStatement, rule: str, assertion: Assertion, values: Mapping[str, float]
+) -> ast.RuleStatement:
+    """The statement of a ``rule``, which was checked as ``assertion``, with these values. A ``?`` stays one with a new
+    start; a value of 1 that did not change is not written."""
+    naming = ParameterNaming(rule, marked=is_marked(assertion))
+
+    def number(kind: ParameterKind, value: ast.Value | float, span: Span) -> ast.Value | float:
+        name = naming.name(kind, value)
+        if name is None or name not in values:
+            return value
+        now = values[name]
+        now = int(now) if now.is_integer() and abs(now) < 2**53 else now
+        if isinstance(value, ast.Learnable) and not is_opened(value):
+            return replace(value, initial=now)
+        return ast.Number(now, span=span)
+
+    marked, bounds, span = naming.marked, statement.bounds, statement.span
+    formula = transform(rewritten(opened(statement.formula), number, (), marked=marked), _plainly)
+    one = ast.Number(1, span=span)
+    given = (one, one) if bounds is None else (bounds.lower, bounds.upper)
+    lower, upper = cast("tuple[ast.Value, ast.Value]", truths(*given, number, span, marked=marked))
+    if (lower, upper) != given:
+        bounds = ast.Bounds(lower, upper, span=span)
+    return replace(statement, formula=formula, bounds=bounds)
+
+
+def _plainly(node: ast.Expression) -> ast.Expression:
+    """A register equal to a relation becomes that relation; a register or unit without values stays bare. Other nodes
+    lose weights and biases of 1, the defaults, unless only a written weight is learned."""
+    if isinstance(node, ast.Comparison | ast.Unit):
+        given = tuple(attribute for attribute in node.attributes if not any(map(is_opened, in_value(attribute.value))))
+        if len(given) != len(node.attributes):
+            return replace(node, attributes=given)
+        return crisp_relation(node) if isinstance(node, ast.Comparison) else node
+    if isinstance(node, (ast.And, ast.Or)):
+        node = replace(node, operands=tuple(map(_without_one, node.operands)))
+    elif isinstance(node, ast.Implies):
+        bare = _without_one(node.antecedent)
+        node = node if isinstance(bare, (ast.And, ast.Or)) else replace(node, antecedent=bare)
+    else:
+        return node
+    said = {one: None if isinstance(one.value, str | ast.ValueList) else plain(one.value) for one in node.attributes}
+    return replace(node, attributes=tuple(one for one, value in said.items() if one.key != "bias" or value != 1))
+
+
+def _without_one(operand: ast.Expression) -> ast.Expression:
+    return operand.operand if isinstance(operand, ast.Weighted) and plain(operand.weight) == 1 else operand
 
 
 class ProgramModule(nn.Module):
@@ -329,12 +379,6 @@ class ProgramModule(nn.Module):
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(parameter.name for parameter in self.parameters_of_program)
-
-    def vector(self) -> Tensor:
-        """All values, in the order of ``names``; differentiable."""
-        if not self.parameters_of_program:
-            return torch.zeros(0, dtype=torch.float64)
-        return torch.stack([self.values[self._keys[name]] for name in self.names])
 
     def load(self, values: Mapping[str, float]) -> None:
         """Set values by name."""

@@ -4,7 +4,7 @@ depend on, with reads as positions. Tells whether one replay serves two inferenc
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import zip_longest
 
@@ -15,21 +15,27 @@ from torch import Tensor
 from lnnkit.analysis.supports import Known
 from lnnkit.arrays import all_set, any_set, chosen, where_set
 from lnnkit.check.program import CheckedProgram, Query
-from lnnkit.data.names import Entities
 from lnnkit.engine.inference import infer
-from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.compiling import Plans
-from lnnkit.formula.quantified_rows import Grouping
-from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
+from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Grounding, Guard
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.learn.arithmetic.learned_comparisons import Softness, opened_comparisons
+from lnnkit.learn.comparisons.learned_comparisons import Softness, opened_comparisons
 from lnnkit.learn.parameters.rule_parameters import at
-from lnnkit.learn.replay.lukasiewicz_rules import LukasiewiczRule, RuleEnd, RuleValues, rule_of
-from lnnkit.learn.replay.replay import Replay, ReplayStep, StepFunction, comparison_values, instance_values
-from lnnkit.learn.replay.replay_events import EventIndex
+from lnnkit.learn.replay.event_values import (
+    GroupReads,
+    LukasiewiczRule,
+    RuleEnd,
+    RuleValues,
+    StepFunction,
+    comparison_values,
+    instance_values,
+    rule_of,
+    with_parameters,
+)
+from lnnkit.learn.replay.replay import EventIndex, Replay, ReplayStep
 from lnnkit.numeric import Interval
 from lnnkit.store.layout import asked_constants, constants
 from lnnkit.store.relations import RESERVED, UNKNOWN, RowNumbers
@@ -37,36 +43,49 @@ from lnnkit.store.stated_facts import Gathering, unnamed
 from lnnkit.trail.events import ROOT, Trace
 
 
-@dataclass(frozen=True, slots=True)
-class _GroupReads:
-    """The ``events`` of one group; by end of a leaf, what set it (-1: nothing) and its keys; their instances' rows."""
-
-    group: int
-    events: Tensor
-    ends: Mapping[RuleEnd, tuple[Tensor, Tensor]]
-    rows: tuple[tuple[int, ...], tuple[Grouping | None, ...]]
-    out: Tensor | None
-
-
 class RecordedInference:
-    """A fixpoint, the ids of its ``entities``, and what replays of its history need. ``values`` are those of its
-    parameters, in order. ``through``: gradients pass clamps. ``softness`` says how crisp comparisons are softened.
-    ``supplied`` are the numbers that modules supply."""
+    """The fixpoint of a parametrised program, the ids of its ``entities``, and what replays of its history need."""
 
     def __init__(
         self,
-        fixpoint: Run,
-        entities: Entities,
+        program: CheckedProgram,
         values: Mapping[str, float],
+        queries: Sequence[Query],
         *,
-        through: bool,
-        softness: Softness | None,
-        supplied: Collection[str],
+        guard: Guard,
+        round_limit: int,
+        known: Known | None = None,
+        gathering: Gathering | None = None,
+        through: bool = False,
+        softness: Softness | None = None,
+        supplied: Collection[str] = (),
+        listed: Sequence[tuple[str, Sequence[Tensor]]] = (),
     ) -> None:
-        grounding, history = fixpoint.grounding, fixpoint.state.trail
-        assert history.trace is not None
-        self.fixpoint, self.entities, self.trace = fixpoint, entities, history.trace
-        self.comparisons = opened_comparisons(fixpoint.plan.lifted, grounding, history, values, supplied)
+        """Infer the program at some values of its parameters, by name, in their order, and keep the history.
+
+        ``through`` lets gradients pass the clamps of rules. ``softness`` softens crisp comparisons, including those of
+        the numbers ``supplied`` by modules. The atoms ``listed``, by predicate and the columns of their entities, are
+        materialised even if nothing is known of them. Raises `TooLarge`."""
+        lifted = build(replace(at(program, values), queries=tuple(queries)))
+        stated = {text for texts in constants(lifted).values() for text in texts}
+        asked = unnamed(lifted.program, asked_constants(lifted, lifted.queries) - stated)
+        self.entities, given, labelled = (gathering or Gathering()).facts(program, stated | asked)
+        self.trace = Trace()
+        self.fixpoint = infer(
+            Plans(lifted, known),
+            self.entities,
+            given,
+            guard=guard,
+            round_limit=round_limit,
+            trace=self.trace,
+            labelled=labelled,
+            unnamed=asked,
+        )
+        grounding, history = self.fixpoint.grounding, self.fixpoint.state.trail
+        for name, columns in listed:
+            ids, table = [column.numpy() for column in columns], grounding.atoms.tables[name]
+            grounding.atoms.materialise(table, ids, len(ids[0]) if ids else 1)
+        self.comparisons = opened_comparisons(self.fixpoint.plan.lifted, grounding, history, values, supplied)
         self.numbers = RowNumbers(grounding.atoms)
         self.events = EventIndex(history, self.numbers, self.comparisons)
         self._softness = softness or Softness()
@@ -134,7 +153,7 @@ class RecordedInference:
         """Append events for all instances of another grounding, of one shape; returns their numbers."""
         return self.events.enter((self.trace.adopt(scratch), leaf, side), len(scratch.shapes[0].blocks[0]))
 
-    def _value(self, reads: _GroupReads, ends: Mapping[RuleEnd, Tensor]) -> StepFunction:
+    def _value(self, reads: GroupReads, ends: Mapping[RuleEnd, Tensor]) -> StepFunction:
         """What evaluates the events of one group, from the positions that they read."""
         number, leaf, side = self.events.groups[reads.group]
         pairs = {index: (ends[index, 0], ends[index, 1]) for index, end in ends if end == 0 and (index, 1) in ends}
@@ -152,7 +171,7 @@ class RecordedInference:
         rule = self._rule(reads.group)
         if rule is not None:
             return RuleValues(rule, (number, leaf), ends, through=self._through)
-        return instance_values(self.shape(number), leaf, side, pairs, reads.rows, reads.out, self._names)
+        return instance_values(self.shape(number), leaf, side, reads, pairs, self._names)
 
     def _as_read(self, events: Tensor, keys: Tensor) -> Tensor:
         """The values read at inference."""
@@ -174,11 +193,11 @@ class RecordedInference:
             self._rules[group] = rule_of(shape.formula, leaf, side, self._names, completes=shape.completes)
         return self._rules[group]
 
-    def _needed(self, events: Tensor) -> tuple[Tensor, list[list[_GroupReads]]]:
+    def _needed(self, events: Tensor) -> tuple[Tensor, list[list[GroupReads]]]:
         """The events on which some depend, themselves included: given ones, and the others by tick and by group."""
         wanted = torch.zeros(len(self.events), dtype=torch.bool)
         wanted[events] = True
-        ticks: list[list[_GroupReads]] = []
+        ticks: list[list[GroupReads]] = []
         for tick in reversed(self.events.by_tick):
             some = chosen(wanted.index_select(0, tick), tick)
             groups = self.events.group.index_select(0, some)
@@ -190,7 +209,7 @@ class RecordedInference:
                     wanted[chosen(setters >= 0, setters)] = True
         return where_set(wanted & (self.events.group < 0)), ticks[::-1]
 
-    def _reads(self, group: int, events: Tensor) -> _GroupReads:
+    def _reads(self, group: int, events: Tensor) -> GroupReads:
         number, leaf, _ = self.events.groups[group]
         formula, rule = self.shape(number).formula, self._rule(group)
         ticks, entered = self.events.tick[events], events >= self.events.entered
@@ -217,47 +236,7 @@ class RecordedInference:
             for side in wanted:
                 keys = (rows * 2).add_(side)
                 ends[index, side] = self.events.before(keys, ticks.index_select(0, owner)), keys
-        return _GroupReads(group, events, ends, (rebuilt.lengths, rebuilt.groupings), out)
-
-
-def trace(
-    program: CheckedProgram,
-    values: Mapping[str, float],
-    queries: Sequence[Query],
-    *,
-    guard: Guard,
-    round_limit: int,
-    known: Known | None = None,
-    gathering: Gathering | None = None,
-    through: bool = False,
-    softness: Softness | None = None,
-    supplied: Collection[str] = (),
-    listed: Sequence[tuple[str, Sequence[Tensor]]] = (),
-) -> RecordedInference:
-    """Infer a parametrised program at some values of its parameters, by name, and keep the history.
-
-    ``through`` lets gradients pass the clamps of rules. ``softness`` softens crisp comparisons, including those of the
-    numbers ``supplied`` by modules. The atoms ``listed``, by predicate and the columns of their entities, are
-    materialised even if nothing is known of them. Raises `TooLarge`."""
-    lifted = build(replace(at(program, values), queries=tuple(queries)))
-    stated = {text for texts in constants(lifted).values() for text in texts}
-    asked = unnamed(lifted.program, asked_constants(lifted, lifted.queries) - stated)
-    index, given, labelled = (gathering or Gathering()).facts(program, stated | asked)
-    fixpoint = infer(
-        Plans(lifted, known),
-        index,
-        given,
-        guard=guard,
-        round_limit=round_limit,
-        trace=Trace(),
-        labelled=labelled,
-        unnamed=asked,
-    )
-    atoms = fixpoint.grounding.atoms
-    for name, columns in listed:
-        ids = [column.numpy() for column in columns]
-        atoms.materialise(atoms.tables[name], ids, len(ids[0]) if ids else 1)
-    return RecordedInference(fixpoint, index, values, through=through, softness=softness, supplied=supplied)
+        return GroupReads(group, events, ends, (rebuilt.lengths, rebuilt.groupings), out)
 
 
 def same_derivations(earlier: RecordedInference, later: RecordedInference) -> bool:
@@ -290,12 +269,7 @@ def _derivation(inference: RecordedInference) -> Iterator[object]:
             yield from (column.values for column in (*block.columns.values(), block.group))
 
 
-def _shape(formula: Formula) -> tuple[object, ...]:
+def _shape(formula: Formula) -> Formula:
     """The formula's structure, apart from learned numbers."""
-    parts: list[object] = [formula.blocks, formula.auxiliary, formula.heads, formula.learned]
-    for neuron in formula.neurons:
-        numbers = zip((*neuron.weights, neuron.bias), neuron.learned or (None,), strict=False)
-        fixed = [None if name else number for number, name in numbers]
-        source = neuron.source if neuron.kind == LEAF else ""
-        parts.append((neuron.kind, neuron.operands, neuron.block, source, neuron.arguments, neuron.inner, fixed))
-    return tuple(parts)
+    named = {name for names in formula.learned for name in names if name is not None}
+    return replace(with_parameters(formula, dict.fromkeys(named, 1.0)), root=None, key="")

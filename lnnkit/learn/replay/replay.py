@@ -1,58 +1,164 @@
-"""Replay of derivations: re-evaluates the events on which some bounds depend, with gradients.
+"""The events of a history in order, and their replay, with gradients.
 
-The events, back to the facts, are found once and evaluated tick by tick; those of one tick through one leaf of one
-formula are evaluated together. Values and derivatives pass between steps through one tensor; within a step torch
-differentiates the kernels. If parameters move so far that another instance would set a bound, a replay still evaluates
-the old one; inference detects this (see `lnnkit.learn.fitting.fitting_problem`)."""
+The events on which some bounds depend, back to the facts, are found once and evaluated tick by tick; those of one tick
+through one leaf of one formula are evaluated together. Values and derivatives pass between steps through one tensor;
+within a step torch differentiates the kernels. If parameters move so far that another instance would set a bound, a
+replay still evaluates the old one; inference detects this (see `lnnkit.learn.fitting.fitting_problem`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import DOUBLE, where_set
-from lnnkit.engine.response.respond import ascend, constant, entering, leaf_bound
-from lnnkit.formula.passes import upward
-from lnnkit.formula.quantified_rows import Grouping
-from lnnkit.formula.unfolding import Formula
-from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
-from lnnkit.logic.bounds import Bounds
-from lnnkit.numeric import Interval
-from lnnkit.trail.events import ROOT
+from lnnkit.arrays import any_set, where_set
+from lnnkit.formula.unfolding import AUXILIARY
+from lnnkit.learn.replay.event_values import CROSSING, StepFunction, StepReads
+from lnnkit.store.relations import RowNumbers
+from lnnkit.trail.events import NOBODY, Events, Kind, Trail
 
-CROSSING = -3  # pseudo-leaf: how far the bounds of unsatisfiable instances cross
+_NONE = torch.full((1,), -1)
 
-EndPlaces = tuple[Tensor, Tensor]  # the positions of lower and of upper ends among the values of a replay
+EventGroup = tuple[int, int, int]  # a shape, a leaf, and the side of the leaf that instances of the shape set
 
 
-@dataclass(frozen=True, slots=True)
-class StepReads:
-    """What a step reads among the ``values`` of a replay. Each read is a leaf of the step's own autograd graph; its
-    positions are kept to route its gradient. The first ``constant`` values need none."""
-
-    values: Tensor
-    constant: int
-    made: list[tuple[Tensor, Tensor]] = field(default_factory=list)  # positions, and the values there
-
-    def read(self, places: Tensor) -> Tensor:
-        values = self.values.index_select(0, places)
-        if torch.is_grad_enabled() and len(places) and int(places.max()) >= self.constant:
-            values.requires_grad_()
-            self.made.append((places, values))
-        return values
-
-    def interval(self, ends: EndPlaces) -> Interval:
-        return Interval(self.read(ends[0]), self.read(ends[1]))
+_Part = tuple[Tensor | int, Tensor | int, Tensor | int, Tensor, Tensor | float]
+"""Some events: their keys, ticks, groups, instances and values; one number may stand for all."""
 
 
-StepFunction = Callable[[Tensor, StepReads], Tensor]
-"""Returns the bounds (count,) that events set, at some parameters."""
+class EventIndex:
+    """All events, numbered. ``group`` (n,) numbers the instances' shape, leaf and side, which ``groups`` lists; -1
+    where no instance brought it about. A bound's *key* is twice its atom row, plus its side. The last events are the
+    ``crossings`` of arrested instances, which set no bound: their keys are negative. From ``entered`` on they are those
+    of `enter`."""
+
+    def __init__(self, history: Trail, numbers: RowNumbers, twinned: Collection[int] = ()) -> None:
+        """``numbers`` are those of all rows. Events of comparisons in shapes ``twinned`` that set one end of a bound
+        get a twin for the other end."""
+        assert history.trace is not None
+        events = Events(*map(torch.from_numpy, history.events(numbers)))
+        lengths = torch.diff(events.start, append=torch.tensor([len(events.row)]))
+        known: dict[EventGroup, int] = {}
+        groups = [
+            -1 if shape == NOBODY else known.setdefault((shape, leaf, side), len(known))
+            for shape, leaf, side in zip(events.shape.tolist(), events.leaf.tolist(), events.side.tolist(), strict=True)
+        ]
+        chunks = events.side, events.tick, torch.tensor(groups, dtype=torch.int64), events.kind
+        side, tick, group, kinds = (column.repeat_interleave(lengths) for column in chunks)
+        key, value = events.row.long() * 2 + side, events.value.double()
+        self.key, self.tick, self.group, self.instance, self.value = key, tick, group, events.instance.long(), value
+        self._append(*self._twins(known, twinned))
+        count, crossed = len(self), list[_Part]()
+        for arrested_at, arrested in history.trace.arrested:
+            crossing = known.setdefault((arrested.shape, CROSSING, 0), len(known))
+            rows, roots = torch.from_numpy(arrested.rows).long(), arrested.roots
+            crossed.append((-1, arrested_at, crossing, rows, torch.from_numpy(roots.lower - roots.upper)))
+        self._append(*crossed)
+        self.groups = list(known)
+        self.crossings = torch.arange(count, len(self))
+        self.entered = len(self)
+        self._span = history.tick + 2
+        self._number = torch.full((2 * numbers.count,), -1)  # an event of each key; -1: none
+        self._number[self.key[:count]] = torch.arange(count)
+        self._once = np.count_nonzero(self._number.numpy() >= 0) == count
+        sent = torch.full((len(self) - len(kinds),), int(Kind.SENT))
+        self.source = self._traced(torch.cat([kinds, sent]))
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    def _append(self, *parts: _Part) -> None:
+        if not parts:
+            return
+        columns = [[column] for column in (self.key, self.tick, self.group, self.instance, self.value)]
+        for part in parts:
+            for pieces, column in zip(columns, part, strict=True):
+                pieces.append(torch.as_tensor(column, dtype=pieces[0].dtype).expand(len(part[3])))
+        self.key, self.tick, self.group, self.instance, self.value = map(torch.cat, columns)
+
+    def enter(self, group: EventGroup, count: int) -> Tensor:
+        """Append events that set no bound: what ``count`` instances propose about an unknown target; their numbers."""
+        start = len(self)
+        if group not in self.groups:
+            self.groups.append(group)
+        self._append((-1, self._span - 1, self.groups.index(group), torch.arange(count), 0.0))
+        self.__dict__.pop("by_tick", None)
+        return torch.arange(start, start + count)
+
+    @cached_property
+    def by_tick(self) -> tuple[Tensor, ...]:
+        """The events of each tick, ascending."""
+        ticks, order = self.tick.sort(stable=True)
+        return order.split(ticks.unique_consecutive(return_counts=True)[1].tolist())
+
+    def before(self, keys: Tensor, ticks: Tensor) -> Tensor:
+        """(n,) the last event that set each bound before a tick, or, restored, that first set it; -1: none.
+        Read-only."""
+        number = self._number.index_select(0, keys)
+        known = number >= 0
+        if not any_set(known):
+            return _NONE.expand(len(keys))
+        if self._once:
+            event = number.clamp(min=0)
+            known &= self.tick.index_select(0, event) < ticks
+            return torch.where(known, self.source.index_select(0, event), -1)
+        return self._at(torch.searchsorted(self._ordered[0], keys * self._span + ticks) - 1, keys)
+
+    def last(self, keys: Tensor) -> Tensor:
+        """(n,) the last event of each bound."""
+        return self.before(keys, torch.full_like(keys, self._span - 1))
+
+    def previous(self, events: Tensor) -> Tensor:
+        """(n,) the event of the same bound before each of ``events``; none of these may be a restoration."""
+        return self._at(self._place[events] - 1, self.key[events])
+
+    def _at(self, place: Tensor, keys: Tensor) -> Tensor:
+        """The sources of the events at these places in order, if they are of these keys; -1 for others."""
+        event = self._order[place.clamp(min=0)]
+        return torch.where((place >= 0) & (self.key[event] == keys), self.source[event], -1)
+
+    @cached_property
+    def _ordered(self) -> tuple[Tensor, Tensor]:
+        """The events sorted by key and tick, packed into one number, and the permutation."""
+        return (self.key * self._span + self.tick).sort(stable=True)
+
+    @property
+    def _order(self) -> Tensor:
+        return self._ordered[1]
+
+    @cached_property
+    def _place(self) -> Tensor:
+        """(n,) the position of each event in that order."""
+        place = torch.empty_like(self._order)
+        place[self._order] = torch.arange(len(place))
+        return place
+
+    def _traced(self, kinds: Tensor) -> Tensor:
+        """For each event the one that first produced its value: what a restoration restores."""
+        source = torch.arange(len(self.key))
+        restored = where_set(kinds == Kind.RESTORED)
+        if len(restored):
+            for event in restored[self._place[restored].argsort()].tolist():
+                place = int(self._place[event])
+                while place >= 0 and int(kinds[self._order[place]]) != Kind.RESTARTED:
+                    place -= 1
+                earlier = int(self._order[place - 1]) if place >= 1 else -1
+                known = earlier >= 0 and int(self.key[earlier]) == int(self.key[event])
+                source[event] = source[earlier] if known else -1
+        return source
+
+    def _twins(self, numbers: dict[EventGroup, int], shapes: Collection[int]) -> Iterator[_Part]:
+        """An event for the other end of each bound of which only one end was set."""
+        for (shape, leaf, side), group in list(numbers.items()):
+            if shape in shapes and leaf == AUXILIARY:
+                mine = where_set(self.group == group)
+                lone = mine[~torch.isin(self.key[mine] ^ 1, self.key)]
+                twin = numbers.setdefault((shape, leaf, 1 - side), len(numbers))
+                yield self.key[lone] ^ 1, self.tick[lone], twin, self.instance[lone], float(1 - side)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +194,7 @@ class Replay:
         initial = self.initial
         for places, values in self.outputs:
             initial = initial.index_copy(0, places, values())
-        bounds = _EvaluatedReplay.apply(parameters, initial, self, not self.outputs)
+        bounds = _EvaluatedReplay.apply(parameters, initial, self)
         assert isinstance(bounds, Tensor)
         return bounds
 
@@ -99,11 +205,16 @@ class Replay:
         values[: len(self.initial)] = self.initial
         return values
 
+    @property
+    def constant(self) -> int:
+        """How many of the values need no gradient: the initial ones, unless modules supply some."""
+        return 0 if self.outputs else len(self.initial)
+
     @cached_property
     def moving(self) -> tuple[Tensor, Tensor]:
-        """The requested bounds that steps set, and their positions among those."""
-        which = where_set(self.places >= len(self.initial))
-        return which, self.places[which] - len(self.initial)
+        """The requested bounds that need a gradient, and their positions among those that do."""
+        which = where_set(self.places >= self.constant)
+        return which, self.places[which] - self.constant
 
     @cached_property
     def _all(self) -> bool:
@@ -116,33 +227,32 @@ class _EvaluatedReplay(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: torch.autograd.function.FunctionCtx, parameters: Tensor, initial: Tensor, replay: Replay, constant: bool
+        ctx: torch.autograd.function.FunctionCtx, parameters: Tensor, initial: Tensor, replay: Replay
     ) -> Tensor:
-        values, count = replay.buffer, len(initial)
-        if not constant:
-            values = torch.cat([initial, torch.zeros(replay.length - count, dtype=initial.dtype)])
+        values = replay.buffer
+        if replay.outputs:
+            values = torch.cat([initial, torch.zeros(replay.length - len(initial), dtype=initial.dtype)])
         graphs: list[tuple[ReplayStep, Tensor, Tensor, StepReads]] = []  # with parameters, and output
         wanted = parameters.requires_grad or initial.requires_grad
         with torch.set_grad_enabled(wanted):
             for step in replay.steps:
                 leaf = parameters.detach().requires_grad_(wanted)
-                reads = StepReads(values, count if constant else 0)
+                reads = StepReads(values, replay.constant)
                 output = step.evaluate(leaf, reads)
                 values[step.start : step.start + step.count] = output.detach()
                 graphs.append((step, leaf, output, reads))
         # A context takes any attribute
-        ctx.kept = graphs, replay, constant, len(parameters)  # pyright: ignore[reportAttributeAccessIssue]
+        ctx.kept = graphs, replay, len(parameters)  # pyright: ignore[reportAttributeAccessIssue]
         return values.index_select(0, replay.places)
 
     @staticmethod
     def backward(
         ctx: torch.autograd.function.FunctionCtx, *gradients: Tensor
-    ) -> tuple[Tensor | None, Tensor | None, None, None]:
-        kept: tuple[list[tuple[ReplayStep, Tensor, Tensor, StepReads]], Replay, bool, int] = ctx.kept  # pyright: ignore[reportAttributeAccessIssue]
-        graphs, replay, constant, count = kept
-        first = len(replay.initial) if constant else 0  # no gradient flows to constants
-        which, places = replay.moving if constant else (None, replay.places)
-        asked = gradients[0] if which is None or len(which) == len(gradients[0]) else gradients[0][which]
+    ) -> tuple[Tensor | None, Tensor | None, None]:
+        kept: tuple[list[tuple[ReplayStep, Tensor, Tensor, StepReads]], Replay, int] = ctx.kept  # pyright: ignore[reportAttributeAccessIssue]
+        graphs, replay, count = kept
+        first, (which, places) = replay.constant, replay.moving
+        asked = gradients[0] if len(which) == len(gradients[0]) else gradients[0][which]
         flowing = torch.zeros(replay.length - first, dtype=asked.dtype).index_add_(0, places, asked)
         total = torch.zeros(count, dtype=asked.dtype)
         for step, parameters, output, reads in reversed(graphs):
@@ -157,89 +267,4 @@ class _EvaluatedReplay(torch.autograd.Function):
                 if gradient is not None:
                     moving = where_set(where >= first) if first else slice(None)
                     flowing.index_add_(0, where[moving] - first, gradient[moving])
-        return total, None if constant else flowing[: len(replay.initial)], None, None
-
-
-def instance_values(
-    shape: RuleShape,
-    leaf: int,
-    side: int,
-    ends: Mapping[int, EndPlaces],
-    rows: tuple[tuple[int, ...], Sequence[Grouping | None]],
-    out: Tensor | None,
-    order: Sequence[str],
-) -> StepFunction:
-    """Events of any formula, by its kernels. ``ends`` has what each leaf reads; ``rows`` are the lengths of the blocks
-    and their groupings; ``out`` selects the events' rows among those of the leaf's block (None: all, in order).
-    ``order`` has the names of the parameters. Pseudo-leaves: AUXILIARY, their own shared neuron; ROOT, its value before
-    the first round; CROSSING, how far their bounds cross. At the parameters of inference the result equals that of
-    `lnnkit.engine.response.respond`."""
-    formula, (lengths, groupings) = shape.formula, rows
-    names = {*_truths(formula), *(name for neuron in formula.neurons for name in neuron.learned)}
-    places = {name: place for place, name in enumerate(order) if name in names}
-
-    def evaluate(parameters: Tensor, reads: StepReads) -> Tensor:
-        bounds = {index: Bounds(*reads.interval(pair)) for index, pair in ends.items()}
-
-        def read(index: int) -> Bounds:
-            if index in bounds:
-                return bounds[index]
-            return Bounds(*map(torch.tensor, constant(formula, index, lengths[formula.neurons[index].block], DOUBLE)))
-
-        learned = _with_parameters(formula, {name: parameters[place] for name, place in places.items()})
-        if leaf == ROOT:
-            value = upward(learned, entering(read, learned), groupings)[learned.top][side]
-        elif leaf == CROSSING:
-            lower, upper = ascend(learned, read, groupings).root
-            value = lower - upper
-        else:
-            value = leaf_bound(learned, read, groupings, leaf, side, completes=shape.completes)
-        return value if out is None else value.index_select(0, out)
-
-    return evaluate
-
-
-def _with_parameters(formula: Formula, parameters: Mapping[str, Tensor]) -> Formula:
-    """The formula with tensors for its parameters; the kernels accept both."""
-    if not parameters:
-        return formula
-    neurons = []
-    for neuron in formula.neurons:
-        if neuron.arithmetic is None and any(name in parameters for name in neuron.learned if name is not None):
-            *weights, bias = neuron.learned
-            placed = tuple(
-                parameters.get(name or "", weight) for name, weight in zip(weights, neuron.weights, strict=True)
-            )
-            value = parameters.get(bias or "", neuron.bias)
-            neuron = neuron._replace(weights=cast("tuple[float, ...]", placed), bias=cast(float, value))
-        neurons.append(neuron)
-    pairs = zip((formula.lower, formula.upper), _truths(formula) or (None, None), strict=True)
-    lower, upper = (cast(float, parameters.get(name or "", end)) for end, name in pairs)
-    return replace(formula, neurons=tuple(neurons), lower=lower, upper=upper)
-
-
-def _truths(formula: Formula) -> Sequence[str | None]:
-    """The names of the parameters that are the truth of a statement, if it is one."""
-    return formula.root.learned if formula.root is not None and formula.auxiliary is None else ()
-
-
-def comparison_values(
-    comparison: LearnedComparison,
-    numbers: Sequence[EndPlaces],
-    narrowed: tuple[int, EndPlaces] | None,
-    side: int,
-    softness: float,
-    order: Sequence[str],
-) -> StepFunction:
-    """One end of the truth of a comparison with parameters, from its ``numbers``; or of one of these, ``narrowed`` by
-    the bounds of that truth. ``softness`` is the scale that softens a crisp comparison."""
-
-    def evaluate(parameters: Tensor, reads: StepReads) -> Tensor:
-        named = dict(zip(order, parameters, strict=True))
-        given = [reads.interval(ends) for ends in numbers]
-        if narrowed is None:
-            return comparison.truth(given, named, side, softness)
-        number, truth = narrowed
-        return comparison.narrowed(given, named, reads.interval(truth), number)[side]
-
-    return evaluate
+        return total, flowing[: len(replay.initial)] if replay.outputs else None, None

@@ -23,7 +23,7 @@ from lnnkit.prove.ground.least_world import WorldReading
 from lnnkit.prove.ground.parts import Instance
 from lnnkit.prove.solving import Z3, MarkedSolver, SolverStatus
 from lnnkit.prove.verdict import Proved, ShownWorld, Verdict
-from lnnkit.time_limit import Deadline, TimedOut
+from lnnkit.time_limit import Deadline, TimedOut, check_time
 
 # The verdict, given whether the question can be false and whether it can be true
 _VERDICTS: dict[tuple[SolverStatus, SolverStatus], Verdict] = {
@@ -57,6 +57,7 @@ class ClassicalDecision(Decision):
         self._used: dict[Constraint, None] = {}
         self.models: list[ShownWorld] = []
         self.left_open = False
+        self.note = _LATE  # on a timeout
         self.count = 0
         self.deadline = asked.deadline
         self.encoding = self.encoded(folded=True)
@@ -72,11 +73,14 @@ class ClassicalDecision(Decision):
 
     def decide(self) -> Verdict:
         """Ask whether the question can be false, and whether it can be true. Raises `TooWide`, `Interrupted`."""
-        try:
+        with self._ground.limited(self.deadline), suppress(TimedOut):
             false = self.can(truth=False)
             return "timeout" if false == "unknown" else _VERDICTS.get((false, self.can(truth=True)), "timeout")
-        except TimedOut:
-            return "timeout"
+        self.note = self._stopped()
+        return "timeout"
+
+    def _stopped(self) -> str:
+        return _LATE
 
     def can(self, *, truth: bool) -> SolverStatus:
         """Whether the question can have a truth, with a model or an unsatisfiable core."""
@@ -127,11 +131,10 @@ class ConeDecision(ClassicalDecision):
         super().__init__(asked)
         self.count = len(cone.instances)
         for item in cone.items:
-            cone.pause()
+            check_time()
             self._mark(item)
         if self.encoding.unnamed is not None:
-            unnamed = ground.of_unnamed(question, asked.statements)
-            for stated in (*asked.statements, *map(ground.index.completion, unnamed)):
+            for stated in (*asked.statements, *map(ground.index.completion, asked.of_unnamed)):
                 self._mark(stated)
         if any(low > high for low, high in map(ground.known.box, cone.atoms)):  # arrested by its own facts
             self.encoding.asides.append(False)
@@ -159,7 +162,7 @@ class LazyDecision(ClassicalDecision):
 
     def __init__(self, asked: Asked) -> None:
         known, most = asked.ground.known, asked.ground.limit
-        super().__init__(asked, WorldReading(known, asked.statements, asked.mentioning, self._pause, most))
+        super().__init__(asked, WorldReading(known, asked.statements, asked.mentioning, most))
         self._merging: set[Constraint] = set()
         self._defined: set[GroundAtom] = set()
         self.cone = asked.new_cone()
@@ -167,7 +170,7 @@ class LazyDecision(ClassicalDecision):
     def encoded(self, *, folded: bool) -> LazyEncoding:
         """An encoding; if not ``folded``, with the rows of quantifiers that were added."""
         replayed = None if folded else self.encoding.quantified
-        return LazyEncoding(self._ground.known, self._ground.whole, self._reading, self._pause, replayed)
+        return LazyEncoding(self._ground.known, self._ground.whole, self._reading, replayed)
 
     def _checked(self, goal: Z3) -> SolverStatus:
         while True:
@@ -217,7 +220,7 @@ class LazyDecision(ClassicalDecision):
     def _extended(self, model: Z3, *, anyone: bool = False) -> bool:
         """Lay a model over the world, with *anyone* in it or not, and add the instances that it violates; returns
         whether there are any."""
-        self._pause()
+        check_time()
         before = self.count, len(self.encoding.asides)
         people = {name for name, made in self.encoding.existing.items() if self._true(model, made)}
         existing = people if anyone else people - self._reading.anyones
@@ -234,17 +237,17 @@ class LazyDecision(ClassicalDecision):
         self._complete_rows(model, self._reading.anyones - existing)
         return before != (self.count, len(self.encoding.asides))
 
+    def _stopped(self) -> str:
+        return f"time ran out after {self.count:,} instances of statements; these are the bounds of inference"
+
     def _true(self, model: Z3, made: Z3) -> bool:
         return bool(self.encoding.z3.is_true(model.eval(made, model_completion=True)))
-
-    def _pause(self) -> None:
-        self._ground.pause(self.deadline, f"time ran out after {self.count:,} instances of statements")
 
     def _add(self, item: Instance | Definition) -> None:
         self.count += 1
         if self.count > self._ground.limit:
             raise TooWide(f"it depends on more than {self._ground.limit:,} instances of statements")
-        self._pause()
+        check_time()
         self._mark(item)
         if isinstance(item, Instance) and item.stated in self.asked.merging:
             self._merging.add(item)
@@ -319,7 +322,7 @@ def _classical(asked: Asked) -> Proved:
         return conflict().shown_by(Proved(question.text, "classical", "inconsistent"))
     decision, verdict = _decided(asked)
     if verdict == "timeout":
-        return asked.propagated(_OPEN if decision.left_open else _LATE)
+        return asked.propagated(_OPEN if decision.left_open else decision.note)
     proved = Proved(question.text, "classical", verdict, translated=decision.count)
     if verdict == "neither":
         return replace(proved, models=contrasted(decision.models))
@@ -358,7 +361,7 @@ def _from_near(asked: Asked) -> tuple[ClassicalDecision, Verdict] | None:
     for steps in (1, 2):
         near, whole = LazyDecision(replace(asked, steps=steps)), LazyDecision(asked)
         near.deadline = whole.deadline = asked.deadline.share(4).capped(_FIRST_SECONDS)
-        with suppress(TooWide):
+        with asked.ground.limited(whole.deadline), suppress(TooWide, TimedOut):
             verdict = near.decide()
             if verdict in ("entailed", "refuted") and whole.can(truth=verdict == "entailed") == "sat":
                 return near, verdict

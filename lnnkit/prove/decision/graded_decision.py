@@ -23,7 +23,7 @@ from lnnkit.prove.ground.least_world import WorldReading
 from lnnkit.prove.rational_terms import rational
 from lnnkit.prove.solving import Z3, SolverStatus, checked, fraction
 from lnnkit.prove.verdict import Proved, ShownWorld
-from lnnkit.time_limit import Deadline, TimedOut
+from lnnkit.time_limit import Deadline, TimedOut, check_time
 
 SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
 _LEAST = Fraction(1, 10**30)  # less than any rounding of truths
@@ -42,7 +42,7 @@ _TURNS = 100
 class GradedDecision(Decision):
     """The cone of a question in an optimiser, with every constraint widened by ``slack``. `decide` finds whether any
     world exists (``consistent``, None if unknown), and the ``ends`` that were settled, lower (0) and upper (1), with
-    ``worlds`` of the least and the greatest truth; it is ``broken`` if the solver had to be stopped. Raises `TooWide`
+    ``worlds`` of the least and the greatest truth; it is ``broken`` if the solver had to be stopped. Raises `TimedOut`
     if the time runs out during translation."""
 
     def __init__(self, asked: Asked, slack: Fraction, ends: Sequence[int] = (0, 1)) -> None:
@@ -87,7 +87,7 @@ class GradedDecision(Decision):
 
     def _translate(self) -> None:
         for item in self.cone.items:
-            self.cone.pause()
+            check_time()
             self._say(item)
         for low, high in map(self._ground.known.box, self.cone.atoms):
             if low > high + float(SLACK) * max(1.0, abs(low), abs(high)):  # arrested by its own facts
@@ -220,7 +220,7 @@ class LazyBounds(GradedDecision):
         self.cone.near = _SHOWN
         asked = self.asked
         known, most = self._ground.known, self._ground.limit
-        self._reading = WorldReading(known, asked.statements, asked.mentioning, self.cone.pause, most)
+        self._reading = WorldReading(known, asked.statements, asked.mentioning, most)
         self._turns = 0
         self._drain()
 
@@ -246,10 +246,9 @@ class LazyBounds(GradedDecision):
         try:
             whole.grow(self._question.part)
         except TooWide:
-            self.cone.pause()  # not where the time is over
             return
         for instance in whole.instances:
-            self.cone.pause()
+            check_time()
             self._reading.added.add(instance)
             self.cone.take(instance)
             self._say(instance)
@@ -330,7 +329,6 @@ def _settled(asked: Asked) -> GradedDecision:
     try:
         asked.cone.grow(asked.question.part, whole=asked.ground.small)
     except TooWide:
-        asked.cone.pause()  # not where the time is over
         asked.cone = asked.new_cone()
         if asked.without_completion and not asked.aggregates:
             decision = partial(LazyBounds, asked)
@@ -344,7 +342,7 @@ def _settled(asked: Asked) -> GradedDecision:
             return settled
         slack, settled = SLACK, wider
     if settled.broken and settled.consistent and settled.ends.get(1) is None and not asked.deadline.passed:
-        with suppress(TooWide):  # in time: the lower bound stands
+        with suppress(TimedOut):  # the lower bound stands
             upper = decision(slack, (1,)).decide()
             settled.ends |= upper.ends
             settled.worlds += upper.worlds

@@ -11,8 +11,6 @@ needs the solver for the exact step only.
 
 from __future__ import annotations
 
-import itertools
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +19,7 @@ from fractions import Fraction
 from operator import attrgetter
 
 from lnnkit.check.program import Assertion, CheckedProgram
-from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled, stated_formula, truth_of
+from lnnkit.explain.checker.ground_form import Form, stated_formula, truth_of
 from lnnkit.explain.checker.proof_checker import defined, fault
 from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld
 from lnnkit.explain.conflict.program_variants import names_in
@@ -37,11 +35,10 @@ from lnnkit.prove.solving import Z3, Interrupted, MarkedSolver
 from lnnkit.prove.verdict import Core, CoreMember
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import one_line
-from lnnkit.time_limit import Deadline, TimedOut
+from lnnkit.time_limit import Deadline, TimedOut, check_time
 
 SECONDS = 2.0  # time limit of the search for a core
 _MOST_STEPS = 5000  # steps of proofs examined at most
-_MOST = 20_000  # atoms examined at most for the premises of an exact step
 _ODD = re.compile(r"\\[|\\]|[^ -~\n]")  # what SMT-LIB has no place for in a name, as the solver prints it
 _MINIMISED = 40  # greatest number of premises that are tested for removal
 Goal = tuple[int, Fraction]  # what is to be refuted: that the question's truth is at most (0) or at least (1) a limit
@@ -63,11 +60,11 @@ CoreItem = Constraint | KnownEnd
 
 def core_of(decision: Decision, goal: Goal | None = None) -> Core:
     """A core that refutes a goal (None: any world), made from the items used and the known bounds of their atoms."""
-    finder = _Finder(decision, decision.asked.deadline.capped(SECONDS))
-    try:
+    deadline = decision.asked.deadline.capped(SECONDS)
+    finder = _Finder(decision, deadline)
+    with decision.asked.ground.limited(deadline), suppress(TimedOut, TooWide, Interrupted):
         return finder.core(goal)
-    except (TimedOut, TooWide, Interrupted):
-        return finder.as_core(finder.enough, whole=finder.whole)
+    return finder.as_core(finder.enough, whole=finder.whole)
 
 
 def smtlib(decision: Decision, given: Iterable[Constraint]) -> str:
@@ -76,14 +73,13 @@ def smtlib(decision: Decision, given: Iterable[Constraint]) -> str:
 
 
 def near_items(decision: Decision, goal: Goal) -> Sequence[CoreItem]:
-    """A minimal set of items used and known bounds that refutes a goal; the whole set if time ran out, nothing where
-    it was over before they were looked for."""
+    """A minimal set of items used and known bounds that refutes a goal; what is known to suffice if time ran out."""
     deadline = Deadline(SECONDS)
     finder = _Finder(decision, deadline)
     with decision.asked.ground.limited(deadline), suppress(TimedOut, TooWide, Interrupted):
         if (items := finder.near(goal)) is not None:
             return items
-    return list(finder.marks)
+    return finder.enough
 
 
 class _Finder:
@@ -97,16 +93,16 @@ class _Finder:
         self._solver = MarkedSolver[CoreItem](encoding.context, encoding.drained)
         self.marks = self._solver.marks
 
-    def near(self, goal: Goal | None, *, paused: bool = False) -> list[CoreItem] | None:
+    def near(self, goal: Goal | None) -> list[CoreItem] | None:
         """A minimal sufficient subset of the items and the known bounds of their atoms; None if even all of them do not
-        suffice. If ``paused``, raises `TimedOut` before all are entered."""
+        suffice. Raises `TimedOut`."""
         truth = self.encoding.truth(self._decision.asked.question.part, {}) if goal is not None else None
         self._goal = self._solver.mark(True if goal is None else self.encoding.beyond(truth, *goal))
         self.enough = first = [*dict.fromkeys(self._decision.depends())]
-        self._enter(first, paused=paused)
+        self._enter(first)
         ends = self._known_ends()
         self.enough, self.whole = [*first, *ends], True
-        self._enter(ends, paused=paused)
+        self._enter(ends)
         return self._least(self.enough)
 
     def _known_ends(self) -> list[CoreItem]:
@@ -118,13 +114,13 @@ class _Finder:
         return ends
 
     def core(self, goal: Goal | None) -> Core:
-        near = self.near(goal, paused=True)
+        near = self.near(goal)
         if near is None:
             return self.as_core([*self.marks])
         self.enough, wider = near, list[CoreItem]()
         for by_rules in (True, False):
             self.enough = wider = self._expanded(near, by_rules)
-            self._enter(wider, paused=True)
+            self._enter(wider)
             least = self._least(wider)
             if least is not None and not any(isinstance(item, KnownEnd) and item.completed for item in least):
                 return self.as_core(least, minimal=not self.deadline.passed)
@@ -135,7 +131,7 @@ class _Finder:
         the question, as the solver prints them."""
         question, items = self._decision.asked.question, [*given]
         goal = self.encoding.negated(self.encoding.truth(question.part, {}))
-        self._enter(items, paused=True)
+        self._enter(items)
         constraints = [self._constraint(item) for item in self._expanded([*items, *self._known_ends()], by_rules=False)]
         solver = self.encoding.z3.Solver(ctx=self.encoding.context)
         solver.add([*self.encoding.drained(), *(said for said in constraints if said is not True), goal])
@@ -146,7 +142,7 @@ class _Finder:
         """The items with what their known ends rest on in place of these, which comes first."""
         expanded = dict[CoreItem, None]()
         for item in items:
-            self._pause()
+            check_time()
             expanded |= dict.fromkeys(self._behind(item, by_rules) if isinstance(item, KnownEnd) else [item])
         defined = [item for item in expanded if isinstance(item, Definition)]
         rules = dict.fromkeys(rule for definition in defined for rule in definition.rules)
@@ -159,14 +155,9 @@ class _Finder:
         bare = any(isinstance(item, KnownEnd) and item.given is None and not item.completed for item in items)
         return Core(self._members(items), minimal, whole=minimal or (whole and not bare))
 
-    def _pause(self) -> None:
-        if self.deadline.passed:
-            raise TimedOut
-
-    def _enter(self, items: Sequence[CoreItem], *, paused: bool) -> None:
+    def _enter(self, items: Sequence[CoreItem]) -> None:
         for item in items:
-            if paused:
-                self._pause()
+            check_time()
             if item not in self.marks:
                 self._solver.mark(self._constraint(item), item)
 
@@ -314,7 +305,6 @@ class _Record:
         self._ground, self._world, self._proof = ground, ground.world, proof
         self._steps = Steps()
         self._steps.made += proof.steps
-        self._closed: dict[str, int] = {}
 
     def exact(self, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
         """The proof in which a step that comes last says that an end follows from items."""
@@ -338,8 +328,7 @@ class _Record:
                     forms += [rule for rule, _ in completed.instances]
                 case KnownEnd():
                     premises[self._ground.prover.end(self._steps, *item.key, item.end)] = None
-        atoms = dict.fromkeys(itertools.chain.from_iterable(map(self._closed_atoms, forms)))
-        premises |= {self._false(key): None for key in atoms if self._ground.known.box(key)[1] <= 0}
+        premises |= dict.fromkeys(map(self._unlisted, self._closed(forms)))
         rests = [Premise(number, 1.0) for number in premises]
         step = Step(conclusion, SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules)
         made = self._ground.prover.finished(self._steps, proof.atom, proof.lower, proof.upper)
@@ -354,29 +343,18 @@ class _Record:
             if truth != nothing:
                 yield self._steps.add(Step(said, side, truth, "stated", statement, bindings=dict(bindings)))
 
-    def _false(self, key: GroundAtom) -> int:
-        """The step which states that an atom of a closed predicate is false."""
-        name = key[0]
-        if self._world.derived(name) or self._world.origins.of(*key):
-            return self._ground.prover.end(self._steps, *key, 1)
-        if name not in self._closed:
-            variables = tuple(ast.Variable(f"X{place}") for place in range(1, len(key[1]) + 1))
-            bound = -math.inf if self._world.program.predicates[name].numeric else 0.0
-            self._closed[name] = self._steps.add(Step(ast.Atom(name, variables), "upper", bound, "closed"))
-        return self._closed[name]
+    def _closed(self, forms: Sequence[Form]) -> Iterable[str]:
+        """The closed predicates and numbers of which formulas may read what is not listed. What rules make of atoms
+        that an encoding has are premises already, but not what they make of rows that it left out."""
+        inner = [part for form in forms for part, _ in form.walk() if part.count]
+        names = dict.fromkeys(leaf.name for form in forms for leaf in form.leaves if leaf.kind == "atom")
+        in_rows = {leaf.name for part in inner for leaf in part.leaves}
+        world, known = self._world, self._ground.known.relations.tables
+        closed = (name for name in names if world.program.predicates[name].closed and name in known)
+        return (name for name in closed if name in in_rows or not world.derived(name))
 
-    def _closed_atoms(self, form: Form) -> Iterator[GroundAtom]:
-        """The atoms of closed predicates in a formula and all its rows. Raises `NoRecord` if there are too many."""
-        predicates, stack, count = self._world.program.predicates, [form], 0
-        while stack:
-            inner = stack.pop()
-            rows = [self._world.sorts[sort] for sort in bound_sorts(inner, predicates)] if inner.count else []
-            count += 1
-            if count > _MOST or math.prod(map(len, rows)) > _MOST:
-                raise NoRecord("its quantifiers have too many rows")
-            if inner.count:
-                stack += [filled(operand, row) for row in itertools.product(*rows) for operand in inner.operands]
-            elif inner.kind != "atom":
-                stack += inner.operands
-            elif predicates[inner.name].closed:
-                yield inner.name, tuple(map(str, inner.terms))
+    def _unlisted(self, name: str) -> int:
+        """The step which states that what is not listed of a closed predicate is false, of a number has no value."""
+        sorts = self._world.program.predicates[name].sorts
+        variables = [ast.Variable(f"X{place}") for place, _ in enumerate(sorts, 1)]
+        return self._ground.prover.end(self._steps, name, variables, 1)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from itertools import accumulate, chain, islice
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from lnnkit.check.program import SameEntity
 from lnnkit.check.walk import transform, with_entities
@@ -52,6 +52,20 @@ class Question:
     inferred: tuple[float, float] = (0.0, 1.0)
 
 
+class _Haltable(NamedTuple):
+    """A time limit for what Ctrl-C stops too."""
+
+    deadline: Deadline
+    halted: Callable[[], bool]
+
+    @property
+    def passed(self) -> bool:
+        """Raises `Interrupted` after Ctrl-C."""
+        if self.halted():
+            raise Interrupted
+        return self.deadline.passed
+
+
 @dataclass(frozen=True)
 class Ground:
     """The context of questions in one reading: the program, its statements, and the results of inference."""
@@ -74,32 +88,9 @@ class Ground:
         counts = (math.prod(self.known.count(sort) for _, sort in stated.variables) for stated in every)
         return self.index.count <= WHOLE and all(total <= WHOLE for total in accumulate(counts))
 
-    def pause(self, deadline: Deadline, late: str = "") -> None:
-        """Stop where the time is over, or after Ctrl-C: raises `TooWide`, which may say ``late``, and `Interrupted`."""
-        if self.halted is not None and self.halted():
-            raise Interrupted
-        if deadline.passed:
-            raise TooWide(late)
-
-    def of_unnamed(self, question: Question, statements: Iterable[BoundedStatement]) -> list[str]:
-        """The completed predicates in these that may be true of unnamed individuals."""
-        names = self.completed_in(question, statements)
-        return sorted(name for name in names if not self.known.false_of_unnamed(name))
-
-    def completed_in(self, question: Question, statements: Iterable[BoundedStatement]) -> frozenset[str]:
-        """The completed predicates in a question and in these statements."""
-        return self.known.derived & question.part.names.union(*(stated.part.names for stated in statements))
-
-    @contextmanager
-    def limited(self, deadline: Deadline) -> Iterator[None]:
-        """A context in which searches among rows raise `TooWide` when the time is over, and `Interrupted` after
-        Ctrl-C; reading a statement raises `TimedOut`."""
-        before, self.known.pause = self.known.pause, partial(self.pause, deadline)
-        try:
-            with limited_to(deadline):
-                yield
-        finally:
-            self.known.pause = before
+    def limited(self, deadline: Deadline) -> AbstractContextManager[None]:
+        """A context in which `check_time` raises `TimedOut` when the time is over, and `Interrupted` after Ctrl-C."""
+        return limited_to(deadline if self.halted is None else _Haltable(deadline, self.halted))
 
 
 def bound_formula(
@@ -140,7 +131,7 @@ class Asked:
         """An empty cone with limits: ``most`` instances, and four times as many atoms."""
         ground, atoms = self.ground, None if most is None else 4 * most
         limit = ground.limit if most is None else min(ground.limit, most)
-        return Cone(ground.known, ground.index, limit, partial(ground.pause, self.deadline), ground.tell, atoms)
+        return Cone(ground.known, ground.index, limit, ground.tell, atoms)
 
     def answered(self, decide: Callable[[Asked], Proved]) -> Proved:
         """The answer by a decision; that of inference where its time runs out, or after Ctrl-C."""
@@ -190,19 +181,29 @@ class Asked:
         """Whether lazy instantiation applies: there is no aggregate, no quantifier, and no rule that completes atoms,
         compares individuals of open sorts, and completed atoms are defined by non-recursive rules alone, and false of
         unnamed individuals."""
-        if (
-            self.aggregates
-            or self.ground.of_unnamed(self.question, self.statements)
-            or any(map(self.ground.index.defined, self.merging))
-        ):
+        if self.aggregates or self.of_unnamed or any(map(self.ground.index.defined, self.merging)):
             return False
-        parts = (self.question.part, *(stated.part for stated in self.statements))
-        return not any(map(self._compares, parts)) and all(map(self._plainly_completed, self.statements))
+        return not any(map(self._compares, self._parts)) and all(map(self._plainly_completed, self.statements))
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        """The question, and the statements on which it may depend."""
+        return [self.question.part, *(stated.part for stated in self.statements)]
 
     @property
     def aggregates(self) -> bool:
-        """Whether the question, or a statement on which it may depend, has an aggregate."""
-        return any(part.aggregates for part in (self.question.part, *(stated.part for stated in self.statements)))
+        """Whether there is an aggregate in these."""
+        return any(part.aggregates for part in self._parts)
+
+    @property
+    def _completed(self) -> frozenset[str]:
+        """The completed predicates in these."""
+        return self.ground.known.derived.intersection(chain.from_iterable(part.names for part in self._parts))
+
+    @property
+    def of_unnamed(self) -> list[str]:
+        """The completed predicates that may be true of unnamed individuals."""
+        return sorted(name for name in self._completed if not self.ground.known.false_of_unnamed(name))
 
     @cached_property
     def merging(self) -> frozenset[BoundedStatement]:
@@ -222,7 +223,7 @@ class Asked:
         """Whether no statement, nor the question, reads a completed predicate that is not settled, or whose rules read
         one that is not: its completion then bounds what they read."""
         known, index = self.ground.known, self.ground.index
-        names = self.ground.completed_in(self.question, self.statements)
+        names = self._completed
         behind = (stated.part.names for name in names for stated, _ in index.defining(name))
         return all(map(known.is_settled, names.union(*behind)))
 

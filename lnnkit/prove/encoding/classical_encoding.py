@@ -30,6 +30,7 @@ from lnnkit.prove.ground.least_world import WorldReading
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Part
 from lnnkit.prove.rational_terms import Box
 from lnnkit.prove.solving import Z3
+from lnnkit.time_limit import check_time
 
 EncodedRow = dict[str, object]
 QuantifierPlace = tuple[int, tuple[object, ...]]
@@ -225,18 +226,16 @@ class Quantified:
 
 class LazyEncoding(ClassicalEncoding):
     """``world`` is the model, ``replayed`` the quantifiers of another encoding whose rows are added again: settled
-    bounds are then no constants. ``pause`` is called for every row, and raises when time runs out."""
+    bounds are then no constants."""
 
     def __init__(
         self,
         reading: GroundReading,
         whole: Collection[str],
         world: WorldReading,
-        pause: Callable[[], None],
         replayed: Mapping[QuantifierPlace, Quantified] | None = None,
     ) -> None:
         super().__init__(reading, whole, folded=replayed is None)
-        self._pause = pause
         self._replayed = replayed or {}
         self.quantified: dict[QuantifierPlace, Quantified] = {}
         self._world = world
@@ -278,7 +277,7 @@ class LazyEncoding(ClassicalEncoding):
         settled that is about *anyone*."""
         plain = self._world.anyones.isdisjoint(map(str, bindings.values()))
         for row in self._lower_world.rows(part, bindings) if plain else ():
-            self._pause()
+            check_time()
             low, high = self._known.truth(part.operands[0], row)
             if high <= 0 if part.least else low >= 1:
                 return Quantified(part, bindings, decided=True, single=[row])
@@ -366,7 +365,7 @@ class LazyEncoding(ClassicalEncoding):
             return {name: self._world.person(opens[name]) for name in names}
 
         for row in world.rows(part, bindings):
-            self._pause()
+            check_time()
             low, high = world.truth(part.operands[0], row)
             if (1 - high if part.least else low) > 0:
                 yield row

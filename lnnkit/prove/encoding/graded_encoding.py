@@ -14,6 +14,7 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
 
+from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.logic import TruthValue, WeightedTruth
 from lnnkit.numeric import Comparison, Term
@@ -135,6 +136,8 @@ class GradedEncoding(ArithmeticEncoding):
         return self.one if one == other else self.zero
 
     def _comparison(self, part: Part, bindings: Assignment) -> TruthValue:
+        if part.concluded and not part.total and self._known.compared(part, bindings) is None:
+            return self.one
         there: list[Z3] = []
         self._bound = False
         assert isinstance(part.arithmetic, Comparison)
@@ -142,8 +145,7 @@ class GradedEncoding(ArithmeticEncoding):
             values = [self._value(operand, bindings, there) for operand in part.operands]
             return self._crisp(self.comparison(part.arithmetic, values, there))
         except NotRational:
-            self.loose = True
-            return self._unknown(part, bindings)
+            return self._enclosed(part, bindings)
         except Unlisted:
             return self._unknown(part, bindings)
         except NoValue:
@@ -272,8 +274,7 @@ class GradedEncoding(ArithmeticEncoding):
         roots = any(weight.denominator > _ROOT or weight > 2 * _ROOT for weight in weights)
         logic = logic_named(part.name)
         if logic.powers and (bias != 1 or roots):
-            self.loose = True
-            return self._unknown(part, bindings)
+            return self._enclosed(part, bindings)
         x = [self.truth(operand, bindings) for operand in part.operands]
         return truth_at(logic, self, part.kind, weights, bias, x)
 
@@ -292,8 +293,28 @@ class GradedEncoding(ArithmeticEncoding):
             return self._greater(self.sum((lower - 1 + rational(part.bias)) / v, [(-w / v, x, True)]), ZERO)
         return logic.value(self, "and", [ONE, ONE], ONE, [x, lower])  # of which the implication is the residuum
 
-    def _unknown(self, part: Part, bindings: Assignment) -> TruthValue:
-        return self._fresh_truth(self._known.truth(part, bindings))
+    def _enclosed(self, part: Part, bindings: Assignment) -> TruthValue:
+        """A truth that has no expression here. It lies in its known bounds where those of what it reads hold."""
+        known, box = self._known, self._known.truth(part, bindings)
+        if self._folded and part.arithmetic is not None and box[0] == box[1]:
+            return self.one if box[0] else self.zero
+        self.loose, made = True, self._unknown(part, bindings)
+        limits = [limit for end in (0, 1) if (limit := self._limited(made, end, box[end])) is not True]
+
+        def enough(some: Sequence[tuple[GroundAtom, int]]) -> bool:
+            def read(key: GroundAtom) -> Box:
+                low, high = ((known.box(key) if (key, end) in some else known.unknown(key[0]))[end] for end in (0, 1))
+                return low, high
+
+            return known.truth(part, bindings, read) == box
+
+        ends = [(key, end) for key in known.atoms(part, bindings) for end in (0, 1)] if not self._folded else []
+        said = [self.lifted(self.said(key, end, known.box(key)[end])) for key, end in minimal(ends, enough)]
+        self.asides += [self.z3.Implies(self.z3.And(said), limit) for limit in limits] if said else limits
+        return made
+
+    def _unknown(self, _part: Part, _bindings: Assignment) -> TruthValue:
+        return self._fresh_truth()
 
     def _limited(self, truth: TruthValue, end: int, value: float) -> Z3 | bool:
         """The constraint that a truth is at least (0) or at most (1) ``value``."""
@@ -316,8 +337,8 @@ class GradedEncoding(ArithmeticEncoding):
         self._fresh += 1
         return f"?{kind} {self._fresh}"
 
-    def _fresh_truth(self, box: Box | None = None) -> Z3:
-        return self._variable(self._fresh_name("truth"), box)
+    def _fresh_truth(self) -> Z3:
+        return self._variable(self._fresh_name("truth"))
 
     def sum(self, constant: Fraction, terms: Iterable[WeightedTruth]) -> TruthValue:
         parts: list[Z3] = []

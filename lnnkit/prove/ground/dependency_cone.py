@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from lnnkit.prove.ground.ground_reading import SLACK, GroundAtom, GroundReading
 from lnnkit.prove.ground.parts import Assignment, Instance, Part, StatementIndex
 from lnnkit.prove.rational_terms import Box
+from lnnkit.time_limit import check_time
 
 _TOLD = 1000  # progress is reported each time after this many instances
 
@@ -27,7 +28,7 @@ class Definition:
 
 
 class TooWide(Exception):
-    """The cone has more instances than allowed, or takes more time."""
+    """The cone has more instances than allowed."""
 
 
 @dataclass
@@ -38,7 +39,6 @@ class Cone:
     reading: GroundReading
     index: StatementIndex
     limit: int
-    pause: Callable[[], None]  # raises `TooWide`, `Interrupted` where time ran out or Ctrl-C was pressed
     tell: Callable[[int, int], None] | None = None  # is told how many instances and atoms there are
     most_atoms: int | None = None
     instances: list[Instance] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Cone:
         return [*self.instances, *self.definitions.values()]
 
     def grow(self, part: Part, *, whole: bool = False) -> None:
-        """Add all on which a formula depends, if ``whole`` all of the program. Raises `TooWide`, `Interrupted`."""
+        """Add all on which a formula depends, if ``whole`` all of the program. Raises `TooWide`."""
         self._wait(part, {})
         self._finish()
         self.near = len(self.atoms)
@@ -76,7 +76,7 @@ class Cone:
         if instance in self.seen:
             return
         self._count(instance)
-        self.pause()
+        check_time()
         for head in self.index.defined(instance.stated):  # its antecedent determines it, even if it is settled
             key = self.reading.key(head, instance.bindings)
             if key is not None and key not in self.definitions and self.reading.completed(key):

@@ -37,10 +37,11 @@ from lnnkit.prove.rational_terms import (
     term_value,
 )
 from lnnkit.store.relations import Relation
+from lnnkit.time_limit import check_time
 
+_TICKS = 256  # steps of a search between two looks at the clock
 _NOISE = 1e-12  # ends closer than this are equal
 _ROUNDED = 1e-6  # relative error of a derived number: 1,000 times the tolerance of equality (`lnnkit.numeric.interval`)
-_TICKS = 256  # steps of a search between two calls of `pause`
 SLACK = 1e-9  # an instance violated by no more than this counts as satisfied,
 _APART = 1e-6  # and as broken in a world if violated by more than this
 
@@ -53,9 +54,8 @@ class GroundReading:
     def __init__(
         self, fixpoint: Run, names: Names, program: CheckedProgram, origins: FactSources, *, classical: bool
     ) -> None:
-        self.pause: Callable[[], None] | None = None  # raises where a search among rows is to stop
-        self._ticks = 0
         self._classical = classical
+        self._ticks = 0
         self.program = program
         self.origins = origins
         self._names = names
@@ -70,11 +70,10 @@ class GroundReading:
         self._members: dict[str, list[str]] = {}
         self._orders: dict[tuple[str, int], np.ndarray] = {}
 
-    def tick(self) -> None:
-        """Note one step of a search among rows, which may take long. Raises what ``pause`` raises."""
+    def _tick(self) -> None:
         self._ticks += 1
-        if self._ticks % _TICKS == 0 and self.pause is not None:
-            self.pause()
+        if self._ticks % _TICKS == 0:
+            check_time()
 
     def box(self, key: GroundAtom) -> Box:
         """The bounds of an atom, or the ends of a number."""
@@ -232,16 +231,20 @@ class GroundReading:
                     return (0.0, 0.0) if self.false_of_unnamed(part.name) else (0.0, 1.0)
                 return (read or self.box)(key)
             case "compare":
-                assert isinstance(part.arithmetic, Comparison)
-                try:
-                    ranges = tuple([self._value(operand, bindings, read or self.box) for operand in part.operands])
-                except (NotRational, Unlisted):
-                    return 0.0, 1.0
-                except NoValue:
-                    return 0.0, 0.0
-                return comparison_box(part.arithmetic, ranges)
+                return self.compared(part, bindings, read) or (float(part.concluded),) * 2
         operands = [self.truth(operand, bindings, read) for operand in part.operands]
         return connective_box(part.kind, part.name, part.weights, part.bias, operands)
+
+    def compared(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box] | None = None) -> Box | None:
+        """The bounds of a comparison; None if a term in it can have no value."""
+        assert isinstance(part.arithmetic, Comparison)
+        try:
+            ranges = tuple([self._value(operand, bindings, read or self.box) for operand in part.operands])
+            return comparison_box(part.arithmetic, ranges)
+        except (NotRational, Unlisted):
+            return 0.0, 1.0
+        except NoValue:
+            return None
 
     def _value(self, part: Part, bindings: Assignment, read: Callable[[GroundAtom], Box]) -> Box:
         """The ends of a number; a term or an aggregate has a value only where all that is in it has one. Raises
@@ -369,7 +372,7 @@ class GroundReading:
             others = tuple([other for other in guards if other is not guard])
             rest = {name: sort for name, sort in todo.items() if name not in new}
             for row in rows:
-                self.tick()
+                self._tick()
                 bound = self.unified(guard, row, todo, bindings)
                 if bound is not None:
                     yield from self._search(rest, bound, others)
@@ -377,7 +380,7 @@ class GroundReading:
         name = min(todo, key=lambda variable: self.count(todo[variable]))
         rest = {variable: sort for variable, sort in todo.items() if variable != name}
         for entity in self.members(todo[name]):
-            self.tick()
+            self._tick()
             yield from self._search(rest, bindings | {name: entity}, guards)
 
     def unified(

@@ -25,6 +25,7 @@ from lnnkit.prove.ground.dependency_cone import TooWide
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
 from lnnkit.prove.ground.parts import BoundedStatement, Instance
 from lnnkit.prove.rational_terms import Box
+from lnnkit.time_limit import check_time
 
 _MARK = "\ue000"  # prefix of the names of unnamed individuals: private use, so no entity of a program has it
 _MOST_ROWS = 5_000_000  # greatest number of rows of a join
@@ -36,15 +37,13 @@ class WorldReading(GroundReading):
     Open sorts contain the individuals made by `person` that are said to exist, and no others.
 
     It finds the instances of ``statements`` that it violates: at first among all, up to ``most`` of each, then among
-    those that the last change affects. ``mentioning`` gives the statements with a predicate; ``pause`` raises when time
-    runs out."""
+    those that the last change affects. ``mentioning`` gives the statements with a predicate."""
 
     def __init__(
         self,
         known: GroundReading,
         statements: Statements = (),
         mentioning: Callable[[str], Statements] = lambda _name: (),
-        pause: Callable[[], None] = lambda: None,
         most: int = 0,
     ) -> None:
         vars(self).update(vars(known))
@@ -57,7 +56,7 @@ class WorldReading(GroundReading):
         self.anyones: set[str] = set()  # those that stand for any individual, named ones included
         self.added: set[Instance] = set()
         self.changed: list[GroundAtom] = []  # the atoms of which the last model says something new
-        self._statements, self._mentioning, self._pause = statements, mentioning, pause
+        self._statements, self._mentioning = statements, mentioning
         self._first, self._most = iter(statements), most
         self._people: set[str] = set()
 
@@ -125,10 +124,10 @@ class WorldReading(GroundReading):
 
     def _candidates(self) -> Iterator[Instance]:
         for stated in self._first:
-            self._pause()
+            check_time()
             yield from suspects(self.known, stated, self._most)
         for key in self.changed:
-            self._pause()
+            check_time()
             yield from self.affected(key, self._mentioning(key[0]))
         people = {person for some in self._existing.values() for person in some}
         for person in sorted(people - self._people):

@@ -43,7 +43,8 @@ class Part:
     """A formula, or a number in a comparison. ``kind`` is atom, same, true, false, compare, that of a connective,
     quantifier or aggregate, or term; ``name`` a predicate, a number or a logic. ``bound`` has the variables that a
     quantifier or an aggregate binds, with their sorts: none for any other. An aggregate has its condition first, then
-    its term; that of a count is 1."""
+    its term; that of a count is 1. A comparison that a rule has ``concluded`` is true where it has no value: it says
+    nothing."""
 
     kind: str
     name: str = ""
@@ -53,6 +54,7 @@ class Part:
     bias: float = 1.0
     bound: tuple[tuple[str, str], ...] = ()
     arithmetic: Comparison | Arithmetic | None = None
+    concluded: bool = False
 
     @cached_property
     def variables(self) -> frozenset[str]:
@@ -273,8 +275,18 @@ class StatementIndex:
         check_time()
         root, origin = self._roots[place]
         form, predicates = self._world.instance(origin, {}), self._world.program.predicates
-        truth = truth_of(origin, self._world.starts)
-        return BoundedStatement(part_of(form, predicates), *truth, sorted_variables(form, predicates), root, origin)
+        part, truth = part_of(form, predicates), truth_of(origin, self._world.starts)
+        part = _concluding(part) if origin.kind == "rule" and truth[1] == 1 else part
+        return BoundedStatement(part, *truth, sorted_variables(form, predicates), root, origin)
+
+
+def _concluding(part: Part) -> Part:
+    """A rule, or what it concludes, with its comparisons marked."""
+    if part.kind not in ("implies", "and"):
+        return replace(part, concluded=part.kind == "compare")
+    *rest, last = part.operands
+    rest = map(_concluding, rest) if part.kind == "and" else rest
+    return replace(part, operands=(*rest, _concluding(last)))
 
 
 def _crisp(kind: str, *operands: Part) -> Part:

@@ -201,6 +201,8 @@ PLACES: Table = (
     (r"[=-]\s*NUMBER\s*‸", "remove one of the two"),
     "fact [top] computed-value: a {keyword} states a number and cannot compute one",
     (r"[=]\s*(<sign>-?)\s*(<number>NUMBER)\s*‸(?:/\s*(<divisor>\d+(?:\.\d+)?)\s*\Z|[+*/^]|[-−](?!\d))", _quotient),
+    ("formula [=COMMA] aggregate: beside a comma an aggregate is in parentheses",
+     r"\(\s*⟦count|sum|mean|min|max⟧ (<names>NAMES)\s*:GROUPS‸,", "`({at} {names}: ...)`"),
     ("formula+line [AND] comma-conjunction: `,` cannot join formulas", r"\S\s*‸,", "`&`"),
     ("any repeated-weight: an operand has one weight", r"@\s*-?\??[\w.]*\s*‸@", "keep one of them"),
     "rule rule-name: there is no name before the colon",

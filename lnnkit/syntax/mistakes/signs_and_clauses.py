@@ -124,6 +124,8 @@ SIGNS: Table = (
     ),
     "any [outside] number-unit: a learned number has no unit: `{at}`",
     (r"(<learned>\?(?:NAME\s*=\s*)?NUMBER)GAP*‸⟦days?⟧", "`{learned}`: the time between two dates is in days"),
+    "formula [outside] number-unit: `days` follows a literal number only",
+    (r"(<days>[\w.-]+(?:\([^()]*\))?)GAP*‸⟦days?⟧(?![\w-]|\s*\()", "`{days}`: what is added to a date is in days"),
     "any [outside] learned-date: a date is written after the word `date`",
     (r"(<learned>\?(?:NAME\s*=\s*)?)‸⟦(<text>\"\d[^\"\n]*\")⟧", "`{learned}date {text}`"),
     "any [outside literal] number-unit: a number has no unit: `{at}`",

@@ -12,7 +12,7 @@ import torch
 from scipy.optimize import least_squares
 from torch import Tensor
 
-from lnnkit.learn.arithmetic.levenberg_marquardt import minimise
+from lnnkit.learn.comparisons.least_squares import minimise
 
 PLACES = torch.linspace(-2, 2, 30, dtype=torch.float64)
 

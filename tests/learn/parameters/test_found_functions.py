@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from lnnkit.learn.parameters.trained_text import FoundFunction
+from lnnkit.learn.learner import FoundFunction
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_statement

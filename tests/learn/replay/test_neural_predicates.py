@@ -146,9 +146,8 @@ def fitting(text: str, module: nn.Module) -> Fitting:
 def gradient(own: Fitting, module: nn.Module, softness: float = 0.0) -> tuple[torch.Tensor, list[float]]:
     """The loss by its replay, and the gradients of the module's weights."""
     values = torch.tensor([float(each.start or 0.0) for each in own.parameters], dtype=torch.float64)
-    constraints = own.constraints(values)
-    (batch,) = own.batches(own.infer(values, constraints, softness), torch.Generator())
-    loss = sum(own.terms(batch, values, constraints).values(), torch.zeros(()))
+    (batch,) = own.batches(own.infer(values, softness), torch.Generator())
+    loss = sum(own.terms(batch, values).values(), torch.zeros(()))
     found = torch.autograd.grad(loss, list(module.parameters()))
     return loss.detach(), torch.cat([each.reshape(-1) for each in found]).tolist()
 
@@ -156,7 +155,7 @@ def gradient(own: Fitting, module: nn.Module, softness: float = 0.0) -> tuple[to
 def inferred_loss(own: Fitting) -> float:
     """The loss of the whole fixpoint."""
     values = torch.tensor([float(each.start or 0.0) for each in own.parameters], dtype=torch.float64)
-    return own.infer(values, own.constraints(values)).losses.total
+    return own.infer(values).losses.total
 
 
 def differences(own: Fitting, module: nn.Linear, step: float = 1e-5) -> list[float]:

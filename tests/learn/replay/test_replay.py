@@ -8,7 +8,7 @@ import random
 import pytest
 import torch
 
-from lnnkit.learn.replay.lukasiewicz_rules import clamp_through
+from lnnkit.learn.replay.event_values import clamp_through
 from tests.blocks import at_length
 from tests.learn.replaying import Learning, bounds, learning, replayed
 from tests.programs import MODES, generate, to_text

@@ -18,19 +18,11 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import any_set
-from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison
-from lnnkit.learn.starting.candidate_search import (
-    Candidate,
-    WeightGrid,
-    equation_proposals,
-    grid,
-    signs,
-    split_by_cells,
-    split_by_cut,
-    split_by_value,
-)
-from lnnkit.learn.starting.comparison_examples import ComparisonData, Examples
+from lnnkit.arrays import all_set, any_set
+from lnnkit.learn.comparisons.comparison_examples import ComparisonData, Examples
+from lnnkit.learn.comparisons.learned_comparisons import LearnedComparison
+from lnnkit.learn.comparisons.least_squares import Candidate, WeightGrid, equation_proposals, grid
+from lnnkit.numeric import same
 from lnnkit.numeric.units.gated_units import SATURATED
 from lnnkit.numeric.units.nsr import READOUTS, RELATIONS, RelationName
 
@@ -67,6 +59,79 @@ def thresholds(data: ComparisonData, started: Set[str]) -> dict[str, ThresholdRo
 def _spread(turns: Tensor) -> float:
     known = turns[turns.isfinite()]
     return float(known.std()) if len(known) > 1 else 1.0
+
+
+def split_by_cut(turns: Tensor, truth: Tensor, rising: Tensor, direction: int) -> tuple[Tensor, Tensor]:
+    """For each row of ``turns`` ``[candidates, rows]``, the values at which a comparison's truth changes (NaN: never),
+    the score of the best split on ``truth``, and its threshold; as the threshold rises, the comparison becomes true
+    where ``rising``. With a ``direction``, the truth must not be less (1), or more (-1), where the comparison holds."""
+    known = turns.isfinite()
+    ordered, order = torch.where(known, turns, torch.inf).sort(1)
+    inside, truths = ordered.isfinite().double(), torch.where(known, truth, 0.0).gather(1, order)
+    # The comparison in the first row, or its negation, so that it becomes true there
+    sense = torch.where(rising[:, :1], direction, -direction)
+    rising = rising == rising[:, :1]
+    rising = rising if all_set(rising) else rising.gather(1, order)
+    # Where it holds, at a threshold after each row
+    count, total = (_held(of, rising) for of in (inside, truths))
+    rest, left = inside.sum(1, keepdim=True) - count, truths.sum(1, keepdim=True) - total
+    mean, other = total / count.clamp(min=1.0), left / rest.clamp(min=1.0)
+    whole = (total + left).square() / (count + rest).clamp(min=1.0)
+    gains = (total * mean + left * other - whole)[:, :-1]
+    here, following = ordered[:, :-1], ordered[:, 1:]
+    wrong = (sense * (mean - other) < 0)[:, :-1]
+    gains = torch.where(following.isfinite() & ~same(here, following) & ~wrong, gains, -torch.inf)
+    if not gains.shape[1]:
+        return torch.zeros(len(turns), dtype=torch.float64), ordered[:, 0]
+    gain, place = gains.max(1)
+    cut = ((here + following) / 2).gather(1, place[:, None]).squeeze(1)
+    none = gain == -torch.inf
+    return torch.where(none, 0.0, gain), torch.where(none, here[:, 0], cut)
+
+
+def _held(values: Tensor, rising: Tensor) -> Tensor:
+    """The sums of ``values`` in the rows up to each one that are ``rising``, and in those after it that are not."""
+    if all_set(rising):
+        return values.cumsum(1)
+    signed = torch.where(rising, values, -values)
+    return torch.where(rising, 0.0, values).sum(1, keepdim=True) + signed.cumsum(1)
+
+
+def split_by_value(turns: Tensor, truth: Tensor, direction: int) -> tuple[Tensor, Tensor]:
+    """As `split_by_cut`, for splits into one value and all others; of equals, one with truths in the ``direction``."""
+    gains, chosen = torch.zeros(2, len(turns), dtype=torch.float64)
+    for number, row in enumerate(turns):
+        known = row.isfinite()
+        distinct, place = torch.unique(row[known], return_inverse=True)
+        if not len(distinct):
+            continue
+        sums = torch.zeros(len(distinct), dtype=torch.float64).index_add_(0, place, truth[known])
+        counts = torch.bincount(place).double()
+        total, count = sums.sum(), counts.sum()
+        rest = (count - counts).clamp(min=1.0)
+        scores = sums.square() / counts + (total - sums).square() / rest - total**2 / count
+        scores *= 1 + 1e-9 * (direction * (sums / counts - (total - sums) / rest) > 0)
+        best = scores.argmax()
+        gains[number], chosen[number] = scores[best], distinct[best]
+    return gains, chosen
+
+
+def split_by_cells(cells: Tensor, truth: Tensor) -> Tensor:
+    """The score ``[candidates]`` of partitions: cells ``[candidates, rows]``, numbered from 0 (-1: in none)."""
+    known = cells >= 0
+    inside = torch.where(known, truth, 0.0)
+    total, count = inside.sum(1), known.sum(1).double().clamp(min=1.0)
+    score = -total.square() / count
+    for cell in range(int(cells.max()) + 1 if cells.numel() else 0):
+        mine = cells == cell
+        size = mine.sum(1).double()
+        score = score + torch.where(mine, truth, 0.0).sum(1).square() / size.clamp(min=1.0)
+    return score
+
+
+def signs(difference: Tensor) -> Tensor:
+    """0 where a difference is below, 1 where it is at and 2 where it is above 0; -1 where it is NaN."""
+    return torch.where(difference.isfinite(), difference.sign().nan_to_num().long() + 1, -1)
 
 
 _BEST = 12  # candidate weights proposed

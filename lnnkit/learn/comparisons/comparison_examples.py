@@ -20,7 +20,7 @@ from lnnkit.formula.number_terms import comparison
 from lnnkit.graph.lifted import COMPARISON, LEAST, TERMS, LiftedGraph, NeuronGraph
 from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import unlimited
-from lnnkit.learn.arithmetic.learned_comparisons import LearnedComparison, learned_comparison
+from lnnkit.learn.comparisons.learned_comparisons import LearnedComparison, learned_comparison
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at
 from lnnkit.numeric import Interval, same

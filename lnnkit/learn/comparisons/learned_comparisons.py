@@ -222,11 +222,7 @@ class LearnedComparison:
     ) -> Tensor:
         """One end of its truth; ``softness`` is the scale of a crisp comparison."""
         low, high = self.difference(numbers, parameters)
-        scale: Tensor | float = softness
-        if isinstance(self.scale, str):
-            scale = parameters[self.scale].clamp(min=1e-9)
-        elif self.scale:
-            scale = self.scale
+        scale = parameters[self.scale].clamp(min=1e-9) if isinstance(self.scale, str) else self.scale or softness
         low, high = low / scale, high / scale
         if self.sign in (">", ">="):
             return torch.sigmoid(high if side else low)
@@ -315,8 +311,7 @@ def opened_comparisons(
     """By shape, the comparisons with parameters ``among``, and those of numbers that rest on ``supplied`` ones."""
     initial = [] if history.trace is None else history.trace.scratch  # before the first round
     shapes = [*enumerate(grounding.shapes), *((-2 - n, scratch.shapes[0]) for n, scratch in enumerate(initial))]
-    formulas = {number: shape.formula for number, shape in shapes if shape.formula.auxiliary is not None}
-    formulas = {number: formula for number, formula in formulas.items() if formula.compares}
+    formulas = {number: shape.formula for number, shape in shapes if shape.formula.auxiliary and shape.formula.compares}
     compared = {
         number: {formula.neurons[operand].source for operand in formula.neurons[formula.top].operands}
         for number, formula in formulas.items()
@@ -326,11 +321,8 @@ def opened_comparisons(
     heads = [(compared[number], formulas[number].neurons[leaf].source) for number, leaf in setting if supplied]
     while more := {head for numbers, head in heads if numbers & moved} - moved:
         moved |= more
-    comparisons: dict[int, LearnedComparison] = {}
-    for number, formula in formulas.items():
-        assert formula.auxiliary is not None
-        rests = not moved.isdisjoint(compared[number])
-        learned = learned_comparison(lifted.graph, formula.auxiliary, among, moved=rests)
-        if learned is not None:
-            comparisons[number] = learned
-    return comparisons
+    learned = (
+        (number, learned_comparison(lifted.graph, formula.auxiliary or "", among, moved=bool(moved & compared[number])))
+        for number, formula in formulas.items()
+    )
+    return {number: comparison for number, comparison in learned if comparison is not None}

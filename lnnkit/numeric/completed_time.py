@@ -1,4 +1,4 @@
-"""Completed calendar years and months between two dates, as steps of terms.
+"""Completed calendar years and months between two dates, as functions of terms.
 
 ``months(a, b)``, for ``a <= b``, is the number of month ends ``a + n months <= b``, n >= 1: with ``M`` the month of a
 date, counted through all years, and ``r`` what it is past the start of its month, ``M(b) - M(a) - [r(b) < r(a)]``. So a
@@ -6,69 +6,57 @@ day that a month lacks is completed on the first of the next: a year from 29 Feb
 ``-months(b, a)``; ``years`` is ``months / 12`` without its fraction. Both fall in steps of 1 as ``a`` rises, and rise
 with ``b``: hulls have the values at two corners, and are inverted by the calendar. Times count to the millisecond.
 
-Where all ends are whole days or infinite, both operands are taken for whole days when they are narrowed, as dates
-without times are; else the closed hull is taken, which has one instant too many at an end that is not reached.
+Dates without times are narrowed to whole days, where all ends are whole or infinite. Else the closed hull is taken,
+which has one instant too many at an end that is not reached.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from lnnkit.arrays import as_numpy, matching
 from lnnkit.numeric.interval import RELATIVE, Interval, Pieces, boxes, closed, hull, points_if_equal
-from lnnkit.numeric.step import FixedUnit, UnitName
 
 _DAY = 86_400_000  # milliseconds
 _FARTHEST = 1e10  # days: beyond it, nothing is said
 _MOST = 1e9  # months; as far
 
 
-@dataclass(frozen=True)
-class CompletedTime(FixedUnit):
-    """``years(a, b)`` or ``months(a, b)``."""
+def completed(months: int, operands: Sequence[Pieces]) -> Pieces:
+    """The hull of the periods of so many ``months`` that are completed from the first date to the second."""
+    inner = boxes(operands)
+    (first, last), (begin, end) = ([as_numpy(end) for end in box] for box in inner)
+    lower, upper = _periods(months, last, begin, -math.inf), _periods(months, first, end, math.inf)
+    like = inner[0].lower
+    return points_if_equal(Pieces(matching(lower[None], like), matching(upper[None], like)))
 
-    name: UnitName
-    exact = True
 
-    @property
-    def attributes(self) -> dict[str, float | tuple[float, ...]]:
-        return {}
+def completing(months: int, value: Pieces, operands: Sequence[Pieces], *, timed: bool) -> list[Pieces]:
+    """For each date, those that the other may complete to one of the values; ``timed`` if some have a time of day."""
+    like, (least, most) = operands[0].lower, map(as_numpy, closed(hull(value)))
+    first, second = (Interval(*map(as_numpy, box)) for box in boxes(operands))
+    least, most = np.ceil(least - RELATIVE * abs(least)), np.floor(most + RELATIVE * abs(most))
+    least, most = months * least - (months - 1) * (least <= 0), months * most + (months - 1) * (most >= 0)
+    whole = np.logical_and.reduce([end == np.floor(end) for end in (*first, *second)]) & (not timed)
+    sides = (
+        _between(whole, _completing(second.lower, most + 1), _completing(second.upper, least)),
+        _between(whole, _completing(first.lower, 1 - least), _completing(first.upper, -most)),
+    )
+    return [Pieces(matching(low[None], like), matching(high[None], like), whole=False) for low, high in sides]
 
-    def enclosed(self, operands: Sequence[Interval]) -> Pieces:
-        (first, last), (begin, end) = ([as_numpy(end) for end in operand] for operand in operands)
-        lower, upper = self._completed(last, begin, -math.inf), self._completed(first, end, math.inf)
-        like = operands[0].lower
-        return points_if_equal(Pieces(matching(lower[None], like), matching(upper[None], like)))
 
-    def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
-        like, (least, most) = operands[0].lower, map(as_numpy, closed(hull(value)))
-        first, second = (Interval(*map(as_numpy, box)) for box in boxes(operands))
-        least, most = np.ceil(least - RELATIVE * abs(least)), np.floor(most + RELATIVE * abs(most))
-        if self.name == "years":
-            least = np.where(least > 0, 12 * least, 12 * least - 11)
-            most = np.where(most < 0, 12 * most, 12 * most + 11)
-        whole = np.logical_and.reduce([end == np.floor(end) for end in (*first, *second)])
-        sides = (
-            _between(whole, _completing(second.lower, most + 1), _completing(second.upper, least)),
-            _between(whole, _completing(first.lower, 1 - least), _completing(first.upper, -most)),
-        )
-        return [Pieces(matching(low[None], like), matching(high[None], like), whole=False) for low, high in sides]
-
-    def _completed(self, since: np.ndarray, until: np.ndarray, far: float) -> np.ndarray:
-        """The value at points; ``far`` where one is too far away."""
-        known = (abs(since) < _FARTHEST) & (abs(until) < _FARTHEST)
-        one, other = _read(np.where(known, since, 0.0)), _read(np.where(known, until, 0.0))
-        forth = (other.month > one.month) | ((other.month == one.month) & (other.rest >= one.rest))
-        lacking = np.where(forth, -1 * (other.rest < one.rest), 1 * (other.rest > one.rest))
-        months = other.month - one.month + lacking
-        if self.name == "years":
-            months = np.sign(months) * (abs(months) // 12)
-        return np.where(known, months, far)
+def _periods(length: int, since: np.ndarray, until: np.ndarray, far: float) -> np.ndarray:
+    """The value at points; ``far`` where one is too far away."""
+    known = (abs(since) < _FARTHEST) & (abs(until) < _FARTHEST)
+    one, other = _read(np.where(known, since, 0.0)), _read(np.where(known, until, 0.0))
+    forth = (other.month > one.month) | ((other.month == one.month) & (other.rest >= one.rest))
+    lacking = np.where(forth, -1 * (other.rest < one.rest), 1 * (other.rest > one.rest))
+    months = other.month - one.month + lacking
+    return np.where(known, np.sign(months) * (abs(months) // length), far)
 
 
 class _Moment(NamedTuple):

@@ -1,6 +1,6 @@
-"""The search for candidate values: the grid of integral weights of units, exhaustive or by hill climbing; scores by the
-sum of squares between the cells into which a comparison divides the rows (Breiman et al. 1984); and fits of weights and
-constants by Levenberg-Marquardt, to labels or to an equation between known numbers.
+"""Weights and constants by least squares: Levenberg-Marquardt for many small problems at once (Marquardt 1963; Nocedal
+and Wright 2006, chapter 10); the grid of integral weights of units, searched exhaustively or by hill climbing; and fits
+of both to labels, or to an equation between known numbers.
 
 For an equation, every combination of integral weights is tried with its best constants; from the best of them, and from
 random weights, the fit continues without rounding. Integral weights are preferred if they are exact or fit no worse
@@ -12,18 +12,109 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import NamedTuple, Protocol, Self
 
 import torch
 from torch import Tensor
 
 from lnnkit.arrays import all_set
-from lnnkit.learn.arithmetic.learned_comparisons import LearnedUnit
-from lnnkit.learn.arithmetic.levenberg_marquardt import EXACT, Minimum, by_chance, minimise, spread_of
-from lnnkit.learn.starting.comparison_examples import Examples
-from lnnkit.numeric import same
+from lnnkit.learn.comparisons.comparison_examples import Examples
+from lnnkit.learn.comparisons.learned_comparisons import LearnedUnit
 from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
+
+EASED, TIGHTENED = 0.2, 4.0  # factors of the damping after a successful and after a failed step
+
+
+class Problem(Protocol):
+    """``[problems]`` of ``[rows]`` residuals each, in ``[parameters]`` unknowns."""
+
+    def residuals(self, parameters: Tensor) -> Tensor:
+        """``[problems, parameters] -> [problems, rows]``."""
+        ...
+
+    def jacobian(self, parameters: Tensor) -> Tensor:
+        """``[problems, parameters] -> [problems, rows, parameters]``: the derivatives of the residuals."""
+        ...
+
+    def select(self, problems: Tensor) -> Self:
+        """The problems with these numbers only."""
+        ...
+
+
+class Minimum(NamedTuple):
+    """Of each problem: the parameters found (problems, parameters), the mean square of its residuals there, and the
+    number of steps tried."""
+
+    parameters: Tensor
+    loss: Tensor
+    steps: Tensor
+
+
+def minimise(
+    problem: Problem, parameters: Tensor, *, steps: int = 100, patience: int = 15, enough: float = 1e-28
+) -> Minimum:
+    """Iterate from ``parameters`` until each problem has had ``steps`` steps, has gained less than a hundredth in each
+    of ``patience``, or its loss is at most ``enough``. Finished problems cost nothing. A step tries
+    ``p - (A + d diag A)^-1 J^T r`` with ``A = J^T J``, and is kept in each problem whose loss falls."""
+    parameters, loss = parameters.clone(), _loss(problem, parameters)
+    damping, (tried, stalled) = torch.full_like(loss, 1e-2), torch.zeros(2, len(loss), dtype=torch.int64)
+    active, left = problem, torch.arange(len(parameters), device=parameters.device)
+    for _ in range(steps):
+        running = (loss[left] > enough) & (stalled[left] < patience)
+        if not all_set(running):
+            left = left[running]
+            active = problem.select(left)
+        if not len(left):
+            break
+        tried[left] += 1
+        now, least, damped = parameters[left], loss[left], damping[left]
+        trial, failed = _trial(active, now, damped)
+        after = _loss(active, trial)
+        better = ~failed & (after < least)
+        parameters[left] = torch.where(better[..., None], trial, now)
+        loss[left] = torch.where(better, after, least)
+        damping[left] = (damped * torch.where(better, EASED, TIGHTENED)).clamp(1e-14, 1e14)
+        stalled[left] = torch.where(better & (after < 0.99 * least), 0, stalled[left] + 1)
+    return Minimum(parameters, loss, tried)
+
+
+def _trial(problem: Problem, parameters: Tensor, damping: Tensor) -> tuple[Tensor, Tensor]:
+    """The parameters after a damped step, and a mask of the problems that have none."""
+    residuals, jacobian = problem.residuals(parameters), problem.jacobian(parameters)
+    gram = jacobian.mT @ jacobian
+    slope = (jacobian.mT @ residuals[..., None])[..., 0]
+    diagonal = gram.diagonal(dim1=-2, dim2=-1)
+    # A parameter without influence would make the matrix singular; damping it by the scale of the others leaves it in
+    # place.
+    weighed = torch.maximum(diagonal, 1e-12 * diagonal.amax(-1, keepdim=True)).clamp(min=1e-300)
+    factor, failed = torch.linalg.cholesky_ex(gram + torch.diag_embed(damping[..., None] * weighed))
+    return parameters - torch.cholesky_solve(slope[..., None], factor)[..., 0], failed != 0
+
+
+def _loss(problem: Problem, parameters: Tensor) -> Tensor:
+    """The mean squared residual; NaN becomes infinity, so that no step is accepted there."""
+    return problem.residuals(parameters).square().mean(-1).nan_to_num(nan=torch.inf)
+
+
+EXACT = 1e-24
+"""The mean square of relative residuals up to which a model counts as exact."""
+
+
+def spread_of(target: Tensor) -> Tensor:
+    """The scale of residuals: the size of each target, at least the median one, lest quotients near 0 dominate."""
+    size = target.abs()
+    return torch.maximum(size, size.median(-1, keepdim=True).values).clamp(min=1e-300)
+
+
+def by_chance(samples: int, unknowns: int) -> float:
+    """How far the mean square of the true model may exceed that of the best fit, which absorbs a degree of freedom of
+    the noise for each unknown; the rest scatters, here by four standard deviations. 0 if none is left."""
+    free = samples - unknowns
+    if free <= 0:
+        return 1.0
+    return samples / free * (1 + 4 * math.sqrt(2 / free))
+
 
 GRIDS: Mapping[str, Mapping[str, tuple[float, ...]]] = {
     "nau": NAU.grids,
@@ -108,79 +199,6 @@ class Candidate:
     values: Mapping[str, float]
     gain: float
     spreads: Mapping[str, float] = field(default_factory=dict)
-
-
-def split_by_cut(turns: Tensor, truth: Tensor, rising: Tensor, direction: int) -> tuple[Tensor, Tensor]:
-    """For each row of ``turns`` ``[candidates, rows]``, the values at which a comparison's truth changes (NaN: never),
-    the score of the best split on ``truth``, and its threshold; as the threshold rises, the comparison becomes true
-    where ``rising``. With a ``direction``, the truth must not be less (1), or more (-1), where the comparison holds."""
-    known = turns.isfinite()
-    ordered, order = torch.where(known, turns, torch.inf).sort(1)
-    inside, truths = ordered.isfinite().double(), torch.where(known, truth, 0.0).gather(1, order)
-    # The comparison in the first row, or its negation, so that it becomes true there
-    sense = torch.where(rising[:, :1], direction, -direction)
-    rising = rising == rising[:, :1]
-    rising = rising if all_set(rising) else rising.gather(1, order)
-    # Where it holds, at a threshold after each row
-    count, total = (_held(of, rising) for of in (inside, truths))
-    rest, left = inside.sum(1, keepdim=True) - count, truths.sum(1, keepdim=True) - total
-    mean, other = total / count.clamp(min=1.0), left / rest.clamp(min=1.0)
-    whole = (total + left).square() / (count + rest).clamp(min=1.0)
-    gains = (total * mean + left * other - whole)[:, :-1]
-    here, following = ordered[:, :-1], ordered[:, 1:]
-    wrong = (sense * (mean - other) < 0)[:, :-1]
-    gains = torch.where(following.isfinite() & ~same(here, following) & ~wrong, gains, -torch.inf)
-    if not gains.shape[1]:
-        return torch.zeros(len(turns), dtype=torch.float64), ordered[:, 0]
-    gain, place = gains.max(1)
-    cut = ((here + following) / 2).gather(1, place[:, None]).squeeze(1)
-    none = gain == -torch.inf
-    return torch.where(none, 0.0, gain), torch.where(none, here[:, 0], cut)
-
-
-def _held(values: Tensor, rising: Tensor) -> Tensor:
-    """The sums of ``values`` in the rows up to each one that are ``rising``, and in those after it that are not."""
-    if all_set(rising):
-        return values.cumsum(1)
-    signed = torch.where(rising, values, -values)
-    return torch.where(rising, 0.0, values).sum(1, keepdim=True) + signed.cumsum(1)
-
-
-def split_by_value(turns: Tensor, truth: Tensor, direction: int) -> tuple[Tensor, Tensor]:
-    """As `split_by_cut`, for splits into one value and all others; of equals, one with truths in the ``direction``."""
-    gains, chosen = torch.zeros(2, len(turns), dtype=torch.float64)
-    for number, row in enumerate(turns):
-        known = row.isfinite()
-        distinct, place = torch.unique(row[known], return_inverse=True)
-        if not len(distinct):
-            continue
-        sums = torch.zeros(len(distinct), dtype=torch.float64).index_add_(0, place, truth[known])
-        counts = torch.bincount(place).double()
-        total, count = sums.sum(), counts.sum()
-        rest = (count - counts).clamp(min=1.0)
-        scores = sums.square() / counts + (total - sums).square() / rest - total**2 / count
-        scores *= 1 + 1e-9 * (direction * (sums / counts - (total - sums) / rest) > 0)
-        best = scores.argmax()
-        gains[number], chosen[number] = scores[best], distinct[best]
-    return gains, chosen
-
-
-def split_by_cells(cells: Tensor, truth: Tensor) -> Tensor:
-    """The score ``[candidates]`` of partitions: cells ``[candidates, rows]``, numbered from 0 (-1: in none)."""
-    known = cells >= 0
-    inside = torch.where(known, truth, 0.0)
-    total, count = inside.sum(1), known.sum(1).double().clamp(min=1.0)
-    score = -total.square() / count
-    for cell in range(int(cells.max()) + 1 if cells.numel() else 0):
-        mine = cells == cell
-        size = mine.sum(1).double()
-        score = score + torch.where(mine, truth, 0.0).sum(1).square() / size.clamp(min=1.0)
-    return score
-
-
-def signs(difference: Tensor) -> Tensor:
-    """0 where a difference is below, 1 where it is at and 2 where it is above 0; -1 where it is NaN."""
-    return torch.where(difference.isfinite(), difference.sign().nan_to_num().long() + 1, -1)
 
 
 # Scales that soften a comparison, relative to the spread of the differences

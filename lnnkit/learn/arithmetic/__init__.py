@@ -1,1 +1,0 @@
-"""Comparisons and terms with learned values, as functions of these: start at `learned_comparisons`."""
