@@ -18,6 +18,7 @@ from lnnkit.arrays import any_set
 from lnnkit.engine.bounds_state import State, distinct, no_rows
 from lnnkit.engine.inference_run import Run, Status
 from lnnkit.engine.merge import Rows, note
+from lnnkit.engine.number_completion import best_candidates
 from lnnkit.engine.planning.compiling import unstated_bounds, whole_neuron
 from lnnkit.engine.response.proposing import GroupResponse
 from lnnkit.engine.response.respond import Read, Response, completing, on_device
@@ -45,12 +46,14 @@ class Unfinished(Exception):
 
 
 def completed(run: Run, predicates: Collection[str]) -> dict[Relation, Array]:
-    """By relation the rows of a stratum's atoms that no fact lists and no contradiction has arrested."""
+    """By relation the rows of a stratum's atoms that no fact lists and no contradiction has arrested; facts about
+    numbers are candidates."""
     derived: dict[Relation, Array] = {}
     for name in sorted(predicates):
         table = run.grounding.atoms.tables[name]
         rows = np.arange(len(table), dtype=np.int32)
-        derived[table] = rows[~(table.flags("given").take(rows) | table.held(rows))]
+        given = table.flags("given").take(rows) & (not table.derived)
+        derived[table] = rows[~(given | table.held(rows))]
     return derived
 
 
@@ -60,7 +63,7 @@ def restore(run: Run, before: Mapping[Relation, Array], old: Mapping[Relation, B
     state = run.state
     for table, now in completed(run, [table.name for table in before]).items():
         for side, values in enumerate(old[table]):
-            state.put(table, side, now, 0.0, Kind.RESTARTED)
+            state.put(table, side, now, table.default[side], Kind.RESTARTED)
             state.put(table, side, before[table], values, Kind.RESTORED)
 
 
@@ -71,9 +74,9 @@ def open_up(run: Run, predicates: Iterable[str]) -> None:
     plan, state, tables = run.plan, run.state, run.grounding.atoms.tables
     lifted, names = plan.lifted, frozenset(predicates)
     for table, rows in completed(run, names).items():
-        state.put(table, 1, rows, 1.0, Kind.OPENED)
-    defaults = {name: table.default for name, table in tables.items()}
-    defaults |= dict.fromkeys(names, (0.0, 1.0))
+        table.begin(rows)
+        state.put(table, table.completed_side, rows, table.unknown[table.completed_side], Kind.OPENED)
+    defaults = {name: tables[name].unknown if name in names else table.default for name, table in tables.items()}
     shared = [node for node, data in lifted.graph.nodes.items() if data["shared"]]
     for node in shared:
         if node not in plan.shared.impossible:
@@ -192,10 +195,15 @@ def complete(run: Run, *, first: bool, watch: Watch | None = None, pace: Pace | 
 
 
 def _restart(completing: Mapping[Relation, Array], run: Run) -> int:
-    """Set the atoms to be completed to false; returns the tick."""
+    """Set the atoms to be completed to false, numbers to what facts give; returns the tick."""
     for table, rows in completing.items():
+        if table.derived:
+            given = rows[table.flags("given").take(rows)]
+            stated = run.stated.setdefault(table, (given, table.read(given)))
         for side in (0, 1):
-            run.state.put(table, side, rows, 0.0, Kind.RESTARTED)
+            run.state.put(table, side, rows, table.default[side], Kind.RESTARTED)
+            if table.derived:
+                run.state.put(table, side, stated[0], stated[1][side], Kind.STATED)
         run.encoded.refresh(table, rows)
     return run.state.trail.tick
 
@@ -214,6 +222,8 @@ def _least_fixpoint(
     state, responses = run.state, run.responding(members)
     for response in responses.values():
         response.rule.restart()
+    if any(run.grounding.atoms.tables[name].derived for name in predicates):
+        return best_candidates(run, predicates, members, watch)
     respond_by(responses.values(), state, exact=exact)
     pace, rising = Pace(), Rising(exact)
     widened, since, rounds = 0, 0, 0

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
+import numpy as np
+
 from lnnkit import arrays
-from lnnkit.arrays import Array, matching, replaced, set_at, take, where_set
+from lnnkit.arrays import Array, as_numpy, matching, replaced, set_at, take, where_set
 from lnnkit.formula.quantified_rows import Descent, Grouping
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, informative
 from lnnkit.logic.quantifier import exists, forall
 from lnnkit.numeric import Comparison, Interval, point
+from lnnkit.numeric.aggregates import with_value
 
 
 def neuron_upward(neuron: Neuron, operands: Sequence[Bounds]) -> Bounds:
@@ -87,10 +93,16 @@ def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[
             assert rows is not None
             values.append(rows.around(rows.together(formula, neuron, values)))
         elif operands:
-            values.append(neuron_upward(neuron, operands))
+            made = neuron_upward(neuron, operands)
+            doubt = doubtful(formula, neuron, values) if isinstance(neuron.arithmetic, Comparison) else None
+            values.append(made if doubt is None else _unless(doubt, Bounds(doubt * 0.0, doubt * 0.0 + 1.0), made))
         else:
             values.append(read(index))
     return values
+
+
+def _unless(doubt: Array, old: Bounds, new: Bounds) -> Bounds:
+    return Bounds(*(arrays.where(doubt, *ends) for ends in zip(old, new, strict=True)))
 
 
 class Downward(NamedTuple):
@@ -135,6 +147,9 @@ def downward(
             continue
         if isinstance(neuron.arithmetic, Comparison):
             inverse = _narrowed(neuron.arithmetic, node, values[index], operands)
+            if (doubt := doubtful(formula, neuron, boxes)) is not None:
+                kept = (_unless(doubt, *pair) for pair in zip(operands, inverse.operands, strict=True))
+                inverse = Inverse(tuple(kept), inverse.empty & ~doubt)
         elif neuron.arithmetic is not None:
             contracted = neuron.arithmetic.contract(_intervals(operands), Interval(*node))
             inverse = Inverse(tuple(Bounds(*box) for box in contracted.inputs), contracted.empty)
@@ -145,6 +160,37 @@ def downward(
             boxes[operand] = box
         descent.miss(neuron.block, inverse.empty)
     return Downward(boxes, matching(descent.emptied(), root.lower))
+
+
+def candidates(formula: Formula, values: Sequence[Bounds]) -> Bounds:
+    """For a statement that derives a number: what each instance gives the two ends of its candidate, infinite where
+    there may be none. A candidate counts if its condition is above 0 and it has a value, for the better end surely."""
+    comparison, condition = formula.derives, values[formula.neurons[formula.top].operands[0]]
+    assert comparison is not None and isinstance(comparison.arithmetic, Comparison)
+    head, *leaves = comparison.operands
+    inputs = [Interval(*map(as_numpy, values[leaf])) for leaf in leaves]
+    nothing = np.zeros(len(condition.lower))
+    term, inputs = comparison.arithmetic.right, [point(nothing), *inputs]
+    copies = with_value(point(nothing + 1.0), term, inputs)
+    doubt = doubtful(formula, comparison, values)
+    sure = (as_numpy(condition.lower) > 0) & (copies.lower > 0) & (True if doubt is None else ~as_numpy(doubt))
+    possible = (as_numpy(condition.upper) > 0) & (copies.upper > 0)
+    ends, least = term.hull(inputs)[0], formula.neurons[head].derived == "min"
+    counts = (possible, sure) if least else (sure, possible)
+    worst = math.inf if least else -math.inf
+    return Bounds(*(np.where(counted, end, worst) for counted, end in zip(counts, ends, strict=True)))
+
+
+def doubtful(formula: Formula, neuron: Neuron, values: Sequence[Bounds]) -> Array | None:
+    """Where some derived number that a neuron reads may have no value: the better end of its candidates is infinite.
+    None if it reads no such number."""
+    derived = [leaf for leaf in neuron.operands if formula.neurons[leaf].derived and leaf not in formula.heads]
+    if not derived:
+        return None
+    least = [formula.neurons[leaf].derived == "min" for leaf in derived]
+    return reduce(
+        or_, (values[d].upper == math.inf if m else values[d].lower == -math.inf for d, m in zip(derived, least, strict=True))
+    )
 
 
 def least_heads(formula: Formula, antecedent: Array, values: Sequence[Bounds], impossible: float) -> dict[int, Array]:

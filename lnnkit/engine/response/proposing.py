@@ -156,7 +156,11 @@ class Proposing:
                 shared = instances.some_rows(at, AUXILIARY)
                 awake &= ~instances.table(AUXILIARY).held(shared) | (shared == DEFAULT)
             takes = awake if takes is None else takes & awake
-        if completed and not fresh:
+        if completed and table.derived:
+            table.begin(rows)
+            free = table.improved(side, rows, value)
+            takes = free if takes is None else takes & free
+        elif completed and not fresh:
             free = ~table.flags("given").take(rows) & (value > table.take(side, rows) + now.state.noise)
             takes = free if takes is None else takes & free
         if takes is not None and not takes.all():

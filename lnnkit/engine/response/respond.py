@@ -7,6 +7,7 @@ training, proofs and contested heads evaluate a single leaf by `leaf_bound`, whi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
@@ -15,7 +16,7 @@ import numpy as np
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, as_numpy
 from lnnkit.check.symbols import negated_ends
-from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
+from lnnkit.formula.passes import candidates, downward, least_heads, neuron_upward, upward
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.instances.rule_shape import RuleShape
@@ -180,6 +181,11 @@ def completing(shape: RuleShape, read: Read, groupings: Sequence[Grouping | None
     formula = shape.formula
     values = upward(formula, entering(read, formula), groupings)
     proposed: dict[Target, tuple[Array, Array]] = {}
+    if formula.derives is not None:
+        (head,) = formula.heads
+        ends, worst = candidates(formula, values), math.inf if formula.neurons[head].derived == "min" else -math.inf
+        proposed = {(head, side): (end != worst, end) for side, end in enumerate(ends)}
+        return Response(np.zeros(len(values[formula.top].lower), bool), _antecedent(formula, values), proposed)
     maybe = any(block.unnamed for block in formula.blocks)  # there need not be any unnamed individual
     for side in (1,) if maybe else (0, 1):
         for head, value in _asked_of_heads(formula, values, side).items():
@@ -194,7 +200,9 @@ def _antecedent(formula: Formula, values: Sequence[Bounds]) -> Bounds:
 
 def _asked_of_heads(formula: Formula, values: Sequence[Bounds], side: int) -> dict[int, Array]:
     """What defining statements require of each head at one end of their antecedent. A requirement that cannot be met
-    makes the head false at the lower end, true at the upper one."""
+    makes the head false at the lower end, true at the upper one. Of a number it is that end of their candidates."""
+    if formula.derives is not None:
+        return dict.fromkeys(formula.heads, candidates(formula, values)[int(side)])
     return least_heads(formula, _antecedent(formula, values)[side], values, float(side))
 
 
