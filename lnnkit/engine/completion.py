@@ -112,7 +112,8 @@ def exact_inputs(run: Run, members: Sequence[int]) -> bool:
 
 
 def _exact(table: Relation) -> bool:
-    return not table.numeric and table.default[0] == table.default[1] and np.array_equal(*table.bounds)
+    lower, upper = table.bounds  # of numbers without a value they are in no order
+    return table.default[0] >= table.default[1] and bool((lower >= upper if table.numeric else lower == upper).all())
 
 
 def respond_by(responses: Iterable[RuleResponse | GroupResponse], state: State, *, exact: bool) -> None:
@@ -223,7 +224,9 @@ def _least_fixpoint(
     for response in responses.values():
         response.rule.restart()
     if any(run.grounding.atoms.tables[name].derived for name in predicates):
-        return best_candidates(run, predicates, members, watch)
+        respond_by(responses.values(), state, exact=exact)
+        numbers = Rising(exact)
+        return best_candidates(run, predicates, members, watch, numbers, lambda: respond_by(responses.values(), state, exact=False))
     respond_by(responses.values(), state, exact=exact)
     pace, rising = Pace(), Rising(exact)
     widened, since, rounds = 0, 0, 0

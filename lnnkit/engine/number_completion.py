@@ -7,7 +7,7 @@ with a queue. Where candidates improve without end, as around a cycle of negativ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -23,8 +23,11 @@ from lnnkit.trail.events import Kind
 _FIRST = 128  # rounds before cycles are looked for, then after twice as many
 
 
-def best_candidates(run: Run, names: frozenset[str], members: Sequence[int], watch: Watch | None) -> Status:
-    """Rounds to the least fixpoint of a stratum's numbers, which have been restarted."""
+def best_candidates(
+    run: Run, names: frozenset[str], members: Sequence[int], watch: Watch | None, rising: Rising, part: Callable[[], None]
+) -> Status:
+    """Rounds to the least fixpoint of a stratum's numbers, which have been restarted. ``part`` lets rules respond with
+    both ends, once these are no more ``exact``."""
     tables = [run.grounding.atoms.tables[name] for name in sorted(names)]
     for table in tables:
         table.drifts = False
@@ -37,9 +40,11 @@ def best_candidates(run: Run, names: frozenset[str], members: Sequence[int], wat
             due *= 2
             for table, rows in _on_cycles(run, tables).items():
                 _give_up(run, table, rows, moves.delta)
+                rising.exact = False
+                part()
         return None if goes_on(watch, run, "completion", rounds) else Status.INTERRUPTED
 
-    status = to_fixpoint(run, members, Delta(), Pace(), after, rising=Rising(exact=False))
+    status = to_fixpoint(run, members, Delta(), Pace(), after, rising=rising)
     for table in tables:
         _finish(run, table)
     return status

@@ -58,7 +58,7 @@ def neuron_downward(
 def _intervals(operands: Sequence[Bounds]) -> list[Interval]:
     """Convert numbers to intervals; if every row is a point, both ends are one array, which marks them as points."""
     return [
-        point(lower) if len(lower) and arrays.equal(lower, upper) else Interval(lower, upper)
+        point(lower) if len(lower) and (lower is upper or arrays.equal(lower, upper)) else Interval(lower, upper)
         for lower, upper in operands
     ]
 
@@ -76,10 +76,13 @@ def _inverse(neuron: Neuron, node: Bounds, operands: Sequence[Bounds], wanted: S
     return logic.down(kind, target, operands, neuron.weights, neuron.bias, wanted)
 
 
-def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[Grouping | None]) -> list[Bounds]:
-    """The bounds of each neuron, from those of its operands; ``read`` returns those of leaves and constants."""
+def upward(
+    formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[Grouping | None], stop: int | None = None
+) -> list[Bounds]:
+    """The bounds of each neuron before ``stop``, from those of its operands; ``read`` returns those of leaves and
+    constants."""
     values: list[Bounds] = []
-    for index, neuron in enumerate(formula.neurons):
+    for index, neuron in enumerate(formula.neurons[:stop]):
         operands = [values[operand] for operand in neuron.operands]
         if neuron.quantifies and neuron.inner < 0:  # over one row
             values.append(operands[0])
@@ -162,23 +165,26 @@ def downward(
     return Downward(boxes, matching(descent.emptied(), root.lower))
 
 
-def candidates(formula: Formula, values: Sequence[Bounds]) -> Bounds:
+_NOTHING = Bounds(np.empty(0), np.empty(0))
+
+
+def candidates(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[Grouping | None]) -> Bounds:
     """For a statement that derives a number: what each instance gives the two ends of its candidate, infinite where
     there may be none. A candidate counts if its condition is above 0 and it has a value, for the better end surely."""
-    comparison, condition = formula.derives, values[formula.neurons[formula.top].operands[0]]
-    assert comparison is not None and isinstance(comparison.arithmetic, Comparison)
+    above, place = formula.neurons[formula.top].operands
+    comparison = formula.neurons[place]
     head, *leaves = comparison.operands
-    inputs = [Interval(*map(as_numpy, values[leaf])) for leaf in leaves]
+    values = upward(formula, lambda index: _NOTHING if index == head else read(index), groupings, place)
+    condition = values[above]
+    assert isinstance(comparison.arithmetic, Comparison)
     nothing = np.zeros(len(condition.lower))
-    term, inputs = comparison.arithmetic.right, [point(nothing), *inputs]
-    copies = with_value(point(nothing + 1.0), term, inputs)
-    doubt = doubtful(formula, comparison, values)
-    sure = (as_numpy(condition.lower) > 0) & (copies.lower > 0) & (True if doubt is None else ~as_numpy(doubt))
+    inputs = [point(nothing), *_intervals([Bounds(*map(as_numpy, values[leaf])) for leaf in leaves])]
+    copies, ends = with_value(point(nothing + 1.0), term := comparison.arithmetic.right, inputs), term.hull(inputs)[0]
+    doubt, least = doubtful(formula, comparison, values), formula.neurons[head].derived == "min"
     possible = (as_numpy(condition.upper) > 0) & (copies.upper > 0)
-    ends, least = term.hull(inputs)[0], formula.neurons[head].derived == "min"
-    counts = (possible, sure) if least else (sure, possible)
-    worst = math.inf if least else -math.inf
-    return Bounds(*(np.where(counted, end, worst) for counted, end in zip(counts, ends, strict=True)))
+    sure = (as_numpy(condition.lower) > 0) & (copies.lower > 0) & (True if doubt is None else ~as_numpy(doubt))
+    counts, worst = (possible, sure) if least else (sure, possible), math.inf if least else -math.inf
+    return Bounds(*(end if c.all() else np.where(c, end, worst) for c, end in zip(counts, ends, strict=True)))
 
 
 def doubtful(formula: Formula, neuron: Neuron, values: Sequence[Bounds]) -> Array | None:

@@ -121,6 +121,8 @@ def leaf_bound(
     """One end of what instances propose for one leaf (AUXILIARY: for their own shared neuron), one entry for each row
     of its block. If the leaf is a head that they complete, it is what they require of it at that end of their
     antecedent."""
+    if completes and formula.derives is not None:
+        return candidates(formula, entering(read, formula), groupings)[side]
     if completes:
         return _asked_of_heads(formula, upward(formula, entering(read, formula), groupings), side)[leaf]
     met = ascend(formula, once(read), groupings)
@@ -179,13 +181,14 @@ def _stated(formula: Formula) -> tuple[float, float]:
 def completing(shape: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:
     """The bounds that defining statements require of their heads, from the two ends of their antecedents."""
     formula = shape.formula
-    values = upward(formula, entering(read, formula), groupings)
     proposed: dict[Target, tuple[Array, Array]] = {}
     if formula.derives is not None:
         (head,) = formula.heads
-        ends, worst = candidates(formula, values), math.inf if formula.neurons[head].derived == "min" else -math.inf
+        ends = candidates(formula, entering(read, formula), groupings)
+        worst = math.inf if formula.neurons[head].derived == "min" else -math.inf
         proposed = {(head, side): (end != worst, end) for side, end in enumerate(ends)}
-        return Response(np.zeros(len(values[formula.top].lower), bool), _antecedent(formula, values), proposed)
+        return Response(np.zeros(len(ends.lower), bool), ends, proposed)
+    values = upward(formula, entering(read, formula), groupings)
     maybe = any(block.unnamed for block in formula.blocks)  # there need not be any unnamed individual
     for side in (1,) if maybe else (0, 1):
         for head, value in _asked_of_heads(formula, values, side).items():
@@ -200,9 +203,7 @@ def _antecedent(formula: Formula, values: Sequence[Bounds]) -> Bounds:
 
 def _asked_of_heads(formula: Formula, values: Sequence[Bounds], side: int) -> dict[int, Array]:
     """What defining statements require of each head at one end of their antecedent. A requirement that cannot be met
-    makes the head false at the lower end, true at the upper one. Of a number it is that end of their candidates."""
-    if formula.derives is not None:
-        return dict.fromkeys(formula.heads, candidates(formula, values)[int(side)])
+    makes the head false at the lower end, true at the upper one."""
     return least_heads(formula, _antecedent(formula, values)[side], values, float(side))
 
 
