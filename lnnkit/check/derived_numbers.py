@@ -18,7 +18,7 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 
-_NOT_MONOTONE = ("abs", "sin", "cos")
+_NOT_MONOTONE = ("abs", "sin", "cos", "sqrt", "log")  # the last two may have no value, which others have
 
 
 class Derivation(NamedTuple):

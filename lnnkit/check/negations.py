@@ -38,7 +38,7 @@ _ITSELF = {
     _NEGATED: "its own negation",
     _AGGREGATED: "an aggregate of itself",
     _COMPARED: "a comparison of itself",
-    _FALLING: "what may fall with it, or is the other of `min` and `max`",
+    _FALLING: "what may fall with it or have no value, or is the other of `min` and `max`",
 }
 
 
