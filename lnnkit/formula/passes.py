@@ -170,7 +170,8 @@ _NOTHING = Bounds(np.empty(0), np.empty(0))
 
 def candidates(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[Grouping | None]) -> Bounds:
     """For a statement that derives a number: what each instance gives the two ends of its candidate, infinite where
-    there may be none. A candidate counts if its condition is above 0 and it has a value, for the better end surely."""
+    there may be none. A candidate counts if its condition is above 0 and it has a value, for the better end surely. No
+    gradient passes through it."""
     above, place = formula.neurons[formula.top].operands
     comparison = formula.neurons[place]
     head, *leaves = comparison.operands
@@ -184,7 +185,8 @@ def candidates(formula: Formula, read: Callable[[int], Bounds], groupings: Seque
     possible = (as_numpy(condition.upper) > 0) & (copies.upper > 0)
     sure = (as_numpy(condition.lower) > 0) & (copies.lower > 0) & (True if doubt is None else ~as_numpy(doubt))
     counts, worst = (possible, sure) if least else (sure, possible), math.inf if least else -math.inf
-    return Bounds(*(end if c.all() else np.where(c, end, worst) for c, end in zip(counts, ends, strict=True)))
+    made = (end if c.all() else np.where(c, end, worst) for c, end in zip(counts, ends, strict=True))
+    return Bounds(*(matching(end, condition.lower) for end in made))
 
 
 def doubtful(formula: Formula, neuron: Neuron, values: Sequence[Bounds]) -> Array | None:

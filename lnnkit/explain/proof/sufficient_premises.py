@@ -155,7 +155,8 @@ class CompletionProof:
 
         def hold(ways: Sequence[EndReads]) -> list[bool]:
             """Whether each of several sets of readings limits the head."""
-            value, slack = self._source.value, self._sources.eps * max(1.0, abs(self._source.value))
+            value = self._source.value
+            slack = 0.0 if np.isinf(value) else self._sources.eps * max(1.0, abs(value))
             least = view.least(view.values(ways), head)
             upward = self._grounding.atoms.tables[self._source.table].completed_side
             return (least <= value + slack if upward else least >= value - slack).tolist()

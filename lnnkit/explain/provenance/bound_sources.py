@@ -242,6 +242,11 @@ class BoundSources:
             event = self.history.previous(event)
         event = self.history.restored(event)
         table, arguments = self.wording.about(row)
+        relation, _ = self.wording.numbers.behind(row)
+        if relation.derived and side != relation.completed_side and (event is None or event.kind is Kind.RESTARTED):
+            other, event = self.history.at(row, relation.completed_side, tick), None
+            if other is not None and other.kind is not Kind.RESTARTED:
+                return Reading(relation.unknown[side], None)  # a number that may have no value
         if event is not None:
             value, source = event.value, self._source(event)
         elif self._given[row]:
@@ -258,12 +263,11 @@ class BoundSources:
         if unnamed and atoms.unnamed[side] != atoms.default[side]:
             return self._read(atoms.unnamed[side], side, Unlisted(table, tuple(arguments), side, unnamed=True), table)
         value, derived = atoms.default[side], table in self.run.plan.lifted.closed_derived
-        if atoms.derived and side != atoms.completed_side:  # it has no value: the other end says so
-            return Reading(atoms.unknown[side], None)
-        if side == atoms.completed_side and derived and not (arguments and self.run.grounding.domain.lacks(atoms.sorts, arguments)):
+        said = atoms.default[atoms.completed_side]  # a derived number has no value at either end then
+        if (side == atoms.completed_side or atoms.derived) and derived and not (arguments and self.run.grounding.domain.lacks(atoms.sorts, arguments)):
             for number, completion in reversed([*enumerate(self.history.completions)]):
                 if table in completion.predicates and completion.stop <= tick:
-                    return self._read(value, side, Completed(table, tuple(arguments), number, value), table)
+                    return self._read(value, side, Completed(table, tuple(arguments), number, said), table)
         return self._read(value, side, Unlisted(table, tuple(arguments), side), table)
 
     def exceptions(self, source: Completed) -> list[np.ndarray]:
