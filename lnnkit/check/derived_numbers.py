@@ -160,19 +160,19 @@ def _unlisted(derived: Derivation, symbols: Symbols) -> Iterator[Diagnostic]:
         if isinstance(node, ast.Atom) and (node.name, node.arguments) == (head.name, head.arguments):
             message = f"`{format_expression(head)}` is a candidate for itself"
             yield error("closed-number", node.span, message, "leave it out: what is less, or greater, remains so")
-    stated = {stated.name: stated.open for stated in symbols.statements(ast.SortStatement)}
-    listing = [*atoms(derived.term), *asserted(derived.condition)]
+    opens = {sort.name for sort in symbols.statements(ast.SortStatement) if sort.open}
+    implications = (f.matrix for f in symbols.formulas if isinstance(f.matrix, ast.Implies))
     heads = {other.head.name for other in derivations(symbols)}
-    heads |= {atom.name for f in symbols.formulas if isinstance(f.matrix, ast.Implies) for atom in asserted(f.matrix.consequent)}
+    heads |= {atom.name for root in implications for atom in asserted(root.consequent)}
     listed: set[str] = set()
-    for atom in listing:
+    for atom in (*atoms(derived.term), *asserted(derived.condition)):
         declared = symbols.declared.get(atom.name)
-        for argument, sort in zip(atom.arguments, declared.sorts if declared is not None else (), strict=False):
-            unnamed = stated.get(sort, False) and atom.name in heads
-            if declared is not None and declared.closed and not unnamed and isinstance(argument, ast.Variable):
-                listed.add(argument.name)
+        if declared is not None and declared.closed:
+            open_ = opens if atom.name in heads else frozenset[str]()  # rules may conclude it of unnamed individuals
+            pairs = zip(atom.arguments, declared.sorts, strict=False)
+            listed |= {a.name for a, sort in pairs if isinstance(a, ast.Variable) and sort not in open_}
     for variable in (*(a for a in head.arguments if isinstance(a, ast.Variable)), *aggregate.variables):
         if variable.name not in listed:
             message = f"nothing lists `{variable.name}` of the candidates for `{format_expression(head)}`"
-            hint = f"say where they are: `where E(..., {variable.name})`, with a closed predicate or number that facts give"
+            hint = f"name a closed predicate or number that facts give: `where E(..., {variable.name})`"
             yield error("closed-number", variable.span, message, hint)

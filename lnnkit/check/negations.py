@@ -134,7 +134,8 @@ def _cycle(path: list[str], edges: Edges) -> Diagnostic:
     steps += [edges[path[i], path[i - 1]] for i in range(len(path) - 1, 0, -1)]
     chain = path[0] + "".join(f" -> {mark}{atom.name}" for atom, mark in steps)
     elsewhere = ", ".join(f"{atom.name} on line {atom.span.line}" for atom, _ in steps[1:])
-    message = f"closed `{path[0]}` depends on {_ITSELF[steps[0][1]]}: {chain}" + (f" ({elsewhere})" if elsewhere else "")
+    itself = _ITSELF[steps[0][1]]
+    message = f"closed `{path[0]}` depends on {itself}: {chain}" + (f" ({elsewhere})" if elsewhere else "")
     hint = "break the cycle, or leave one of these predicates open (without `closed`)"
     if steps[0][1] == _FALLING:
         hint = "add to it, multiply it with what is never negative, as `abs(...)`, or take `min`, `max` or `exp` of it"

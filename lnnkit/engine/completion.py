@@ -74,7 +74,7 @@ def open_up(run: Run, predicates: Iterable[str]) -> None:
     plan, state, tables = run.plan, run.state, run.grounding.atoms.tables
     lifted, names = plan.lifted, frozenset(predicates)
     for table, rows in completed(run, names).items():
-        table.begin(rows)
+        state.begin(table, rows)
         state.put(table, table.completed_side, rows, table.unknown[table.completed_side], Kind.OPENED)
     defaults = {name: tables[name].unknown if name in names else table.default for name, table in tables.items()}
     shared = [node for node, data in lifted.graph.nodes.items() if data["shared"]]
@@ -198,13 +198,11 @@ def complete(run: Run, *, first: bool, watch: Watch | None = None, pace: Pace | 
 def _restart(completing: Mapping[Relation, Array], run: Run) -> int:
     """Set the atoms to be completed to false, numbers to what facts give; returns the tick."""
     for table, rows in completing.items():
-        if table.derived:
-            given = rows[table.flags("given").take(rows)]
-            stated = run.stated.setdefault(table, (given, table.read(given)))
+        given = rows[table.flags("given").take(rows)]  # of a number alone
+        given, bounds = run.stated.setdefault(table, (given, table.read(given)))
         for side in (0, 1):
             run.state.put(table, side, rows, table.default[side], Kind.RESTARTED)
-            if table.derived:
-                run.state.put(table, side, stated[0], stated[1][side], Kind.STATED)
+            run.state.put(table, side, given, bounds[side], Kind.STATED)
         run.encoded.refresh(table, rows)
     return run.state.trail.tick
 
@@ -223,12 +221,11 @@ def _least_fixpoint(
     state, responses = run.state, run.responding(members)
     for response in responses.values():
         response.rule.restart()
+    rules, rising = responses.values(), Rising(exact)
+    respond_by(rules, state, exact=exact)
     if any(run.grounding.atoms.tables[name].derived for name in predicates):
-        respond_by(responses.values(), state, exact=exact)
-        numbers = Rising(exact)
-        return best_candidates(run, predicates, members, watch, numbers, lambda: respond_by(responses.values(), state, exact=False))
-    respond_by(responses.values(), state, exact=exact)
-    pace, rising = Pace(), Rising(exact)
+        return best_candidates(run, predicates, members, watch, rising, lambda: respond_by(rules, state, exact=False))
+    pace = Pace()
     widened, since, rounds = 0, 0, 0
 
     def after(moves: Moves) -> Status | None:
@@ -237,7 +234,7 @@ def _least_fixpoint(
         since += 1
         if rising.exact and pace.creeps:
             rising.exact = False
-            respond_by(responses.values(), state, exact=False)
+            respond_by(rules, state, exact=False)
             moves.raised = moves.lowered
         if since >= _SETTLING if widened else pace.creeps:
             run.progress.creeping |= on_cycles(run, pace.slow)

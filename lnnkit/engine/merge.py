@@ -103,7 +103,8 @@ class Merge:
     ) -> Array:
         """Merge the proposals for one side of a relation. Returns the rows that have moved, each once. Of equal
         proposals for a row the first wins: they come in a canonical order. In a completion upper ends are ``rising``:
-        the greatest wins, for both ends of a derived number the best candidate. Proposals for ``both`` ends set the other one too."""
+        the greatest wins, for both ends of a derived number the best candidate. Proposals for ``both`` ends set the
+        other one too."""
         if not proposals:
             return no_rows()
         sides = (0, 1) if both else (side,)

@@ -24,10 +24,15 @@ _FIRST = 128  # rounds before cycles are looked for, then after twice as many
 
 
 def best_candidates(
-    run: Run, names: frozenset[str], members: Sequence[int], watch: Watch | None, rising: Rising, part: Callable[[], None]
+    run: Run,
+    names: frozenset[str],
+    members: Sequence[int],
+    watch: Watch | None,
+    rising: Rising,
+    part: Callable[[], None],
 ) -> Status:
     """Rounds to the least fixpoint of a stratum's numbers, which have been restarted. ``part`` lets rules respond with
-    both ends, once these are no more ``exact``."""
+    both ends, once these are no more exact."""
     tables = [run.grounding.atoms.tables[name] for name in sorted(names)]
     for table in tables:
         table.drifts = False

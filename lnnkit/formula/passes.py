@@ -197,7 +197,11 @@ def doubtful(formula: Formula, neuron: Neuron, values: Sequence[Bounds]) -> Arra
         return None
     least = [formula.neurons[leaf].derived == "min" for leaf in derived]
     return reduce(
-        or_, (values[d].upper == math.inf if m else values[d].lower == -math.inf for d, m in zip(derived, least, strict=True))
+        or_,
+        (
+            values[d].upper == math.inf if m else values[d].lower == -math.inf
+            for d, m in zip(derived, least, strict=True)
+        ),
     )
 
 

@@ -148,8 +148,9 @@ class Reference(NamedTuple):
 class Root:
     """A statement or query over the graph. ``variables`` are the names of its free variables, ``sorts`` their sorts.
 
-    ``defines`` has the closed predicates whose atoms the statement's consequent defines, or the closed number; ``learned`` the parameters of
-    its lower and its upper truth. A query for a number refers to a term; its ``lower`` and ``upper`` are infinite.
+    ``defines`` has the closed predicates whose atoms the statement's consequent defines, or the closed number;
+    ``learned`` the parameters of its lower and its upper truth. A query for a number refers to a term; its ``lower``
+    and ``upper`` are infinite.
     """
 
     reference: Reference

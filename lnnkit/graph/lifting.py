@@ -10,7 +10,16 @@ from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, Q
 from lnnkit.check.symbols import negated_ends
 from lnnkit.check.walk import asserted, children, conjuncts
 from lnnkit.garbage import collection_paused
-from lnnkit.graph.describe import Description, Formula, Parameters, defined_predicates, derived_by, describe, starts, stripped
+from lnnkit.graph.describe import (
+    Description,
+    Formula,
+    Parameters,
+    defined_predicates,
+    derived_by,
+    describe,
+    starts,
+    stripped,
+)
 from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, NeuronGraph, Reference, Root
 from lnnkit.graph.match import arguments_within, below_negations, instances

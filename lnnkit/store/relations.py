@@ -117,12 +117,6 @@ class Relation:
         """The end that holds since nothing else is derived: the upper one, but of a least candidate the lower one."""
         return int(self.derived != "min")
 
-    def begin(self, rows: Array) -> None:
-        """Let derived numbers without a value be completed: they start from the worst."""
-        none = rows[self.take(0, rows) > self.take(1, rows)] if self.derived else rows[:0]
-        for side in (0, 1) if len(none) else ():
-            self.writable(side)[none] = self.worst
-
     @property
     def worst(self) -> float:
         """What is worse than every candidate for a derived number."""

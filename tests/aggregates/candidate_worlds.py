@@ -51,8 +51,14 @@ class Drawn:
             for head in self.heads
             for _ in range(rng.choice([1, 1, 2]))
         ]
-        lines = ["predicate E(n, n) closed", "number w(n, n) closed", *(f"number {head}(n) closed" for head in self.heads)]
-        lines += [f"fact {what}({', '.join(about)}) in [{low}, {high}]" for (what, about), (low, high) in self.bounds.items()]
+        lines = [
+            "predicate E(n, n) closed",
+            "number w(n, n) closed",
+            *(f"number {head}(n) closed" for head in self.heads),
+        ]
+        lines += [
+            f"fact {what}({', '.join(about)}) in [{low}, {high}]" for (what, about), (low, high) in self.bounds.items()
+        ]
         lines += [f"fact Named({name})" for name in self.names]
         for head, read, term, where in self.rules:
             body = f"{self.kind} X: {term.format(d=f'{read}(X)')}{' where E(X, Y)' if where else ''}"
@@ -96,6 +102,8 @@ class Drawn:
                     value = TERMS[term][0](before[read, x], weight)
                     if value is not None:
                         found[head, y] = better(found.get((head, y), value), value)
-            if all(key in before and abs(before[key] - value) <= 1e-13 * max(1, abs(value)) for key, value in found.items()):
+            if all(
+                key in before and abs(before[key] - value) <= 1e-13 * max(1, abs(value)) for key, value in found.items()
+            ):
                 return found
         return None

@@ -66,7 +66,13 @@ def checked(seed):
             ends += 1
             exact = best[key], worst.get(key, math.inf if drawn.kind == "min" else -math.inf)
             for end, value in zip((low, high) if drawn.kind == "min" else (high, low), exact, strict=True):
-                assert end == value or abs(end - value) <= 1e-9 * max(1, abs(value)), (seed, drawn.text, key, answers, exact)
+                assert end == value or abs(end - value) <= 1e-9 * max(1, abs(value)), (
+                    seed,
+                    drawn.text,
+                    key,
+                    answers,
+                    exact,
+                )
     return worlds, ends
 
 

@@ -157,7 +157,7 @@ class Proposing:
                 awake &= ~instances.table(AUXILIARY).held(shared) | (shared == DEFAULT)
             takes = awake if takes is None else takes & awake
         if completed and table.derived:
-            table.begin(rows)
+            now.state.begin(table, rows)
             free = table.improved(side, rows, value)
             takes = free if takes is None else takes & free
         elif completed and not fresh:

@@ -102,7 +102,7 @@ class ProofWorld:
     def numbers(self) -> Mapping[str, str]:
         """The closed numbers that rules derive, each with `min` or `max`."""
         rules = (rule.formula for rule in self.program.assertions if rule.kind == "rule")
-        derived = (derivation(cast("ast.Expression", strip_foralls(rule)), self.program.predicates) for rule in rules)
+        derived = (derivation(strip_foralls(cast("ast.Expression", rule)), self.program.predicates) for rule in rules)
         return {one.head.name: one.aggregate.name for one in derived if one is not None}
 
     def unnamed(self, sort: str, place: str) -> list[str]:
@@ -235,7 +235,9 @@ class Tree:
         read = [operands[index] for _, index in arithmetic.right.numbers]
         ends, defined = arithmetic.right.hull([Interval(*values[operand]) for operand in operands])
         boxes = [(values[operand].lower.item(), values[operand].upper.item()) for operand in read]
-        certain = all(values[operands[place]].lower == values[operands[place]].upper for place in arithmetic.right.deciding)
+        certain = all(
+            values[operands[place]].lower == values[operands[place]].upper for place in arithmetic.right.deciding
+        )
         some = bool(defined.all()) and NO_VALUE not in boxes
         possible = some and values[above].upper.item() > 0
         sure = some and certain and (-math.inf, math.inf) not in boxes and values[above].lower.item() > 0
