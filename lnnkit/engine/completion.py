@@ -132,7 +132,8 @@ def respond_by(responses: Iterable[RuleResponse | GroupResponse], state: State, 
 def _completing(shape: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:
     response = completing(shape, read, groupings)
     for (head, side), (_, upper) in response.proposed.items():
-        if side == 1 and _differ(response.proposed[head, 0][1], upper):
+        lower = response.proposed[head, 0][1]
+        if side == 1 and lower is not upper and _differ(lower, upper):
             raise Inexact
     raised = {target: proposed for target, proposed in response.proposed.items() if target[1] == 1}
     return response._replace(proposed=raised)
@@ -203,6 +204,7 @@ def _restart(completing: Mapping[Relation, Array], run: Run) -> int:
         for side in (0, 1):
             run.state.put(table, side, rows, table.default[side], Kind.RESTARTED)
             run.state.put(table, side, given, bounds[side], Kind.STATED)
+        run.state.begin(table, rows)
         run.encoded.refresh(table, rows)
     return run.state.trail.tick
 

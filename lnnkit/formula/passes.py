@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit import arrays
-from lnnkit.arrays import Array, as_numpy, matching, replaced, set_at, take, where_set
+from lnnkit.arrays import Array, any_set, as_numpy, matching, replaced, set_at, take, where_set
 from lnnkit.formula.quantified_rows import Descent, Grouping
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, informative
@@ -175,18 +175,22 @@ def candidates(formula: Formula, read: Callable[[int], Bounds], groupings: Seque
     above, place = formula.neurons[formula.top].operands
     comparison = formula.neurons[place]
     head, *leaves = comparison.operands
-    values = upward(formula, lambda index: _NOTHING if index == head else read(index), groupings, place)
-    condition = values[above]
+    certain = formula.neurons[above].kind == "true"  # then it is not read
+    unread = {head, above} if certain else {head}
+    values = upward(formula, lambda index: _NOTHING if index in unread else read(index), groupings, place)
+    length = len(values[leaves[0] if leaves else above].lower)
+    like, every = values[leaves[0] if leaves else above].lower, point(np.ones(length))
+    inputs = [point(np.zeros(length)), *_intervals([Bounds(*map(as_numpy, values[leaf])) for leaf in leaves])]
     assert isinstance(comparison.arithmetic, Comparison)
-    nothing = np.zeros(len(condition.lower))
-    inputs = [point(nothing), *_intervals([Bounds(*map(as_numpy, values[leaf])) for leaf in leaves])]
-    copies, ends = with_value(point(nothing + 1.0), term := comparison.arithmetic.right, inputs), term.hull(inputs)[0]
-    doubt, least = doubtful(formula, comparison, values), formula.neurons[head].derived == "min"
-    possible = (as_numpy(condition.upper) > 0) & (copies.upper > 0)
-    sure = (as_numpy(condition.lower) > 0) & (copies.lower > 0) & (True if doubt is None else ~as_numpy(doubt))
+    term = comparison.arithmetic.right
+    copies, ends, doubt = with_value(every, term, inputs), term.hull(inputs)[0], doubtful(formula, comparison, values)
+    if copies is every and certain and (doubt is None or not any_set(doubt)):
+        return Bounds(*(matching(end, like) for end in ends))
+    least, truth = formula.neurons[head].derived == "min", every if certain else Interval(*map(as_numpy, values[above]))
+    possible, sure = (truth.upper > 0) & (copies.upper > 0), (truth.lower > 0) & (copies.lower > 0)
+    sure = sure if doubt is None else sure & ~as_numpy(doubt)
     counts, worst = (possible, sure) if least else (sure, possible), math.inf if least else -math.inf
-    made = (end if c.all() else np.where(c, end, worst) for c, end in zip(counts, ends, strict=True))
-    return Bounds(*(matching(end, condition.lower) for end in made))
+    return Bounds(*(matching(np.where(c, end, worst), like) for c, end in zip(counts, ends, strict=True)))
 
 
 def doubtful(formula: Formula, neuron: Neuron, values: Sequence[Bounds]) -> Array | None:

@@ -149,6 +149,8 @@ class Proposing:
             if len(absent):
                 known = len(table)
                 rows = instances.materialise(leaf, at, absent)
+                if completed:
+                    now.state.begin(table, rows.take(absent))
                 fresh = len(table) - known == len(rows)
         if now.state.crossed:
             awake = ~table.held(rows)
@@ -157,7 +159,6 @@ class Proposing:
                 awake &= ~instances.table(AUXILIARY).held(shared) | (shared == DEFAULT)
             takes = awake if takes is None else takes & awake
         if completed and table.derived:
-            now.state.begin(table, rows)
             free = table.improved(side, rows, value)
             takes = free if takes is None else takes & free
         elif completed and not fresh:

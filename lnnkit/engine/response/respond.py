@@ -186,7 +186,9 @@ def completing(shape: RuleShape, read: Read, groupings: Sequence[Grouping | None
         (head,) = formula.heads
         ends = candidates(formula, entering(read, formula), groupings)
         worst = math.inf if formula.neurons[head].derived == "min" else -math.inf
-        proposed = {(head, side): (end != worst, end) for side, end in enumerate(ends)}
+        news = ends.upper != worst
+        proposed = {(head, 0): (news if ends.lower is ends.upper else ends.lower != worst, ends.lower)}
+        proposed[head, 1] = news, ends.upper
         return Response(np.zeros(len(ends.lower), bool), ends, proposed)
     values = upward(formula, entering(read, formula), groupings)
     maybe = any(block.unnamed for block in formula.blocks)  # there need not be any unnamed individual
