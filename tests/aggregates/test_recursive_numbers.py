@@ -47,7 +47,7 @@ def checked(seed):
             assert lost, (seed, drawn.text)
             continue
         worlds += 1
-        found = {name: value for (one, name), value in solved.items() if one == head}
+        found = {name: round(value, 9) for (one, name), value in solved.items() if one == head}  # limits are near
         for query, made in asked.items():
             value = made(found)
             if value is not None and (query[:5] != "count" or len(found) == len(drawn.names)):
@@ -76,13 +76,16 @@ def checked(seed):
     return worlds, ends
 
 
-@pytest.mark.parametrize("first", range(0, 200, SEEDS))
+SLOW = [pytest.param(first, marks=pytest.mark.slow) for first in range(SEEDS, 3000, SEEDS)]
+
+
+@pytest.mark.parametrize("first", [0, *SLOW])
 def test_no_world_is_excluded(first):
     for seed in range(first, first + SEEDS):
         checked(seed)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))
 def test_proofs_are_verified(seed):
     drawn = Drawn(random.Random(seed))
     kb = lnnkit.loads(drawn.text)
