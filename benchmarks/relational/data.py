@@ -87,6 +87,15 @@ def claims(n: int) -> Columns:
     return {"person": rng.integers(0, max(n // 5, 1), n), "day": rng.integers(0, 365, n).astype(np.float64)}
 
 
+def weighted_edges(n: int) -> Columns:
+    """``n`` weighted edges, some of them twice, between five times fewer nodes."""
+    rng = np.random.default_rng(0)
+    nodes = max(n // 5, 2)
+    key = np.unique(rng.integers(0, nodes * nodes, n))
+    weight = rng.integers(1, 1000, len(key)).astype(np.float64)
+    return {"source": key // nodes, "target": key % nodes, "weight": weight, "nodes": np.array(nodes)}
+
+
 def friendships(n: int, folder: Path) -> Columns:
     """``friends.csv`` of ``n`` rows among ``n / 5`` people."""
     pairs = np.random.default_rng(0).integers(0, max(n // PEOPLE, 1), (n, 2))

@@ -116,6 +116,7 @@ TARGETS = (
     _whole("eligible", 1_000_000, "numpy", 45),
     _whole("watch", 1_000_000, "duckdb", 4),
     _whole("windows", 100_000, "duckdb", 6),
+    _against("paths", 100_000, "numpy", 5),
     _against("generation", 10_000, "duckdb", 1),
     _linear("ontology", 210, 1, 1),
     _linear("ontology", 210, 21, 1.2),

@@ -172,6 +172,16 @@ _ALL = (
         warm=100,
     ),
     Workload(
+        "paths",
+        "W7",
+        "shortest paths from one node of a random graph, with five edges a node",
+        "edges",
+        _in_memory(data.weighted_edges),
+        sizes=(10_000, 100_000),
+        quick=(10_000,),
+        warm=100,
+    ),
+    Workload(
         "generation",
         "W4",
         "same generation on a random tree",

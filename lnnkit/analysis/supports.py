@@ -34,7 +34,7 @@ from lnnkit.formula.passes import least_heads
 from lnnkit.formula.quantified_rows import of_their_sorts, too_many_unnamed
 from lnnkit.formula.unfolding import AUXILIARY, Formula, shape_key
 from lnnkit.logic.bounds import tolerance
-from lnnkit.numeric import Comparison, Interval
+from lnnkit.numeric import NO_VALUE, Comparison, Interval
 from lnnkit.time_limit import check_time
 
 _EPS = tolerance(DOUBLE)
@@ -256,10 +256,16 @@ class Analysis:
 
     def completions(self) -> Family:
         """For a defining statement: the sets of leaves that must have left their closed defaults (and of equalities
-        that must hold) before its antecedent's upper end can make a head possible."""
+        that must hold) before its antecedent's upper end can make a head possible, or a candidate for a number."""
         antecedent = self.formula.neurons[self.formula.top].operands[0]
         upward = self.unequal
         loose, moves = upward.loosened
+        comparison = self.formula.derives
+        if comparison is not None:  # a candidate needs a value of each of its numbers
+            numbers = [leaf for leaf in comparison.operands if self.defaults[leaf] == NO_VALUE]
+            valued = frozenset(Element(leaf, "lower") for leaf in numbers)
+            where = ALWAYS if upward.bases[antecedent][1] > _EPS else moves[antecedent][1]
+            return product([where, (valued,)])
         if self._possible(upward.bases[antecedent][1]):
             return ALWAYS
         return moves[antecedent][1] if self._possible(loose[antecedent][1]) else NEVER

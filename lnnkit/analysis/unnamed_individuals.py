@@ -15,11 +15,11 @@ from lnnkit.graph.lifted import COMPARISON, LiftedGraph, Root
 def false_of_unnamed(lifted: LiftedGraph, analyses: Analyses) -> set[str]:
     """Note the closed predicates that rules may make true of unnamed individuals; returns the others, which are false
     of these as closed predicates are that only facts list."""
-    nodes, false = lifted.graph.nodes, set(lifted.closed_derived)
+    nodes, false = lifted.graph.nodes, {*lifted.closed_derived} - lifted.derived_numbers
     for name in false:
         del analyses.unnamed[name]
     analyses.defaults.update((node, (0.0, 1.0)) for node, data in nodes.items() if data["kind"] == COMPARISON)
-    formulas = [_defining(lifted, root) for root in lifted.statements if root.defines and analyses.open_sorts]
+    formulas = [_defining(lifted, root) for root in lifted.statements if root.defines & false and analyses.open_sorts]
     wide = analyses.open_sorts | {ENTITY}  # whether it has the unnamed of other sorts is not said
     while more := {
         formula.neurons[head].source
@@ -45,7 +45,8 @@ def of_strata(lifted: LiftedGraph, analyses: Analyses) -> list[list[Formula]]:
             formula = _defining(lifted, root)
             heads = frozenset(leaf for leaf in formula.heads if formula.neurons[leaf].source in strata[place])
             formulas[place].append(replace(formula, heads=heads))
-            opens = [v for v in formula.blocks[0].variables if formula.sorts[v] in analyses.open_sorts]
+            named = formula.derives is not None  # what is closed lists the candidates for a number
+            opens = [v for v in formula.blocks[0].variables if formula.sorts[v] in analyses.open_sorts and not named]
             for head in sorted(heads):
                 others = [v for v in opens if v not in formula.neurons[head].arguments]
                 reached = [v for v in others if head in analyses.of(formula).reached(v)]
@@ -55,7 +56,8 @@ def of_strata(lifted: LiftedGraph, analyses: Analyses) -> list[list[Formula]]:
 
 
 def _defining(lifted: LiftedGraph, root: Root, unnamed: Sequence[int] = ()) -> Formula:
-    formula = unfold(lifted, root, through_shared=True, through_comparisons=False, unnamed=unnamed)
+    through = not root.defines.isdisjoint(lifted.derived_numbers)
+    formula = unfold(lifted, root, through_shared=True, through_comparisons=through, unnamed=unnamed)
     return replace(formula, key=root.origin.span.text)
 
 

@@ -11,7 +11,8 @@ Strata: the order in which closed derived predicates are completed, and cycles t
 A rule or axiom whose root is an implication (after leading ``forall``s are stripped, where its upper truth is 1)
 defines the closed predicates that are direct positive conjuncts of its consequent. A defined predicate depends on every
 closed derived predicate of the antecedent, with the polarity that it has there; under ``<->`` and ``xor`` with both.
-What is aggregated counts as negated: it must be known before.
+What is aggregated or compared counts as negated: it must be known before. A closed number that a rule derives depends
+on the numbers of its candidates, which are completed together with it where these rise with them.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
+from lnnkit.check.derived_numbers import derivations, derived_numbers, falling
 from lnnkit.check.findings import error, name_span, warning
 from lnnkit.check.predicates import supplied
 from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import Formula, Symbols, ends, fact, stated_fact
-from lnnkit.check.walk import aggregated, asserted, atoms, children, conjuncts, signed, unweighted, with_signs
+from lnnkit.check.walk import aggregated, asserted, atoms, children, measured, signed, unweighted, with_signs
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression, format_predicate, format_statement
@@ -31,27 +33,17 @@ from lnnkit.syntax.printer import format_expression, format_predicate, format_st
 Edges = Mapping[tuple[str, str], tuple[ast.Atom, str]]
 """Of a predicate and one that it depends on: an atom of that, and what stands before it where it must be known."""
 
-_NEGATED, _AGGREGATED = "~", "an aggregate of "
+_NEGATED, _AGGREGATED, _COMPARED, _FALLING = "~", "an aggregate of ", "a comparison of ", "what falls with "
+_ITSELF = {
+    _NEGATED: "its own negation",
+    _AGGREGATED: "an aggregate of itself",
+    _COMPARED: "a comparison of itself",
+    _FALLING: "what may fall with it or have no value, or is the other of `min` and `max`",
+}
 
 
 def strata(symbols: Symbols) -> list[Diagnostic]:
-    return [*stratify(symbols)[1], *_not_completed(symbols), *_given_by_rules(symbols)]
-
-
-def _given_by_rules(symbols: Symbols) -> Iterator[Diagnostic]:
-    """Errors for rules that give a closed number its value: facts alone do."""
-    for formula in symbols.formulas:
-        root = formula.matrix
-        heads = conjuncts(root.consequent if isinstance(root, ast.Implies) else root) if formula.kind == "rule" else ()
-        for head in heads:
-            equal = head.operands if isinstance(head, ast.Comparison) and head.operators == ("=",) else ()
-            numbers = {side: symbols.declared.get(side.name) for side in equal if isinstance(side, ast.Atom)}
-            closed = all(declared is not None and declared.numeric and declared.closed for declared in numbers.values())
-            for side, declared in list(numbers.items())[:1] if closed else ():
-                assert declared is not None
-                message = f"`{declared.name}` is closed: it has the values that facts give, and no rule gives it one"
-                hint = f"leave `closed` out of the declaration of `{declared.name}`"
-                yield error("closed-number", side.span, message, hint)
+    return [*stratify(symbols)[1], *_not_completed(symbols), *derived_numbers(symbols)]
 
 
 def _not_completed(symbols: Symbols) -> Iterator[Diagnostic]:
@@ -85,10 +77,19 @@ def stratify(symbols: Symbols) -> tuple[tuple[frozenset[str], ...], list[Diagnos
     for formula in symbols.formulas:
         if formula.kind != "query" and (root := _implication(formula)) is not None:
             defining += [(atom.name, root.antecedent) for atom in asserted(root.consequent) if atom.name in closed]
-    derived = {name: index for index, name in enumerate(dict.fromkeys(head for head, _ in defining))}
+    numbers = [(derived.head.name, derived.aggregate) for derived in derivations(symbols)]
+    kinds = {head: aggregate.name for head, aggregate in numbers}
+    derived = {name: index for index, name in enumerate(dict.fromkeys([*(head for head, _ in defining), *kinds]))}
     edges: dict[tuple[str, str], tuple[ast.Atom, str]] = {}
     literals = [(h, atom, _NEGATED * (sign < 0)) for h, antecedent in defining for atom, sign in signed(antecedent)]
     literals += [(head, atom, _AGGREGATED) for head, antecedent in defining for atom in aggregated(antecedent)]
+    literals += [(head, atom, _COMPARED) for head, antecedent in defining for atom in measured(antecedent)]
+    for head, aggregate in numbers:
+        falls = {id(atom) for atom in falling(aggregate.operands[0])}
+        for atom in atoms(aggregate.operands[0]):
+            with_it = id(atom) not in falls and kinds.get(atom.name) == aggregate.name
+            literals.append((head, atom, "" if with_it else _FALLING))
+        literals += [(head, atom, _AGGREGATED) for atom in atoms(aggregate.operands[-1])]
     for head, atom, mark in literals:
         if atom.name in derived:
             _, before = edges.setdefault((head, atom.name), (atom, mark))
@@ -133,9 +134,11 @@ def _cycle(path: list[str], edges: Edges) -> Diagnostic:
     steps += [edges[path[i], path[i - 1]] for i in range(len(path) - 1, 0, -1)]
     chain = path[0] + "".join(f" -> {mark}{atom.name}" for atom, mark in steps)
     elsewhere = ", ".join(f"{atom.name} on line {atom.span.line}" for atom, _ in steps[1:])
-    itself = "its own negation" if steps[0][1] == _NEGATED else "an aggregate of itself"
+    itself = _ITSELF[steps[0][1]]
     message = f"closed `{path[0]}` depends on {itself}: {chain}" + (f" ({elsewhere})" if elsewhere else "")
     hint = "break the cycle, or leave one of these predicates open (without `closed`)"
+    if steps[0][1] == _FALLING:
+        hint = "add to it, multiply it with what is never negative, as `abs(...)`, or take `min`, `max` or `exp` of it"
     return error("negative-cycle", name_span(steps[0][0]), message, hint)
 
 

@@ -250,7 +250,8 @@ def _source(step: Step) -> str:
         return f"{Path(step.given.file).name}:{step.given.row}"
     if step.statement is not None:
         return f"{step.statement.kind} {step.statement.called}"
-    return {"closed": "no fact, closed", "completed": "no rule makes it truer"}.get(step.reason, "")
+    said = {"closed": "no fact, closed", "completed": "no rule makes it truer", "candidates": "no candidate is better"}
+    return said.get(step.reason, "")
 
 
 def _instance(step: Step) -> Box:
@@ -259,10 +260,10 @@ def _instance(step: Step) -> Box:
     if step.statement is not None:
         span, bindings = step.statement.span, ", ".join(f"{name} = {value}" for name, value in step.bindings.items())
         note = one_line(span.text)
-        if step.reason != "completed":
+        if step.reason not in ("completed", "candidates"):
             name = f"{span.source.path}:{span.line} {dict(step.bindings)}"
             lines = (f"{step.statement.kind} {step.statement.called}", shortened(bindings, _SHOWN))
-    elif step.reason != "completed":
+    elif step.reason not in ("completed", "candidates"):
         shown = step.reason if step.formula is None else format_expression(step.formula)
         name = f"{step.reason} {shown}"
         lines = ("by its operands" if step.conclusion == step.formula else shortened(shown, _SHOWN),)

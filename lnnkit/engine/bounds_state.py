@@ -69,6 +69,12 @@ class State:
         if kind is not None:
             self.trail.record(kind, table.number, side, rows, values, shape, leaf, instances)
 
+    def begin(self, table: Relation, rows: Array) -> None:
+        """Let derived numbers without a value be completed: they start from the worst."""
+        none = rows[table.take(0, rows) > table.take(1, rows)] if table.derived else no_rows()
+        for side in (0, 1) if len(none) else ():
+            self.put(table, side, none, table.worst, None)
+
     def restore(self, table: Relation, rows: Array, old: Bounds) -> None:
         """Meet rows with bounds that they had before."""
         for side, values in enumerate(old):

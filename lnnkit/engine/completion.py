@@ -18,6 +18,7 @@ from lnnkit.arrays import any_set
 from lnnkit.engine.bounds_state import State, distinct, no_rows
 from lnnkit.engine.inference_run import Run, Status
 from lnnkit.engine.merge import Rows, note
+from lnnkit.engine.number_completion import best_candidates
 from lnnkit.engine.planning.compiling import unstated_bounds, whole_neuron
 from lnnkit.engine.response.proposing import GroupResponse
 from lnnkit.engine.response.respond import Read, Response, completing, on_device
@@ -45,12 +46,14 @@ class Unfinished(Exception):
 
 
 def completed(run: Run, predicates: Collection[str]) -> dict[Relation, Array]:
-    """By relation the rows of a stratum's atoms that no fact lists and no contradiction has arrested."""
+    """By relation the rows of a stratum's atoms that no fact lists and no contradiction has arrested; facts about
+    numbers are candidates."""
     derived: dict[Relation, Array] = {}
     for name in sorted(predicates):
         table = run.grounding.atoms.tables[name]
         rows = np.arange(len(table), dtype=np.int32)
-        derived[table] = rows[~(table.flags("given").take(rows) | table.held(rows))]
+        given = table.flags("given").take(rows) & (not table.derived)
+        derived[table] = rows[~(given | table.held(rows))]
     return derived
 
 
@@ -60,7 +63,7 @@ def restore(run: Run, before: Mapping[Relation, Array], old: Mapping[Relation, B
     state = run.state
     for table, now in completed(run, [table.name for table in before]).items():
         for side, values in enumerate(old[table]):
-            state.put(table, side, now, 0.0, Kind.RESTARTED)
+            state.put(table, side, now, table.default[side], Kind.RESTARTED)
             state.put(table, side, before[table], values, Kind.RESTORED)
 
 
@@ -71,9 +74,9 @@ def open_up(run: Run, predicates: Iterable[str]) -> None:
     plan, state, tables = run.plan, run.state, run.grounding.atoms.tables
     lifted, names = plan.lifted, frozenset(predicates)
     for table, rows in completed(run, names).items():
-        state.put(table, 1, rows, 1.0, Kind.OPENED)
-    defaults = {name: table.default for name, table in tables.items()}
-    defaults |= dict.fromkeys(names, (0.0, 1.0))
+        state.begin(table, rows)
+        state.put(table, table.completed_side, rows, table.unknown[table.completed_side], Kind.OPENED)
+    defaults = {name: tables[name].unknown if name in names else table.default for name, table in tables.items()}
     shared = [node for node, data in lifted.graph.nodes.items() if data["shared"]]
     for node in shared:
         if node not in plan.shared.impossible:
@@ -109,7 +112,8 @@ def exact_inputs(run: Run, members: Sequence[int]) -> bool:
 
 
 def _exact(table: Relation) -> bool:
-    return not table.numeric and table.default[0] == table.default[1] and np.array_equal(*table.bounds)
+    lower, upper = table.bounds  # of numbers without a value they are in no order
+    return table.default[0] >= table.default[1] and bool((lower >= upper if table.numeric else lower == upper).all())
 
 
 def respond_by(responses: Iterable[RuleResponse | GroupResponse], state: State, *, exact: bool) -> None:
@@ -128,7 +132,8 @@ def respond_by(responses: Iterable[RuleResponse | GroupResponse], state: State, 
 def _completing(shape: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:
     response = completing(shape, read, groupings)
     for (head, side), (_, upper) in response.proposed.items():
-        if side == 1 and _differ(response.proposed[head, 0][1], upper):
+        lower = response.proposed[head, 0][1]
+        if side == 1 and lower is not upper and _differ(lower, upper):
             raise Inexact
     raised = {target: proposed for target, proposed in response.proposed.items() if target[1] == 1}
     return response._replace(proposed=raised)
@@ -192,10 +197,14 @@ def complete(run: Run, *, first: bool, watch: Watch | None = None, pace: Pace | 
 
 
 def _restart(completing: Mapping[Relation, Array], run: Run) -> int:
-    """Set the atoms to be completed to false; returns the tick."""
+    """Set the atoms to be completed to false, numbers to what facts give; returns the tick."""
     for table, rows in completing.items():
+        given = rows[table.flags("given").take(rows)]  # of a number alone
+        given, bounds = run.stated.setdefault(table, (given, table.read(given)))
         for side in (0, 1):
-            run.state.put(table, side, rows, 0.0, Kind.RESTARTED)
+            run.state.put(table, side, rows, table.default[side], Kind.RESTARTED)
+            run.state.put(table, side, given, bounds[side], Kind.STATED)
+        run.state.begin(table, rows)
         run.encoded.refresh(table, rows)
     return run.state.trail.tick
 
@@ -214,8 +223,11 @@ def _least_fixpoint(
     state, responses = run.state, run.responding(members)
     for response in responses.values():
         response.rule.restart()
-    respond_by(responses.values(), state, exact=exact)
-    pace, rising = Pace(), Rising(exact)
+    rules, rising = responses.values(), Rising(exact)
+    respond_by(rules, state, exact=exact)
+    if any(run.grounding.atoms.tables[name].derived for name in predicates):
+        return best_candidates(run, predicates, members, watch, rising, lambda: respond_by(rules, state, exact=False))
+    pace = Pace()
     widened, since, rounds = 0, 0, 0
 
     def after(moves: Moves) -> Status | None:
@@ -224,7 +236,7 @@ def _least_fixpoint(
         since += 1
         if rising.exact and pace.creeps:
             rising.exact = False
-            respond_by(responses.values(), state, exact=False)
+            respond_by(rules, state, exact=False)
             moves.raised = moves.lowered
         if since >= _SETTLING if widened else pace.creeps:
             run.progress.creeping |= on_cycles(run, pace.slow)

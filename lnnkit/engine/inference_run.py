@@ -20,6 +20,8 @@ from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.group_rule import GroupRule
+from lnnkit.logic.bounds import Bounds
+from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array
 from lnnkit.time_limit import check_time
 from lnnkit.trail.events import Arrested
@@ -65,6 +67,7 @@ class Run:
     progress: Progress = field(default_factory=Progress)
     drift: Drift = field(default_factory=Drift)
     unfinished: frozenset[str] = frozenset()
+    stated: dict[Relation, tuple[Array, Bounds]] = field(default_factory=dict)  # facts about derived numbers
     waiting: set[str] = field(default_factory=set)  # shared neurons that wait for the first bounds of aggregates,
     begun: int = 0  # and the tick before which these were set
 

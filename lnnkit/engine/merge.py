@@ -103,7 +103,8 @@ class Merge:
     ) -> Array:
         """Merge the proposals for one side of a relation. Returns the rows that have moved, each once. Of equal
         proposals for a row the first wins: they come in a canonical order. In a completion upper ends are ``rising``:
-        the greatest wins. Proposals for ``both`` ends set the other one too."""
+        the greatest wins, for both ends of a derived number the best candidate. Proposals for ``both`` ends set the
+        other one too."""
         if not proposals:
             return no_rows()
         sides = (0, 1) if both else (side,)
@@ -124,7 +125,7 @@ class Merge:
         else:
             value = proposals[0].values if len(proposals) == 1 else np.concatenate([m.values for m in proposals])
             value = value.astype(ends.dtype, copy=False)
-            meet = np.minimum if side and not rising else np.maximum
+            meet = np.minimum if (table.derived == "min" if rising else side) else np.maximum
             meet.at(ends, wide(row), value)
             won = np.flatnonzero(value == ends.take(row))
             first = self._first(table, row.take(won))

@@ -165,7 +165,11 @@ def _merged(run: Run, inbox: Inbox, rising: Rising | None) -> Moves:
     if rising is None:
         run.drift.hold(inbox)
     for table, (lower, upper) in inbox.by_relation():
-        if bool(lower) != bool(upper) and _insert(run, table, int(not lower), lower or upper, moves, rising):
+        if (
+            not table.derived
+            and bool(lower) != bool(upper)
+            and _insert(run, table, int(not lower), lower or upper, moves, rising)
+        ):
             continue
         raised, lowered = (
             no_rows()

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
+import numpy as np
+
 from lnnkit import arrays
-from lnnkit.arrays import Array, matching, replaced, set_at, take, where_set
+from lnnkit.arrays import Array, any_set, as_numpy, matching, replaced, set_at, take, where_set
 from lnnkit.formula.quantified_rows import Descent, Grouping
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, informative
 from lnnkit.logic.quantifier import exists, forall
 from lnnkit.numeric import Comparison, Interval, point
+from lnnkit.numeric.aggregates import with_value
 
 
 def neuron_upward(neuron: Neuron, operands: Sequence[Bounds]) -> Bounds:
@@ -52,7 +58,7 @@ def neuron_downward(
 def _intervals(operands: Sequence[Bounds]) -> list[Interval]:
     """Convert numbers to intervals; if every row is a point, both ends are one array, which marks them as points."""
     return [
-        point(lower) if len(lower) and arrays.equal(lower, upper) else Interval(lower, upper)
+        point(lower) if len(lower) and (lower is upper or arrays.equal(lower, upper)) else Interval(lower, upper)
         for lower, upper in operands
     ]
 
@@ -70,10 +76,13 @@ def _inverse(neuron: Neuron, node: Bounds, operands: Sequence[Bounds], wanted: S
     return logic.down(kind, target, operands, neuron.weights, neuron.bias, wanted)
 
 
-def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[Grouping | None]) -> list[Bounds]:
-    """The bounds of each neuron, from those of its operands; ``read`` returns those of leaves and constants."""
+def upward(
+    formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[Grouping | None], stop: int | None = None
+) -> list[Bounds]:
+    """The bounds of each neuron before ``stop``, from those of its operands; ``read`` returns those of leaves and
+    constants."""
     values: list[Bounds] = []
-    for index, neuron in enumerate(formula.neurons):
+    for index, neuron in enumerate(formula.neurons[:stop]):
         operands = [values[operand] for operand in neuron.operands]
         if neuron.quantifies and neuron.inner < 0:  # over one row
             values.append(operands[0])
@@ -87,10 +96,16 @@ def upward(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[
             assert rows is not None
             values.append(rows.around(rows.together(formula, neuron, values)))
         elif operands:
-            values.append(neuron_upward(neuron, operands))
+            made = neuron_upward(neuron, operands)
+            doubt = doubtful(formula, neuron, values) if isinstance(neuron.arithmetic, Comparison) else None
+            values.append(made if doubt is None else _unless(doubt, Bounds(doubt * 0.0, doubt * 0.0 + 1.0), made))
         else:
             values.append(read(index))
     return values
+
+
+def _unless(doubt: Array, old: Bounds, new: Bounds) -> Bounds:
+    return Bounds(*(arrays.where(doubt, *ends) for ends in zip(old, new, strict=True)))
 
 
 class Downward(NamedTuple):
@@ -135,6 +150,9 @@ def downward(
             continue
         if isinstance(neuron.arithmetic, Comparison):
             inverse = _narrowed(neuron.arithmetic, node, values[index], operands)
+            if (doubt := doubtful(formula, neuron, boxes)) is not None:
+                kept = (_unless(doubt, *pair) for pair in zip(operands, inverse.operands, strict=True))
+                inverse = Inverse(tuple(kept), inverse.empty & ~doubt)
         elif neuron.arithmetic is not None:
             contracted = neuron.arithmetic.contract(_intervals(operands), Interval(*node))
             inverse = Inverse(tuple(Bounds(*box) for box in contracted.inputs), contracted.empty)
@@ -145,6 +163,50 @@ def downward(
             boxes[operand] = box
         descent.miss(neuron.block, inverse.empty)
     return Downward(boxes, matching(descent.emptied(), root.lower))
+
+
+_NOTHING = Bounds(np.empty(0), np.empty(0))
+
+
+def candidates(formula: Formula, read: Callable[[int], Bounds], groupings: Sequence[Grouping | None]) -> Bounds:
+    """For a statement that derives a number: what each instance gives the two ends of its candidate, infinite where
+    there may be none. A candidate counts if its condition is above 0 and it has a value, for the better end surely. No
+    gradient passes through it."""
+    above, place = formula.neurons[formula.top].operands
+    comparison = formula.neurons[place]
+    head, *leaves = comparison.operands
+    certain = formula.neurons[above].kind == "true"  # then it is not read
+    unread = {head, above} if certain else {head}
+    values = upward(formula, lambda index: _NOTHING if index in unread else read(index), groupings, place)
+    length = len(values[leaves[0] if leaves else above].lower)
+    like, every = values[leaves[0] if leaves else above].lower, point(np.ones(length))
+    inputs = [point(np.zeros(length)), *_intervals([Bounds(*map(as_numpy, values[leaf])) for leaf in leaves])]
+    assert isinstance(comparison.arithmetic, Comparison)
+    term = comparison.arithmetic.right
+    copies, ends, doubt = with_value(every, term, inputs), term.hull(inputs)[0], doubtful(formula, comparison, values)
+    if copies is every and certain and (doubt is None or not any_set(doubt)):
+        return Bounds(*(matching(end, like) for end in ends))
+    least, truth = formula.neurons[head].derived == "min", every if certain else Interval(*map(as_numpy, values[above]))
+    possible, sure = (truth.upper > 0) & (copies.upper > 0), (truth.lower > 0) & (copies.lower > 0)
+    sure = sure if doubt is None else sure & ~as_numpy(doubt)
+    counts, worst = (possible, sure) if least else (sure, possible), math.inf if least else -math.inf
+    return Bounds(*(matching(np.where(c, end, worst), like) for c, end in zip(counts, ends, strict=True)))
+
+
+def doubtful(formula: Formula, neuron: Neuron, values: Sequence[Bounds]) -> Array | None:
+    """Where some derived number that a neuron reads may have no value: the better end of its candidates is infinite.
+    None if it reads no such number."""
+    derived = [leaf for leaf in neuron.operands if formula.neurons[leaf].derived and leaf not in formula.heads]
+    if not derived:
+        return None
+    least = [formula.neurons[leaf].derived == "min" for leaf in derived]
+    return reduce(
+        or_,
+        (
+            values[d].upper == math.inf if m else values[d].lower == -math.inf
+            for d, m in zip(derived, least, strict=True)
+        ),
+    )
 
 
 def least_heads(formula: Formula, antecedent: Array, values: Sequence[Bounds], impossible: float) -> dict[int, Array]:

@@ -81,6 +81,10 @@ class Grouping(NamedTuple):
             copies = with_value(
                 copies, term.arithmetic if isinstance(term.arithmetic, Term) else None, inputs or values
             )
+            for leaf, ends in zip(read, inputs, strict=True):
+                if derived := formula.neurons[leaf].derived:  # it may have no value where its better end is infinite
+                    none = ends.upper == math.inf if derived == "min" else ends.lower == -math.inf
+                    copies = Interval(np.where(none, 0.0, copies.lower), copies.upper)
         return truths, values[0] if values else None, Rows(self.group, self.groups, copies)
 
     def together(self, formula: Formula, neuron: Neuron, boxes: Sequence[Bounds]) -> Bounds:

@@ -45,6 +45,7 @@ class Neuron(NamedTuple):
     learned: tuple[str | None, ...] = ()
     numeric: bool = False  # whether it is a leaf that holds a number, or a term
     arithmetic: Comparison | Term | None = None  # for a comparison or term: the arithmetic over its operands
+    derived: str = ""  # of a leaf: ``min`` or ``max``, if it is a number that rules derive as that of its candidates
 
     @property
     def quantifies(self) -> bool:
@@ -170,6 +171,12 @@ class Formula:
         return tuple(dict.fromkeys(v for number in self.path(block) for v in self.blocks[number].variables))
 
     @cached_property
+    def derives(self) -> Neuron | None:
+        """The comparison of a number that it derives with a candidate for it, if it is a statement that does."""
+        head = next(iter(self.heads), AUXILIARY)
+        return self.neurons[self.neurons[self.top].operands[1]] if head >= 0 and self.neurons[head].numeric else None
+
+    @cached_property
     def numeric(self) -> bool:
         """Whether some leaf is a number."""
         return any(neuron.numeric for neuron in self.neurons)
@@ -247,7 +254,7 @@ def unfold(
         if kind in ("predicate", NUMBER) or (leaf and not (world and world.lacks(data["sorts"], arguments))):
             done.append(len(neurons))
             numeric = kind == NUMBER or kind in AGGREGATES
-            neurons.append(Neuron(LEAF, (), block, node, arguments, numeric=numeric))
+            neurons.append(Neuron(LEAF, (), block, node, arguments, numeric=numeric, derived=data.get("derived", "")))
             continue
         if kind == COMPARISON or kind in TERMS:
             arithmetic, numbers = (comparison if kind == COMPARISON else term)(graph, node, arguments)
@@ -325,23 +332,27 @@ def unfold(
 
 
 def in_rounds(lifted: LiftedGraph, shared: Iterable[Formula]) -> list[Formula]:
-    """The statements that are not shared neurons, and the definitions of the ``shared`` ones, in canonical order."""
+    """The statements that are not shared neurons, but for those that derive a closed number, and the definitions of the
+    ``shared`` ones, in canonical order."""
+    numbers = lifted.derived_numbers
     statements = (
         replace(unfold(lifted, root), key=root.origin.span.text)
         for root in lifted.statements
-        if not lifted.graph.nodes[root.reference.node]["shared"]
+        if not lifted.graph.nodes[root.reference.node]["shared"] and root.defines.isdisjoint(numbers)
     )
     return sorted((*statements, *shared), key=lambda formula: formula.key)
 
 
 def _heads(neurons: list[Neuron], defines: frozenset[str]) -> frozenset[int]:
-    """The leaves in the consequent conjunction of a defining statement."""
+    """The leaves in the consequent conjunction of a defining statement, or the number that it bounds by a candidate."""
     stack, heads = [neurons[-1].operands[1]], set()
     while stack:
         index = stack.pop()
         neuron = neurons[index]
         if neuron.kind == "and":
             stack.extend(neuron.operands)
+        elif neuron.kind == COMPARISON and {neurons[o].source for o in neuron.operands[:1]} <= defines:
+            heads.update(neuron.operands[:1])
         elif neuron.kind == LEAF and neuron.source in defines:
             heads.add(index)
     return frozenset(heads)
@@ -354,7 +365,10 @@ def shape_key(formula: Formula, modes: Modes, observed: tuple[int, ...]) -> obje
     """A key that is equal for formulas which can be evaluated together."""
     return (
         tuple(
-            (n.kind, n.operands, n.block, n.weights, n.bias, n.logic.name if n.logic else None, n.inner, n.arithmetic)
+            (
+                *(n.kind, n.operands, n.block, n.weights, n.bias, n.logic.name if n.logic else None, n.inner),
+                *(n.arithmetic, n.derived),
+            )
             for n in formula.neurons
         ),
         tuple((b.parent, len(b.bound), b.grouped, b.unnamed) for b in formula.blocks),

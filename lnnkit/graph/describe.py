@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lnnkit.check.date_terms import operation_of
+from lnnkit.check.derived_numbers import Derivation, derivation
 from lnnkit.check.learnables import in_assertion
 from lnnkit.check.program import Assertion, CheckedProgram, Predicate, SameEntity
 from lnnkit.check.walk import asserted
@@ -30,9 +31,18 @@ def stripped(assertion: Assertion) -> Formula:
     return formula
 
 
+def derived_by(assertion: Assertion, predicates: Mapping[str, Predicate]) -> Derivation | None:
+    """The closed number that a rule derives, with its candidates."""
+    return derivation(stripped(assertion), predicates) if assertion.kind == "rule" and assertion.lower == 1.0 else None
+
+
 def defined_predicates(assertion: Assertion, predicates: Mapping[str, Predicate]) -> frozenset[str]:
-    """The closed predicates whose atoms are asserted by the conjunction that is the statement's consequent."""
+    """The closed predicates whose atoms are asserted by the conjunction that is the statement's consequent, or the
+    closed number that it derives."""
     formula = stripped(assertion)
+    derived = derived_by(assertion, predicates)
+    if derived is not None:
+        return frozenset({derived.head.name})
     if not isinstance(formula, ast.Implies):
         return frozenset()
     return frozenset(atom.name for atom in asserted(formula.consequent) if predicates[atom.name].closed)

@@ -9,7 +9,8 @@ term (``"divide#7"``), with the attributes
   of first occurrence)
 - ``bound_sorts``: the sorts of the variables that a quantifier binds, which come after the parameters in the arguments
   of its operand; ``bound_names``: their names as written (one of the ways, if they are written in several)
-- ``logic``, ``bias``, ``span``; for a predicate ``closed``
+- ``logic``, ``bias``, ``span``; for a predicate ``closed``; for a closed number that rules derive ``derived``: ``min``
+  or ``max`` of its candidates
 - ``stated``: a statement contains the node, not only a query; ``defining``: the node is an implication that completes a
   closed predicate, or a conjunction in its consequent
 - ``uses``: the number of operand edges and statements that refer to the neuron; ``repeated``: a formula around it has
@@ -158,8 +159,9 @@ class Reference(NamedTuple):
 class Root:
     """A statement or query over the graph. ``variables`` are the names of its free variables, ``sorts`` their sorts.
 
-    ``defines`` has the closed predicates whose atoms the statement's consequent defines; ``learned`` the parameters of
-    its lower and its upper truth. A query for a number refers to a term; its ``lower`` and ``upper`` are infinite.
+    ``defines`` has the closed predicates whose atoms the statement's consequent defines, or the closed number;
+    ``learned`` the parameters of its lower and its upper truth. A query for a number refers to a term; its ``lower``
+    and ``upper`` are infinite.
     """
 
     reference: Reference
@@ -183,3 +185,8 @@ class LiftedGraph:
     queries: tuple[Root, ...] = ()
     closed_derived: frozenset[str] = field(default=frozenset())
     parameters: Parameters = field(default_factory=lambda: Parameters({}))
+
+    @property
+    def derived_numbers(self) -> frozenset[str]:
+        """The closed numbers that rules derive."""
+        return frozenset(name for name in self.closed_derived if self.graph.nodes[name]["kind"] == NUMBER)

@@ -10,7 +10,16 @@ from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Query, SameE
 from lnnkit.check.symbols import negated_ends
 from lnnkit.check.walk import asserted, children, conjuncts
 from lnnkit.garbage import collection_paused
-from lnnkit.graph.describe import Description, Formula, Parameters, defined_predicates, describe, starts, stripped
+from lnnkit.graph.describe import (
+    Description,
+    Formula,
+    Parameters,
+    defined_predicates,
+    derived_by,
+    describe,
+    starts,
+    stripped,
+)
 from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, NeuronGraph, Reference, Root
 from lnnkit.graph.match import arguments_within, below_negations, instances
@@ -49,10 +58,13 @@ def build(program: CheckedProgram) -> LiftedGraph:
             defining=False,
             stated=True,
         )
+    for assertion in program.assertions:
+        if (derived := derived_by(assertion, program.predicates)) is not None:
+            builder.graph.nodes[derived.head.name]["derived"] = derived.aggregate.name
     closed_derived = frozenset(
         name for assertion in program.assertions for name in defined_predicates(assertion, program.predicates)
     )
-    stated = (*program.assertions, *laws(program.assertions))
+    stated = (*program.assertions, *laws([a for a in program.assertions if derived_by(a, program.predicates) is None]))
     statements = tuple(builder.statement(assertion) for assertion in stated)
     builder.close(statements)
     used = {data["logic"] for _, data in builder.graph.nodes.items() if "logic" in data}
@@ -107,7 +119,8 @@ class _Builder:
 
     def statement(self, assertion: Assertion) -> Root:
         check_time()
-        formula = stripped(assertion)
+        derived = derived_by(assertion, self.program.predicates)
+        formula = stripped(assertion) if derived is None else derived.candidate
         defines = defined_predicates(assertion, self.program.predicates)
         part, built = self._formula(formula, assertion.logic)
         if defines:  # A defining rule reads its own heads as unknown, so they must be leaves of its instances.
@@ -118,6 +131,10 @@ class _Builder:
                     self.graph.nodes[built[id(node)].node]["defining"] = True
         ends = self.parameters.read(assertion.lower, 1.0), self.parameters.read(assertion.upper, 1.0)
         return self._root(part, ends, assertion, defines)
+
+    def derives(self, root: Root) -> bool:
+        """Whether a statement derives a closed number."""
+        return any(self.program.predicates[name].numeric for name in root.defines)
 
     def query(self, query: Query) -> Root:
         self.asked = added = set[str]()
@@ -215,7 +232,7 @@ class _Builder:
         self._read_asserted()
         roots = [root.reference.node for root in statements]
         self._count(roots)
-        narrowing = self.graph.below(*roots, outside=AGGREGATES)
+        narrowing = self.graph.below(*(r.reference.node for r in statements if not self.derives(r)), outside=AGGREGATES)
         for node, data in self.graph.nodes.items():
             if data["kind"] in NEURONS:
                 several = data["uses"] >= 2 or data["repeated"]

@@ -140,6 +140,20 @@ def _check_aggregates(ground: Ground, part: Part, span: Span | None) -> None:
     raise ProgramError([Diagnostic("aggregate", message, f"declare `sort {sort}` without `open`{closing}", span)])
 
 
+def _check_derived(rested: Rested, queries: Sequence[Query]) -> None:
+    """Raises `ProgramError` for closed numbers that rules derive, where the questions may depend on them."""
+    lifted = rested.fixpoint.plan.lifted
+    numbers, reached = lifted.derived_numbers, frozenset[str]().union(*(names_in(query.formula) for query in queries))
+    statements = [(root, names_in(root.origin.formula)) for root in lifted.statements] if numbers else []
+    while more := [names for _, names in statements if names & reached and not names <= reached]:
+        reached = reached.union(*more)
+    spans = {name: root.origin.span for root, _ in statements for name in root.defines & numbers & reached}
+    message, hint = "`prove` does not reach `{}`, a closed number that a rule derives", "`run` bounds it"
+    found = [Diagnostic("derived-number", message.format(name), hint, spans[name]) for name in sorted(spans)]
+    if found:
+        raise ProgramError(found)
+
+
 def _deadline(timeout: float | None) -> Deadline:
     """A time limit that leaves time for the answer."""
     return Deadline(None if timeout is None else timeout - min(_ANSWER, _SHARE * timeout))
@@ -200,6 +214,7 @@ def _grounded(
 ) -> Ground:
     explainer, fixpoint = rested.explainer, rested.fixpoint
     world, lifted = explainer.world, fixpoint.plan.lifted
+    _check_derived(rested, queries)
     classical = reading == "classical"
     known = GroundReading(fixpoint, rested.names, rested.program, world.origins, classical=classical)
     whole = whole_numbers(rested.program, [query.formula for query in queries]) if classical else frozenset[str]()

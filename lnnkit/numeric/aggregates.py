@@ -57,7 +57,7 @@ def with_value(copies: Interval, term: Term | None, inputs: Sequence[Interval]) 
     doubtful: list[Array] = []
     if term is not None and not term.total:
         none.append(~term.hull(inputs)[1])
-        doubtful = [lower != upper for lower, upper in inputs]
+        doubtful = [inputs[place].lower != inputs[place].upper for place in sorted(term.deciding)]
     if not none and not doubtful:
         return copies
     least = np.where(np.logical_or.reduce([*none, *doubtful]), 0.0, copies.lower)

@@ -81,11 +81,29 @@ class Term:
     @cached_property
     def total(self) -> bool:
         """Whether the term has a value wherever its inputs have one; units count as total."""
-        return not self.partial and not any(
-            (step.operation == "power" and (-1.0 if last is None else last) < 0)
-            or (step.operation == "divide" and not last)
+        return not self._undefined
+
+    @cached_property
+    def deciding(self) -> frozenset[int]:
+        """The inputs whose values decide whether the term has one."""
+        beneath = {*self._undefined}
+        for place in range(len(self.folded) - 1, -1, -1):
+            step = self.folded[place]
+            beneath.update(step.operands if place in beneath and isinstance(step, Apply) else ())
+        steps = (self.folded[place] for place in beneath)
+        return frozenset(step.index for step in steps if isinstance(step, Number))
+
+    @cached_property
+    def _undefined(self) -> list[int]:
+        """The steps that may have no value where their operands have one."""
+        places = {id(step): place for place, step in enumerate(self.folded)}
+        return [
+            places[id(step)]
             for step, last in self._applied
-        )
+            if (step.operation in FUNCTIONS and not FUNCTIONS[str(step.operation)].total)
+            or (step.operation == "power" and (last is None or last % 1 != 0 or last < 0))
+            or (step.operation == "divide" and not last)
+        ]
 
     @property
     def plain(self) -> bool:

@@ -163,7 +163,7 @@ def predicate_schemas(lifted: LiftedGraph) -> dict[str, Schema]:
             schemas[node] = Schema(node, data["sorts"], (0.0, 0.0) if data["closed"] else (0.0, 1.0), unnamed)
         elif data["kind"] == NUMBER:
             default = NO_VALUE if data["closed"] else (-math.inf, math.inf)
-            schemas[node] = Schema(node, data["sorts"], default, numeric=True)
+            schemas[node] = Schema(node, data["sorts"], default, numeric=True, derived=data.get("derived", ""))
     return schemas
 
 

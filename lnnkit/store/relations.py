@@ -16,6 +16,7 @@ import numpy as np
 
 from lnnkit.arrays import DOUBLE
 from lnnkit.logic.bounds import Bounds
+from lnnkit.numeric import rises
 from lnnkit.store.row_arrays import Array, Chunks, Growing
 from lnnkit.store.tuple_set import TupleSet
 
@@ -28,13 +29,14 @@ LISTS = ("lower", "upper", "either", "listed", "given")
 
 class Schema(NamedTuple):
     """What a relation is: its sorts, its default bounds, the bounds of atoms about unnamed individuals where those are
-    not the default's, and whether it holds numbers."""
+    not the default's, and whether it holds numbers, which rules may derive as ``min`` or ``max`` of candidates."""
 
     name: str
     sorts: tuple[str, ...]
     default: Pair
     unnamed: Pair | None = None
     numeric: bool = False
+    derived: str = ""
 
 
 class Relation:
@@ -44,7 +46,8 @@ class Relation:
     questions, and those given by facts."""
 
     def __init__(self, schema: Schema, number: int, radix: int, dtype: np.dtype) -> None:
-        self.name, self.sorts, default, unnamed, self.numeric = schema
+        self.name, self.sorts, default, unnamed, self.numeric, self.derived = schema
+        self.drifts = False  # whether candidates for derived numbers improve without end
         self.number = number
         self.default = default
         self.unnamed = default  # the bounds of an atom about an unnamed individual,
@@ -108,6 +111,25 @@ class Relation:
     def read(self, rows: Array | range) -> Bounds:
         """(n,) the bounds of rows; read-only, of a range valid until they change."""
         return Bounds(self.take(0, rows), self.take(1, rows))
+
+    @property
+    def completed_side(self) -> int:
+        """The end that holds since nothing else is derived: the upper one, but of a least candidate the lower one."""
+        return int(self.derived != "min")
+
+    @property
+    def worst(self) -> float:
+        """What is worse than every candidate for a derived number."""
+        return math.inf if self.derived == "min" else -math.inf
+
+    def improved(self, side: int, rows: Array, values: Array | float) -> Array:
+        """(n,) which candidates are better than the present ends of derived numbers."""
+        sign = -1.0 if self.derived == "min" else 1.0
+        now, new = sign * self.take(side, rows), np.broadcast_to(sign * values, rows.shape)
+        better = rises(now, new) | ((new == math.inf) & (now < math.inf))
+        if self.drifts and side != self.completed_side:  # that end is no more approached where the other is lost
+            better &= np.isfinite(self.take(1 - side, rows))
+        return better
 
     @property
     def bounds(self) -> Bounds:

@@ -69,7 +69,7 @@ _AGGREGATES = frozenset({"watch", "windows"})
 
 _OWN = frozenset(
     {*_CLOSURES, "closure-closed", "chain-closed", "smokers", "smokers-open", "table", "eligible", "held", "ontology"}
-    | {"csv", "csv5m", *_IBM, *_AGGREGATES}
+    | {"csv", "csv5m", "paths", *_IBM, *_AGGREGATES}
 )
 
 _ALL = (
@@ -86,7 +86,7 @@ _ALL = (
     Engine(
         "numpy",
         "numpy",
-        frozenset({*_CLOSURES, "smokers", "smokers-open", "table", "eligible", "held", *_IBM}),
+        frozenset({*_CLOSURES, "smokers", "smokers-open", "table", "eligible", "held", "paths", *_IBM}),
         "written for each workload, dense bitmaps: a floor, not an engine; table, eligible: upward only",
     ),
     Engine("pyarrow", "pyarrow", frozenset({"csv"}), "read_csv and dictionary_encode"),

@@ -57,6 +57,12 @@ number amount(transfer)
 rule (sum T: amount(T) where Transfer(A, T)) > 30000 -> Watch(A)
 query Watch(A)
 """
+PATHS = """
+number w(node, node) closed
+number d(node) closed
+rule d(Y) = (min X: d(X) + w(X, Y))
+query d(X)
+"""
 WINDOWS = """
 predicate Claim(claim, person) closed
 number day(claim)
@@ -215,6 +221,11 @@ def _windows(data: Data) -> Inference:
     return Inference(WINDOWS, {"Claim": of, "day": {"claim": claim, "value": data.values("day")}}, data)
 
 
+def _paths(data: Data) -> Inference:
+    weights = {"x": data.ids("source"), "y": data.ids("target"), "value": data.values("weight")}
+    return Inference(PATHS, {"w": weights, "d": {"node": np.zeros(1, np.int64), "value": np.zeros(1)}}, data)
+
+
 def _generation(data: Data) -> Inference:
     return Inference(GENERATION, {"parent": pairs(data.ids("parent"))}, data)
 
@@ -235,6 +246,7 @@ RUNS: Mapping[str, Callable[[Data], Inference | Reading | Edges]] = {
     "held": _held,
     "watch": _watch,
     "windows": _windows,
+    "paths": _paths,
     "generation": _generation,
     "ontology": _ontology,
     "csv": Reading,

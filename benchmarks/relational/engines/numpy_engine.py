@@ -234,7 +234,29 @@ def _conjunction(columns: list[Values]) -> Values:
     return np.maximum(total, 0, out=total)
 
 
-RUNS: Mapping[str, Callable[[Data], Closure | Generation | Smokers | OpenSmokers | Table | Eligible | Held]] = {
+class Paths:
+    """Bellman and Ford's algorithm: all edges, until nothing is shorter."""
+
+    def __init__(self, data: Data) -> None:
+        self.source, self.target, self.weight = data.ids("source"), data.ids("target"), data.values("weight")
+        self.nodes = int(data.ids("nodes"))
+
+    def infer(self) -> None:
+        self.distance = np.full(self.nodes, np.inf)
+        self.distance[0] = 0.0
+        while True:
+            shorter = self.distance.copy()
+            np.minimum.at(shorter, self.target, self.distance[self.source] + self.weight)
+            if np.array_equal(shorter, self.distance):
+                return
+            self.distance = shorter
+
+    def read(self) -> Checks:
+        reached = self.distance[np.isfinite(self.distance)]
+        return {"answers": len(reached), "lower": float(reached.sum())}
+
+
+RUNS: Mapping[str, Callable[[Data], Closure | Generation | Smokers | OpenSmokers | Table | Eligible | Held | Paths]] = {
     "closure": Closure,
     "chain": Closure,
     "smokers": Smokers,
@@ -242,6 +264,7 @@ RUNS: Mapping[str, Callable[[Data], Closure | Generation | Smokers | OpenSmokers
     "table": Table,
     "eligible": Eligible,
     "held": Held,
+    "paths": Paths,
     "generation": Generation,
     "ibm-smokers": OpenSmokers,
     "ibm-chain": Closure,

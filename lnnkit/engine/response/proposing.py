@@ -149,6 +149,8 @@ class Proposing:
             if len(absent):
                 known = len(table)
                 rows = instances.materialise(leaf, at, absent)
+                if completed:
+                    now.state.begin(table, rows.take(absent))
                 fresh = len(table) - known == len(rows)
         if now.state.crossed:
             awake = ~table.held(rows)
@@ -156,7 +158,10 @@ class Proposing:
                 shared = instances.some_rows(at, AUXILIARY)
                 awake &= ~instances.table(AUXILIARY).held(shared) | (shared == DEFAULT)
             takes = awake if takes is None else takes & awake
-        if completed and not fresh:
+        if completed and table.derived:
+            free = table.improved(side, rows, value)
+            takes = free if takes is None else takes & free
+        elif completed and not fresh:
             free = ~table.flags("given").take(rows) & (value > table.take(side, rows) + now.state.noise)
             takes = free if takes is None else takes & free
         if takes is not None and not takes.all():

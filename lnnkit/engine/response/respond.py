@@ -7,6 +7,7 @@ training, proofs and contested heads evaluate a single leaf by `leaf_bound`, whi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
@@ -15,7 +16,7 @@ import numpy as np
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, as_numpy
 from lnnkit.check.symbols import negated_ends
-from lnnkit.formula.passes import downward, least_heads, neuron_upward, upward
+from lnnkit.formula.passes import candidates, downward, least_heads, neuron_upward, upward
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.instances.rule_shape import RuleShape
@@ -120,6 +121,8 @@ def leaf_bound(
     """One end of what instances propose for one leaf (AUXILIARY: for their own shared neuron), one entry for each row
     of its block. If the leaf is a head that they complete, it is what they require of it at that end of their
     antecedent."""
+    if completes and formula.derives is not None:
+        return candidates(formula, entering(read, formula), groupings)[side]
     if completes:
         return _asked_of_heads(formula, upward(formula, entering(read, formula), groupings), side)[leaf]
     met = ascend(formula, once(read), groupings)
@@ -178,8 +181,16 @@ def _stated(formula: Formula) -> tuple[float, float]:
 def completing(shape: RuleShape, read: Read, groupings: Sequence[Grouping | None]) -> Response:
     """The bounds that defining statements require of their heads, from the two ends of their antecedents."""
     formula = shape.formula
-    values = upward(formula, entering(read, formula), groupings)
     proposed: dict[Target, tuple[Array, Array]] = {}
+    if formula.derives is not None:
+        (head,) = formula.heads
+        ends = candidates(formula, entering(read, formula), groupings)
+        worst = math.inf if formula.neurons[head].derived == "min" else -math.inf
+        news = ends.upper != worst
+        proposed = {(head, 0): (news if ends.lower is ends.upper else ends.lower != worst, ends.lower)}
+        proposed[head, 1] = news, ends.upper
+        return Response(np.zeros(len(ends.lower), bool), ends, proposed)
+    values = upward(formula, entering(read, formula), groupings)
     maybe = any(block.unnamed for block in formula.blocks)  # there need not be any unnamed individual
     for side in (1,) if maybe else (0, 1):
         for head, value in _asked_of_heads(formula, values, side).items():

@@ -121,13 +121,16 @@ class RuleInstances:
             return self.rows(leaf)
         return self.bindings.rows(description.atom)
 
-    def reader(self, at: Array | range, dtype: np.dtype, doubt: Doubt | None = None) -> Read:
-        """Reads the leaves of the instances at some positions; in ``doubt`` as it reads them."""
+    def reader(self, at: Array | range, dtype: np.dtype, doubt: Doubt | None = None, *, exact: bool = False) -> Read:
+        """Reads the leaves of the instances at some positions; in ``doubt`` as it reads them. If they are ``exact``,
+        both ends are one array."""
 
         def read(index: int) -> Bounds:
             if index != AUXILIARY and self._shape.formula.neurons[index].fixed:
                 return constant(self._shape.formula, index, len(at), dtype)
             rows, table = self._read_at(index, at), self.table(index)
+            if exact:
+                return Bounds(*[table.take(1, rows)] * 2)
             return table.read(rows) if doubt is None else doubt.read(table, spelled_out(rows))
 
         return read

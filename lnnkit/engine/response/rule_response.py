@@ -176,7 +176,7 @@ class RuleResponse(Proposing):
         return candidate if candidate and self.rule.table_of(candidate.target[0]).default == (0.0, 1.0) else None
 
     def _worked_out(self, instances: RuleInstances, at: Array | range, dtype: np.dtype) -> _Proposed:
-        response = self.table.evaluate(instances.reader(at, dtype))
+        response = self.table.evaluate(instances.reader(at, dtype, exact=self.exact))
         good, bad = None, np.flatnonzero(response.bad)
         if len(bad):
             good = ~response.bad

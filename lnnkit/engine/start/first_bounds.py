@@ -158,14 +158,16 @@ def initialise_shared(run: Run) -> set[str | None]:
 
 
 def around_aggregates(plan: Plan) -> set[str]:
-    """The shared neurons that are aggregates, or beneath one, and the comparisons above them."""
+    """The shared neurons that are aggregates, or beneath one, and the comparisons above them or above numbers that are
+    completed."""
     graph = plan.lifted.graph
     aggregates = [str(formula.auxiliary) for formula in plan.shared.formulas if formula.measures]
-    if not aggregates:
+    numbers = plan.lifted.derived_numbers
+    if not aggregates and not numbers:
         return set()
     beneath = graph.below(*aggregates)
     names = {str(formula.auxiliary): formula for formula in plan.shared.formulas}
-    above = {n for n, f in names.items() if f.compares and not graph.below(n).isdisjoint(aggregates)}
+    above = {n for n, f in names.items() if f.compares and not graph.below(n).isdisjoint([*aggregates, *numbers])}
     return above | (names.keys() & beneath)
 
 

@@ -18,6 +18,8 @@ from lnnkit.numeric import NO_VALUE
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES
 
+_COMPLETED = {"lower": "min", "upper": "max"}  # what no candidate gives a number, but all of them together
+
 _Others = tuple[tuple[str, str], ...] | None  # sorts, and a name for any of the entities that are not named
 
 
@@ -38,6 +40,7 @@ def fault(step: Step, proof: Proof, world: ProofWorld) -> str | None:
             case "fact":
                 end = math.nan if step.given is None else step.given.end(SIDES.index(step.side))
                 near = end == step.bound or abs(end - step.bound) <= world.tolerance
+                demand(world.numbers.get(form.name) != _COMPLETED[step.side], "a fact is only one candidate")
                 demand(near and step.given in world.origins.of(form.name, form.entities), "there is no such fact")
             case "closed":
                 closed = form.kind == "atom" and world.program.predicates[form.name].closed
@@ -51,6 +54,8 @@ def fault(step: Step, proof: Proof, world: ProofWorld) -> str | None:
                 _stated(step, form, world)
             case "completed":
                 _completed(step, proof, world)
+            case "candidates":
+                _no_better(step, proof, world)
             case "statement" | "neuron":
                 demand(_within(step, world, _StepInstance(step, proof, world).box()), "the premises do not give it")
             case "exact":
@@ -103,7 +108,7 @@ class _Premises:
             form = world.form(base.conclusion)
             lowest, highest = _unknown(form, world)
             box = (base.bound, highest) if base.side == "lower" else (lowest, base.bound)
-            box = NO_VALUE if base.reason == "closed" and math.isinf(base.bound) else box
+            box = NO_VALUE if base.reason in ("closed", "candidates") and math.isinf(base.bound) else box
             if any(isinstance(term, Free) for term in form.all_terms):
                 of_unnamed = cache(partial(_of_unnamed, premise.step, proof, world, assumed))
                 self._blanket.append((form, box, base.excepted, of_unnamed))
@@ -176,7 +181,7 @@ class _Premises:
             return len(nodes) - 1
 
         add(form, 0, () if compares else None)
-        return Tree(nodes, world.dtype)
+        return Tree(nodes, world.dtype, derived=world.numbers)
 
 
 def _equalities(form: Form) -> list[bool]:
@@ -187,7 +192,7 @@ def _equalities(form: Form) -> list[bool]:
 def _of_unnamed(number: int, proof: Proof, world: ProofWorld, assumed: frozenset[int]) -> bool:
     """Whether a conclusion about all atoms holds of unnamed individuals too, as is ``assumed`` of some steps."""
     step = proof.steps[number]
-    if step.reason != "completed" or number in assumed:
+    if step.reason != "completed" or number in assumed:  # of a number, closed predicates and numbers list candidates
         return True
     try:
         _completed(step, proof, world, assumed | {number})
@@ -231,7 +236,10 @@ class _StepInstance:
             self._truth = truth_of(step.statement, world.starts)
         self._premises = _Premises(step, proof, world)
         target = world.form(step.conclusion)
-        self._tree = self._premises.tree(form, target, asked=step.statement is None and form == target)
+        derives = any(rule.statement == step.statement for rule in world.rules.get(target.name, ()))
+        self._least = world.numbers[target.name] == "min" if derives and target.name in world.numbers else None
+        asked = self._least is not None or (step.statement is None and form == target)
+        self._tree = self._premises.tree(form, target, asked=asked)
         self._places = [place for place, node in enumerate(self._tree.nodes) if node.form == target]
         demand(bool(self._places), "the instance does not contain this atom")
 
@@ -249,6 +257,8 @@ class _StepInstance:
         """The best bounds of the conclusion that the instance implies. In a contradictory program, parts of an instance
         may contradict each other or the instance's truth, while without one of them (or one end of the truth) it still
         implies a bound: omission only weakens."""
+        if self._least is not None:
+            return self._candidate()
         low, high = self._truth
         boxes = self._boxes(self._tree, self._truth, self._places)
         if not boxes:
@@ -259,6 +269,11 @@ class _StepInstance:
                     boxes += self._boxes(replace(self._tree, unknown=part), self._truth, [place])
         demand(bool(boxes), "the premises contradict the instance")
         return max(low for low, _ in boxes), min(high for _, high in boxes)
+
+    def _candidate(self) -> Box:
+        """The better end of a number, by the instance as a candidate for it."""
+        lower, upper = self._tree.candidate(self._tree.upward(self._premises.read))
+        return (-math.inf, upper) if self._least else (lower, math.inf)
 
     def _boxes(self, tree: Tree, truth: Box, places: Sequence[int]) -> list[Box]:
         """The bounds of some nodes after one pass; none if parts of the instance contradict each other."""
@@ -314,6 +329,31 @@ def _completed(step: Step, proof: Proof, world: ProofWorld, assumed: frozenset[i
                     demand(least <= step.bound + world.tolerance, said)
 
 
+def _no_better(step: Step, proof: Proof, world: ProofWorld) -> None:
+    """Check that no fact and no instance of a rule is a better candidate for a number than its bound."""
+    form, premises = world.form(step.conclusion), _Premises(step, proof, world)
+    kind = world.numbers.get(form.name)
+    demand(kind is not None and kind == _COMPLETED[step.side], "no rule derives the number")
+    sign, slack = (-1.0, 1.0)[kind == "min"], world.tolerance * max(1.0, abs(step.bound))
+    if math.isinf(step.bound):
+        slack = 0.0
+
+    def check(asked: Form, end: float, what: str) -> None:
+        excepted = step.excepted is not None and asked.terms in step.excepted
+        demand(excepted or not covers(form, asked) or sign * end >= sign * step.bound - slack, f"{what} gives {end:g}")
+
+    for entities in world.origins.atoms(form.name):
+        for fact in world.origins.of(form.name, entities) if covers(form, Form("atom", form.name, entities)) else ():
+            check(Form("atom", form.name, entities), fact.end(SIDES.index(step.side)), "a fact")
+    for rule in world.rules.get(form.name, ()):
+        for bindings in rule.unified(form, world):
+            arguments = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
+            asked = Form("atom", form.name, tuple(arguments))
+            tree = premises.tree(world.instance(rule.statement, bindings), asked, asked=True)
+            end = tree.candidate(tree.upward(premises.read))[step.side == "upper"]
+            check(asked, end, f"{rule.statement.text} with {bindings}")
+
+
 def _circular(proof: Proof) -> bool:
     """Whether steps depend on themselves, other than by completing predicates together."""
     import networkx as nx  # 60 CPU milliseconds, so only where proofs are checked
@@ -321,4 +361,4 @@ def _circular(proof: Proof) -> bool:
     graph = nx.DiGraph((number, premise.step) for number, step in enumerate(proof.steps) for premise in step.premises)
     parts = nx.strongly_connected_components(graph)
     circles = (part for part in parts if len(part) > 1 or any(graph.has_edge(number, number) for number in part))
-    return any(proof.steps[number].reason != "completed" for part in circles for number in part)
+    return any(proof.steps[number].reason not in ("completed", "candidates") for part in circles for number in part)

@@ -6,18 +6,20 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from lnnkit.check.derived_numbers import derivation
 from lnnkit.check.program import Assertion, CheckedProgram
+from lnnkit.check.walk import strip_foralls
 from lnnkit.explain.checker.ground_form import Form, Free, consequents, form_of, free_sorts, stated_formula, truth_of
 from lnnkit.explain.proof.proof import FactSources
 from lnnkit.logic import Bounds, Inverse, complement, enter, exists, exists_inverse, forall, forall_inverse, logic_named
 from lnnkit.logic.bounds import informative, ordered, tolerance
-from lnnkit.numeric import Comparison, Interval, Term
+from lnnkit.numeric import NO_VALUE, Comparison, Interval, Term
 from lnnkit.numeric.aggregates import Rows, aggregate, narrowed, with_value
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES
@@ -86,8 +88,18 @@ class ProofWorld:
         return form_of(formula, {}, self.program.logic, self.program)
 
     def instance(self, statement: Assertion, bindings: Mapping[str, str]) -> Form:
-        """The instance of a statement."""
-        return form_of(stated_formula(statement, self.starts), bindings, statement.logic, self.program)
+        """The instance of a statement; where it derives a number, of what it says of a candidate."""
+        formula = stated_formula(statement, self.starts)
+        derived = derivation(formula, self.program.predicates) if statement.kind == "rule" else None
+        formula = formula if derived is None else derived.candidate
+        return form_of(formula, bindings, statement.logic, self.program)
+
+    @cached_property
+    def numbers(self) -> Mapping[str, str]:
+        """The closed numbers that rules derive, each with `min` or `max`."""
+        rules = (rule.formula for rule in self.program.assertions if rule.kind == "rule")
+        derived = (derivation(strip_foralls(cast("ast.Expression", rule)), self.program.predicates) for rule in rules)
+        return {one.head.name: one.aggregate.name for one in derived if one is not None}
 
     def unnamed(self, sort: str, place: str) -> list[str]:
         """An unnamed individual at some place, if there may be any in the sort."""
@@ -106,6 +118,8 @@ class ProofWorld:
         for statement in self.program.assertions:
             whole, (lower, _) = self.instance(statement, {}), truth_of(statement, self.starts)
             for conjunct in consequents(whole):
+                if conjunct.operands and conjunct.operands[0].name in self.numbers and conjunct.kind == "compare":
+                    conjunct = conjunct.operands[0]
                 if conjunct.kind == "atom":
                     rules.setdefault(conjunct.name, []).append(RuleConjunct(statement, whole, conjunct, lower))
         return rules
@@ -144,11 +158,13 @@ class InstanceNode:
 @dataclass(frozen=True, slots=True)
 class Tree:
     """Nodes, operands first, evaluated in the precision of the bounds that are checked. Nodes at the places ``unknown``
-    are treated as unknown, whatever the bounds of them or of their operands."""
+    are treated as unknown, whatever the bounds of them or of their operands. ``derived`` are the numbers of rules, each
+    with `min` or `max`: one whose better end is infinite may have no value."""
 
     nodes: Sequence[InstanceNode]
     dtype: np.dtype[Any]
     unknown: Set[int] = frozenset()
+    derived: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def top(self) -> int:
@@ -204,6 +220,34 @@ class Tree:
             for operand, bounds in zip(node.operands, inverse.operands, strict=True):
                 boxes[operand] = bounds
         return boxes, empty
+
+    def candidate(self, values: Sequence[Bounds]) -> Box:
+        """The candidate that an instance is for a derived number; infinite at an end where there may be none."""
+        above, place = self.nodes[self.top].operands
+        arithmetic = self.nodes[place].form.arithmetic
+        assert isinstance(arithmetic, Comparison)
+        operands = self.nodes[place].operands
+        least = self.derived[self.nodes[operands[0]].form.name] == "min"
+        read = [operands[index] for _, index in arithmetic.right.numbers]
+        ends, defined = arithmetic.right.hull([Interval(*values[operand]) for operand in operands])
+        boxes = [(values[operand].lower.item(), values[operand].upper.item()) for operand in read]
+        certain = all(
+            values[operands[place]].lower == values[operands[place]].upper for place in arithmetic.right.deciding
+        )
+        some = bool(defined.all()) and NO_VALUE not in boxes
+        possible = some and values[above].upper.item() > 0
+        sure = some and certain and (-math.inf, math.inf) not in boxes and values[above].lower.item() > 0
+        sure = sure and not any(self._doubtful(operand, values) for operand in read)
+        counts = (possible, sure) if least else (sure, possible)
+        worst = math.inf if least else -math.inf
+        lower, upper = (end.item() if counted else worst for end, counted in zip(ends, counts, strict=True))
+        return lower, upper
+
+    def _doubtful(self, place: int, values: _Values) -> bool:
+        """Whether a number may have no value."""
+        kind = self.derived.get(self.nodes[place].form.name) if self.nodes[place].form.kind == "atom" else None
+        lower, upper = values[place]
+        return kind is not None and bool((upper == math.inf).all() if kind == "min" else (lower == -math.inf).all())
 
     def least_conjunct(self, values: Sequence[Bounds], truth: float, head: int) -> float:
         """For an implication with a fully true antecedent: the least truth of the conjunct ``head`` of its consequent
@@ -282,6 +326,8 @@ class Tree:
             case "compare" | "term":
                 inputs = [Interval(*operand) for operand in operands]
                 if isinstance(form.arithmetic, Comparison):
+                    if any(self._doubtful(operand, values) for operand in node.operands):
+                        return self._box(0.0, 1.0)
                     return Bounds(*form.arithmetic.truth(inputs))
                 assert form.arithmetic is not None
                 return Bounds(*form.arithmetic.hull(inputs)[0])
@@ -304,6 +350,8 @@ class Tree:
             case "compare" | "term":
                 assert form.arithmetic is not None
                 inputs = [Interval(*operand) for operand in operands]
+                if any(self._doubtful(operand, values) for operand in node.operands):
+                    return Inverse(tuple(operands), np.array(False))
                 if isinstance(form.arithmetic, Comparison):
                     left = form.arithmetic.narrow(inputs, form.arithmetic.truth(inputs), Interval(*box))
                 else:
@@ -339,6 +387,8 @@ class Tree:
             term = self.nodes[place]
             made = term.form.arithmetic if isinstance(term.form.arithmetic, Term) else None
             read = [Interval(*boxes[operand]) for operand in (term.operands if made else (place,))]
+            if any(self._doubtful(operand, boxes) for operand in (term.operands if made else (place,))):
+                least[row] = 0.0
             if read:
                 least[row, None], most[row, None] = with_value(Interval(least[row, None], most[row, None]), made, read)
         rows = Rows(np.zeros(len(node.copies), np.int64), 1, Interval(least, most))

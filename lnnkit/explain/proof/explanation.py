@@ -176,7 +176,7 @@ class Explanation(TreePage):
 def claimed(step: Step, weight: float, relation: Mapping[str, str] = RELATION) -> str:
     """What a step says, with the weight of the operand that it bounds."""
     scale = "" if weight == 1 else f" @{weight:g}"
-    if step.reason == "closed" and math.isinf(step.bound):
+    if step.reason in ("closed", "candidates") and math.isinf(step.bound):
         return f"{set_apart(step.conclusion, step.atom)} has no value"
     bound = format_bound(step.bound, step.numeric)
     return f"{set_apart(step.conclusion, step.atom)} {relation[step.side]} {bound}{scale}"
@@ -208,12 +208,15 @@ def because(step: Step) -> str:
             return f"{_others(step)}no fact, and the {'number' if math.isinf(step.bound) else 'predicate'} is closed"
         case "open":
             return "nothing says more"
+        case "candidates":
+            better = "there" if math.isinf(step.bound) else "less" if step.side == "lower" else "greater"
+            return f"{_others(step)}no candidate is {better}{_unseen(step)}"
         case "completed" if free_names(step.conclusion):
             return f"{_others(step)}no rule makes it truer"
         case "completed":
             if not step.premises and step.bound == 0:
                 return "no rule concludes it, and the predicate is closed"
-            return f"no rule makes it truer{'' if step.all_seen else ' (the list of unmet premises is incomplete)'}"
+            return f"no rule makes it truer{_unseen(step)}"
         case "exact":
             completed = [format_expression(atom) for atom in step.completes]
             if not completed:
@@ -243,6 +246,10 @@ def statement_fields(statement: Assertion) -> dict[str, object]:
     """What JSON says of a statement."""
     span = statement.span
     return {"rule": statement.name, "text": statement.text, "file": span.source.path, "line": span.line}
+
+
+def _unseen(step: Step) -> str:
+    return "" if step.all_seen else " (the list of unmet premises is incomplete)"
 
 
 def _others(step: Step) -> str:

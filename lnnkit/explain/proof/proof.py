@@ -30,6 +30,7 @@ Reason = Literal[
     "statement",  # an instance of a rule or axiom
     "neuron",  # a formula and its operands bound each other
     "completed",  # no rule gives more for a closed predicate
+    "candidates",  # no candidate is better for a closed number that rules derive
     "exact",  # all premises together imply it, by the solver (`lnnkit.prove`)
     "contradiction",  # an instance is unsatisfiable: no truth of its atoms satisfies it
 ]
@@ -188,6 +189,12 @@ class FactSources:
                 code = table.facts.names.find(text)
                 kept &= table.facts.columns[place].codes == (-1 if code is None else code)
             yield from map(table.given, np.flatnonzero(kept).tolist())
+
+    def atoms(self, predicate: str) -> set[tuple[str, ...]]:
+        """The entities of all atoms about which there are facts."""
+        tables = [table.facts.columns for table in self._tables.get(predicate, ())]
+        listed = (zip(*columns, strict=True) if columns else [()] for columns in tables)
+        return {arguments for name, arguments in self._stated if name == predicate}.union(*listed)
 
     def rows(self, table: int, predicate: str, arguments: Sequence[str]) -> list[int]:
         """The positions in one of the program's tables of the facts about an atom."""

@@ -128,7 +128,9 @@ class Prover:
                 tick = completions[strata - 1].stop if 0 < strata <= len(completions) else 0  # all completed once
                 return self._initial(steps, source, value, max(tick, self.run.begun))
             case Completed(table, arguments, _, value):
-                step = Step(self.wording.conclusion(table, arguments), "upper", value, "completed")
+                relation = self.run.grounding.atoms.tables[table]
+                side, reason = SIDES[relation.completed_side], "candidates" if relation.derived else "completed"
+                step = Step(self.wording.conclusion(table, arguments), side, value, reason)
                 limits = CompletionProof(self.views, source)
                 step.premises, step.all_seen = steps.premises(limits.reads), limits.all_seen
                 if any(not isinstance(argument, str) for argument in arguments):

@@ -169,7 +169,11 @@ class CompletionProof:
 
         def hold(ways: Sequence[EndReads]) -> list[bool]:
             """Whether each of several sets of readings limits the head."""
-            return (view.least(view.values(ways), head) <= self._source.value + self._sources.eps).tolist()
+            value = self._source.value
+            slack = 0.0 if np.isinf(value) else self._sources.eps * max(1.0, abs(value))
+            least = view.least(view.values(ways), head)
+            upward = self._grounding.atoms.tables[self._source.table].completed_side
+            return (least <= value + slack if upward else least >= value - slack).tolist()
 
         def keep(limiting: EndReads) -> None:
             self.reads += [(formula, read) for read in sufficient(self._grounding, view, limiting, hold)]
@@ -199,8 +203,9 @@ class CompletionProof:
     def _matching(self, formula: Formula, leaf: int, bindings: Substitution) -> list[dict[int, int]]:
         """The bindings from a leaf's materialised atoms, without those that its default covers."""
         neuron, sources = formula.neurons[leaf], self._sources
-        source = sources.unlisted(neuron.source, sources.wording.pattern(formula, leaf, {}), 1, self._tick).source
         relation = self._grounding.atoms.tables[neuron.source]
+        about = sources.wording.pattern(formula, leaf, {})
+        source = sources.unlisted(neuron.source, about, relation.completed_side, self._tick).source
         columns = sources.exceptions(source) if isinstance(source, Completed) else relation.tuples.columns
         fits, first = _fitting(self._domain, neuron.arguments, columns, bindings)
         if not isinstance(source, Completed) and sources.wording.is_predicate(neuron.source):

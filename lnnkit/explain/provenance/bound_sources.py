@@ -242,8 +242,13 @@ class BoundSources:
             event = self.history.previous(event)
         event = self.history.restored(event)
         table, arguments = self.wording.about(row)
+        relation, _ = self.wording.numbers.behind(row)
+        if relation.derived and side != relation.completed_side and (event is None or event.kind is Kind.RESTARTED):
+            other, event = self.history.at(row, relation.completed_side, tick), None
+            if other is not None and other.kind is not Kind.RESTARTED:
+                return Reading(relation.unknown[side], None)  # a number that may have no value
         if event is not None:
-            value, source = event.value, Listed(row, side) if event.kind is Kind.STATED else self._source(event)
+            value, source = event.value, self._source(event)
         elif self._given[row]:
             value, source = self.fact(row, side).end(side), Listed(row, side)
         else:
@@ -258,10 +263,15 @@ class BoundSources:
         if unnamed and atoms.unnamed[side] != atoms.default[side]:
             return self._read(atoms.unnamed[side], side, Unlisted(table, tuple(arguments), side, unnamed=True), table)
         value, derived = atoms.default[side], table in self.run.plan.lifted.closed_derived
-        if side == 1 and derived and not (arguments and self.run.grounding.domain.lacks(atoms.sorts, arguments)):
+        said = atoms.default[atoms.completed_side]  # a derived number has no value at either end then
+        if (
+            (side == atoms.completed_side or atoms.derived)
+            and derived
+            and not (arguments and self.run.grounding.domain.lacks(atoms.sorts, arguments))
+        ):
             for number, completion in reversed([*enumerate(self.history.completions)]):
                 if table in completion.predicates and completion.stop <= tick:
-                    return self._read(value, side, Completed(table, tuple(arguments), number, value), table)
+                    return self._read(value, side, Completed(table, tuple(arguments), number, said), table)
         return self._read(value, side, Unlisted(table, tuple(arguments), side), table)
 
     def exceptions(self, source: Completed) -> list[np.ndarray]:
@@ -272,17 +282,21 @@ class BoundSources:
             rows = np.arange(len(relation))
             rising = self.history.rising(self.history.completions[source.completion], self.eps)
             kept = np.isin(self.wording.numbers.of(relation, rows), rising) | relation.flags("given").take(rows)
+            kept = relation.end(0) <= relation.end(1) if relation.derived else kept
             self._exceptions[key] = [column[kept] for column in relation.tuples.columns]
         return self._exceptions[key]
 
     def _source(self, event: Event) -> BoundSource:
-        """An event, or, for the upper end of a completed atom, its completion: no single instance lowers it."""
+        """An event, or a fact, or, for the upper end of a completed atom, its completion: no single instance lowers it.
+        Of a number it is that to which candidates do not fall or rise, as facts do not."""
         completes = event.shape >= 0 and self.run.grounding.shapes[event.shape].completes
-        if event.side == 1 and (completes or event.kind is Kind.RESTARTED):
+        table, _ = self.wording.numbers.behind(event.row)
+        completes |= event.kind is Kind.RESTARTED or bool(table.derived)
+        if event.kind is not Kind.OPENED and event.side == table.completed_side and completes:
             for number, completion in enumerate(self.history.completions):
                 if completion.start <= event.tick < completion.stop:
                     return Completed(*self.wording.about(event.row), number, event.value)
-        return event
+        return Listed(event.row, event.side) if event.kind is Kind.STATED else event
 
     def fact(self, row: int, side: int) -> GivenFact:
         """The fact that gives a row its bound; the most trusted one, and of those the first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -13,12 +14,13 @@ from lnnkit.analysis.needs import Needs
 from lnnkit.arrays import Array
 from lnnkit.engine.response.respond import ascend, constant, entering, leaf_bound
 from lnnkit.explain.provenance.bound_sources import Argument, BoundSources, Named, Reading
-from lnnkit.formula.passes import downward, least_heads, upward
+from lnnkit.formula.passes import candidates, downward, least_heads, upward
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.logic.bounds import Bounds
+from lnnkit.numeric import NO_VALUE
 from lnnkit.store.relations import TRUE, UNKNOWN, UNNAMED
 
 Values = Mapping[int, Bounds]  # by leaf, (variants, rows)
@@ -100,9 +102,16 @@ class InstanceView(Instances):
             if leaf != AUXILIARY and self.formula.neurons[leaf].kind == "same":
                 lower[:], upper[:] = rows == TRUE, (rows == TRUE) | (rows == UNKNOWN)
             values[leaf] = Bounds(lower, upper)
+        derives = self.completes and self.formula.derives is not None
+        numbers = [leaf for leaf in values if derives and self.formula.neurons[leaf].numeric]
+        for leaf in numbers:  # what is not read of a candidate may have no value
+            values[leaf].lower[:], values[leaf].upper[:] = NO_VALUE
         for number, way in enumerate(ways):
             for read in way:
                 values[read.leaf][read.side][number, list(read.places)] = read.reading.value
+        for lower, upper in (values[leaf] for leaf in numbers):
+            lower[(lower == math.inf) & (upper > -math.inf)] = -math.inf
+            upper[(upper == -math.inf) & (lower < math.inf)] = math.inf
         return values
 
     def says(self, read: Values, leaf: int, place: int, side: int) -> Array:
@@ -124,7 +133,11 @@ class InstanceView(Instances):
 
     def least(self, read: Values, head: int) -> Array:
         """(variants,) the least truth of a ``head`` that a defining statement requires if its antecedent is as true as
-        possible, and the equalities beside the head no truer than necessary."""
+        possible, and the equalities beside the head no truer than necessary; of a number the best candidate."""
+        if self.formula.derives is not None:
+            reader, groupings = self._variants(read)
+            side = self.tables[head].completed_side
+            return candidates(self.formula, entering(reader, self.formula), groupings)[side]
         values = self.upward(read)
         antecedent = values[self.formula.neurons[self.formula.top].operands[0]]
         least = [Bounds(value.lower, value.lower) for value in values]

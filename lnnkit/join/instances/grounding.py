@@ -187,7 +187,8 @@ class Grounding:
     def reads(self, number: int, leaf: int, side: int) -> Sequence[tuple[int, tuple[int, ...]]]:
         """The bounds that an instance reads to set one side of one leaf: other leaves, with the sides read (0, 1)."""
         analysis = self.shapes[number].analysis
-        read = analysis.polarity.reads(leaf, SIDES[side]) if leaf in analysis.defaults else []
+        known = leaf in analysis.defaults and analysis.formula.derives is None
+        read = analysis.polarity.reads(leaf, SIDES[side]) if known else []
         by_leaf: dict[int, set[int]] = {}
         for element in read:
             by_leaf.setdefault(element.leaf, set()).update(SIDES.index(s) for s in sides(element.end))

@@ -58,17 +58,18 @@ class ComparisonData:
 
     @cached_property
     def _facts(self) -> tuple[Mapping[str, int], dict[str, NumberFacts]]:
-        """The entities, and what facts tell of each predicate, number and aggregate."""
+        """The entities, and what facts tell of each predicate, number, aggregate and derived number."""
         index, given, _ = given_facts(self._program, self._mentioned)
         facts: dict[str, NumberFacts] = {}
         for table in given:
             columns, ends = tuple(map(torch.tensor, table.columns)), map(torch.tensor, (table.lower, table.upper))
             facts[table.predicate] = NumberFacts(columns, *ends)
-        aggregates = [name for name, data in self.lifted.graph.nodes.items() if data["kind"] in AGGREGATES]
-        if aggregates:
+        nodes = self.lifted.graph.nodes.items()
+        derived = {name for name, data in nodes if data["kind"] in AGGREGATES or "derived" in data}
+        if derived:
             run = infer(Plans(self.lifted), index, given, guard=unlimited, round_limit=0, record=False)
-            tables = (run.grounding.atoms.tables[name] for name in aggregates)
-            for table in tables:
+            tables = run.grounding.atoms.tables
+            for table in (tables[name] for name in sorted(derived & tables.keys())):  # those of queries have none
                 columns, bounds = map(torch.tensor, table.tuples.columns), map(torch.tensor, table.bounds)
                 facts[table.name] = NumberFacts(tuple(columns), *bounds)
         return index, facts

@@ -21,6 +21,7 @@ from lnnkit.check.learnables import in_assertion, in_value, lacking
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.check.walk import nodes, transform
 from lnnkit.check.weights import shapes_of
+from lnnkit.graph.describe import derived_by
 from lnnkit.learn.parameters.unit_readout import crisp_relation
 from lnnkit.syntax import ast
 from lnnkit.syntax.span import Span
@@ -205,10 +206,12 @@ def rule_names(program: CheckedProgram) -> dict[int, str]:
 
 
 def trainable(program: CheckedProgram, file: ast.Program) -> dict[str, int]:
-    """The rules that may learn, those of the main ``file``: their indices among the assertions, by name."""
+    """The rules that may learn, those of the main ``file`` but for those that derive a closed number: their indices
+    among the assertions, by name."""
     pairs = zip(rule_names(program).items(), program.assertions, strict=True)
     path = file.span.source.path
-    return {name: at for (at, name), one in pairs if one.kind == "rule" and one.span.source.path == path}
+    pairs = ((key, one) for key, one in pairs if one.kind == "rule" and one.span.source.path == path)
+    return {name: at for (at, name), one in pairs if derived_by(one, program.predicates) is None}
 
 
 class ParameterNaming:
