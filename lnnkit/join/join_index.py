@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
+from lnnkit.analysis.needs import Range
 from lnnkit.arrays import quietly
 from lnnkit.join.bindings import Matched, Pattern
-from lnnkit.numeric import Comparison, Interval, point, unknown
+from lnnkit.numeric import Interval, point, unknown
 from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array, Chunks, in_order, spelled_out
 
@@ -173,22 +174,16 @@ def _following(rows: Array | range) -> Array | range:
 _SLACK = 1e-9  # limits are let out by more than the tolerance of comparisons: rows that are found are compared anyway
 
 
-class Range(NamedTuple):
-    """A comparison that must not be false, over the ``numbers`` of atoms, whose bounds no inference changes."""
-
-    comparison: Comparison
-    numbers: tuple[Matched, ...]
-
-    @quietly
-    def limits(self, place: int, read: Callable[[Matched], Interval], length: int) -> Interval:
-        """(length,) the numbers at ``place`` for which the comparison may hold, given the others."""
-        boxes = [unknown(length) if at == place else read(number) for at, number in enumerate(self.numbers)]
-        truth, true = self.comparison.truth(boxes), point(np.ones(length))
-        left = self.comparison.narrow(boxes, truth, true)
-        lower, upper = left.inputs[place]
-        never = left.empty | (truth.upper <= 0)
-        lower, upper = np.where(never, np.inf, lower), np.where(never, -np.inf, upper)
-        return Interval(lower - _SLACK * (1 + np.abs(lower)), upper + _SLACK * (1 + np.abs(upper)))
+@quietly
+def limits(comparison: Range, place: int, read: Callable[[Matched], Interval], length: int) -> Interval:
+    """(length,) the numbers at ``place`` for which the comparison may hold, given the others."""
+    boxes = [unknown(length) if at == place else read(number) for at, number in enumerate(comparison.numbers)]
+    truth, true = comparison.comparison.truth(boxes), point(np.ones(length))
+    left = comparison.comparison.narrow(boxes, truth, true)
+    lower, upper = left.inputs[place]
+    never = left.empty | (truth.upper <= 0)
+    lower, upper = np.where(never, np.inf, lower), np.where(never, -np.inf, upper)
+    return Interval(lower - _SLACK * (1 + np.abs(lower)), upper + _SLACK * (1 + np.abs(upper)))
 
 
 class RangeIndex(JoinIndex):

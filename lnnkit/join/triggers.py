@@ -53,7 +53,7 @@ _COMPARED = (
     32  # needs compared for what they find; 0 and 128 take 328 and 408 ms, noise (benchmarks/inference_constants.py)
 )
 
-Literals = tuple[Literal, ...]
+Literals = joining.Literals
 
 
 @dataclass(slots=True, eq=False)
@@ -143,6 +143,8 @@ _PART = 4  # chunks: where tables are aligned, assignments take no memory of the
 def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | None:
     """The assignments of all needs, without repetition; None where the needs must be joined one by one."""
     literals = list(dict.fromkeys(literal for need in needs for literal in need))
+    if not all(isinstance(literal, Literal) for literal in literals):
+        return None
     variables = joins.formula.blocks[0].variables
     if not variables and needs:
         return iter([Bindings(1, NOTHING)] if any(map(joins.may_hold, needs)) else [])

@@ -24,7 +24,7 @@ from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.join.bindings import Bindings
-from lnnkit.join.instances.assembled import Assembler
+from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.grounding import Grounding, add_equality, leaf_modes
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.triggers import Delta
@@ -182,15 +182,25 @@ def _partial(formula: Formula) -> bool:
 def _initialise(run: Run, formula: Formula) -> None:
     """Give a shared neuron the bounds that its operands give it before the first round."""
     assert formula.auxiliary is not None
-    grounding, state, needs = run.grounding, run.state, run.plan.finder(formula).initial()
+    grounding, needs = run.grounding, run.plan.finder(formula).initial()
     if formula.auxiliary in run.plan.groups:
         needs = restricted(needs, formula, run.plan.groups[formula.auxiliary])
     atoms = grounding.atoms
     if any(literal.table == EQUAL for literal in needs.literals):
         add_equality(atoms, grounding.domain)
-    view = Assembler(formula, needs, atoms, grounding.domain, grounding.guard, {}).every()
-    if not view.length(0):
-        return
+    recorder, place = grounding.recorder, (atoms, grounding.domain, grounding.guard, {})
+    member = -1 if recorder is None else recorder.enter(formula, needs, "first bounds")
+    with run.measured(member, ()):
+        view = Assembler(formula, needs, *place, member, recorder).every()
+        if view.length(0):
+            _put_first(run, formula, needs, view)
+    if recorder is not None:
+        recorder.proposals[member] += view.length(0)
+
+
+def _put_first(run: Run, formula: Formula, needs: Needs, view: Instances) -> None:
+    """Put the first bounds of the instances of a shared neuron."""
+    state, atoms, grounding = run.state, run.grounding.atoms, run.grounding
     up = upward(formula, entering(reader(view, state.dtype), formula), view.groupings)[formula.top]
     lower, upper = up.lower.clip(formula.lower), up.upper.clip(None, formula.upper)
     crossed = lower > upper + tolerance(state.dtype)
