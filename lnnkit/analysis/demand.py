@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from lnnkit.analysis.needs import Literal, Need, Needs, Range, minimal_needs, variables
 from lnnkit.formula.unfolding import Formula
@@ -26,6 +26,7 @@ from lnnkit.formula.unfolding import Formula
 ENTERED = "listed"  # the column of the relation of demanded tuples
 Atom = tuple[str, tuple[int | str, ...]]
 LiteralSet = frozenset[Literal | Range]
+_L = TypeVar("_L", Literal, Range, Literal | Range)
 Bound = dict[str, tuple[int, ...]]  # by predicate: the places that are bound wherever it is needed
 
 
@@ -109,7 +110,7 @@ class _Body(NamedTuple):
 
     formula: Formula
     head: Atom | None
-    literals: frozenset[Literal]
+    literals: LiteralSet
     reads: tuple[Atom, ...]
 
     def places(self, target: Atom, bound: Bound, still: Collection[str]) -> set[int]:
@@ -135,7 +136,8 @@ class _Body(NamedTuple):
     def _passed(self, target: Atom, bound: Bound, still: Collection[str]) -> list[Literal]:
         """The literals that bind variables: those connected with the head's bound variables or, without a head, with
         those of the target."""
-        complete = sorted((literal for literal in self.literals if literal.table in still), key=repr)
+        literals = (literal for literal in self.literals if isinstance(literal, Literal))
+        complete = sorted((literal for literal in literals if literal.table in still), key=repr)
         return _connected_to(variables(self._start(bound)) or variables(target[1]), complete)
 
 
@@ -235,7 +237,7 @@ def _row_literals(formula: Formula, needs: Needs, block: int) -> Iterator[Litera
         yield from (fill | literals for literals in around)
 
 
-def _over(literals: Iterable[Literal | Range], parameters: Mapping[int | str, int]) -> list[Literal | Range]:
+def _over(literals: Iterable[_L], parameters: Mapping[int | str, int]) -> list[_L]:
     """The literals over the neuron's parameters alone."""
     return [literal for literal in literals if all(isinstance(a, str) or a in parameters for a in literal.arguments)]
 
@@ -246,7 +248,7 @@ def _connected(literals: Collection[Literal | Range], parameters: Collection[int
     return len(linked) < 2 or linked <= _reach(literals, {min(linked)})
 
 
-def _connected_to(start: set[int], literals: Collection[Literal | Range]) -> list[Literal | Range]:
+def _connected_to(start: set[int], literals: Collection[_L]) -> list[_L]:
     """The literals that a join reaches from some variables."""
     reach = _reach(literals, start)
     return [literal for literal in literals if not reach.isdisjoint(literal.arguments)]

@@ -127,13 +127,15 @@ class Needs:
     """The joins of a formula. ``rows`` start instances; ``fills`` complete, for each inner block, the rows that differ
     from its virtual row. ``expands`` are blocks within the last candidate of another quantifier, all of whose rows may
     receive a proposal; ``last`` are blocks whose last candidate may receive one. Literals of ``rows`` may have
-    ``existential`` variables, given by their sorts and numbered after those of the formula."""
+    ``existential`` variables, given by their sorts and numbered after those of the formula. By default, no element of
+    the aggregates of ``absent`` blocks is there."""
 
     rows: tuple[Need, ...]
     fills: Mapping[int, tuple[frozenset[Literal | Range], ...]]
     expands: frozenset[int] = frozenset()
     last: frozenset[int] = frozenset()
     existential: tuple[str, ...] = ()
+    absent: frozenset[int] = frozenset()
 
     @property
     def literals(self) -> frozenset[Literal | Range]:
@@ -181,6 +183,7 @@ class NeedFinder:
         self.ranges = ranges
         self._expands: set[int] = set()
         self._last: set[int] = set()
+        self._absent: set[int] = set()
 
     def inference(self) -> Needs:
         """The instances that can tighten a kept side, or contradict one."""
@@ -225,11 +228,12 @@ class NeedFinder:
     def completion(self) -> Needs:
         """The instances of a defining statement that can make a head possible."""
         supports = (s for s in self.analysis.completions() if self.relevance.available(self.reading, s))
-        ranges = tuple(self._required(self.formula.neurons[self.formula.top].operands[0]))
+        ranges = [*self._required(self.formula.neurons[self.formula.top].operands[0])]
         return self._needs(self._minimal(Need(0, _limited(self._literals(s), ranges)) for s in supports))
 
     def _needs(self, rows: tuple[Need, ...]) -> Needs:
-        return Needs(rows, self._fills(), frozenset(self._expands), frozenset(self._last))
+        fills = self._fills()
+        return Needs(rows, fills, frozenset(self._expands), frozenset(self._last), (), frozenset(self._absent))
 
     def _minimal(self, needs: Iterable[Need]) -> tuple[Need, ...]:
         """Without needs that find what another one finds. An atom that is false by default has raised its upper end
@@ -314,6 +318,7 @@ class NeedFinder:
                 absent = all(upward.bases[condition] == (0.0, 0.0) for upward in read)  # its term does not matter
                 nodes = [condition] if absent else neuron.operands
                 ranges = tuple(self._required(condition) if absent and neuron.aggregates else ())
+                self._absent |= {neuron.inner} if absent and neuron.aggregates else set()
                 free = self.formula.blocks[neuron.inner].free
                 fills[neuron.inner] = tuple(_limited(x, ranges, free) for x in self._deviations(nodes, *read))
         return fills
@@ -342,7 +347,7 @@ class NeedFinder:
             return self.ranges[neuron.source].renamed(dict(enumerate(neuron.arguments)))._replace(exact=True)
         return range_of(self.formula, index, self.moving)
 
-    def _deviations(self, nodes: Sequence[int], *read: Upward) -> tuple[frozenset[Literal], ...]:
+    def _deviations(self, nodes: Sequence[int], *read: Upward) -> tuple[frozenset[Literal | Range], ...]:
         sets = {
             self._literals(elements)
             for node in nodes
@@ -366,16 +371,13 @@ class NeedFinder:
 
 
 def _limited(
-    literals: frozenset[Literal], ranges: Sequence[Range], known: Iterable[int] = ()
+    literals: frozenset[Literal | Range], ranges: Iterable[Range], known: Iterable[int] = ()
 ) -> frozenset[Literal | Range]:
     """Literals with the ranges of what they bind, beside what is known. Shared comparisons within a literal are worked
     out anyway."""
-    bound = Need(0, literals).bound.union(known)
-    within = [variables(literal.arguments) for literal in literals]
+    bound, within = Need(0, literals).bound.union(known), [variables(literal.arguments) for literal in literals]
     read = [(limit, variables(limit.arguments)) for limit in ranges]
-    return literals.union(
-        limit for limit, of in read if of <= bound and not (limit.exact and any(of <= inside for inside in within))
-    )
+    return literals.union(x for x, of in read if of <= bound and not (x.exact and any(of <= one for one in within)))
 
 
 def _ordered(literals: frozenset[Literal | Range]) -> list[str]:

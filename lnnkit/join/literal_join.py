@@ -134,7 +134,7 @@ class Joins:
     def begun(self, path: Path, first: Literal | None, rows: int, rest: Iterable[Literal | Range]) -> Path:
         """Report the start of a join: the rows of the first literal, if there is one, and the ``rest``."""
         if self.recorder is not None:
-            self.recorder.begin(self.member, path.need, {literal: self.size(literal) for literal in _listing(rest)})
+            self.recorder.begin(self.member, path.need, {literal: self.size(literal) for literal in listing(rest)})
         return path if first is None else self.stepped(path, first, rows, rows)
 
     def stepped(self, path: Path, reads: Reads, out: int, rows: int = -1) -> Path:
@@ -169,7 +169,7 @@ class Joins:
 
     def whole(self, need: Literals, path: Path) -> Iterator[Bindings]:
         """Join a need from scratch, starting with the literal whose first step has the fewest results."""
-        literals = _listing(need)
+        literals = listing(need)
         if not literals:
             if self.recorder is not None:
                 self.recorder.begin(self.member, path.need, {})
@@ -208,7 +208,7 @@ class Joins:
 
     def may_hold(self, literals: Iterable[Literal | Range]) -> bool:
         """Whether each of some literals lists a row."""
-        return all(self.length(literal) for literal in _listing(literals))
+        return all(self.length(literal) for literal in listing(literals))
 
     def length(self, literal: Literal) -> int:
         """The number of rows that a literal lists, whether they match or not."""
@@ -222,7 +222,7 @@ class Joins:
         """How to join the rest onto results that bind ``known``."""
         filters: list[_Filter] = []
         left: list[Literal] = []
-        for literal in _listing(rest):
+        for literal in listing(rest):
             if self._places(literal).keys() <= known.variables:
                 atom = literal.atom
                 matched = atom in known.matched
@@ -254,7 +254,7 @@ class Joins:
         bind = {v: place for v, place in pattern.places.items() if v not in known.variables}
         then = known.match(atom, frozenset(pattern.places))
         others = tuple(other for other in left if other != literal)
-        others = tuple(other for other in others if _listing(others) or (isinstance(other, Range) and other.exact))
+        others = tuple(other for other in others if listing(others) or (isinstance(other, Range) and other.exact))
         tests = not unkeyed and {*self.formula.blocks[0].variables, *_read(others)}.isdisjoint(bind)
         reads = Ranged(literal, tuple(limit for limit, _ in limits)) if limits else literal
         then = known if tests else then
@@ -315,7 +315,9 @@ class Joins:
         if first is not None:
             columns = [column.take(first) for column in columns]
         length = bindings.length if first is None else len(first)
-        return Bindings(length, Known(frozenset(needed)), dict(zip(needed, columns, strict=True)))
+        narrowed = Bindings(length, Known(frozenset(needed)), dict(zip(needed, columns, strict=True)))
+        narrowed.distinct = True
+        return narrowed
 
     def _linked(self, bindings: Bindings, link: _Link, then: Step, hits: list[Hits], path: Path) -> Iterator[Bindings]:
         """Join the results so far with the hits of a link, part by part, and continue."""
@@ -343,9 +345,7 @@ class Joins:
         if not isinstance(link.index, RangeIndex):
             return link.index.find(columns)
 
-        read = partial(self._numbers, bindings)
-        lower, upper = zip(*(limits(each, place, read, bindings.length) for each, place in link.limits), strict=True)
-        return link.index.between(columns, Interval(np.maximum.reduce(lower), np.minimum.reduce(upper)))
+        return link.index.between(columns, limits(link.limits, partial(self._numbers, bindings), bindings.length))
 
     def _numbers(self, bindings: Bindings, number: Matched) -> Interval:
         """The numbers of an atom."""
@@ -408,7 +408,7 @@ class Joins:
 
     def _multiplied(self, bindings: Bindings, rest: Literals, path: Path) -> Iterator[Bindings]:
         """Multiply by the shortest literal; none shares a variable."""
-        wanted, literals = {*self.formula.blocks[0].variables}, _listing(rest)
+        wanted, literals = {*self.formula.blocks[0].variables}, listing(rest)
         if all(wanted.isdisjoint(self._places(literal)) for literal in literals):
             yield from self._if_any(bindings, rest, path)
             return
@@ -450,7 +450,7 @@ class Joins:
             yield from self._enumerated(one, path)
 
 
-def _listing(literals: Iterable[Literal | Range]) -> tuple[Literal, ...]:
+def listing(literals: Iterable[Literal | Range]) -> tuple[Literal, ...]:
     """The literals among what is joined."""
     return tuple(literal for literal in literals if isinstance(literal, Literal))
 

@@ -178,7 +178,7 @@ def compiled(outline: Outline, world: Domain, profile: FactProfile, *, narrow: b
     relevance = decide(outline.readings, stated | said, given, profile.given | assumable, listed, names, heads)
     sizes = {sort: min(len(ids), 2) for sort, ids in world.sorts.items()}
     moving = relevance.derived.union((name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES)
-    aggregates = {formula.auxiliary for formula in outline.shared.formulas if formula.measures}
+    aggregates = {str(formula.auxiliary) for formula in outline.shared.formulas if formula.measures}
     changing = frozenset(name for name, _ in moving) | aggregates
     plan = Plan(
         **vars(outline),

@@ -191,7 +191,7 @@ def _initialise(run: Run, formula: Formula) -> None:
     recorder, place = grounding.recorder, (atoms, grounding.domain, grounding.guard, {})
     member = -1 if recorder is None else recorder.enter(formula, needs, "first bounds")
     with run.measured(member, ()):
-        view = Assembler(formula, needs, *place, member, recorder).every()
+        view = Assembler(formula, needs, *place, member, recorder, upward=run.state.trail.trace is None).every()
         if view.length(0):
             _put_first(run, formula, needs, view)
     if recorder is not None:
@@ -204,8 +204,10 @@ def _put_first(run: Run, formula: Formula, needs: Needs, view: Instances) -> Non
     up = upward(formula, entering(reader(view, state.dtype), formula), view.groupings)[formula.top]
     lower, upper = up.lower.clip(formula.lower), up.upper.clip(None, formula.upper)
     crossed = lower > upper + tolerance(state.dtype)
-    table = atoms.tables[formula.auxiliary]
-    rows = atoms.materialise(table, list(view.ids[0].values()), view.length(0))
+    table = atoms.tables[str(formula.auxiliary)]
+    columns, length = list(view.ids[0].values()), view.length(0)
+    empty = not len(table)
+    rows = spelled_out(atoms.add_new(table, columns, length)) if empty else atoms.materialise(table, columns, length)
     bounds = (
         np.where(crossed, formula.lower, np.minimum(lower, upper)),
         np.where(crossed, formula.upper, np.maximum(lower, upper)),

@@ -96,8 +96,12 @@ class Assembler:
         observers: Mapping[int, str],
         member: int = -1,
         recorder: Recorder | None = None,
+        *,
+        upward: bool = False,
     ) -> None:
+        """With rows that count only ``upward``, if at all: none of elements that are not there by default."""
         self.formula = formula
+        self._left_out = needs.absent if upward else frozenset[int]()
         self._recording = member, recorder
         self.atoms = atoms
         self.domain = domain
@@ -114,7 +118,7 @@ class Assembler:
         self._few: dict[tuple[tuple[int, ...], int], Joins] = {}  # joins of few literals, by their variables
         self._expands = needs.expands
         self._group = len(formula.sorts)  # the variable that numbers the groups of a block
-        inner = ((self._group, *block.bound) for block in formula.blocks[1:])
+        inner = ((self._group, *block.variables) for block in formula.blocks[1:])
         wanted = (formula.blocks[0].variables, *inner)
         self._joins = list(map(self._joining, wanted))
         self.tables = {index: self._table(index) for index, _ in formula.with_rows(observers)}
@@ -130,7 +134,9 @@ class Assembler:
         assignments = TupleSet(len(variables), self._joins[0].radix)
         for number, literals in enumerate(self._needs):
             for part in self._joins[0].whole(literals, Path(number)):
-                assignments.add([part.column(variable) for variable in variables], part.length)
+                once = not len(assignments) and part.distinct and part.known.variables == {*variables}
+                add = assignments.append if once else assignments.add
+                add([part.column(variable) for variable in variables], part.length)
                 self._guard(self.formula, len(assignments))
         return self.of(assignments.columns, len(assignments))
 
@@ -228,16 +234,17 @@ class Assembler:
         start = Bindings(length, NOTHING.bind(frozenset(around)), dict(around))
         places = range(len(self._literals[number]))
         parts = [part for place in places for part in self._matching(number, place, bound, start)] if bound else []
-        columns = self._distinct(block, bound, parts)
+        alone = len(self._literals[number]) == 1 and len(self.formula.sorts) == len(block.variables)
+        columns = self._columns(bound, parts, distinct=alone)
         counts, total = np.bincount(columns[0], minlength=length), self._total(bound)
         lacking = np.union1d(np.flatnonzero(counts == total - 1), whole) if bound else whole
         if len(lacking):
             joins = self._joins[number]
             joins.begun(Path(-1), None, 0, ())
             every = joins.joined(start.at(lacking), joins.step(start.known, ()), Path(-1))
-            columns = self._distinct(block, bound, [*parts, *every])
+            columns = self._columns(bound, [*parts, *every])
             counts = np.bincount(columns[0], minlength=length)
-        others = np.flatnonzero(counts < total)
+        others = np.flatnonzero(counts < total) if number not in self._left_out else np.empty(0, np.intp)
         group, generic = np.append(columns[0], others), np.full(len(others), self.domain.generic, np.int32)
         ids = {variable: np.append(column, generic) for variable, column in zip(bound, columns[1:], strict=True)}
         return [group, *(ids[v] if v in ids else around[v].take(group) for v in block.bound)], counts
@@ -248,8 +255,8 @@ class Assembler:
         literals, joins = self._literals[number][place], self._joins[number]
         path = Path(len(self._needs) + sum(map(len, self._literals[1:number])) + place)
         named = variables(argument for literal in literals for argument in literal.arguments) & start.known.variables
-        every = all(isinstance(literal, Literal) for literal in literals)
-        if not every or not literals or not named or _FEWER * min(map(joins.size, literals)) > start.length:
+        sizes = [joins.size(literal) for literal in literals if isinstance(literal, Literal)]
+        if len(sizes) < len(literals) or not sizes or not named or _FEWER * min(sizes) > start.length:
             joins.begun(path, None, 0, literals)
             yield from joins.joined(start, joins.step(start.known, literals), path)
             return
@@ -263,17 +270,15 @@ class Assembler:
             columns[self._group] = start.column(self._group).take(left)
             yield Bindings(len(left), NOTHING.bind(frozenset(columns)), columns)
 
-    def _distinct(self, block: Block, bound: Sequence[int], parts: Sequence[Bindings]) -> list[Array]:
-        """The groups and the bound entities of the rows found, each once."""
-        names = (self._group, *bound)
+    def _columns(self, bound: Sequence[int], parts: Sequence[Bindings], *, distinct: bool = False) -> list[Array]:
+        """The groups and the bound entities of the rows found, each once; they may be ``distinct`` already."""
+        names = {self._group: np.intp, **dict.fromkeys(bound, np.int32)}
         columns = [
-            np.concatenate([np.empty(0, np.int32), *(part.column(name) for part in parts)]).astype(np.int32)
-            for name in names
+            np.concatenate([part.column(name) for part in parts], dtype=dtype) if parts else np.empty(0, dtype)
+            for name, dtype in names.items()
         ]
-        if len(parts) > 1 or (parts and len(self.formula.sorts) > len(block.variables)):
-            first = first_rows(columns, len(columns[0]))
-            columns = columns if first is None else [column.take(first) for column in columns]
-        return columns
+        first = None if distinct else first_rows(columns, len(columns[0]))
+        return columns if first is None else [column.take(first) for column in columns]
 
     def _total(self, bound: Iterable[int]) -> int:
         """The greatest number of named rows in a group."""
