@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import Enum
@@ -12,7 +12,7 @@ import numpy as np
 
 from lnnkit.engine.bounds_state import State
 from lnnkit.engine.encoded_bounds import EncodedBounds
-from lnnkit.engine.merge import Drift, Merge
+from lnnkit.engine.merge import Drift, Inbox, Merge
 from lnnkit.engine.planning.inference_plan import Plan, PlannedRule
 from lnnkit.engine.response.proposing import GroupResponse
 from lnnkit.engine.response.respond import completing, on_device, respond
@@ -105,7 +105,7 @@ class Run:
                 order.append(name)
         return tuple(rules[name] for name in order)
 
-    def measured(self, member: int, inbox: Sized) -> AbstractContextManager[None]:
+    def measured(self, member: int, inbox: Inbox) -> AbstractContextManager[None]:
         """A context in which a member leaves proposals, recorded with the time that it takes if anything is."""
         recorder = self.grounding.recorder
         return _UNMEASURED if recorder is None else recorder.measured(member, inbox)

@@ -5,6 +5,7 @@ some are needed, as soon as they are. Queried neurons get tables that listen."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -188,9 +189,10 @@ def _initialise(run: Run, formula: Formula) -> None:
     atoms = grounding.atoms
     if any(literal.table == EQUAL for literal in needs.literals):
         add_equality(atoms, grounding.domain)
-    recorder, place = grounding.recorder, (atoms, grounding.domain, grounding.guard, {})
+    recorder = grounding.recorder if formula.measures else None
+    place = atoms, grounding.domain, grounding.guard, {}
     member = -1 if recorder is None else recorder.enter(formula, needs, "first bounds")
-    with run.measured(member, ()):
+    with nullcontext() if recorder is None else recorder.measured(member, ()):
         view = Assembler(formula, needs, *place, member, recorder, upward=run.state.trail.trace is None).every()
         if view.length(0):
             _put_first(run, formula, needs, view)
