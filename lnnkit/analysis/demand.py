@@ -18,14 +18,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from lnnkit.analysis.needs import Literal, Need, Needs, minimal_needs, variables
+from lnnkit.analysis.needs import Literal, Need, Needs, Range, minimal_needs, variables
 from lnnkit.formula.unfolding import Formula
 
 ENTERED = "listed"  # the column of the relation of demanded tuples
 Atom = tuple[str, tuple[int | str, ...]]
-LiteralSet = frozenset[Literal]
+LiteralSet = frozenset[Literal | Range]
+_L = TypeVar("_L", Literal, Range, Literal | Range)
 Bound = dict[str, tuple[int, ...]]  # by predicate: the places that are bound wherever it is needed
 
 
@@ -109,7 +110,7 @@ class _Body(NamedTuple):
 
     formula: Formula
     head: Atom | None
-    literals: frozenset[Literal]
+    literals: LiteralSet
     reads: tuple[Atom, ...]
 
     def places(self, target: Atom, bound: Bound, still: Collection[str]) -> set[int]:
@@ -135,7 +136,8 @@ class _Body(NamedTuple):
     def _passed(self, target: Atom, bound: Bound, still: Collection[str]) -> list[Literal]:
         """The literals that bind variables: those connected with the head's bound variables or, without a head, with
         those of the target."""
-        complete = sorted((literal for literal in self.literals if literal.table in still), key=repr)
+        literals = (literal for literal in self.literals if isinstance(literal, Literal))
+        complete = sorted((literal for literal in literals if literal.table in still), key=repr)
         return _connected_to(variables(self._start(bound)) or variables(target[1]), complete)
 
 
@@ -170,9 +172,11 @@ class Wanted(NamedTuple):
     sorts: tuple[str, ...] = ()
 
 
-def wanted(shared: Formula, readers: Iterable[tuple[Formula, Needs]], tables: Set[str]) -> Wanted | None:
+def wanted(
+    shared: Formula, readers: Iterable[tuple[Formula, Needs]], tables: Set[str], ranges: Mapping[str, Range]
+) -> Wanted | None:
     """What the readers of a shared neuron need before they can use it. None if a reader can use it without any literal;
-    only literals of some ``tables`` count."""
+    only literals of some ``tables`` count, and the ``ranges`` of comparisons that must be true."""
     existential = _Existential(len(shared.sorts))
     demands: list[LiteralSet] = []
     for formula, needs in readers:
@@ -188,8 +192,13 @@ def wanted(shared: Formula, readers: Iterable[tuple[Formula, Needs]], tables: Se
                 known = {*tables, auxiliary}
                 seen = [x for x in literals if x.table in known or (x.column == "listed" and formula.measures)]
                 chosen = _over(seen, parameters)
-                if not _connected(chosen, parameters) and _connected(seen, parameters):
-                    chosen = _connected_to(variables(parameters), seen)
+                if not _connected(chosen, parameters):  # else its pairs are as few as those of a literal
+                    limited = [*seen, *_ranges(literals, ranges)]
+                    over = _over(limited, parameters)
+                    if _connected(over, parameters) and not _connected(seen, parameters):
+                        chosen = over
+                    elif _connected(limited, parameters):
+                        chosen = _connected_to(variables(parameters), limited)
                 if not chosen:
                     return None
                 demands.append(existential.renamed(chosen, parameters, formula.sorts + needs.existential))
@@ -209,6 +218,15 @@ def restricted(needs: Needs, formula: Formula, demanded: Wanted) -> Needs:
     return replace(needs, rows=minimal_needs(rows), existential=demanded.sorts)
 
 
+def _ranges(literals: LiteralSet, ranges: Mapping[str, Range]) -> Iterator[Range]:
+    """The ranges among literals, and those of comparisons that must be true."""
+    for literal in literals:
+        if isinstance(literal, Range):
+            yield literal._replace(exact=False)
+        elif literal.table in ranges and literal.column == "lower":
+            yield ranges[literal.table].renamed(dict(enumerate(literal.arguments)))
+
+
 def _row_literals(formula: Formula, needs: Needs, block: int) -> Iterator[LiteralSet]:
     """The sets of literals that find the rows of a block; those of an aggregate only in groups that are found."""
     for need in needs.rows:
@@ -219,24 +237,24 @@ def _row_literals(formula: Formula, needs: Needs, block: int) -> Iterator[Litera
         yield from (fill | literals for literals in around)
 
 
-def _over(literals: Iterable[Literal], parameters: Mapping[int | str, int]) -> list[Literal]:
+def _over(literals: Iterable[_L], parameters: Mapping[int | str, int]) -> list[_L]:
     """The literals over the neuron's parameters alone."""
     return [literal for literal in literals if all(isinstance(a, str) or a in parameters for a in literal.arguments)]
 
 
-def _connected(literals: Collection[Literal], parameters: Collection[int | str]) -> bool:
+def _connected(literals: Collection[Literal | Range], parameters: Collection[int | str]) -> bool:
     """Whether a join of the literals links all variables among the parameters to one another."""
     linked = variables(parameters)
     return len(linked) < 2 or linked <= _reach(literals, {min(linked)})
 
 
-def _connected_to(start: set[int], literals: Collection[Literal]) -> list[Literal]:
+def _connected_to(start: set[int], literals: Collection[_L]) -> list[_L]:
     """The literals that a join reaches from some variables."""
     reach = _reach(literals, start)
     return [literal for literal in literals if not reach.isdisjoint(literal.arguments)]
 
 
-def _reach(literals: Collection[Literal], start: set[int]) -> set[int]:
+def _reach(literals: Collection[Literal | Range], start: set[int]) -> set[int]:
     """The variables that a join of the literals reaches from some of them."""
     reach, before = set(start), set[int]()
     while reach != before:
@@ -258,20 +276,16 @@ class _Existential:
         return tuple(sort for sort, _ in self._numbers)
 
     def renamed(
-        self, literals: Iterable[Literal], parameters: Mapping[int | str, int], sorts: Sequence[str]
+        self, literals: Iterable[Literal | Range], parameters: Mapping[int | str, int], sorts: Sequence[str]
     ) -> LiteralSet:
         """The literals over the parameters and existential variables."""
-        known: dict[int | str, int] = dict(parameters)
+        known: dict[int | str, int | str] = dict(parameters)
         counts: Counter[str] = Counter()
-        renamed: list[Literal] = []
-        for literal in sorted(literals, key=repr):
-            arguments: list[int | str] = []
-            for argument in literal.arguments:
-                if isinstance(argument, int) and argument not in known:
-                    sort = sorts[argument]
-                    key = sort, counts[sort]
-                    counts[sort] += 1
-                    known[argument] = self._numbers.setdefault(key, self._first + len(self._numbers))
-                arguments.append(known[argument] if isinstance(argument, int) else argument)
-            renamed.append(Literal(literal.table, tuple(arguments), literal.column))
-        return frozenset(renamed)
+        ordered = sorted(literals, key=repr)
+        for argument in (argument for literal in ordered for argument in literal.arguments):
+            if isinstance(argument, int) and argument not in known:
+                sort = sorts[argument]
+                key = sort, counts[sort]
+                counts[sort] += 1
+                known[argument] = self._numbers.setdefault(key, self._first + len(self._numbers))
+        return frozenset(literal.renamed(known) for literal in ordered)

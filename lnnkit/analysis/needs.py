@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal as OneOf
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from lnnkit.analysis.supports import Analysis, Send
 from lnnkit.analysis.upward_supports import Upward
 from lnnkit.arrays import any_set
 from lnnkit.formula.passes import neuron_upward
-from lnnkit.formula.unfolding import AUXILIARY, Formula, Neuron
+from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula, Neuron
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Comparison
 from lnnkit.time_limit import check_time
@@ -42,8 +42,61 @@ class Literal(NamedTuple):
     def atom(self) -> tuple[str, tuple[int | str, ...]]:
         return self.table, self.arguments
 
+    def renamed(self, names: Mapping[int | str, int | str]) -> Literal:
+        """With other arguments in place of some."""
+        return self._replace(arguments=_renamed(self.arguments, names))
+
     def __deepcopy__(self, memo: dict[int, object]) -> Literal:
         return self  # its rows never change
+
+
+class Range(NamedTuple):
+    """A crisp comparison of the ``numbers`` of atoms, whose bounds no inference changes, that must not be false. It
+    stands among literals, but lists no rows: it limits those of others. What is found may be more, unless ``exact``:
+    where a shared comparison is false, its truth is not worked out."""
+
+    comparison: Comparison
+    numbers: tuple[tuple[str, tuple[int | str, ...]], ...]
+    exact: bool = False
+
+    @property
+    def table(self) -> str:
+        return ""
+
+    @property
+    def column(self) -> str:
+        return "range"
+
+    @property
+    def arguments(self) -> tuple[int | str, ...]:
+        return tuple(argument for _, arguments in self.numbers for argument in arguments)
+
+    @property
+    def atom(self) -> tuple[str, tuple[int | str, ...]]:
+        return "", self.arguments
+
+    def renamed(self, names: Mapping[int | str, int | str]) -> Range:
+        """With other arguments in place of some."""
+        return self._replace(numbers=tuple((table, _renamed(arguments, names)) for table, arguments in self.numbers))
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Range:
+        return self
+
+
+def _renamed(arguments: Iterable[int | str], names: Mapping[int | str, int | str]) -> tuple[int | str, ...]:
+    return tuple(names.get(argument, argument) for argument in arguments)
+
+
+def range_of(formula: Formula, index: int, moving: Set[str] | None) -> Range | None:
+    """A comparison as a range: None unless it is crisp, has no parameters, and is of numbers that inference, which
+    changes the ``moving`` tables (None: any), leaves as they are."""
+    neuron = formula.neurons[index]
+    comparison, leaves = neuron.arithmetic, [formula.neurons[operand] for operand in neuron.operands]
+    if not isinstance(comparison, Comparison) or comparison.soft or not comparison.total or any(neuron.learned):
+        return None
+    if moving is None or not leaves or any(leaf.kind != LEAF or leaf.source in moving for leaf in leaves):
+        return None
+    return Range(comparison, tuple((leaf.source, leaf.arguments) for leaf in leaves))
 
 
 def variables(arguments: Iterable[int | str]) -> set[int]:
@@ -51,7 +104,7 @@ def variables(arguments: Iterable[int | str]) -> set[int]:
     return {argument for argument in arguments if isinstance(argument, int)}
 
 
-def in_order(literals: Iterable[Literal]) -> tuple[Literal, ...]:
+def in_order(literals: Iterable[Literal | Range]) -> tuple[Literal | Range, ...]:
     """Some literals in the order in which joins are planned."""
     return tuple(sorted(literals, key=repr))
 
@@ -60,12 +113,13 @@ class Need(NamedTuple):
     """Join ``literals``; each result is a row of ``block`` (and of the blocks around it)."""
 
     block: int
-    literals: frozenset[Literal]
+    literals: frozenset[Literal | Range]
 
     @property
     def bound(self) -> set[int]:
         """The variables that its atoms bind."""
-        return variables(term for literal in self.literals if literal.table != EQUAL for term in literal.arguments)
+        atoms = (x for x in self.literals if isinstance(x, Literal) and x.table != EQUAL)
+        return variables(term for literal in atoms for term in literal.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +127,18 @@ class Needs:
     """The joins of a formula. ``rows`` start instances; ``fills`` complete, for each inner block, the rows that differ
     from its virtual row. ``expands`` are blocks within the last candidate of another quantifier, all of whose rows may
     receive a proposal; ``last`` are blocks whose last candidate may receive one. Literals of ``rows`` may have
-    ``existential`` variables, given by their sorts and numbered after those of the formula. ``ranges`` are for an inner
-    block the comparisons that are true in each row that differs."""
+    ``existential`` variables, given by their sorts and numbered after those of the formula. By default, no element of
+    the aggregates of ``absent`` blocks is there."""
 
     rows: tuple[Need, ...]
-    fills: Mapping[int, tuple[frozenset[Literal], ...]]
+    fills: Mapping[int, tuple[frozenset[Literal | Range], ...]]
     expands: frozenset[int] = frozenset()
     last: frozenset[int] = frozenset()
     existential: tuple[str, ...] = ()
-    ranges: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    absent: frozenset[int] = frozenset()
 
     @property
-    def literals(self) -> frozenset[Literal]:
+    def literals(self) -> frozenset[Literal | Range]:
         """All literals that are joined for any of them."""
         sets = [*(need.literals for need in self.rows), *itertools.chain(*self.fills.values())]
         return frozenset(itertools.chain(*sets))
@@ -92,7 +146,7 @@ class Needs:
     def without_existential(self, count: int) -> Needs:
         """Without the literals of existential variables, those from ``count`` on: they find more instances."""
 
-        def kept(literal: Literal) -> bool:
+        def kept(literal: Literal | Range) -> bool:
             return all(isinstance(term, str) or term < count for term in literal.arguments)
 
         rows = (Need(need.block, frozenset(filter(kept, need.literals))) for need in self.rows)
@@ -110,10 +164,15 @@ def minimal_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
 
 class NeedFinder:
     """Derives the needs of one formula from its supports and the program's relevance. ``moving`` are the tables that
-    inference changes; None: any."""
+    inference changes (None: any); ``ranges`` has the shared comparisons whose truth their numbers alone tell."""
 
     def __init__(
-        self, reading: Reading, relevance: Relevance, sizes: Mapping[str, int], moving: Set[str] | None
+        self,
+        reading: Reading,
+        relevance: Relevance,
+        sizes: Mapping[str, int],
+        moving: Set[str] | None,
+        ranges: Mapping[str, Range],
     ) -> None:
         self.analysis: Analysis = reading.analysis
         self.formula: Formula = reading.formula
@@ -121,8 +180,10 @@ class NeedFinder:
         self.relevance = relevance
         self.sizes = sizes
         self.moving = moving
+        self.ranges = ranges
         self._expands: set[int] = set()
         self._last: set[int] = set()
+        self._absent: set[int] = set()
 
     def inference(self) -> Needs:
         """The instances that can tighten a kept side, or contradict one."""
@@ -167,11 +228,12 @@ class NeedFinder:
     def completion(self) -> Needs:
         """The instances of a defining statement that can make a head possible."""
         supports = (s for s in self.analysis.completions() if self.relevance.available(self.reading, s))
-        return self._needs(self._minimal(Need(0, self._literals(support)) for support in supports))
+        ranges = [*self._required(self.formula.neurons[self.formula.top].operands[0])]
+        return self._needs(self._minimal(Need(0, _limited(self._literals(s), ranges)) for s in supports))
 
     def _needs(self, rows: tuple[Need, ...]) -> Needs:
-        fills, ranges = self._fills()
-        return Needs(rows, fills, frozenset(self._expands), frozenset(self._last), ranges=ranges)
+        fills = self._fills()
+        return Needs(rows, fills, frozenset(self._expands), frozenset(self._last), (), frozenset(self._absent))
 
     def _minimal(self, needs: Iterable[Need]) -> tuple[Need, ...]:
         """Without needs that find what another one finds. An atom that is false by default has raised its upper end
@@ -179,7 +241,8 @@ class NeedFinder:
         false = {neuron.source for leaf, neuron in self._leaves if self.analysis.defaults[leaf] == (0.0, 0.0)}
 
         def implied(need: Need) -> Need:
-            raised = (x._replace(column="upper") for x in need.literals if x.column == "lower" and x.table in false)
+            literals = (x for x in need.literals if isinstance(x, Literal))
+            raised = (x._replace(column="upper") for x in literals if x.column == "lower" and x.table in false)
             return need._replace(literals=need.literals.union(raised))
 
         least = minimal_needs(needs)
@@ -243,48 +306,48 @@ class NeedFinder:
             return True
         return any(self.relevance.available(self.reading, e) for e in self.analysis.upward.improvements(body, end))
 
-    def _fills(self) -> tuple[dict[int, tuple[frozenset[Literal], ...]], dict[int, tuple[int, ...]]]:
-        """What finds the rows of each inner block that differ, and the comparisons that are true in them."""
+    def _fills(self) -> dict[int, tuple[frozenset[Literal | Range], ...]]:
+        """What finds the rows of each inner block that differ, and what must not be false in them."""
         read = [self.analysis.unequal]  # and where variables are unnamed individuals
         for upward in read:
             read += [variant for index in upward.doubtful for variant in upward.others(index) if variant not in read]
-        fills: dict[int, tuple[frozenset[Literal], ...]] = {}
-        ranges: dict[int, tuple[int, ...]] = {}
+        fills: dict[int, tuple[frozenset[Literal | Range], ...]] = {}
         for neuron in self.formula.neurons:
             if neuron.inner >= 0:
                 condition = neuron.operands[0]
                 absent = all(upward.bases[condition] == (0.0, 0.0) for upward in read)  # its term does not matter
                 nodes = [condition] if absent else neuron.operands
-                fills[neuron.inner] = self._deviations(nodes, *read)
-                if absent and neuron.aggregates:
-                    ranges[neuron.inner] = tuple(self._required(condition))
-        return fills, ranges
+                ranges = tuple(self._required(condition) if absent and neuron.aggregates else ())
+                self._absent |= {neuron.inner} if absent and neuron.aggregates else set()
+                free = self.formula.blocks[neuron.inner].free
+                fills[neuron.inner] = tuple(_limited(x, ranges, free) for x in self._deviations(nodes, *read))
+        return fills
 
-    def _required(self, condition: int) -> Iterator[int]:
-        """The crisp comparisons of numbers that no inference changes without which a condition is false."""
+    def _required(self, condition: int) -> Iterator[Range]:
+        """The comparisons without which a condition is false."""
         neurons, beneath = self.formula.neurons, {condition}
         for index in range(condition, -1, -1):
-            beneath.update(neurons[index].operands if index in beneath and not neurons[index].aggregates else ())
-        if self.moving is None:
-            return
+            beneath.update(neurons[index].operands if index in beneath and neurons[index].inner < 0 else ())
         for place in sorted(beneath):
-            comparison = neurons[place].arithmetic
-            if not isinstance(comparison, Comparison) or comparison.soft or not comparison.total:
+            found = self._range(place)
+            if found is None:
                 continue
-            if self.moving.isdisjoint(neurons[leaf].source for leaf in neurons[place].operands):
-                values: dict[int, Bounds] = {}
-                for index in sorted(beneath):
-                    free = not neurons[index].operands or neurons[index].inner >= 0 or neurons[index].numeric
-                    made = (
-                        _UNKNOWN
-                        if free
-                        else neuron_upward(neurons[index], [values[o] for o in neurons[index].operands])
-                    )
-                    values[index] = _FALSE if index == place else made
-                if not any_set(values[condition].upper > 0):
-                    yield place
+            values: dict[int, Bounds] = {}
+            for index in sorted(beneath):
+                free = not neurons[index].operands or neurons[index].inner >= 0 or neurons[index].numeric
+                made = _UNKNOWN if free else neuron_upward(neurons[index], [values[o] for o in neurons[index].operands])
+                values[index] = _FALSE if index == place else made
+            if not any_set(values[condition].upper > 0):
+                yield found
 
-    def _deviations(self, nodes: Sequence[int], *read: Upward) -> tuple[frozenset[Literal], ...]:
+    def _range(self, index: int) -> Range | None:
+        """A comparison, whether it is shared or not, as a range of this formula."""
+        neuron = self.formula.neurons[index]
+        if neuron.source in self.ranges and neuron.kind == LEAF:
+            return self.ranges[neuron.source].renamed(dict(enumerate(neuron.arguments)))._replace(exact=True)
+        return range_of(self.formula, index, self.moving)
+
+    def _deviations(self, nodes: Sequence[int], *read: Upward) -> tuple[frozenset[Literal | Range], ...]:
         sets = {
             self._literals(elements)
             for node in nodes
@@ -307,5 +370,15 @@ class NeedFinder:
         return Literal(EQUAL if equal else self.formula.table(leaf), self.formula.arguments(leaf), column)
 
 
-def _ordered(literals: frozenset[Literal]) -> list[str]:
+def _limited(
+    literals: frozenset[Literal | Range], ranges: Iterable[Range], known: Iterable[int] = ()
+) -> frozenset[Literal | Range]:
+    """Literals with the ranges of what they bind, beside what is known. Shared comparisons within a literal are worked
+    out anyway."""
+    bound, within = Need(0, literals).bound.union(known), [variables(literal.arguments) for literal in literals]
+    read = [(limit, variables(limit.arguments)) for limit in ranges]
+    return literals.union(x for x, of in read if of <= bound and not (x.exact and any(of <= one for one in within)))
+
+
+def _ordered(literals: frozenset[Literal | Range]) -> list[str]:
     return sorted(repr(literal) for literal in literals)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lnnkit.analysis.needs import EQUAL, Literal
+from lnnkit.analysis.needs import EQUAL, Literal, in_order
 from lnnkit.analysis.relevance import ALL, LISTED, SIDES, Relevance
 from lnnkit.check.program import Assertion
 from lnnkit.engine.inference_run import Run
@@ -13,7 +13,7 @@ from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.unfolding import Formula
 from lnnkit.graph.lifted import NUMBER, LiftedGraph
 from lnnkit.join.delta_rule import DeltaRule
-from lnnkit.join.join_plan import Entered, JoinStep, Reads, Recorder
+from lnnkit.join.join_plan import Entered, JoinStep, Ranged, Reads, Recorder
 from lnnkit.plan import PlanJoin, PlanStep, SidePlan, StatementPlan, TablePlan
 
 _SHOWN = 110  # greatest length of a statement's text
@@ -21,18 +21,18 @@ _SHOWN = 110  # greatest length of a statement's text
 
 def statement_plans(run: Run, recorder: Recorder) -> tuple[StatementPlan, ...]:
     """The plan of each statement, in program order, its completion before its inference; then those of shared
-    formulas."""
+    formulas, their first bounds last."""
     order, stating = dict[object, int](), dict[str, list[str]]()  # the names of those that state a shared formula
     for root in run.plan.lifted.statements:
         order.setdefault(id(root.origin), len(order))
         if isinstance(root.origin, Assertion):
             stating.setdefault(root.reference.node, []).append(root.origin.called)
-    plans: list[tuple[tuple[bool, int, bool], StatementPlan]] = []
+    plans: list[tuple[tuple[bool, int, str], StatementPlan]] = []
     for member, entered in enumerate(recorder.entered):
         root = entered.formula.root
         assert root is not None
         shared = entered.formula.auxiliary is not None
-        place = (shared, 0 if shared else order[id(root.origin)], not entered.completes)
+        place = (shared, 0 if shared else order[id(root.origin)], entered.purpose)
         plans.append((place, _statement(run, recorder, member, entered, stating)))
     return tuple(plan for _, plan in sorted(plans, key=lambda placed: placed[0]))
 
@@ -43,18 +43,21 @@ def _statement(
     formula, needs = entered.formula, entered.needs
     assert formula.root is not None
     joins: list[PlanJoin] = []
-    for number, need in enumerate(needs.rows):
+    fills = (literals for _, families in sorted(needs.fills.items()) for literals in families)
+    for number, need in enumerate((*(need.literals for need in needs.rows), *fills)):
         made = recorder.made(member, number)
         if made is None:
-            steps = [JoinStep(literal, _rows(run, literal), None) for literal in sorted(need.literals, key=repr)]
+            literals = (literal for literal in in_order(need) if isinstance(literal, Literal))
+            steps = [JoinStep(literal, _rows(run, literal), None) for literal in literals]
             if steps:
                 joins.append(_join(run, formula, 0, steps))
         else:
             joins += [_join(run, formula, join.times, join.steps) for join in made]
     origin = formula.root.origin
-    rule = run.grounding.members[member]
-    instances = (rule if isinstance(rule, DeltaRule) else rule.finder).assignment_count
-    purpose = "completion" if entered.completes else "inference"
+    members, purpose = run.grounding.members, entered.purpose
+    rule = members[member] if member < len(members) else None
+    finder = rule if rule is None or isinstance(rule, DeltaRule) else rule.finder
+    instances = recorder.proposals[member] if finder is None else finder.assignment_count
     cost = recorder.proposals[member], recorder.seconds[member]
     if formula.auxiliary is not None or not isinstance(origin, Assertion):
         names = ", ".join(stating.get(str(formula.auxiliary), ())) or None
@@ -79,11 +82,14 @@ def _rows(run: Run, reads: Reads) -> int:
 
 
 def _reads(run: Run, formula: Formula, reads: Reads) -> str:
-    """``Friends(X, Y) upper below 1``, or ``X: all of person``."""
+    """``Friends(X, Y) upper below 1``, or ``X: all of person``; ``range:`` where a sorted index finds the rows."""
     if isinstance(reads, int):
         return f"{_variable(formula, reads)}: all of {formula.sorts[reads]}"
-    assert isinstance(reads, Literal)
-    named = [a if isinstance(a, str) else _variable(formula, a) for a in reads.arguments]
+    if isinstance(reads, Ranged):
+        numbers = dict.fromkeys(number for limit in reads.ranges for number in limit.numbers)
+        shown = ", ".join(f"{name}({', '.join(_named(formula, arguments))})" for name, arguments in numbers)
+        return f"range: {_reads(run, formula, reads.literal)}, by {shown}"
+    named = _named(formula, reads.arguments)
     if reads.table == EQUAL:
         return " = ".join(named)
     if reads.table in run.plan.demands:
@@ -102,6 +108,10 @@ def _reads(run: Run, formula: Formula, reads: Reads) -> str:
         "given": "given by facts",
     }
     return f"{atom} {differs[reads.column]}"
+
+
+def _named(formula: Formula, arguments: Sequence[int | str]) -> list[str]:
+    return [argument if isinstance(argument, str) else _variable(formula, argument) for argument in arguments]
 
 
 def _variable(formula: Formula, number: int) -> str:

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
+from lnnkit.analysis.needs import Range
 from lnnkit.arrays import quietly
 from lnnkit.join.bindings import Matched, Pattern
-from lnnkit.numeric import Comparison, Interval, point, unknown
+from lnnkit.numeric import Interval, point, unknown
 from lnnkit.store.relations import Relation
-from lnnkit.store.row_arrays import Array, Chunks, in_order, spelled_out
+from lnnkit.store.row_arrays import Array, Chunks, grouped, in_order, spelled_out
 
 _BITS = 62  # of mixed-radix keys
 # Up to this many possible keys are tabulated, or up to four times the number of rows. 2 ** 10 to 2 ** 22 take 338 to
@@ -170,25 +171,37 @@ def _following(rows: Array | range) -> Array | range:
     return range(first, first + len(rows))
 
 
+_FEW = 2**10  # rows whose limits are worked out one by one
 _SLACK = 1e-9  # limits are let out by more than the tolerance of comparisons: rows that are found are compared anyway
 
 
-class Range(NamedTuple):
-    """A comparison that must not be false, over the ``numbers`` of atoms, whose bounds no inference changes."""
+@quietly
+def limits(ranges: Sequence[tuple[Range, int]], read: Callable[[Matched], Interval], length: int) -> Interval:
+    """(length,) the numbers for which comparisons may hold, given the others; each with its place among theirs."""
+    given = dict.fromkeys(n for limit, place in ranges for at, n in enumerate(limit.numbers) if at != place)
+    boxes = {number: _points(read(number)) for number in given}
+    which = None
+    if boxes and length > _FEW:  # equal numbers, as those of days are, have equal limits
+        first, which = grouped(
+            [end for low, high in boxes.values() for end in ((low,) if low is high else (low, high))]
+        )
+        length = len(first)
+        boxes = {number: Interval(*(end.take(first) for end in ends)) for number, ends in boxes.items()}
+    free, anything, true = unknown(length), Interval(np.zeros(length), np.ones(length)), point(np.ones(length))
+    lower, upper = free
+    for limit, place in ranges:
+        inputs = [free if at == place else boxes[number] for at, number in enumerate(limit.numbers)]
+        left = limit.comparison.narrow(inputs, anything, true)
+        low, high = left.inputs[place]
+        lower = np.maximum(lower, np.where(left.empty, np.inf, low))
+        upper = np.minimum(upper, np.where(left.empty, -np.inf, high))
+    ends = lower - _SLACK * (1 + np.abs(lower)), upper + _SLACK * (1 + np.abs(upper))
+    return Interval(*ends) if which is None else Interval(*(end.take(which) for end in ends))
 
-    comparison: Comparison
-    numbers: tuple[Matched, ...]
 
-    @quietly
-    def limits(self, place: int, read: Callable[[Matched], Interval], length: int) -> Interval:
-        """(length,) the numbers at ``place`` for which the comparison may hold, given the others."""
-        boxes = [unknown(length) if at == place else read(number) for at, number in enumerate(self.numbers)]
-        truth, true = self.comparison.truth(boxes), point(np.ones(length))
-        left = self.comparison.narrow(boxes, truth, true)
-        lower, upper = left.inputs[place]
-        never = left.empty | (truth.upper <= 0)
-        lower, upper = np.where(never, np.inf, lower), np.where(never, -np.inf, upper)
-        return Interval(lower - _SLACK * (1 + np.abs(lower)), upper + _SLACK * (1 + np.abs(upper)))
+def _points(numbers: Interval) -> Interval:
+    """Both ends in one array, where they are equal."""
+    return point(numbers.lower) if np.array_equal(*numbers) else numbers
 
 
 class RangeIndex(JoinIndex):
@@ -212,10 +225,8 @@ class RangeIndex(JoinIndex):
         rows = spelled_out(rows)
         columns = [self._pattern.table.tuples.columns[place].take(rows) for place in self._at]
         ends = self._number.read(self._number.tuples.find(columns, len(rows)))
-        numbers = Interval(np.minimum(*ends), np.maximum(*ends))  # without a value, it may be any
-        order = np.lexsort((numbers.lower, key))
-        ordered = Interval(*(end.take(order) for end in numbers))
-        return _RangeSegment(rows.take(order), key.take(order), self._radix ** len(self.places), ordered)
+        numbers = _points(Interval(np.minimum(*ends), np.maximum(*ends)))  # without a value, it may be any
+        return _RangeSegment(rows, key, self._radix ** len(self.places), numbers)
 
 
 class _RangeSegment(Segment):
@@ -224,9 +235,17 @@ class _RangeSegment(Segment):
     __slots__ = ("_lower", "_upper")
 
     def __init__(self, rows: Array, key: Array, size: int, numbers: Interval) -> None:
-        super().__init__(rows, key, size)
+        values, rank = np.unique(numbers.lower, return_inverse=True)
+        if size * len(values) < 1 << _BITS:
+            order = in_order(key * np.int64(len(values)) + rank, size * len(values))[0]
+        else:
+            order = np.lexsort((rank, key))
+        super().__init__(rows.take(order), key.take(order), size)
         place = np.arange(len(self._starts)).repeat(self._ends - self._starts)
-        self._lower, self._upper = (_Ascending(place, end) for end in numbers)
+        self._lower = self._upper = _Ascending(place, values, rank.take(order))
+        if numbers.lower is not numbers.upper:
+            values, rank = np.unique(numbers.upper, return_inverse=True)
+            self._upper = _Ascending(place, values, rank.take(order))
 
     def between(self, key: Array, limits: Interval) -> Hits:
         """The rows of each key whose numbers may lie within its limits."""
@@ -239,10 +258,10 @@ class _RangeSegment(Segment):
 
 
 class _Ascending:
-    """The greatest of the values so far, at each place in the order of its rows."""
+    """The greatest of the ``values`` so far, at each place in the order of its rows; these have a ``rank`` each."""
 
-    def __init__(self, place: Array, values: Array) -> None:
-        self._values, rank = np.unique(values, return_inverse=True)
+    def __init__(self, place: Array, values: Array, rank: Array) -> None:
+        self._values = values
         self._codes = np.maximum.accumulate(self._code(place, rank))
 
     def first(self, place: Array, limit: Array, side: Literal["left", "right"]) -> Array:

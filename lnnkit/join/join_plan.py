@@ -9,17 +9,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lnnkit.analysis.needs import Literal, Needs
+from lnnkit.analysis.needs import Literal, Needs, Range
 from lnnkit.formula.unfolding import Formula
 
-Reads = Literal | int
+
+class Ranged(NamedTuple):
+    """A literal of which a sorted index finds the rows, by the numbers that ``ranges`` leave."""
+
+    literal: Literal
+    ranges: tuple[Range, ...]
+
+
+Reads = Literal | Ranged | int
 
 
 class JoinStep(NamedTuple):
     """``rows`` of what the step ``reads``, joined with the result of the steps before, give ``out`` rows (None: not
     executed, since the result was empty already).
 
-    It reads a literal or the domain of a variable (an int).
+    It reads a literal, by ranges or not, or the domain of a variable (an int).
     """
 
     reads: Reads
@@ -46,17 +54,18 @@ class Joined:
 
 
 class Entered(NamedTuple):
-    """A formula that was added to a grounding, and what it must join; ``completes`` marks the completion of a stratum,
-    otherwise it is for rounds."""
+    """A formula, and what it must join for a ``purpose``: the first bounds of a shared neuron, the completion of a
+    stratum, or inference by rounds."""
 
     formula: Formula
     needs: Needs
-    completes: bool
+    purpose: str
 
 
 @dataclass(slots=True, eq=False)
 class Recorder:
-    """Receives every formula of a grounding, in order, and every join that finds instances of one.
+    """Receives every formula of a grounding, in order, then those of first bounds, and every join that finds instances
+    of one, or the rows of its quantifiers.
 
     ``number`` identifies a need of the formula. ``seconds`` of the CPU and ``proposals`` are by formula.
     """
@@ -73,8 +82,9 @@ class Recorder:
         """The seconds of the CPU since it was made."""
         return time.process_time() - self.started
 
-    def enter(self, formula: Formula, needs: Needs, *, completes: bool) -> None:
-        self.entered.append(Entered(formula, needs, completes))
+    def enter(self, formula: Formula, needs: Needs, purpose: str) -> int:
+        self.entered.append(Entered(formula, needs, purpose))
+        return len(self.entered) - 1
 
     def joined(self, member: int, number: int, steps: Sequence[JoinStep]) -> None:
         by_reads = self.joins.setdefault((member, number), {})
@@ -147,9 +157,10 @@ class _Running:
         return [
             [
                 *(self.steps[path[:length]] for length in range(1, len(path) + 1)),
-                *(JoinStep(literal, rows, None) for literal, rows in self.rest.items() if literal not in path),
+                *(JoinStep(literal, rows, None) for literal, rows in self.rest.items() if literal not in known),
             ]
             for path in ends
+            for known in [{reads.literal if isinstance(reads, Ranged) else reads for reads in path}]
         ]
 
 

@@ -6,15 +6,16 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.analysis.needs import Literal, variables
+from lnnkit.analysis.needs import Literal, Range, variables
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched, Pattern, pattern
-from lnnkit.join.join_index import Hits, JoinIndex, Range, RangeIndex
-from lnnkit.join.join_plan import Reads, Recorder
+from lnnkit.join.join_index import Hits, JoinIndex, RangeIndex, limits
+from lnnkit.join.join_plan import Ranged, Reads, Recorder
 from lnnkit.numeric import Interval
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import UNKNOWN, Relations
@@ -25,6 +26,9 @@ from lnnkit.store.row_arrays import Array, first_rows
 # triangles`); a million smokers with Friends open 468 with 2 ** 17, 438 with 2 ** 18, 418 with 2 ** 19.
 CHUNK = 2**18
 _TRIED = 6  # up to this many literals any may come first, of more the shortest; 2 to 12 take 334 to 382 ms
+
+
+Literals = tuple[Literal | Range, ...]
 
 
 class Path(NamedTuple):
@@ -51,8 +55,8 @@ class _Filter:
 class _Link:
     """A literal that shares the variables ``keyed`` with the result so far. ``bind`` are those that it binds, with
     their columns; ``unkeyed`` ones are compared after the look-up. ``tests``: all that matters is whether there is a
-    row. ``limits`` are comparisons of a number of its rows, with the place of that among theirs. ``then`` is the next
-    step."""
+    row. ``limits`` are comparisons of a number of its rows, with the place of that among theirs; ``reads`` is the
+    literal, with these. ``then`` is the next step."""
 
     literal: Literal
     pattern: Pattern
@@ -62,20 +66,22 @@ class _Link:
     index: JoinIndex
     bind: Mapping[int, int]
     known: Known
-    others: tuple[Literal, ...]
+    others: Literals
     tests: bool
     limits: Sequence[tuple[Range, int]]
+    reads: Reads
     then: Step | None = None
 
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """What to do given the bound variables and the remaining literals: first the filters; then one of the linked
-    literals, or one of the ``rest``."""
+    """What to do given the bound variables and the remaining literals: first the filters, and the ranges that are
+    compared; then one of the linked literals, or one of the ``rest``."""
 
     filters: list[_Filter]
+    compared: list[Range]
     known: Known
-    rest: tuple[Literal, ...]
+    rest: Literals
     links: list[_Link]
     done: bool  # nothing is left to do
     narrow: tuple[int, ...] | None  # the variables that are needed from here on; None: all that are bound
@@ -93,7 +99,6 @@ class Joins:
         guard: Callable[[Formula, int], None],
         member: int,
         recorder: Recorder | None,
-        ranges: Sequence[Range] = (),
     ) -> None:
         self.formula = formula
         self.atoms = atoms
@@ -102,7 +107,6 @@ class Joins:
         self.recorder = recorder
         self.member = member
         self._guard = guard
-        self._ranges = ranges
         self._sizes: dict[Literal, tuple[int, int]] = {}  # how much of a list was read, and how many of its rows match
         self._indexes: dict[tuple[Literal, tuple[int, ...], Matched | None], JoinIndex] = {}
         self._patterns: dict[Matched, Pattern] = {}
@@ -127,18 +131,20 @@ class Joins:
             known = NOTHING.match(atom, frozenset(pattern.places))
         return Bindings(len(rows), known, None, pattern.places, pattern.table.tuples.columns, rows, (atom,))
 
-    def begun(self, path: Path, first: Literal, rows: int, rest: Sequence[Literal]) -> Path:
-        """Report the start of a join: the rows of the first literal, and the ``rest``."""
+    def begun(self, path: Path, first: Literal | None, rows: int, rest: Iterable[Literal | Range]) -> Path:
+        """Report the start of a join: the rows of the first literal, if there is one, and the ``rest``."""
         if self.recorder is not None:
-            self.recorder.begin(self.member, path.need, {literal: self.size(literal) for literal in rest})
-        return self.stepped(path, first, rows, rows)
+            self.recorder.begin(self.member, path.need, {literal: self.size(literal) for literal in listing(rest)})
+        return path if first is None else self.stepped(path, first, rows, rows)
 
-    def stepped(self, path: Path, reads: Literal | int, out: int, rows: int = -1) -> Path:
+    def stepped(self, path: Path, reads: Reads, out: int, rows: int = -1) -> Path:
         """Report a step of a join with ``out`` results. It reads all rows of a literal unless ``rows`` is given."""
         if self.recorder is None:
             return path
         path = Path(path.need, (*path.reads, reads), path.share)
-        self.recorder.stepped(path.reads, self.size(reads) if isinstance(reads, Literal) and rows < 0 else rows, out)
+        literal = reads.literal if isinstance(reads, Ranged) else reads
+        rows = self.size(literal) if isinstance(literal, Literal) and rows < 0 else rows
+        self.recorder.stepped(path.reads, rows, out)
         return path
 
     def size(self, literal: Literal) -> int:
@@ -161,8 +167,9 @@ class Joins:
             count += self.made.get(path.need, 0.0)
         self._guard(self.formula, round(count))
 
-    def whole(self, literals: tuple[Literal, ...], path: Path) -> Iterator[Bindings]:
+    def whole(self, need: Literals, path: Path) -> Iterator[Bindings]:
         """Join a need from scratch, starting with the literal whose first step has the fewest results."""
+        literals = listing(need)
         if not literals:
             if self.recorder is not None:
                 self.recorder.begin(self.member, path.need, {})
@@ -174,7 +181,7 @@ class Joins:
         if 2 < len(literals) <= _TRIED:
             first = self._least_start(literals, first)
         start = self._start(first)
-        rest = tuple(literal for literal in literals if literal != first)
+        rest = tuple(literal for literal in need if literal != first)
         yield from self.joined(start, self.step(start.known, rest), self.begun(path, first, start.length, rest))
 
     def _start(self, literal: Literal) -> Bindings:
@@ -199,9 +206,9 @@ class Joins:
     def _shares(self, known: Known, literal: Literal) -> bool:
         return not known.variables.isdisjoint(self._places(literal))
 
-    def may_hold(self, literals: Iterable[Literal]) -> bool:
+    def may_hold(self, literals: Iterable[Literal | Range]) -> bool:
         """Whether each of some literals lists a row."""
-        return all(self.length(literal) for literal in literals)
+        return all(self.length(literal) for literal in listing(literals))
 
     def length(self, literal: Literal) -> int:
         """The number of rows that a literal lists, whether they match or not."""
@@ -211,11 +218,11 @@ class Joins:
         """The rows that a literal lists."""
         return self.atoms.tables[literal.table].listing(literal.column).values
 
-    def step(self, known: Known, rest: tuple[Literal, ...]) -> Step:
+    def step(self, known: Known, rest: Literals) -> Step:
         """How to join the rest onto results that bind ``known``."""
         filters: list[_Filter] = []
         left: list[Literal] = []
-        for literal in rest:
+        for literal in listing(rest):
             if self._places(literal).keys() <= known.variables:
                 atom = literal.atom
                 matched = atom in known.matched
@@ -223,44 +230,40 @@ class Joins:
                 filters.append(_Filter(literal, self.pattern(atom), atom, matched, known))
             else:
                 left.append(literal)
+        every = [other for other in rest if isinstance(other, Range)]
+        ranges = [limit for limit in every if not _read((limit,)) <= known.variables] if left else []
+        compared = [limit for limit in every if limit.exact and limit not in ranges]
         wanted, narrow = self.formula.blocks[0].variables, None
-        needed = known.variables.intersection({*wanted, *self._read(known, left)})
+        needed = known.variables.intersection({*wanted, *_read((*left, *ranges))})
         if len(needed) < len(known.variables):
             known, narrow = Known(needed), tuple(sorted(needed))
-        links = [
-            self._link(known, literal, left)
-            for literal in left
-            if self._shares(known, literal) or self._limits(known, literal)
-        ]
-        done = not rest and known.variables.issuperset(self.formula.blocks[0].variables)
-        return Step(filters, known, tuple(left), links, done, narrow)
+        links = [link for literal in left if (link := self._link(known, literal, (*left, *ranges), ranges)) is not None]
+        done = not (filters or compared or left) and known.variables.issuperset(self.formula.blocks[0].variables)
+        return Step(filters, compared, known, (*left, *ranges), links, done, narrow)
 
-    def _read(self, known: Known, left: Iterable[Literal]) -> Iterator[int]:
-        """The variables that the remaining literals read, and what limits them."""
-        for literal in left:
-            yield from self._places(literal)
-            for limit, _ in self._limits(known, literal):
-                yield from variables(term for _, arguments in limit.numbers for term in arguments)
-
-    def _link(self, known: Known, literal: Literal, left: Sequence[Literal]) -> _Link:
+    def _link(self, known: Known, literal: Literal, left: Literals, ranges: Sequence[Range]) -> _Link | None:
+        """How to join a literal that shares a variable with the result so far, or that ``ranges`` limit; None for
+        others."""
+        limits = self._limits(known, literal, ranges)
+        if not (limits or self._shares(known, literal)):
+            return None
         atom = literal.atom
         pattern = self.pattern(atom)
-        limits = self._limits(known, literal)
         keyed, index = self.index(known.variables, literal, limits[0][0].numbers[limits[0][1]] if limits else None)
         unkeyed = [v for v in pattern.places if v in known.variables][self._reach :]
         bind = {v: place for v, place in pattern.places.items() if v not in known.variables}
         then = known.match(atom, frozenset(pattern.places))
         others = tuple(other for other in left if other != literal)
-        read = {*self.formula.blocks[0].variables, *self._read(known, others)}
-        tests = not unkeyed and read.isdisjoint(bind)
-        return _Link(
-            literal, pattern, atom, keyed, unkeyed, index, bind, known if tests else then, others, tests, limits
-        )
+        others = tuple(other for other in others if listing(others) or (isinstance(other, Range) and other.exact))
+        tests = not unkeyed and {*self.formula.blocks[0].variables, *_read(others)}.isdisjoint(bind)
+        reads = Ranged(literal, tuple(limit for limit, _ in limits)) if limits else literal
+        then = known if tests else then
+        return _Link(literal, pattern, atom, keyed, unkeyed, index, bind, then, others, tests, limits, reads)
 
-    def _limits(self, known: Known, literal: Literal) -> list[tuple[Range, int]]:
+    def _limits(self, known: Known, literal: Literal, ranges: Sequence[Range]) -> list[tuple[Range, int]]:
         """The comparisons that limit a number of what a literal binds, the same for all, and its place in each."""
         places, limits = self._places(literal).keys(), list[tuple[Range, int]]()
-        for comparison in self._ranges:
+        for comparison in ranges:
             of = [variables(arguments) for _, arguments in comparison.numbers]
             for place, (number, about) in enumerate(zip(comparison.numbers, of, strict=True)):
                 others = known.variables.issuperset(frozenset().union(*of[:place], *of[place + 1 :]))
@@ -276,6 +279,9 @@ class Joins:
             if bindings.length:
                 bindings = self._with(bindings, test)
                 path = self.stepped(path, test.literal, bindings.length)
+        for limit in step.compared:
+            boxes = [self._numbers(bindings, number) for number in limit.numbers]
+            bindings = _some(bindings, np.flatnonzero(limit.comparison.truth(boxes).upper > 0))
         if not bindings.length:
             return ()
         if step.narrow is not None:
@@ -291,11 +297,11 @@ class Joins:
         best, hits, total = self._fewest(bindings, step.links)
         if best.tests:
             there = np.flatnonzero(np.any([hit.counts > 0 for hit in hits], axis=0)) if hits else np.empty(0, np.intp)
-            path = self.stepped(path, best.literal, len(there))
+            path = self.stepped(path, best.reads, len(there))
             then = best.then = best.then or self.step(best.known, best.others)
             return self.joined(_some(bindings, there), then, path)
         self.counted(path, total, last=not best.others)
-        path = self.stepped(path, best.literal, total)
+        path = self.stepped(path, best.reads, total)
         then = best.then = best.then or self.step(best.known, best.others)
         if then.done and len(hits) == 1 and total <= 2 * CHUNK:
             part = self._expanded(bindings, best, *hits[0].expand())
@@ -309,7 +315,9 @@ class Joins:
         if first is not None:
             columns = [column.take(first) for column in columns]
         length = bindings.length if first is None else len(first)
-        return Bindings(length, Known(frozenset(needed)), dict(zip(needed, columns, strict=True)))
+        narrowed = Bindings(length, Known(frozenset(needed)), dict(zip(needed, columns, strict=True)))
+        narrowed.distinct = True
+        return narrowed
 
     def _linked(self, bindings: Bindings, link: _Link, then: Step, hits: list[Hits], path: Path) -> Iterator[Bindings]:
         """Join the results so far with the hits of a link, part by part, and continue."""
@@ -337,19 +345,15 @@ class Joins:
         if not isinstance(link.index, RangeIndex):
             return link.index.find(columns)
 
-        def read(number: Matched) -> Interval:
-            table, entities = (
-                self.atoms.tables[number[0]],
-                self.pattern(number).tuples(bindings.column, bindings.length),
-            )
-            rows = table.tuples.find(entities, bindings.length)
-            for column in entities:
-                rows = np.where(column >= self.domain.generic, UNKNOWN, rows)
-            return Interval(*table.read(rows))
+        return link.index.between(columns, limits(link.limits, partial(self._numbers, bindings), bindings.length))
 
-        limits = [comparison.limits(place, read, bindings.length) for comparison, place in link.limits]
-        lower, upper = zip(*limits, strict=True)
-        return link.index.between(columns, Interval(np.maximum.reduce(lower), np.minimum.reduce(upper)))
+    def _numbers(self, bindings: Bindings, number: Matched) -> Interval:
+        """The numbers of an atom."""
+        table, columns = self.atoms.tables[number[0]], self.pattern(number).tuples(bindings.column, bindings.length)
+        rows = table.tuples.find(columns, bindings.length)
+        for column in columns:
+            rows = np.where(column >= self.domain.generic, UNKNOWN, rows)
+        return Interval(*table.read(rows))
 
     def _with(self, bindings: Bindings, test: _Filter) -> Bindings:
         """The assignments for which a literal, all of whose variables are bound, is satisfied."""
@@ -402,24 +406,27 @@ class Joins:
             expanded = expanded if same.all() else expanded.at(np.flatnonzero(same))
         return expanded
 
-    def _multiplied(self, bindings: Bindings, rest: tuple[Literal, ...], path: Path) -> Iterator[Bindings]:
+    def _multiplied(self, bindings: Bindings, rest: Literals, path: Path) -> Iterator[Bindings]:
         """Multiply by the shortest literal; none shares a variable."""
-        wanted = {*self.formula.blocks[0].variables}
-        if all(wanted.isdisjoint(self._places(literal)) for literal in rest):
+        wanted, literals = {*self.formula.blocks[0].variables}, listing(rest)
+        if all(wanted.isdisjoint(self._places(literal)) for literal in literals):
             yield from self._if_any(bindings, rest, path)
             return
-        best = min(rest, key=self.length)
-        link = self._link(bindings.known, best, rest)
-        rows = link.pattern.fitting(self.listing(best))
+        best = min(literals, key=self.length)
+        pattern, others = self.pattern(best.atom), tuple(other for other in rest if other != best)
+        rows = pattern.fitting(self.listing(best))
         if all(set(one.arguments).isdisjoint(two.arguments) for one, two in itertools.combinations(rest, 2)):
-            self.counted(path, bindings.length * math.prod(self.size(literal) for literal in rest))
-        self.counted(path, bindings.length * len(rows), last=not link.others)
+            self.counted(path, bindings.length * math.prod(self.size(literal) for literal in literals))
+        self.counted(path, bindings.length * len(rows), last=len(literals) == 1)
         path = self.stepped(path, best, bindings.length * len(rows))
-        then = self.step(link.known, link.others)
+        known, columns = bindings.known.match(best.atom, frozenset(pattern.places)), pattern.table.tuples.columns
+        then = self.step(known, others)
         for left, right in _product(bindings.length, len(rows)):
-            yield from self.joined(self._expanded(bindings, link, left, rows.take(right)), then, path)
+            at = rows.take(right)
+            product = Bindings(len(at), known, None, pattern.places, columns, at, (best.atom,), bindings, left)
+            yield from self.joined(product, then, path)
 
-    def _if_any(self, bindings: Bindings, rest: tuple[Literal, ...], path: Path) -> Iterable[Bindings]:
+    def _if_any(self, bindings: Bindings, rest: Literals, path: Path) -> Iterable[Bindings]:
         """The assignments, if the rest, none of whose variables is wanted, can be satisfied."""
         formula = replace(self.formula, blocks=(replace(self.formula.blocks[0], variables=()),))
         others = Joins(formula, self.atoms, self.domain, self._guard, self.member, None)
@@ -441,6 +448,16 @@ class Joins:
         for left, right in _product(bindings.length, len(ids)):
             one = Bindings(len(left), known, {free[0]: ids.take(right)}, under=bindings, via=left)
             yield from self._enumerated(one, path)
+
+
+def listing(literals: Iterable[Literal | Range]) -> tuple[Literal, ...]:
+    """The literals among what is joined."""
+    return tuple(literal for literal in literals if isinstance(literal, Literal))
+
+
+def _read(left: Literals) -> set[int]:
+    """The variables that the remaining literals, and what limits them, read."""
+    return variables(argument for literal in left for argument in literal.arguments)
 
 
 def _some(bindings: Bindings, positions: Array) -> Bindings:

@@ -53,7 +53,7 @@ _COMPARED = (
     32  # needs compared for what they find; 0 and 128 take 328 and 408 ms, noise (benchmarks/inference_constants.py)
 )
 
-Literals = tuple[Literal, ...]
+Literals = joining.Literals
 
 
 @dataclass(slots=True, eq=False)
@@ -142,7 +142,10 @@ _PART = 4  # chunks: where tables are aligned, assignments take no memory of the
 
 def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | None:
     """The assignments of all needs, without repetition; None where the needs must be joined one by one."""
-    literals = list(dict.fromkeys(literal for need in needs for literal in need))
+    listing = [joining.listing(need) for need in needs]
+    literals = list(dict.fromkeys(literal for need in listing for literal in need))
+    if any(len(one) < len(other) for one, other in zip(listing, needs, strict=True)):
+        return None
     variables = joins.formula.blocks[0].variables
     if not variables and needs:
         return iter([Bindings(1, NOTHING)] if any(map(joins.may_hold, needs)) else [])
@@ -153,7 +156,7 @@ def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | Non
     if not all(joins.pattern(literal.atom).plain for literal in literals):
         return None
     places = _places([joins.atoms.tables[literal.table] for literal in literals])
-    return None if places is None else _aligned(joins, needs, literals, places)
+    return None if places is None else _aligned(joins, listing, literals, places)
 
 
 class _Places(NamedTuple):
@@ -181,7 +184,7 @@ def _places(tables: Sequence[Relation]) -> _Places | None:
     return _Places(base, among)
 
 
-def _any_need(joins: Joins, needs: Sequence[Literals], flags: Mapping[Literal, Array]) -> Array:
+def _any_need(joins: Joins, needs: Sequence[tuple[Literal, ...]], flags: Mapping[Literal, Array]) -> Array:
     """Flags of where all literals of some need are satisfied."""
     satisfied = np.zeros_like(next(iter(flags.values())))
     for number, need in enumerate(needs):
@@ -200,7 +203,7 @@ def _any_need(joins: Joins, needs: Sequence[Literals], flags: Mapping[Literal, A
 
 
 def _aligned(
-    joins: Joins, needs: Sequence[Literals], literals: Sequence[Literal], places: _Places
+    joins: Joins, needs: Sequence[tuple[Literal, ...]], literals: Sequence[Literal], places: _Places
 ) -> Iterator[Bindings]:
     """The tuples of the largest table that any need lists."""
     satisfied = _any_need(joins, needs, {literal: _flags(joins, literal, places) for literal in literals})

@@ -74,14 +74,12 @@ def enter(bounds: Bounds) -> Bounds:
 
 def enter_lower(lower: Array) -> Array:
     """Lower ends as a neuron reads them, given that none exceeds its upper end."""
-    lower = clamp(lower, 0.0, 1.0)
-    return namespace(lower).where(lower > tolerance(lower.dtype), lower, 0.0)
+    return namespace(lower).where(lower > tolerance(lower.dtype), clamp(lower, None, 1.0), 0.0)
 
 
 def enter_upper(upper: Array) -> Array:
     """Upper ends as a neuron reads them, given that none is below its lower end."""
-    upper = clamp(upper, 0.0, 1.0)
-    return namespace(upper).where(upper < 1 - tolerance(upper.dtype), upper, 1.0)
+    return namespace(upper).where(upper < 1 - tolerance(upper.dtype), clamp(upper, 0.0), 1.0)
 
 
 def complement(bounds: Bounds) -> Bounds:

@@ -69,14 +69,15 @@ def _possible(truths: Interval, values: Interval | None, rows: Rows) -> tuple[In
     truths, copies, group = _points(truths), _points(rows.copies), rows.group
     at = np.flatnonzero((truths.upper > 0) & (copies.upper > 0))
     if len(at) < len(group):
-        truths, copies, group = _taken(truths, at), _taken(copies, at), group.take(at)
+        at = slice(len(at)) if len(at) and at[-1] == len(at) - 1 else at  # those that are not come last
+        truths, copies, group = _taken(truths, at), _taken(copies, at), group[at]
         values = None if values is None else _taken(values, at)
     return truths, None if values is None else _points(values), Rows(group, rows.groups, copies)
 
 
-def _taken(ends: Interval, at: Array) -> Interval:
-    lower = ends.lower.take(at)
-    return Interval(lower, lower if ends.lower is ends.upper else ends.upper.take(at))
+def _taken(ends: Interval, at: Array | slice) -> Interval:
+    lower = ends.lower[at]
+    return Interval(lower, lower if ends.lower is ends.upper else ends.upper[at])
 
 
 def _negated(ends: Interval) -> Interval:

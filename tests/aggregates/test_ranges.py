@@ -1,4 +1,4 @@
-"""Aggregates over rows that comparisons of numbers limit, beside the sum over all pairs."""
+"""Aggregates and rules over rows that comparisons of numbers limit, beside the sum over all pairs."""
 
 import itertools
 import math
@@ -93,3 +93,72 @@ def test_counts_within_ranges_are_sums_over_all_pairs(first):
             names = answers.variables
             key = tuple({"D": claim, "P": person}[name] for name in names)
             assert found.get(key, (0.0, 0.0)) == pytest.approx(expected(case, claim, person)), (seed, text, query, key)
+
+
+def rule(rng):
+    """A rule of two atoms that only comparisons link; and whether it completes its head."""
+    visits = [f"v{number}" for number in range(rng.randint(1, 7))]
+    day = {}
+    for visit in visits:
+        low, width = rng.randint(-4, 8), rng.choice([0, 0, 0, 1, 4])
+        if rng.random() < 0.85:
+            day[visit] = (float(low), float(low + width))
+    tests = [
+        (rng.choice(list(TERMS)), "TS"[swap], rng.choice(list(SIGNS)), rng.choice(list(TERMS)), "ST"[swap])
+        for swap in (rng.randint(0, 1) for _ in range(rng.randint(1, 3)))
+    ]
+    here, there = ([visit for visit in visits if rng.random() < 0.8] for _ in range(2))
+    completes = rng.random() < 0.5
+    body = " & ".join(
+        ["In(T)", "Out(S)", *(f"{left.format(a)} {sign} {right.format(b)}" for left, a, sign, right, b in tests)]
+    )
+    lines = [f"predicate {name}(visit) closed" for name in ("In", "Out")]
+    lines += [f"predicate Near(visit, visit){' closed' * completes}", f"number day(visit){rng.choice(['', ' closed'])}"]
+    lines += [f"fact In({visit})" for visit in here] + [f"fact Out({visit})" for visit in there]
+    lines += [f"fact day({visit}) in [{low}, {high}]" for visit, (low, high) in day.items()]
+    return "\n".join([*lines, f"rule {body} -> Near(T, S)"]), (here, there, day, tests, completes)
+
+
+@pytest.mark.parametrize("first", range(0, 100, 50))
+def test_rules_whose_atoms_ranges_link_find_what_all_pairs_do(first):
+    for seed in range(first, first + 50):
+        text, (here, there, day, tests, completes) = rule(random.Random(seed))
+        answers = lnnkit.loads(text).ask("Near(T, S)")
+        found = {tuple(answer.bindings.values()): (answer.lower, answer.upper) for answer in answers}
+        for pair in itertools.product(here, there):
+            of, low, high = dict(zip("TS", pair, strict=True)), 1.0, 1.0
+            for left, a, sign, right, b in tests:
+                sides = [interval(term, day.get(of[v], (-math.inf, math.inf))) for term, v in ((left, a), (right, b))]
+                made = truth(sign, *sides)
+                low, high = min(low, made[0]), min(high, made[1])
+            default = (0.0, 0.0) if completes else (0.0, 1.0)
+            assert found.get(pair, default) == (low, high if completes else 1.0), (seed, text, pair)
+
+
+VISITS = """predicate Visit(person, visit) closed
+number time(visit)
+rule Visit(X, T) & Visit(Y, S) & time(T) <= time(S) & time(S) < time(T) + 1 -> Met(X, Y)
+"""
+
+
+@pytest.mark.parametrize("closed", ["", "predicate Met(person, person) closed\n"])
+def test_a_rule_of_two_times_builds_as_many_pairs_as_meet(closed):
+    facts = "\n".join(f"fact Visit(p{number}, v{number})\nfact time(v{number}) = {number / 2}" for number in range(60))
+    plan = lnnkit.loads(closed + VISITS + facts + "\nquery Met(X, Y)").plan()
+    steps = [step for statement in plan.statements for join in statement.joins for step in join.steps]
+    assert "range: time(X1) other than the default, by time(X1), time(X0)" in {step.reads for step in steps}
+    assert max(step.out or 0 for step in steps) <= 3 * 60
+
+
+def test_the_plan_shows_the_joins_of_aggregates():
+    claims = "\n".join(f"fact Claim(c{day}, p)\nfact day(c{day}) = {day}" for day in range(9))
+    head = "predicate Claim(claim, person) closed\nnumber day(claim) closed\n"
+    rule = "rule (count C: Claim(C, P) & day(D) - 3 < day(C) <= day(D)) > 2 & Claim(D, P) -> Many(D)\nquery Many(D)\n"
+    knowledge = lnnkit.loads(head + rule + claims)
+    first, *_ = (statement for statement in knowledge.plan().statements if statement.purpose == "first bounds")
+    steps = [step for join in first.joins for step in join.steps]
+    assert ("range: Claim(X2, X0) upper above 0, by day(X1), day(X2)", 9, 30) in [
+        (s.reads, s.rows, s.out) for s in steps
+    ]
+    assert first.instances == 9
+    assert "neuron, first bounds: count X2" in str(knowledge.profile())

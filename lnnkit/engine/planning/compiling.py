@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from lnnkit.analysis.demand import ENTERED, Bound, Demand, Wanted, bound_atom, demand, restricted, wanted
-from lnnkit.analysis.needs import Literal, Need, Needs, minimal_needs
+from lnnkit.analysis.needs import Literal, Need, Needs, Range, minimal_needs, range_of
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide, sides
 from lnnkit.analysis.supports import Analyses, Known
 from lnnkit.analysis.unnamed_individuals import false_of_unnamed, of_strata
@@ -178,12 +178,20 @@ def compiled(outline: Outline, world: Domain, profile: FactProfile, *, narrow: b
     relevance = decide(outline.readings, stated | said, given, profile.given | assumable, listed, names, heads)
     sizes = {sort: min(len(ids), 2) for sort, ids in world.sorts.items()}
     moving = relevance.derived.union((name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES)
-    names_moving = frozenset(name for name, _ in moving)
-    plan = Plan(**vars(outline), relevance=relevance, sizes=sizes, asked=tuple(atoms), moving=names_moving)
+    aggregates = {str(formula.auxiliary) for formula in outline.shared.formulas if formula.measures}
+    changing = frozenset(name for name, _ in moving) | aggregates
+    plan = Plan(
+        **vars(outline),
+        relevance=relevance,
+        sizes=sizes,
+        asked=tuple(atoms),
+        moving=changing,
+        ranges=_ranges(outline, relevance, changing),
+    )
     readings = [_by_rows(plan, seen, moving) for seen in outline.readings]
     strata = [[_completing(plan, formula) for formula in formulas] for formulas in of_strata(lifted, outline.analyses)]
     completing = [rule for stratum in strata for rule in stratum]
-    needs, partly, groups = _needs(plan, world, readings, completing, names_moving)
+    needs, partly, groups = _needs(plan, world, readings, completing, changing)
     rules = tuple(_rule(plan, seen, needed) for seen, needed in zip(readings, needs, strict=True))
     demanded = _demand(plan, world, profile, readings, completing) if narrow else None
     demands = {} if demanded is None else _demands(demanded.bound, outline.schemas)
@@ -197,6 +205,18 @@ def compiled(outline: Outline, world: Domain, profile: FactProfile, *, narrow: b
     partly |= {predicate for predicate, _ in demands.values()}
     known = replace(plan, partly_known=partly, groups=groups)
     return replace(known, rules=rules, strata=tuple(completions), demand=demanded, demands=demands)
+
+
+def _ranges(outline: Outline, relevance: Relevance, moving: Set[str]) -> dict[str, Range]:
+    """The shared comparisons that are true only where their numbers say so."""
+    ranges: dict[str, Range] = {}
+    for formula in outline.shared.formulas:
+        name = str(formula.auxiliary)
+        if formula.compares and (name, "lower") not in relevance.foreign and formula.lower == 0:
+            found = range_of(formula, formula.top, moving)
+            if found is not None and outline.schemas[name].default == (0.0, 1.0):
+                ranges[name] = found
+    return ranges
 
 
 def _by_rows(plan: Plan, seen: Reading, moving: Collection[Side]) -> Reading:
@@ -282,7 +302,8 @@ def _needs(
     for place in shared:  # what a neuron is a part of comes before it
         formula, name = readings[place].formula, str(readings[place].formula.auxiliary)
         if not _matters_anyway(plan, formula, alone):
-            needed = wanted(formula, by_source.get(name, ()), fixed if formula.measures else tables)
+            seen = fixed if formula.measures else tables
+            needed = wanted(formula, by_source.get(name, ()), seen, {} if formula.measures else plan.ranges)
             if needed is not None and not (formula.measures and needed.sorts):
                 needs[place] = restricted(needs[place], formula, needed)
                 partly.add(name)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.analysis.demand import Demand, Wanted
-from lnnkit.analysis.needs import Literal, Need, NeedFinder, Needs
+from lnnkit.analysis.needs import Literal, Need, NeedFinder, Needs, Range
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side
 from lnnkit.analysis.supports import Analyses, Analysis
 from lnnkit.formula.unfolding import LEAF, Formula, Modes, unfold
@@ -69,7 +69,8 @@ class Plan(Outline):
     numbers of entities of each sort, up to 2. Queries list the ``asked`` atoms. Relations are ``partly_known`` that are
     worked out only as far as others, or bound queries, need them: their ``demand`` has relations of its own,
     ``demands``, each with the predicate whose tuples it holds and the places that these fill. Of aggregates only some
-    ``groups`` are wanted, which no inference adds to. ``moving`` are the relations that inference changes."""
+    ``groups`` are wanted, which no inference adds to. ``moving`` are the relations that inference changes; ``ranges``
+    has the shared comparisons that are true only where their numbers say so."""
 
     relevance: Relevance
     sizes: Mapping[str, int]
@@ -79,14 +80,14 @@ class Plan(Outline):
     partly_known: frozenset[str] = frozenset()
     groups: Mapping[str, Wanted] = field(default_factory=dict)
     moving: frozenset[str] | None = None
+    ranges: Mapping[str, Range] = field(default_factory=dict)
     demand: Demand | None = None
     demands: Demands = field(default_factory=dict)
 
     def finder(self, formula: Formula, reading: Reading | None = None) -> NeedFinder:
         """What finds the formula's needs; without a reading, only those that do not depend on what it sends."""
-        return NeedFinder(
-            reading or Reading(formula, self.analyses.of(formula)), self.relevance, self.sizes, self.moving
-        )
+        reading = reading or Reading(formula, self.analyses.of(formula))
+        return NeedFinder(reading, self.relevance, self.sizes, self.moving, self.ranges)
 
 
 def subsuming_neurons(lifted: LiftedGraph, world: Domain, query: Reference) -> list[Reference]:

@@ -5,6 +5,7 @@ some are needed, as soon as they are. Queried neurons get tables that listen."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -24,7 +25,7 @@ from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.join.bindings import Bindings
-from lnnkit.join.instances.assembled import Assembler
+from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.grounding import Grounding, add_equality, leaf_modes
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.triggers import Delta
@@ -184,20 +185,33 @@ def _partial(formula: Formula) -> bool:
 def _initialise(run: Run, formula: Formula) -> None:
     """Give a shared neuron the bounds that its operands give it before the first round."""
     assert formula.auxiliary is not None
-    grounding, state, needs = run.grounding, run.state, run.plan.finder(formula).initial()
+    grounding, needs = run.grounding, run.plan.finder(formula).initial()
     if formula.auxiliary in run.plan.groups:
         needs = restricted(needs, formula, run.plan.groups[formula.auxiliary])
     atoms = grounding.atoms
     if any(literal.table == EQUAL for literal in needs.literals):
         add_equality(atoms, grounding.domain)
-    view = Assembler(formula, needs, atoms, grounding.domain, grounding.guard, {}).every()
-    if not view.length(0):
-        return
+    recorder = grounding.recorder if formula.measures else None
+    place = atoms, grounding.domain, grounding.guard, {}
+    member = -1 if recorder is None else recorder.enter(formula, needs, "first bounds")
+    with nullcontext() if recorder is None else recorder.measured(member, ()):
+        view = Assembler(formula, needs, *place, member, recorder, upward=run.state.trail.trace is None).every()
+        if view.length(0):
+            _put_first(run, formula, needs, view)
+    if recorder is not None:
+        recorder.proposals[member] += view.length(0)
+
+
+def _put_first(run: Run, formula: Formula, needs: Needs, view: Instances) -> None:
+    """Put the first bounds of the instances of a shared neuron."""
+    state, atoms, grounding = run.state, run.grounding.atoms, run.grounding
     up = upward(formula, entering(reader(view, state.dtype), formula), view.groupings)[formula.top]
     lower, upper = up.lower.clip(formula.lower), up.upper.clip(None, formula.upper)
     crossed = lower > upper + tolerance(state.dtype)
-    table = atoms.tables[formula.auxiliary]
-    rows = atoms.materialise(table, list(view.ids[0].values()), view.length(0))
+    table = atoms.tables[str(formula.auxiliary)]
+    columns, length = list(view.ids[0].values()), view.length(0)
+    empty = not len(table)
+    rows = spelled_out(atoms.add_new(table, columns, length)) if empty else atoms.materialise(table, columns, length)
     bounds = (
         np.where(crossed, formula.lower, np.minimum(lower, upper)),
         np.where(crossed, formula.upper, np.maximum(lower, upper)),

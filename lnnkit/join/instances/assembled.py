@@ -5,19 +5,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.analysis.needs import Needs, in_order, variables
+from lnnkit.analysis.needs import Literal, Needs, in_order, variables
 from lnnkit.check.program import ENTITY
 from lnnkit.formula.quantified_rows import Grouping, of_their_sorts, too_many_unnamed
 from lnnkit.formula.unfolding import Block, Formula
 from lnnkit.join.bindings import NOTHING, Bindings
-from lnnkit.join.join_index import Range
+from lnnkit.join.join_plan import Recorder
 from lnnkit.join.literal_join import Joins, Path
-from lnnkit.numeric import Comparison
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import DEFAULT, FALSE, TRUE, UNKNOWN, Relation, Relations, RowNumbers
 from lnnkit.store.row_arrays import Array, first_rows, matches
@@ -95,8 +94,15 @@ class Assembler:
         domain: Domain,
         guard: Callable[[Formula, int], None],
         observers: Mapping[int, str],
+        member: int = -1,
+        recorder: Recorder | None = None,
+        *,
+        upward: bool = False,
     ) -> None:
+        """With rows that count only ``upward``, if at all: none of elements that are not there by default."""
         self.formula = formula
+        self._left_out = needs.absent if upward else frozenset[int]()
+        self._recording = member, recorder
         self.atoms = atoms
         self.domain = domain
         self._guard = guard
@@ -112,10 +118,9 @@ class Assembler:
         self._few: dict[tuple[tuple[int, ...], int], Joins] = {}  # joins of few literals, by their variables
         self._expands = needs.expands
         self._group = len(formula.sorts)  # the variable that numbers the groups of a block
-        self._ranges = [tuple(self._of_ranges(needs.ranges.get(block, ()))) for block in range(len(formula.blocks))]
-        inner = ((self._group, *block.bound) for block in formula.blocks[1:])
+        inner = ((self._group, *block.variables) for block in formula.blocks[1:])
         wanted = (formula.blocks[0].variables, *inner)
-        self._joins = [self._joining(*pair) for pair in zip(wanted, self._ranges, strict=True)]
+        self._joins = list(map(self._joining, wanted))
         self.tables = {index: self._table(index) for index, _ in formula.with_rows(observers)}
         differ = [leaf for leaf in formula.leaves if self.tables[leaf].unnamed_differs]
         self._separates = not too_many_unnamed(formula, differ, domain.open_sorts)
@@ -129,7 +134,9 @@ class Assembler:
         assignments = TupleSet(len(variables), self._joins[0].radix)
         for number, literals in enumerate(self._needs):
             for part in self._joins[0].whole(literals, Path(number)):
-                assignments.add([part.column(variable) for variable in variables], part.length)
+                once = not len(assignments) and part.distinct and part.known.variables == {*variables}
+                add = assignments.append if once else assignments.add
+                add([part.column(variable) for variable in variables], part.length)
                 self._guard(self.formula, len(assignments))
         return self.of(assignments.columns, len(assignments))
 
@@ -162,22 +169,14 @@ class Assembler:
 
     # --- rows of blocks -----------------------------------------------------------------------------------------------
 
-    def _joining(self, wanted: tuple[int, ...], ranges: Sequence[Range] = ()) -> Joins:
+    def _joining(self, wanted: tuple[int, ...]) -> Joins:
         """Joins that find the values of some variables."""
         formula = replace(self.formula, blocks=(Block(-1, wanted, ()),), sorts=(*self.formula.sorts, ENTITY))
 
         def guard(_: Formula, count: int) -> None:
             self._guard(self.formula, count)
 
-        return Joins(formula, self.atoms, self.domain, guard, -1, None, ranges)
-
-    def _of_ranges(self, comparisons: Iterable[int]) -> Iterator[Range]:
-        """The comparisons of a block as ranges."""
-        for index in comparisons:
-            neuron = self.formula.neurons[index]
-            assert isinstance(neuron.arithmetic, Comparison)
-            leaves = (self.formula.neurons[operand] for operand in neuron.operands)
-            yield Range(neuron.arithmetic, tuple((leaf.source, leaf.arguments) for leaf in leaves))
+        return Joins(formula, self.atoms, self.domain, guard, *self._recording)
 
     def _inner(
         self, number: int, around: Columns, length: int, whole: Array, *, shares: bool
@@ -220,7 +219,7 @@ class Assembler:
             differ = opens
         sets: dict[frozenset[int], None] = {}
         for literals in ((), *self._literals[number]) if opens else ():
-            others = opens - variables(argument for literal in literals for argument in literal.arguments)
+            others = opens - variables(term for x in literals if isinstance(x, Literal) for term in x.arguments)
             either = sorted(others & differ)
             for size in range(len(either) + 1):
                 sets |= {frozenset(others - differ).union(part): None for part in itertools.combinations(either, size)}
@@ -235,15 +234,17 @@ class Assembler:
         start = Bindings(length, NOTHING.bind(frozenset(around)), dict(around))
         places = range(len(self._literals[number]))
         parts = [part for place in places for part in self._matching(number, place, bound, start)] if bound else []
-        columns = self._distinct(block, bound, parts)
+        alone = len(self._literals[number]) == 1 and len(self.formula.sorts) == len(block.variables)
+        columns = self._columns(bound, parts, distinct=alone)
         counts, total = np.bincount(columns[0], minlength=length), self._total(bound)
         lacking = np.union1d(np.flatnonzero(counts == total - 1), whole) if bound else whole
         if len(lacking):
             joins = self._joins[number]
+            joins.begun(Path(-1), None, 0, ())
             every = joins.joined(start.at(lacking), joins.step(start.known, ()), Path(-1))
-            columns = self._distinct(block, bound, [*parts, *every])
+            columns = self._columns(bound, [*parts, *every])
             counts = np.bincount(columns[0], minlength=length)
-        others = np.flatnonzero(counts < total)
+        others = np.flatnonzero(counts < total) if number not in self._left_out else np.empty(0, np.intp)
         group, generic = np.append(columns[0], others), np.full(len(others), self.domain.generic, np.int32)
         ids = {variable: np.append(column, generic) for variable, column in zip(bound, columns[1:], strict=True)}
         return [group, *(ids[v] if v in ids else around[v].take(group) for v in block.bound)], counts
@@ -252,31 +253,32 @@ class Assembler:
         """The rows of a block, beneath the groups of ``start``, that satisfy one of its sets of literals. If these are
         few beside the groups, the groups are joined with them, and not they with the groups."""
         literals, joins = self._literals[number][place], self._joins[number]
+        path = Path(len(self._needs) + sum(map(len, self._literals[1:number])) + place)
         named = variables(argument for literal in literals for argument in literal.arguments) & start.known.variables
-        if self._ranges[number] or not literals or not named or _FEWER * min(map(joins.size, literals)) > start.length:
-            yield from joins.joined(start, joins.step(start.known, literals), Path(place))
+        sizes = [joins.size(literal) for literal in literals if isinstance(literal, Literal)]
+        if len(sizes) < len(literals) or not sizes or not named or _FEWER * min(sizes) > start.length:
+            joins.begun(path, None, 0, literals)
+            yield from joins.joined(start, joins.step(start.known, literals), path)
             return
         shared = sorted(named)
         wanted = (*shared, *bound)
         if (wanted, place) not in self._few:
             self._few[wanted, place] = self._joining(wanted)
-        for part in self._few[wanted, place].whole(literals, Path(place)):
+        for part in self._few[wanted, place].whole(literals, path):
             left, right = matches([start.column(v) for v in shared], [part.column(v) for v in shared])
             columns = {variable: part.column(variable).take(right) for variable in bound}
             columns[self._group] = start.column(self._group).take(left)
             yield Bindings(len(left), NOTHING.bind(frozenset(columns)), columns)
 
-    def _distinct(self, block: Block, bound: Sequence[int], parts: Sequence[Bindings]) -> list[Array]:
-        """The groups and the bound entities of the rows found, each once."""
-        names = (self._group, *bound)
+    def _columns(self, bound: Sequence[int], parts: Sequence[Bindings], *, distinct: bool = False) -> list[Array]:
+        """The groups and the bound entities of the rows found, each once; they may be ``distinct`` already."""
+        names = {self._group: np.intp, **dict.fromkeys(bound, np.int32)}
         columns = [
-            np.concatenate([np.empty(0, np.int32), *(part.column(name) for part in parts)]).astype(np.int32)
-            for name in names
+            np.concatenate([part.column(name) for part in parts], dtype=dtype) if parts else np.empty(0, dtype)
+            for name, dtype in names.items()
         ]
-        if len(parts) > 1 or (parts and len(self.formula.sorts) > len(block.variables)):
-            first = first_rows(columns, len(columns[0]))
-            columns = columns if first is None else [column.take(first) for column in columns]
-        return columns
+        first = None if distinct else first_rows(columns, len(columns[0]))
+        return columns if first is None else [column.take(first) for column in columns]
 
     def _total(self, bound: Iterable[int]) -> int:
         """The greatest number of named rows in a group."""

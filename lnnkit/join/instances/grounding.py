@@ -96,7 +96,7 @@ class Grounding:
             self.members.append(group)
             needs = group.needs
         if recorder is not None:
-            recorder.enter(formula, needs, completes=stage is not None)
+            recorder.enter(formula, needs, "inference" if stage is None else "completion")
         return number
 
     def among_all(self, number: int, leaf: int, rows: Array, numbers: RowNumbers) -> Array:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lnnkit.analysis.needs import Literal, Need, Needs, minimal_needs, variables
+from lnnkit.analysis.needs import Literal, Need, Needs, Range, minimal_needs, variables
 from lnnkit.formula.unfolding import Block, Formula
 from lnnkit.join.delta_rule import DeltaRule, Matters
 from lnnkit.join.instances.assembled import Assembler, Instances
@@ -94,15 +94,15 @@ def _finder_needs(formula: Formula, needs: Needs) -> tuple[Needs, Mapping[int, S
     within: dict[int, list[Need]] = {block: [] for block in range(1, len(formula.blocks))}
     for need in needs.rows:
         apart = last.difference(formula.around(need.block))
-        literals: set[Literal] = set()
+        literals: set[Literal | Range] = set()
         renames = False
         for literal in sorted(need.literals, key=repr):
-            renamed: dict[int | str, int] = {}
+            renamed: dict[int | str, int | str] = {}
             for variable in sorted(apart.intersection(variables(literal.arguments))):
                 renamed[variable] = len(formula.sorts) + len(sorts)
                 sorts.append(formula.sorts[variable])
             renames |= bool(renamed)
-            literals.add(literal._replace(arguments=tuple(renamed.get(term, term) for term in literal.arguments)))
+            literals.add(literal.renamed(renamed))
         finder_needs.append(Need(0, frozenset(literals)))
         for block, block_needs in within.items():
             if renames or block in formula.path(need.block):
