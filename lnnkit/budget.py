@@ -13,8 +13,7 @@ from lnnkit.errors import BudgetError
 from lnnkit.formula.unfolding import LEAF, Formula
 from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.join.instances.grounding import Use
-from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.span import Span
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 
 _UNKNOWN = 8 * 2**30  # assumed free memory if the system does not report it
 _LEAST = 2**28

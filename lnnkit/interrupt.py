@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typing import Self
 
-    from lnnkit.engine.termination import RoundReport, Watch
+    from lnnkit.engine.inference_run import RoundReport, Watch
 
 Handler = Callable[[int, FrameType | None], Any]
 

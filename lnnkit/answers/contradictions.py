@@ -25,9 +25,9 @@ from lnnkit.outcome import Contradiction, Contradictions, Creeping
 from lnnkit.store.row_arrays import Array
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
+from lnnkit.syntax.diagnostic import Source, Span
 from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.syntax.printer import format_expression
-from lnnkit.syntax.span import Source, Span
 
 
 def creeping(run: Run) -> tuple[Creeping, ...]:

@@ -39,10 +39,9 @@ from lnnkit.check.variables import resolve_predicates, rules, sorts, variable_so
 from lnnkit.check.walk import Scope, conjunction, free_variables, nodes, transform, visits
 from lnnkit.check.weights import weights
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic, Severity
+from lnnkit.syntax.diagnostic import QUERY, Diagnostic, Severity, Source, Span
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.rewrite import balanced
-from lnnkit.syntax.span import QUERY, Source, Span
 
 CheckPass = Callable[[Symbols], Iterable[Diagnostic]]
 

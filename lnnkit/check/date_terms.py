@@ -19,9 +19,8 @@ from lnnkit.check.symbols import Symbols
 from lnnkit.check.walk import children, nodes, transform
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import NO_DATE, Numeric, date_text, days_of
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
 from lnnkit.syntax.identifiers import CALENDAR, OPERATION_OF, TIMED
-from lnnkit.syntax.span import Source, Span
 
 TODAY = "today"
 GIVEN_TODAY = "--today"

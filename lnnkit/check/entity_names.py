@@ -24,10 +24,9 @@ from lnnkit.check.findings import MOST, SEARCHES, OneEdit, error, nearest, warni
 from lnnkit.check.program import ENTITY, Predicate, named_entities
 from lnnkit.check.symbols import Formula, Mention, Symbols
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic, Severity
+from lnnkit.syntax.diagnostic import Diagnostic, Severity, Span
 from lnnkit.syntax.identifiers import is_name, starts_upper
 from lnnkit.syntax.printer import format_string
-from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:
     from lnnkit.data.names import Names

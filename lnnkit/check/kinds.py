@@ -21,7 +21,7 @@ from lnnkit.check.walk import Scope, Visit, nodes
 from lnnkit.data.numerals import TRUTHS
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import date_as_number, date_hint, is_date
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.identifiers import (
     AGGREGATE_HINT,
     AGGREGATING,
@@ -33,7 +33,6 @@ from lnnkit.syntax.identifiers import (
 )
 from lnnkit.syntax.printer import format_expression, format_predicate
 from lnnkit.syntax.rewrite import aggregate_message
-from lnnkit.syntax.span import Span
 
 ExpressionKind = Literal["number", "truth", "entity", "unknown"]
 

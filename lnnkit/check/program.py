@@ -11,8 +11,7 @@ from lnnkit.check.walk import nodes
 from lnnkit.data.names import whole
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric, date_text
-from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.span import Span
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 
 if TYPE_CHECKING:  # a program without data never imports numpy or Arrow
     from lnnkit.data.table import FactTable

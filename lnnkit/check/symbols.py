@@ -20,8 +20,8 @@ from lnnkit.check.findings import find, name_span
 from lnnkit.check.program import CheckedProgram, Fact, Predicate
 from lnnkit.check.walk import Scope, Visit, free_variables, nodes, proposition, strip_foralls, transform, visits
 from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Span
 from lnnkit.syntax.identifiers import NAMEABLE, starts_upper
-from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:
     from lnnkit.data.table import FactTable

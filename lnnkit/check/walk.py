@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from lnnkit.syntax import ast
-from lnnkit.syntax.span import Span
+from lnnkit.syntax.diagnostic import Span
 
 Role = Literal["formula", "term", "comparand", "query"]
 """What a place asks for: a truth value, a number, either side of a comparison, or anything that can be asked."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from lnnkit.cli import streams
 from lnnkit.cli.progress import ProgressLine
 from lnnkit.errors import ProgramError
-from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.span import Source
+from lnnkit.syntax.diagnostic import Diagnostic, Source
 
 if TYPE_CHECKING:
     from lnnkit.kb import KnowledgeBase

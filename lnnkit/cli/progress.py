@@ -15,7 +15,7 @@ from lnnkit.interrupt import Interruption, is_pythons_own
 if TYPE_CHECKING:
     from typing import Self
 
-    from lnnkit.engine.termination import RoundReport
+    from lnnkit.engine.inference_run import RoundReport
 
 PATIENCE = 0.5  # seconds before the line appears
 REFRESHED = 8  # redraws a second

@@ -21,9 +21,8 @@ from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, UNSAID, meant, several_units
 from lnnkit.data.table import EntityColumn, FactTable, in_use
 from lnnkit.syntax.dates import Numeric
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import format_condition, format_string
-from lnnkit.syntax.span import Span
 
 _PAIRS = (
     ("l", "u"), ("low", "high"), ("lower", "upper"), ("lo", "hi"), ("min", "max"), ("from", "to"), ("start", "end"),

@@ -22,8 +22,7 @@ from lnnkit.data.readers.frames import arrow_sheet, column_of, open_database, op
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
-from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.span import Span
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 
 SheetKey = tuple[Path, ast.Table]
 _OF_THE_FILE = frozenset(("unreadable-file", "empty-file", "bad-column", "bad-number"))

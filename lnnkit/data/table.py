@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from lnnkit.syntax.span import Span
+    from lnnkit.syntax.diagnostic import Span
 
 _BLOCK = 1 << 12
 _FEW = 1000  # names that are looked up one by one

@@ -13,8 +13,8 @@ from lnnkit.editor.name_places import Place, named
 from lnnkit.editor.program_files import Linked, ProgramFile
 from lnnkit.markup.plain_text import counted, shortened
 from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Span
 from lnnkit.syntax.printer import format_statement
-from lnnkit.syntax.span import Span
 
 _SHOWN = 8  # greatest number of rules listed for a predicate
 _RULE, _ITEM = 200, 80  # greatest length of a rule's text, and of a name in the outline

@@ -14,10 +14,10 @@ from lnnkit.check.predicates import heads
 from lnnkit.check.walk import visits
 from lnnkit.editor.program_files import Linked, ProgramFile, holds, line_around, parsed_file
 from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Span
 from lnnkit.syntax.identifiers import is_name
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_predicate
-from lnnkit.syntax.span import Span
 
 NameRole = Literal["declaration", "conclusion", "condition", "query", "fact", "label", "load"]
 NameKind = Literal["predicate", "sort", "rule"]

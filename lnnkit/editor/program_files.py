@@ -13,11 +13,10 @@ from lnnkit.check.symbols import Entry, Symbols, gather
 from lnnkit.check.variables import resolve_predicates
 from lnnkit.data.files import in_lines, read_program
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.fault import Lexeme, lexemes
 from lnnkit.syntax.identifiers import shadow
 from lnnkit.syntax.parse import parse
-from lnnkit.syntax.span import Span
 
 
 @dataclass(frozen=True, eq=False)

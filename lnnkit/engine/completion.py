@@ -16,7 +16,7 @@ import numpy as np
 
 from lnnkit.arrays import any_set
 from lnnkit.engine.bounds_state import State, distinct, no_rows
-from lnnkit.engine.inference_run import Run, Status
+from lnnkit.engine.inference_run import Pace, Run, Status, Watch, goes_on, on_cycles
 from lnnkit.engine.merge import Rows, note
 from lnnkit.engine.number_completion import best_candidates
 from lnnkit.engine.planning.compiling import unstated_bounds, whole_neuron
@@ -26,7 +26,6 @@ from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.rounds import Moves, Rising, to_fixpoint
 from lnnkit.engine.start.first_bounds import begin_aggregates, catch_up
-from lnnkit.engine.termination import Pace, Watch, goes_on, on_cycles
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.join.instances.grounding import sources
 from lnnkit.join.instances.rule_shape import RuleShape
@@ -210,12 +209,7 @@ def _restart(completing: Mapping[Relation, Array], run: Run) -> int:
 
 
 def _least_fixpoint(
-    run: Run,
-    predicates: frozenset[str],
-    members: Sequence[int],
-    watch: Watch | None,
-    *,
-    exact: bool,
+    run: Run, predicates: frozenset[str], members: Sequence[int], watch: Watch | None, *, exact: bool
 ) -> Status:
     """Rounds to the least fixpoint, or until they creep: then upper ends are raised until those rest. Returns why they
     stopped. If all inputs are ``exact``, both ends rise as one until rounds creep; raises `Inexact` where they do

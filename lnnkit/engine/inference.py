@@ -18,7 +18,7 @@ from lnnkit.analysis.relevance import ALL, SIDES
 from lnnkit.arrays import DOUBLE, quietly
 from lnnkit.engine.bounds_state import State, distinct
 from lnnkit.engine.completion import Unfinished, complete
-from lnnkit.engine.inference_run import Run, Status, run_of
+from lnnkit.engine.inference_run import Pace, Run, Status, Watch, on_cycles, run_of
 from lnnkit.engine.merge import Rows, changes, note
 from lnnkit.engine.planning.compiling import FactProfile, Plans
 from lnnkit.engine.planning.inference_plan import Outline, Plan
@@ -35,7 +35,6 @@ from lnnkit.engine.start.first_bounds import (
     loosen_comparisons,
     work_out_demand,
 )
-from lnnkit.engine.termination import Pace, Watch, on_cycles
 from lnnkit.garbage import collection_paused
 from lnnkit.join.instances.grounding import Grounding, Guard
 from lnnkit.join.join_plan import Recorder

@@ -93,13 +93,7 @@ class Merge:
         self._slots = Growing(np.int32)  # scratch, a place for each row
 
     def settle(
-        self,
-        table: Relation,
-        side: int,
-        proposals: Sequence[Proposals],
-        *,
-        rising: bool = False,
-        both: bool = False,
+        self, table: Relation, side: int, proposals: Sequence[Proposals], *, rising: bool = False, both: bool = False
     ) -> Array:
         """Merge the proposals for one side of a relation. Returns the rows that have moved, each once. Of equal
         proposals for a row the first wins: they come in a canonical order. In a completion upper ends are ``rising``:
@@ -302,13 +296,7 @@ def note(
 
 
 def note_new(
-    delta: Delta,
-    table: Relation,
-    rows: range,
-    sides: tuple[int, ...],
-    value: float,
-    encoded: EncodedBounds,
-    eps: float,
+    delta: Delta, table: Relation, rows: range, sides: tuple[int, ...], value: float, encoded: EncodedBounds, eps: float
 ) -> bool:
     """As ``note``, for new atoms that now have the bound ``value`` on one side or on both; moves are those of the last
     of ``sides``. False, with nothing done, where they cross."""

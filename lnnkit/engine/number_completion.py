@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from lnnkit.engine.bounds_state import distinct, no_rows
-from lnnkit.engine.inference_run import Run, Status
+from lnnkit.engine.inference_run import Pace, Run, Status, Watch, goes_on
 from lnnkit.engine.rounds import Moves, Rising, to_fixpoint
-from lnnkit.engine.termination import Pace, Watch, goes_on
 from lnnkit.join.triggers import Delta
 from lnnkit.store.relations import Relation, RowNumbers
 from lnnkit.store.row_arrays import Array, spelled_out

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lnnkit.engine.bounds_state import no_rows
-from lnnkit.engine.inference_run import Run, Status
+from lnnkit.engine.inference_run import Pace, Run, Status, Watch, goes_on, on_cycles
 from lnnkit.engine.merge import Inbox, Proposals, Round, Rows, changes, note, note_new
 from lnnkit.engine.response.proposing import GroupResponse
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.start.first_bounds import catch_up
-from lnnkit.engine.termination import Pace, Watch, goes_on, on_cycles
 from lnnkit.join.triggers import Delta
 from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array, spelled_out
@@ -185,12 +184,7 @@ def _merged(run: Run, inbox: Inbox, rising: Rising | None) -> Moves:
 
 
 def _insert(
-    run: Run,
-    table: Relation,
-    side: int,
-    proposals: Sequence[Proposals],
-    moves: Moves,
-    rising: Rising | None,
+    run: Run, table: Relation, side: int, proposals: Sequence[Proposals], moves: Moves, rising: Rising | None
 ) -> bool:
     """Merge proposals for one end that insert rows with one bound; False where they are others."""
     both = rising is not None and rising.exact

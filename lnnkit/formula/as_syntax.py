@@ -12,9 +12,9 @@ from typing import Any, Literal, cast
 from lnnkit.formula.unfolding import Formula
 from lnnkit.numeric import Apply, Comparator, Comparison, Constant, Fixed, FixedUnit, Number, Operation, Term
 from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Source, Span
 from lnnkit.syntax.identifiers import OPERATION_OF, TIMED
 from lnnkit.syntax.printer import format_expression
-from lnnkit.syntax.span import Source, Span
 
 _NOWHERE = Span(Source("", ""), 0, 0)
 

@@ -9,17 +9,7 @@ from typing import Any, cast
 
 from lnnkit.check.weights import UNIT_ATTRIBUTES
 from lnnkit.graph.lifted import NUMBER, OPERATIONS, Arguments, NeuronGraph, operands_about
-from lnnkit.numeric import (
-    Comparison,
-    Operation,
-    Term,
-    apply,
-    constant,
-    frozen,
-    number,
-    relation,
-    undetermined,
-)
+from lnnkit.numeric import Comparison, Operation, Term, apply, constant, frozen, number, relation, undetermined
 from lnnkit.syntax.identifiers import AGGREGATES
 
 NumberAtom = tuple[str, Arguments]  # a number's name, or an aggregate's node, and its arguments

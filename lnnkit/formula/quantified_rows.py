@@ -143,8 +143,7 @@ class Descent:
         (box,) = narrowed.operands
         virtual = matching(grouping.virtual, operand.lower)
         self.boxes[neuron.operands[0]] = Bounds(
-            arrays.where(virtual, operand.lower, box.lower),
-            arrays.where(virtual, operand.upper, box.upper),
+            arrays.where(virtual, operand.lower, box.lower), arrays.where(virtual, operand.upper, box.upper)
         )
         self.miss(neuron.block, narrowed.empty)
 

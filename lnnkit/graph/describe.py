@@ -14,7 +14,7 @@ from lnnkit.check.learnables import in_assertion
 from lnnkit.check.program import Assertion, CheckedProgram, Predicate, SameEntity
 from lnnkit.check.walk import asserted
 from lnnkit.syntax import ast
-from lnnkit.syntax.span import Span
+from lnnkit.syntax.diagnostic import Span
 from lnnkit.time_limit import check_time
 
 Formula = ast.Expression | SameEntity

@@ -17,8 +17,8 @@ from lnnkit.check.program import Assertion
 from lnnkit.check.walk import nodes, transform
 from lnnkit.graph.describe import stripped
 from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Source, Span
 from lnnkit.syntax.printer import format_expression
-from lnnkit.syntax.span import Source, Span
 
 SIGNS: Mapping[str, frozenset[int]] = {
     ">": frozenset({1}),

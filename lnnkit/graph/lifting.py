@@ -24,20 +24,13 @@ from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, NeuronGraph, Reference, Root
 from lnnkit.graph.match import arguments_within, below_negations, instances
 from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Span
 from lnnkit.syntax.identifiers import AGGREGATES
-from lnnkit.syntax.span import Span
 from lnnkit.time_limit import check_time
 
 _Edge = tuple[str, tuple[float, str | None], tuple[int | str, ...]]  # operand, weight and its parameter, arguments
 _CONSTANT = ("true", "false", "constant")
-_UNSTATED = {
-    "uses": 0,
-    "repeated": False,
-    "shared": False,
-    "defining": False,
-    "stated": False,
-    "asserted": False,
-}
+_UNSTATED = {"uses": 0, "repeated": False, "shared": False, "defining": False, "stated": False, "asserted": False}
 
 
 @collection_paused()

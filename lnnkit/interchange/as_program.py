@@ -17,10 +17,9 @@ from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.first_order import Expression, Liberties
 from lnnkit.interchange.fol_lines import read_fol
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Span, as_source
 from lnnkit.syntax.identifiers import is_name, normalise
 from lnnkit.syntax.printer import format_statement, one_line
-from lnnkit.syntax.span import Span, as_source
 
 _Symbol = tuple[str, str, int]  # "atom" or "attribute", the name, and the arity
 _DEEPEST = 140

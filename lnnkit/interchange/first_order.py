@@ -17,8 +17,7 @@ from lark import Token
 from lark.tree import Meta
 
 from lnnkit.errors import ProgramError
-from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.span import NOWHERE, Source, Span
+from lnnkit.syntax.diagnostic import NOWHERE, Diagnostic, Source, Span
 
 CONNECTIVES = ("not", "and", "or", "implies", "iff", "xor")
 QUANTIFIERS = ("forall", "exists")

@@ -16,8 +16,7 @@ from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
 from lnnkit.interchange.first_order import Expression, Liberties, Stated, unreadable
 from lnnkit.interchange.fol_tokens import Words, fol_parser, group_end, settled, words_of
-from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
 
 _HEADING = re.compile(r"(?:#+\s*|\*\*)?([A-Za-z][A-Za-z \-]*?)(?:\*\*)?\s*(:?)(?:\*\*)?")
 _INLINE_HEADING = re.compile(

@@ -14,9 +14,9 @@ from functools import cache
 from lark import Lark, Token
 
 from lnnkit.interchange.first_order import Liberties
+from lnnkit.syntax.diagnostic import Span
 from lnnkit.syntax.grammar import grammar_file
 from lnnkit.syntax.identifiers import shadow, unglued
-from lnnkit.syntax.span import Span
 
 _VARIABLE = re.compile(r"[^\W\d_]\d*[’']?")
 _LETTERS = {

@@ -32,11 +32,11 @@ from lnnkit.kb.theory import Theory, asked, check_bound, neither_true_nor_false,
 from lnnkit.markup.pages import Listing
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import days_of
-from lnnkit.syntax.span import Source as Text
-from lnnkit.syntax.span import Span
+from lnnkit.syntax.diagnostic import Source as Text
+from lnnkit.syntax.diagnostic import Span
 
 if TYPE_CHECKING:
-    from lnnkit.engine.termination import Watch
+    from lnnkit.engine.inference_run import Watch
 
 _OPENED = 8  # sets of atoms for which a base session is cached
 

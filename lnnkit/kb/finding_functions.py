@@ -23,9 +23,8 @@ from lnnkit.learn.learner import FoundFunction, Learner
 from lnnkit.scores import FoundFormula
 from lnnkit.store.stated_facts import given_facts
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
 from lnnkit.syntax.printer import format_expression
-from lnnkit.syntax.span import Source, Span
 
 _EXACT = 1e-9  # relative: the greatest width of a known number, and an error within rounding
 

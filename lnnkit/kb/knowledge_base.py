@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import torch
 
     from lnnkit.data.table import FactTable
-    from lnnkit.engine.termination import Watch
+    from lnnkit.engine.inference_run import Watch
     from lnnkit.explain.conflict.conflict import Conflict, RepairSet
     from lnnkit.explain.missing.why_not import WhyNot
     from lnnkit.explain.proof.explanation import Explanation

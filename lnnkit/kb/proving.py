@@ -33,13 +33,12 @@ from lnnkit.prove.ground.proved_program import component, crisped, is_crisp, pla
 from lnnkit.prove.solving import NoSolver, solver_module
 from lnnkit.prove.verdict import Core, CoreMember, Proved, Reading
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import format_expression
-from lnnkit.syntax.span import Span
 from lnnkit.time_limit import Deadline, TimedOut, limited_to
 
 if TYPE_CHECKING:
-    from lnnkit.engine.termination import RoundReport, Watch
+    from lnnkit.engine.inference_run import RoundReport, Watch
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.kb.rested import Rested
 

@@ -26,7 +26,7 @@ from lnnkit.store.stated_facts import Gathered, Gathering, unnamed
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from lnnkit.engine.termination import Watch
+    from lnnkit.engine.inference_run import Watch
     from lnnkit.explain.explainer import Explainer
     from lnnkit.join.instances.grounding import Guard
     from lnnkit.join.join_plan import Recorder

@@ -20,7 +20,7 @@ from lnnkit.kb.theory import Theory
 if TYPE_CHECKING:
     from lnnkit.analysis.supports import Known
     from lnnkit.data.table import FactTable
-    from lnnkit.engine.termination import Watch
+    from lnnkit.engine.inference_run import Watch
     from lnnkit.graph.lifted import LiftedGraph
     from lnnkit.join.join_plan import Recorder
     from lnnkit.kb.rested import Rested

@@ -25,8 +25,7 @@ from lnnkit.editor.program_files import Library, Linked, ProgramFile, parsed_fil
 from lnnkit.editor.shown_findings import quick_fixes, shown_findings
 from lnnkit.editor.suggestions import suggestions, word_start
 from lnnkit.language_server.inference_client import InferenceClient
-from lnnkit.language_server.open_document import OpenDocument
-from lnnkit.language_server.protocol_values import Positions, as_diagnostic, as_edits, as_item, as_symbol
+from lnnkit.language_server.open_document import OpenDocument, Positions, as_diagnostic, as_edits, as_item, as_symbol
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_expression
 from lnnkit.syntax.tidy import tidy

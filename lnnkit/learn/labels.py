@@ -23,7 +23,7 @@ from lnnkit.store.layout import Given, constants
 from lnnkit.store.relations import RowNumbers
 from lnnkit.store.stated_facts import given_labels
 from lnnkit.syntax import ast
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.diagnostic import Source, Span
 
 _LEAST = 20  # fewest labels of a predicate and a class of which a share is held out
 

@@ -28,10 +28,9 @@ from lnnkit.learn.parameters.rule_parameters import ProgramModule, at, opened, p
 from lnnkit.learn.replay.neural_predicates import Binding
 from lnnkit.scores import Evidence
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.parse import parse, parse_expression
 from lnnkit.syntax.printer import format_statement
-from lnnkit.syntax.span import Span
 
 LiteralSpan = tuple[int, int]  # start and end of a literal in the file's text
 

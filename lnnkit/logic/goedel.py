@@ -24,8 +24,7 @@ from lnnkit.logic.bounds import Bounds, Inverse, asks, lesser, negative, roundin
 from lnnkit.logic.classical_region import LEAST, LinearConstraint, Region, region, row
 from lnnkit.logic.hulls import candidate, fit, intersection, swapped, union
 from lnnkit.logic.logic import Scalar, TruthArithmetic, TruthValue, Weight
-from lnnkit.logic.operands import column, scalar, stack, unstack, unweigh
-from lnnkit.logic.rounding import cut
+from lnnkit.logic.operands import column, cut, scalar, stack, unstack, unweigh
 
 
 class Goedel(NamedTuple):

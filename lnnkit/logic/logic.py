@@ -133,12 +133,7 @@ class Logic(Protocol):
 
 
 def truth_at(
-    logic: Logic,
-    at: TruthArithmetic,
-    kind: str,
-    weights: Sequence[Scalar],
-    bias: Scalar,
-    x: Sequence[TruthValue],
+    logic: Logic, at: TruthArithmetic, kind: str, weights: Sequence[Scalar], bias: Scalar, x: Sequence[TruthValue]
 ) -> TruthValue:
     """The truth of ``and``, ``or``, ``implies``, ``iff`` or ``xor`` at a point; of ``sums``, before it is clamped."""
     if kind == "xor":

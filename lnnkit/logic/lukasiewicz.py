@@ -12,7 +12,7 @@ inverse bounds ``w_i t_i`` from below by ``L + b - 1`` minus the maximum of the 
 1`` minus their minimum. Because of the clamp, ``L = 0`` and ``U = 1`` give no bound.
 
 These functions are continuous, so an end that is rounded to 0 or 1 does no harm here. If a connective of another logic
-may read the result, the ``strict`` kernels avoid such rounding (`lnnkit.logic.rounding`).
+may read the result, the ``strict`` kernels avoid such rounding (`lnnkit.logic.operands`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from lnnkit.logic.hulls import NO_LOWER, NO_UPPER, candidate, fit, swapped, unco
 from lnnkit.logic.logic import Scalar, TruthArithmetic, TruthValue, Weight
 from lnnkit.logic.operands import (
     column,
+    cut,
     scalar,
+    short,
     stack,
     sum_of_all,
     sum_of_others,
@@ -36,7 +38,6 @@ from lnnkit.logic.operands import (
     unweigh,
     unweighed,
 )
-from lnnkit.logic.rounding import cut, short
 
 _MANY = 64  # Up to this many operands are handled one by one, more as one stacked array.
 

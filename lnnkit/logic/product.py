@@ -11,7 +11,7 @@
 conjunction (Hajek 1998, *Metamathematics of Fuzzy Logic*, section 2.1, for the unweighted one).
 
 Quotients and roots of small truths are steep. Where they magnify the rounding error of their inputs, the result is
-moved outward by the magnified error (`lnnkit.logic.rounding`).
+moved outward by the magnified error (`lnnkit.logic.operands`).
 """
 
 from __future__ import annotations
@@ -27,8 +27,18 @@ from lnnkit.logic.bounds import Bounds, Inverse, asks, below_one, complement, le
 from lnnkit.logic.classical_region import LEAST, LinearConstraint, Region, region, row
 from lnnkit.logic.hulls import candidate, choose, fit, intersection, swapped, uncomplement, union
 from lnnkit.logic.logic import Scalar, TruthArithmetic, TruthValue, Weight
-from lnnkit.logic.operands import column, scalar, stack, sum_of_all, sum_of_others, unstack, unweigh
-from lnnkit.logic.rounding import loosened, steadied, steep_rows
+from lnnkit.logic.operands import (
+    column,
+    loosened,
+    scalar,
+    stack,
+    steadied,
+    steep_rows,
+    sum_of_all,
+    sum_of_others,
+    unstack,
+    unweigh,
+)
 
 
 class Product(NamedTuple):

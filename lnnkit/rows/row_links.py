@@ -26,9 +26,8 @@ from lnnkit.join.instances.grounding import sources
 from lnnkit.logic.bounds import Bounds
 from lnnkit.rows.needed_statements import Needed, containing, holder, sends
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import format_expression
-from lnnkit.syntax.span import Span
 
 RowStatement = Assertion | Query
 

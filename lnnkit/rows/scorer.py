@@ -25,9 +25,8 @@ from lnnkit.rows.row_links import RowSort, row_links
 from lnnkit.rows.strip_engine import RowBounds, StripEngine
 from lnnkit.rows.strip_facts import RowLoad, Strip, key_of, repeated
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.identifiers import CALENDAR
-from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -21,9 +21,8 @@ from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.data.table import FactTable
-from lnnkit.engine.inference_run import Run
+from lnnkit.engine.inference_run import RoundReport, Run, Watch
 from lnnkit.engine.planning.compiling import Plans
-from lnnkit.engine.termination import RoundReport, Watch
 from lnnkit.formula.unfolding import AUXILIARY, unfold
 from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
 from lnnkit.graph.match import below_negations

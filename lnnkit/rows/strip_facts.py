@@ -24,9 +24,8 @@ from lnnkit.data.load import denied
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import format_string
-from lnnkit.syntax.span import Span
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -30,10 +30,9 @@ from lnnkit.shell.shell_state import (
     without_facts,
 )
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.printer import format_expression, format_predicate
-from lnnkit.syntax.span import Span
 
 HELP = """\
 P(X) & Q(X)        ask a formula: the bindings about which something is known; `query P(X)` is the same

@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Literal
 
 from lnnkit.explain.conflict.program_variants import ASSUMED
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import QUERY, Diagnostic, Source, Span
 from lnnkit.syntax.identifiers import shadow
-from lnnkit.syntax.span import QUERY, Source, Span
 from lnnkit.syntax.split import comment_start, split
 
 _Looking = Literal["ask", "why", "whynot", "rules", "facts", "help", "nothing"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from lnnkit.syntax.span import NOWHERE, Span
+from lnnkit.syntax.diagnostic import NOWHERE, Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

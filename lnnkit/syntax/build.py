@@ -10,7 +10,7 @@ from lark import Token, Tree
 
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import DATE, NO_DATE, date_as_number, date_hint, days_of
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
 from lnnkit.syntax.identifiers import (
     AGGREGATE_HINT,
     AGGREGATES,
@@ -24,7 +24,6 @@ from lnnkit.syntax.identifiers import (
     unglued,
 )
 from lnnkit.syntax.rewrite import aggregate_message, by_cases
-from lnnkit.syntax.span import Source, Span
 
 MAX_DEPTH = 150  # greatest depth of nested nodes: later passes may recurse, and Python allows a thousand frames
 

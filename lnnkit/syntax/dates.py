@@ -12,9 +12,8 @@ from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from typing import Literal
 
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.identifiers import in_digits
-from lnnkit.syntax.span import Span
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH, _DATE_OF_MONTH = r"(?:1[0-2]|0?[1-9])", r"(?:3[01]|[12]\d|0?[1-9])"

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
 from lnnkit.syntax.identifiers import DECLARING, FUNCTIONS, UNITS
-from lnnkit.syntax.span import Source, Span
 from lnnkit.syntax.split import Slice
 
 END = "$END"

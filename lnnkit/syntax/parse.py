@@ -9,10 +9,9 @@ from lark.exceptions import UnexpectedInput
 
 from lnnkit.syntax import ast
 from lnnkit.syntax.build import AstBuilder, Rejected
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import QUERY, Diagnostic, Source, Span, as_source
 from lnnkit.syntax.grammar import parser
 from lnnkit.syntax.identifiers import shadow
-from lnnkit.syntax.span import QUERY, Source, Span, as_source
 from lnnkit.syntax.split import Slice, split
 
 _SUSPECT = re.compile(r"""--|(?:rule|axiom)\s+(?:"[^"\n]*"|[^\s:()]+)\s*:?=""")

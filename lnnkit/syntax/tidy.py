@@ -5,12 +5,11 @@ from __future__ import annotations
 from itertools import groupby
 
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, as_source
 from lnnkit.syntax.fault import lexemes
 from lnnkit.syntax.identifiers import shadow
 from lnnkit.syntax.parse import parse_parts
 from lnnkit.syntax.printer import format_statement
-from lnnkit.syntax.span import as_source
 from lnnkit.syntax.split import Slice, comment_start
 
 WIDTH = 100  # greatest width of a line before a formula is broken

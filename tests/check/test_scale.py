@@ -14,8 +14,8 @@ import pytest
 
 from lnnkit.check import check
 from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Source, Span
 from lnnkit.syntax.parse import parse
-from lnnkit.syntax.span import Source, Span
 from tests.blocks import at_length
 from tests.check.checking import findings
 

@@ -16,7 +16,7 @@ import pytest
 
 from lnnkit.cli import main
 from lnnkit.cli.progress import PATIENCE, STOPPING, ProgressLine
-from lnnkit.engine.termination import RoundReport
+from lnnkit.engine.inference_run import RoundReport
 
 ROOT = Path(__file__).parents[2]
 SMALL = "fact A(anna)\nquery A(X)\n"

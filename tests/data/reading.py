@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
 
 STATEMENT = Span(Source("p.lnn", "load P from ..."), 0, 4)
 

@@ -88,7 +88,7 @@ intern([], ["a"])
 assert not {"pyarrow", "torch"} & set(sys.modules)
 import lnnkit.data.load
 from lnnkit.syntax import ast
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.diagnostic import Source, Span
 span = Span(Source("p", ""), 0, 0)
 with tempfile.TemporaryDirectory() as folder:
     base = pathlib.Path(folder)

@@ -28,8 +28,7 @@ from lnnkit.editor.shown_findings import MOST, shown_findings
 from lnnkit.editor.suggestions import suggestions, word_start
 from lnnkit.language_server.inference_client import InferenceClient
 from lnnkit.language_server.inference_worker import Answering
-from lnnkit.language_server.open_document import OpenDocument, checked_file
-from lnnkit.language_server.protocol_values import Positions
+from lnnkit.language_server.open_document import OpenDocument, Positions, checked_file
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.split import split

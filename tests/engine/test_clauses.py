@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import lnnkit
-from lnnkit.engine.response.clause import clause
 from lnnkit.engine.response.respond import respond
+from lnnkit.engine.response.rule_response import clause
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.logic.bounds import Bounds, enter_lower, enter_upper
 

@@ -11,8 +11,7 @@ import pytest
 
 import lnnkit
 from lnnkit.engine.encoded_bounds import EncodedBounds
-from lnnkit.engine.inference_run import Run
-from lnnkit.engine.termination import RoundReport
+from lnnkit.engine.inference_run import RoundReport, Run
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.store.relations import LISTS, RowNumbers
 from tests.blocks import at_length, in_blocks

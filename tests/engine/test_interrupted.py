@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 import lnnkit
-from lnnkit.engine.termination import RoundReport
+from lnnkit.engine.inference_run import RoundReport
 from tests.agreement import TOLERANCE, neutral
 from tests.blocks import in_blocks
 from tests.oracle import Program, Result, robust, run

@@ -408,7 +408,7 @@ def test_a_query_of_sql(typed: str, triage: Path) -> None:
 
 def test_a_state_is_renewed_after_an_interrupt(triage: Path) -> None:
     """Nothing of an inference that an exception has ended is read again."""
-    from lnnkit.engine.termination import RoundReport
+    from lnnkit.engine.inference_run import RoundReport
 
     class Interrupts:
         def after_round(self, report: RoundReport, /) -> bool:

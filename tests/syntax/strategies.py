@@ -8,8 +8,8 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from lnnkit.syntax import ast
+from lnnkit.syntax.diagnostic import Source, Span
 from lnnkit.syntax.identifiers import is_name
-from lnnkit.syntax.span import Source, Span
 
 HERE = Span(Source("<built>", ""), 0, 0)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lnnkit.syntax.diagnostic import GAP, WIDEST, Diagnostic
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.diagnostic import GAP, WIDEST, Diagnostic, Source, Span
 
 
 def rendered(text: str, start: int, end: int) -> tuple[str, str]:

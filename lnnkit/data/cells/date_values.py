@@ -79,10 +79,7 @@ def _text(value: object) -> str | None:
 
 
 def _reals(
-    dates: Dates,
-    missing: np.ndarray,
-    shown: Callable[[int], str],
-    fault: Callable[[int], Diagnostic] | None = None,
+    dates: Dates, missing: np.ndarray, shown: Callable[[int], str], fault: Callable[[int], Diagnostic] | None = None
 ) -> Reals:
     whole, rest = np.divmod(dates.micros, _DAY)
     values = np.where(dates.dated, whole + (rest + dates.nanos / 1000) / _DAY, 0.0)

@@ -196,10 +196,7 @@ def compiled(outline: Outline, world: Domain, profile: FactProfile, *, narrow: b
     demanded = _demand(plan, world, profile, readings, completing) if narrow else None
     demands = {} if demanded is None else _demands(demanded.bound, outline.schemas)
     completions = [
-        (
-            names,
-            tuple(_completion(plan, names, demands, *defining) for defining in stratum),
-        )
+        (names, tuple(_completion(plan, names, demands, *defining) for defining in stratum))
         for names, stratum in zip(lifted.program.strata, strata, strict=True)
     ]
     partly |= {predicate for predicate, _ in demands.values()}
@@ -261,11 +258,7 @@ def _binds(needs: Needs, formula: Formula) -> bool:
 
 
 def _needs(
-    plan: Plan,
-    world: Domain,
-    readings: Sequence[Reading],
-    completing: Iterable[Completing],
-    moving: Set[str],
+    plan: Plan, world: Domain, readings: Sequence[Reading], completing: Iterable[Completing], moving: Set[str]
 ) -> tuple[list[Needs], frozenset[str], dict[str, Wanted]]:
     """The needs of each formula, the shared neurons that these restrict, and what the readers of aggregates want. A
     neuron that is not queried, and that no statement asserts, is evaluated only where another formula or a query may

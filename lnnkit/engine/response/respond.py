@@ -110,13 +110,7 @@ def _expanded(end: float | Array, like: Array) -> Array:
 
 
 def leaf_bound(
-    formula: Formula,
-    read: Read,
-    groupings: Sequence[Grouping | None],
-    leaf: int,
-    side: int,
-    *,
-    completes: bool = False,
+    formula: Formula, read: Read, groupings: Sequence[Grouping | None], leaf: int, side: int, *, completes: bool = False
 ) -> Array:
     """One end of what instances propose for one leaf (AUXILIARY: for their own shared neuron), one entry for each row
     of its block. If the leaf is a head that they complete, it is what they require of it at that end of their
@@ -132,10 +126,7 @@ def leaf_bound(
 
 
 def respond(
-    shape: RuleShape,
-    read: Read,
-    groupings: Sequence[Grouping | None],
-    entered: Read | None = None,
+    shape: RuleShape, read: Read, groupings: Sequence[Grouping | None], entered: Read | None = None
 ) -> Response:
     """The proposals of instances in a round of inference; ``entered`` as in `ascend`. ``bad`` has a flag for each row
     of block 0; the flags of a leaf have one for each row of its block. A number from whose interval nothing is excluded

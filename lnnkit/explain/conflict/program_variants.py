@@ -20,7 +20,7 @@ from lnnkit.explain.proof.explanation import place
 from lnnkit.explain.proof.proof import FactSources, GivenFact, fact_text
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
-from lnnkit.syntax.span import NOWHERE, Source, Span
+from lnnkit.syntax.diagnostic import NOWHERE, Source, Span
 from lnnkit.time_limit import check_time
 
 ASSUMED = "<assumed>"

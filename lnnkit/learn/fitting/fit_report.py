@@ -25,9 +25,8 @@ from lnnkit.logic.logic import Numbers
 from lnnkit.scores import Evidence, LearnedNumber, Predictions, Threshold
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import date_text
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import one_line
-from lnnkit.syntax.span import Span
 
 _RARE = 0.3  # share of the rarer class below which classes are imbalanced
 _LEAST = 10  # fewest labels for which accuracy is meaningful

@@ -24,7 +24,7 @@ from lnnkit.check.weights import shapes_of
 from lnnkit.graph.describe import derived_by
 from lnnkit.learn.parameters.unit_readout import crisp_relation
 from lnnkit.syntax import ast
-from lnnkit.syntax.span import Span
+from lnnkit.syntax.diagnostic import Span
 
 ParameterKind = Literal["weight", "bias", "lower", "upper", "value", "unit", "relation"]
 """``unit`` and ``relation`` are weights omitted from a unit or a ``<?>``; a ``?`` is a ``value``."""

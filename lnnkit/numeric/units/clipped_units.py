@@ -87,11 +87,7 @@ POWERS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
 
 
 def npu(
-    x: Tensor,
-    power: Tensor,
-    imaginary: Tensor | None = None,
-    gate: Tensor | None = None,
-    epsilon: Tensor | float = 0.0,
+    x: Tensor, power: Tensor, imaginary: Tensor | None = None, gate: Tensor | None = None, epsilon: Tensor | float = 0.0
 ) -> Tensor:
     """The real part of the complex power ``prod_i x_i^(W_oi + i V_oi)`` of the gated operands.
 

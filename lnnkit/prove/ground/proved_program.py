@@ -22,7 +22,7 @@ from lnnkit.check.walk import nodes, transform, unweighted
 from lnnkit.data.table import FactTable
 from lnnkit.explain.conflict.program_variants import names_in
 from lnnkit.syntax import ast
-from lnnkit.syntax.span import NOWHERE
+from lnnkit.syntax.diagnostic import NOWHERE
 from lnnkit.time_limit import check_time
 
 Formula = ast.Expression | SameEntity

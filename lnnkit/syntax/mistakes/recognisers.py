@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from lnnkit.syntax.dates import DATE, date_as_number, is_date
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
 from lnnkit.syntax.fault import END, Fault
 from lnnkit.syntax.identifiers import (
     AGGREGATE_HINT,
@@ -19,7 +19,6 @@ from lnnkit.syntax.identifiers import (
 )
 from lnnkit.syntax.mistakes.rows import in_table
 from lnnkit.syntax.rewrite import aggregate_message, parts_of_call
-from lnnkit.syntax.span import Source, Span
 from lnnkit.syntax.split import Slice
 
 _OPAQUE = r'"(?:[^"\\\n]|\\.)*"|#[^\n]*'

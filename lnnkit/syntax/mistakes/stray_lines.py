@@ -8,14 +8,13 @@ import re
 
 from lark.exceptions import UnexpectedInput
 
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
 from lnnkit.syntax.fault import Fault, visible
 from lnnkit.syntax.grammar import parser
 from lnnkit.syntax.identifiers import KEYWORDS
 from lnnkit.syntax.mistakes import diagnose
 from lnnkit.syntax.mistakes.rows import Groups, Table, rows
 from lnnkit.syntax.rewrite import ARROW, truth_before
-from lnnkit.syntax.span import Source, Span
 from lnnkit.syntax.split import Slice
 
 _OTHER_KEYWORDS = {

@@ -11,7 +11,7 @@ import torch
 from lnnkit.learn.parameters.constraints import Constraints, LearnedNeuron
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter
 from lnnkit.logic import logic_named
-from lnnkit.syntax.span import Source, Span
+from lnnkit.syntax.diagnostic import Source, Span
 from tests.learn.replaying import learning
 from tests.programs import value_of
 
