@@ -22,8 +22,7 @@ from lnnkit.engine.response.proposing import reader
 from lnnkit.engine.response.respond import Read, constant, entering
 from lnnkit.formula.passes import upward
 from lnnkit.formula.unfolding import LEAF, unfold
-from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Root
-from lnnkit.graph.match import Related, below_negations
+from lnnkit.graph.lifted import NUMBER, LiftedGraph, Reference, Related, Root, below_negations
 from lnnkit.join.instances.assembled import Assembler, Instances, argument_columns
 from lnnkit.join.instances.grounding import Guard, add_equality
 from lnnkit.logic.bounds import Bounds, complement, enter, tolerance

@@ -33,9 +33,8 @@ from lnnkit.formula.as_syntax import as_expression
 from lnnkit.formula.unfolding import unfold
 from lnnkit.graph.describe import starts
 from lnnkit.graph.laws import EVERY, among
-from lnnkit.graph.lifted import LiftedGraph, Reference, Root
+from lnnkit.graph.lifted import LiftedGraph, Reference, Root, below_negations
 from lnnkit.graph.lifting import add_queries
-from lnnkit.graph.match import below_negations
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.grounding import unlimited

@@ -21,8 +21,18 @@ from lnnkit.graph.describe import (
     stripped,
 )
 from lnnkit.graph.laws import laws
-from lnnkit.graph.lifted import COMPARISON, NEURONS, TERMS, LiftedGraph, NeuronGraph, Reference, Root
-from lnnkit.graph.match import arguments_within, below_negations, instances
+from lnnkit.graph.lifted import (
+    COMPARISON,
+    NEURONS,
+    TERMS,
+    LiftedGraph,
+    NeuronGraph,
+    Reference,
+    Root,
+    arguments_within,
+    below_negations,
+    instances,
+)
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Span
 from lnnkit.syntax.identifiers import AGGREGATES

@@ -24,18 +24,18 @@ from lnnkit.outcome import Change
 from lnnkit.syntax import ast
 from lnnkit.syntax.printer import format_expression
 
-_Ends = tuple[float, float]
+_EndPair = tuple[float, float]
 
 
 def changes(earlier: Session, now: Session) -> Listing[Change]:
     """The answers to the queries of ``now`` that differ in two sessions. Nothing is known of what one of them cannot be
     asked."""
     queries = now.theory.checked.queries
-    listed = (change for query in queries for change in _changed(_Asked(earlier, query), _Asked(now, query)))
+    listed = (change for query in queries for change in _changed(_Queried(earlier, query), _Queried(now, query)))
     return Listing(listed, ["answer", "before", "after", "because"], Change.cells)
 
 
-class _Asked:
+class _Queried:
     """A session that is asked a query of another; all its answers and proofs come from one fixpoint."""
 
     def __init__(self, session: Session, query: Query) -> None:
@@ -51,7 +51,7 @@ class _Asked:
         return answers(self._session, cast("Query", self.query), 1.0)
 
     @cached_property
-    def rows(self) -> dict[tuple[str, ...], _Ends]:
+    def rows(self) -> dict[tuple[str, ...], _EndPair]:
         """The bounds of each row, by the entities of its variables."""
         if self.query is None:
             return {}
@@ -73,7 +73,7 @@ class _Asked:
     def origins(self) -> FactSources:
         return self._session.theory.origins()
 
-    def bounds(self, text: str) -> _Ends | None:
+    def bounds(self, text: str) -> _EndPair | None:
         """The bounds of one instance of the query that is not among its rows; None where it cannot be asked."""
         if self.query is None:
             return None
@@ -91,16 +91,16 @@ class _Asked:
                 yield step.conclusion
 
 
-def _changed(earlier: _Asked, now: _Asked) -> Iterator[Change]:
+def _changed(earlier: _Queried, now: _Queried) -> Iterator[Change]:
     query = now.query
     assert query is not None
     formula = cast("ast.Expression", query.formula)  # never an equality
     variables, tolerance = now.table.variables, now.table.tolerance
     alike = not any(isinstance(node, SameEntity) for node in nodes(formula))  # all other rows have one value
-    others: dict[_Asked, _Ends | None] = {}
+    others: dict[_Queried, _EndPair | None] = {}
     for entities in sorted({**earlier.rows, **now.rows}, key=_order):
         text = format_expression(with_entities(formula, dict(zip(variables, entities, strict=True))))
-        ends: list[_Ends | None] = []
+        ends: list[_EndPair | None] = []
         for side in (earlier, now):
             if entities in side.rows:
                 ends.append(side.rows[entities])
@@ -117,11 +117,11 @@ def _order(entities: tuple[str, ...]) -> list[tuple[bool, int, str]]:
     return [(number is None, number or 0, text) for text in entities for number in (whole(text),)]
 
 
-def _differ(one: _Ends, other: _Ends, tolerance: float) -> bool:
+def _differ(one: _EndPair, other: _EndPair, tolerance: float) -> bool:
     return any(a != b and not abs(a - b) <= tolerance for a, b in zip(one, other, strict=True))
 
 
-def _because(earlier: _Asked, now: _Asked, text: str) -> tuple[str, ...]:
+def _because(earlier: _Queried, now: _Queried, text: str) -> tuple[str, ...]:
     """The facts that differ about the atoms in the two proofs."""
     atoms = dict.fromkeys(atom for side in (earlier, now) for atom in side.atoms(text))
     both = ((earlier, now, "taken back: "), (now, earlier, ""))

@@ -24,8 +24,7 @@ from lnnkit.data.table import FactTable
 from lnnkit.engine.inference_run import RoundReport, Run, Watch
 from lnnkit.engine.planning.compiling import Plans
 from lnnkit.formula.unfolding import AUXILIARY, unfold
-from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root
-from lnnkit.graph.match import below_negations
+from lnnkit.graph.lifted import NUMBER, LiftedGraph, Root, below_negations
 from lnnkit.join.instances.grounding import Guard
 from lnnkit.rows.needed_statements import Beside, Needed, holder, inferred, settled
 from lnnkit.rows.strip_facts import Strip, StripPart

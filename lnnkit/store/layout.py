@@ -11,8 +11,7 @@ import numpy as np
 from lnnkit.arrays import all_set, where_set
 from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import negated_ends
-from lnnkit.graph.lifted import NUMBER, LiftedGraph, NeuronGraph, Root
-from lnnkit.graph.match import below_negations
+from lnnkit.graph.lifted import NUMBER, LiftedGraph, NeuronGraph, Root, below_negations
 from lnnkit.numeric import NO_VALUE
 from lnnkit.store.relations import Schema
 from lnnkit.store.row_arrays import Array, wide

@@ -11,9 +11,8 @@ import pytest
 
 from lnnkit.check import check
 from lnnkit.check.checker import check_query
-from lnnkit.graph.lifted import NEURONS, TERMS, LiftedGraph
+from lnnkit.graph.lifted import NEURONS, TERMS, LiftedGraph, instances
 from lnnkit.graph.lifting import add_queries, build
-from lnnkit.graph.match import instances
 from lnnkit.syntax.parse import parse
 
 DECLARATIONS = (

@@ -33,8 +33,7 @@ from lnnkit.engine.planning.inference_plan import (
 from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.quantified_rows import prenexed
 from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, unfold
-from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph, Reference, Root
-from lnnkit.graph.match import below_negations
+from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph, Reference, Root, below_negations
 from lnnkit.join.instances.grounding import leaf_modes, sources
 from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import Comparison

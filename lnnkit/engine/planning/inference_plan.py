@@ -17,8 +17,16 @@ from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side
 from lnnkit.analysis.supports import Analyses, Analysis
 from lnnkit.formula.unfolding import LEAF, Formula, Modes, unfold
 from lnnkit.graph.laws import EVERY
-from lnnkit.graph.lifted import COMPARISON, LiftedGraph, Reference, Root
-from lnnkit.graph.match import Related, below_negations, instances, related_comparisons
+from lnnkit.graph.lifted import (
+    COMPARISON,
+    LiftedGraph,
+    Reference,
+    Related,
+    Root,
+    below_negations,
+    instances,
+    related_comparisons,
+)
 from lnnkit.logic.bounds import Bounds, tolerance
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import Schema

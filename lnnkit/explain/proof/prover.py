@@ -22,7 +22,7 @@ from lnnkit.explain.provenance.bound_sources import (
 )
 from lnnkit.explain.provenance.instance_view import EndRead, EndReads, InstanceView, InstanceViews
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
-from lnnkit.graph.match import below_negations
+from lnnkit.graph.lifted import below_negations
 from lnnkit.syntax.printer import format_expression
 from lnnkit.trail.events import Kind
 

@@ -164,12 +164,12 @@ def _as_near(name: str, hard: Sequence[Scores], soft: Sequence[Scores], unknowns
 _PASSES = 3  # passes over the comparisons; stops earlier when a pass changes nothing
 _GAIN = 1e-9  # least relative gain of the loss, above rounding
 
-Point = Mapping[str, float]  # a value for each parameter, in their order
+ParameterValues = Mapping[str, float]  # a value for each parameter, in their order
 
 
 def chosen(
-    start: Point, offered: Sequence[Sequence[Candidate]], judge: Callable[[Point], float]
-) -> tuple[Point, list[Candidate]]:
+    start: ParameterValues, offered: Sequence[Sequence[Candidate]], judge: Callable[[ParameterValues], float]
+) -> tuple[ParameterValues, list[Candidate]]:
     """``start`` with one candidate for each comparison, chosen by coordinate descent, and the chosen candidates;
     ``judge`` tells the loss."""
     now, best = start, [proposals[0] for proposals in offered]
@@ -196,7 +196,7 @@ _ORDERS = frozenset({">", ">=", "<", "<="})
 def fast_start(fitting: Fitting) -> Tensor:
     """The initial values of the parameters. Raises `Unstarted` if there are none."""
     known = {parameter.name: parameter.start for parameter in fitting.parameters if parameter.start is not None}
-    start: Point = {parameter.name: known.get(parameter.name, 0.0) for parameter in fitting.parameters}
+    start: ParameterValues = {parameter.name: known.get(parameter.name, 0.0) for parameter in fitting.parameters}
     if len(known) == len(start) and all(parameter.kind != "value" for parameter in fitting.parameters):
         return _as_tensor(start)
     data = ComparisonData(fitting.program, fitting.parameters, fitting.labels, fitting.split.train, fitting.mentioned)
@@ -208,7 +208,7 @@ def fast_start(fitting: Fitting) -> Tensor:
             raise Unstarted(parameter)
     losses: dict[tuple[float, ...], float] = {}
 
-    def judge(point: Point) -> float:
+    def judge(point: ParameterValues) -> float:
         values = tuple(point.values())
         if values not in losses:
             losses[values] = fitting.infer(_as_tensor(point)).losses.total
@@ -231,11 +231,11 @@ def fast_start(fitting: Fitting) -> Tensor:
     return now
 
 
-def _as_tensor(point: Point) -> Tensor:
+def _as_tensor(point: ParameterValues) -> Tensor:
     return torch.tensor([*point.values()], dtype=torch.float64)
 
 
-def _matters(offer: ComparisonCandidates, start: Point, judge: Callable[[Point], float]) -> bool:
+def _matters(offer: ComparisonCandidates, start: ParameterValues, judge: Callable[[ParameterValues], float]) -> bool:
     """Whether the loss depends on the candidate, on whether the comparison always holds, or on its units' values."""
     tried = [proposal.values for proposal in offer.proposals]
     constants = [name for name in offer.proposals[0].values if name in offer.comparison.constants]
@@ -247,7 +247,7 @@ def _matters(offer: ComparisonCandidates, start: Point, judge: Callable[[Point],
     return any(abs(judge({**start, **values}) - least) > _SAME for values in tried) or only
 
 
-def _freed(fitting: Fitting, offered: list[ComparisonCandidates], start: Point) -> Iterator[Point]:
+def _freed(fitting: Fitting, offered: list[ComparisonCandidates], start: ParameterValues) -> Iterator[ParameterValues]:
     """For each comparison with units, by order relation: its values, fitted to labels."""
     truth = fitting.labels.truth
     for offer in offered:
