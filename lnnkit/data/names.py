@@ -62,6 +62,8 @@ class Names(Sequence[str]):
 
         from lnnkit.data.arrow import concatenated, numbers, strings
 
+        if not len(self.numbers):
+            return self.texts_in_arrow
         if not is_many(len(self)):
             return strings(self.python)
         return concatenated([numbers(self.numbers).cast(pa.string()), self.texts_in_arrow])

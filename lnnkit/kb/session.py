@@ -100,10 +100,11 @@ class Session:
 
     def change(self, checked: CheckedProgram) -> None:
         """Replace the checked program of the theory, and discard all fixpoints. The graph remains if facts alone
-        differ."""
+        differ, unless these may decide whether dates have times."""
         if self.fixpoints:
             self.earlier = self.theory.checked
         same = checked.assertions is self.theory.checked.assertions
+        same &= all(predicate.numeric != "date" for predicate in checked.predicates.values())
         lifted, self.theory.checked = self._lifted if same else None, checked
         self.forget()
         self._lifted = lifted
