@@ -16,6 +16,7 @@ from lnnkit.check.program import Assertion, CheckedProgram, SameEntity
 from lnnkit.check.walk import children
 from lnnkit.explain.proof.explanation import because, free_names
 from lnnkit.explain.proof.proof import Proof, Step
+from lnnkit.graph.describe import derived_by
 from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
 from lnnkit.markup.plain_text import counted, shortened
 from lnnkit.picture.picture import Arrow, Box, Picture
@@ -47,6 +48,8 @@ def predicate_graph(program: CheckedProgram, title: str, centre: str | None, mos
     arrows: dict[Arrow, None] = {}
     for name, assertion in statements.items():
         premises, conclusion = _sides(assertion.formula)
+        if (derived := derived_by(assertion, program.predicates)) is not None:
+            premises, conclusion = [derived.aggregate], derived.head
         for part in premises:
             arrows |= dict.fromkeys(Arrow(predicate, name, negative=negative) for predicate, negative in _atoms(part))
         for predicate, negative in _atoms(conclusion):
@@ -250,20 +253,22 @@ def _source(step: Step) -> str:
         return f"{Path(step.given.file).name}:{step.given.row}"
     if step.statement is not None:
         return f"{step.statement.kind} {step.statement.called}"
-    said = {"closed": "no fact, closed", "completed": "no rule makes it truer", "candidates": "no candidate is better"}
-    return said.get(step.reason, "")
+    return {"closed": "no fact, closed", **_COMPLETED}.get(step.reason, "")
+
+
+_COMPLETED = {"completed": "no rule makes it truer", "candidates": "no candidate is better"}
 
 
 def _instance(step: Step) -> Box:
     """The box of the instance that derived a bound."""
-    name, lines, note = f"completed {step.atom}", ("no rule makes it truer",), because(step)
+    name, lines, note = f"completed {step.atom}", (_COMPLETED.get(step.reason, ""),), because(step)
     if step.statement is not None:
         span, bindings = step.statement.span, ", ".join(f"{name} = {value}" for name, value in step.bindings.items())
         note = one_line(span.text)
-        if step.reason not in ("completed", "candidates"):
+        if step.reason not in _COMPLETED:
             name = f"{span.source.path}:{span.line} {dict(step.bindings)}"
             lines = (f"{step.statement.kind} {step.statement.called}", shortened(bindings, _SHOWN))
-    elif step.reason not in ("completed", "candidates"):
+    elif step.reason not in _COMPLETED:
         shown = step.reason if step.formula is None else format_expression(step.formula)
         name = f"{step.reason} {shown}"
         lines = ("by its operands" if step.conclusion == step.formula else shortened(shown, _SHOWN),)

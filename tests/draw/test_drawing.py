@@ -289,3 +289,13 @@ def test_a_format_is_not_written_under_the_ending_of_another(
         assert main(["draw", str(TRACING), "-o", str(out), "--format", form]) == code
         assert out.exists() == (code == 0)
     assert "a.svg has the ending of svg, but --format is dot" in capsys.readouterr().err
+
+
+def test_candidates_for_a_number_are_drawn_as_its_premises() -> None:
+    kb = lnnkit.loads(
+        "predicate E(n, n) closed\nnumber w(n, n) closed\nnumber d(n) closed\nfact d(ann) = 0\nfact E(ann, bob)\n"
+        "fact w(ann, bob) = 2\nrule far: d(Y) = (min X: d(X) + w(X, Y) where E(X, Y))\n"
+    )
+    dot = kb.draw().to_dot()
+    assert "dir=both" not in dot
+    assert "no candidate is better" in kb.draw("d(bob)").to_dot()
