@@ -55,7 +55,7 @@ def as_expression(
             case _ if neuron.aggregates:
                 bound = tuple(ast.Variable(names[v], span=_NOWHERE) for v in formula.blocks[neuron.inner].bound)
                 condition, *term = operands
-                node = ast.Aggregate(cast("ast.AggregateName", neuron.kind), bound, (*term, condition), span=_NOWHERE)
+                node = ast.Aggregate(cast("Any", neuron.kind), bound, (*term, condition), span=_NOWHERE)
             case "compare" | "term":
                 assert neuron.arithmetic is not None
                 node = arithmetic_expression(neuron.arithmetic, operands)

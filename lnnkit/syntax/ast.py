@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from lnnkit.syntax.diagnostic import NOWHERE, Span
+from lnnkit.syntax.identifiers import AggregateName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,9 +232,6 @@ class UnknownFunction(Node):
 
     name: str | None
     operands: tuple[Expression, ...]
-
-
-AggregateName = Literal["count", "sum", "mean", "min", "max"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Literal, get_args
 
 
 def in_digits(value: float) -> str:
@@ -72,7 +73,8 @@ TEXTS_UNSEARCHED = (
     '.to_csv("matching.csv", index=False)`, and write `load Matching from "matching.csv" (name)`'
 )
 UNITS = frozenset(["nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"])
-AGGREGATES = frozenset(["count", "sum", "mean", "min", "max"])
+AggregateName = Literal["count", "sum", "mean", "min", "max"]
+AGGREGATES = frozenset(get_args(AggregateName))
 NULLS = ("nan", "null", "none", "na")  # names of the unknown value in other languages
 AGGREGATING = AGGREGATES | {"avg", "average", "median", "group", "groupby"}
 AGGREGATE_HINT = (
