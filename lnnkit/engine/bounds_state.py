@@ -85,7 +85,8 @@ class State:
     def arrest(self, table: Relation, rows: Array, bounds: Bounds | None = None) -> Array:
         """Arrest those rows whose ``bounds`` have crossed; returns them."""
         low, high = table.read(rows) if bounds is None else bounds
-        crossing = np.flatnonzero(low > high)
+        valued = (low < np.inf) | (high > -np.inf)  # a number without a value has not crossed
+        crossing = np.flatnonzero((low > high) & valued)
         if not len(crossing):
             return no_rows()
         rows, low, high = (column.take(crossing) for column in (rows, low, high))

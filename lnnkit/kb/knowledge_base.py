@@ -130,9 +130,10 @@ class KnowledgeBase:
         """The rules and axioms, those of imported files included."""
         return self._checked.assertions
 
-    def facts(self, name: str) -> Iterator[GivenFact]:
-        """The facts of a predicate or number with their places: those of the program, then the rows of its tables."""
-        return self._theory.origins().every(name)
+    def facts(self, name: str, arguments: Sequence[str | None] = ()) -> Iterator[GivenFact]:
+        """The facts of a predicate or number with their places: those of the program, then the rows of its tables; with
+        ``arguments`` those about these entities (None: any)."""
+        return self._theory.origins().every(name, arguments)
 
     def statements_of(self, name: str) -> Iterator[str]:
         """The facts of a predicate or number as statements, with all digits; modules supply none."""
@@ -187,8 +188,9 @@ class KnowledgeBase:
         takes nothing back."""
         from lnnkit.kb.telling import fact_table
 
-        self._session.retract(fact_table(self._checked, name, rows, keys=True)[0])
-        self._changed |= {name}
+        before, keys = self._checked, fact_table(self._checked, name, rows, keys=True)[0]
+        self._session.retract(keys)
+        self._changed |= {name} if self._checked is not before else set()
 
     def replace(self, name: str, table: object, *, trust: float = 1.0) -> None:
         """State these facts, as `tell` does, in place of all facts about their atoms."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from operator import is_
 
 from lnnkit.check.entity_names import clashes
 from lnnkit.check.findings import nearest
@@ -54,7 +55,7 @@ def with_table(checked: CheckedProgram, table: FactTable) -> CheckedProgram:
 
 def without(checked: CheckedProgram, keys: FactTable) -> CheckedProgram:
     """The program without the facts about the atoms of ``keys``, in its text and in its tables, and without the
-    entities that nothing else names. Axioms stay."""
+    entities that nothing else names; the same where there are none. Axioms stay."""
     atoms = set(zip(*keys.columns, strict=True)) if keys.columns else {()} if len(keys) else set()
     facts = [
         fact
@@ -65,6 +66,8 @@ def without(checked: CheckedProgram, keys: FactTable) -> CheckedProgram:
         table.only(~about) if table.predicate == keys.predicate and (about := table.about(keys)).any() else table
         for table in checked.tables
     ]
+    if len(facts) == len(checked.facts) and all(map(is_, tables, checked.tables)):
+        return checked
     return replace(checked, facts=tuple(facts), tables=tuple(tables))
 
 

@@ -184,7 +184,10 @@ def _assume(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
 
 
 def _retract(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
-    following = without_facts(state, [_atom(_fact(typed, typed.path), state)], f"retract {typed.argument}")
+    atom = _atom(_fact(typed, typed.path), state)
+    if len(atom[1]) == state.kb.predicates[atom[0]].arity and not any(state.kb.facts(*atom)):
+        raise _wrong("no-fact", f"no fact is about `{typed.argument}`", f"`facts {atom[0]}` lists those of `{atom[0]}`")
+    following = without_facts(state, [atom], f"retract {typed.argument}")
     return following, Reply(f"taken back: {printable(typed.argument)}; `undo` states it again\n")
 
 

@@ -92,7 +92,8 @@ class Drawn:
     def solved(self, world: dict[tuple[str, tuple[str, ...]], float]) -> dict[tuple[str, str], float] | None:
         """The least solution; None where passes improve it without end."""
         better = min if self.kind == "min" else max
-        found = {(what, about[0]): value for (what, about), value in world.items() if what in self.heads}
+        heads = ((what, about[0], value) for (what, about), value in world.items() if what in self.heads)
+        found: dict[tuple[str, str], float] = {(a, b): value for a, b, value in heads if value is not None}
         for _ in range(300):
             before = dict(found)
             for (head, read, term, where), x, y in itertools.product(self.rules, self.names, self.names):

@@ -25,7 +25,7 @@ def shown(case: Case, found: Proved, question: Formula) -> list[str]:
     """What is wrong with the worlds that an answer shows. Atoms that it does not show may have any truth."""
     wrong = []
     for model in found.models:
-        values = {name: nearest(value) for name, value in (*model.atoms, *model.numbers)}
+        values = {name: nearest(float(value)) for name, value in (*model.atoms, *model.numbers)}
         given = {key: values[written(key)] for key in case.unknown if written(key) in values}
         left = [key for key in case.unknown if key not in given]
         given |= {key: values.get(written(key), Fraction(some[0])) for key, some in case.numbers.items()}

@@ -221,3 +221,27 @@ def test_proving_says_that_it_does_not_reach_them():
     pytest.importorskip("z3")
     with pytest.raises(lnnkit.ProgramError, match="derived-number"):
         lnnkit.loads(ROADS).prove("Near(ayr, bern)")
+
+
+def test_a_query_about_a_number_without_a_value_changes_no_other_answer() -> None:
+    text = """
+    predicate Lane(s, s) closed
+    number days(s, s) closed
+    number lead(s) closed
+    fact Lane(ann, bob)
+    fact days(ann, bob) = 3
+    fact Lane(may, kim)
+    fact days(may, kim) = 2
+    fact lead(ann) = 0
+    rule lead(Y) = (min X: lead(X) + days(X, Y) where Lane(X, Y))
+    rule lead(X) <= 6 -> Near(X)
+    query sum X: lead(X)
+    query lead(kim)
+    query lead(kim) - lead(bob)
+    """
+    kb = lnnkit.loads(text)
+    total, kim, _ = kb.answers()
+    assert (total.lower[0], total.upper[0]) == (3, 3) and not kb.contradictions
+    assert (kim.lower[0], kim.upper[0]) == (-math.inf, math.inf)
+    explained = kb.explain("lead(kim)")
+    assert (explained.lower, explained.upper) == (-math.inf, math.inf) and explained.verify() == []

@@ -325,6 +325,7 @@ def test_assumptions_are_saved_in_place_of_facts(triage: Path) -> None:
 def test_facts_are_taken_back_and_replaced(triage: Path) -> None:
     session = Session(triage)
     assert session.codes("retract Infected(X)") == ["no-atom"] and session.codes("retract") == ["no-atom"]
+    assert session.codes("retract Infected(nobody)") == ["no-fact"]
     assert session.codes("replace Nothing(a)") == ["unknown-predicate"] and session.codes("replace") == ["no-fact"]
     session.says("retract Infected(anna)")
     assert "unknown" in session.says("Infected(anna)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import cache, partial
 
@@ -12,7 +12,16 @@ from lnnkit.check.program import ENTITY, Assertion
 from lnnkit.check.walk import nodes
 from lnnkit.explain.checker.exact_step import CompletedAtom, check_exact
 from lnnkit.explain.checker.ground_form import Form, Free, GroundTerm, bound_sorts, covers, filled, free_sorts, truth_of
-from lnnkit.explain.checker.proof_world import OTHER, Box, InstanceNode, InvalidStep, ProofWorld, Tree, demand
+from lnnkit.explain.checker.proof_world import (
+    OTHER,
+    Box,
+    InstanceNode,
+    InvalidStep,
+    ProofWorld,
+    RuleConjunct,
+    Tree,
+    demand,
+)
 from lnnkit.explain.proof.proof import SIDES, Proof, Step
 from lnnkit.numeric import NO_VALUE
 from lnnkit.syntax import ast
@@ -139,6 +148,24 @@ class _Premises:
                 if free and (not unnamed or of_unnamed()):
                     return box
         return _unknown(form, self._world)
+
+    def instances(self, rule: RuleConjunct, form: Form, *, of_unnamed: bool = False) -> Iterator[dict[str, str]]:
+        """The assignments that unify a rule's conjunct with an atom; one of those that differ in entities alone of
+        which the premises, and the facts that these may except, say the same."""
+        origins, seen = self._world.origins, set[tuple[object, ...]]()
+        named = {term for some in (form, rule.whole, *self.exact) for term in some.all_terms}
+        for pattern, _, excepted, _ in self._blanket:
+            named |= {*pattern.all_terms}.union(*(excepted or ()))
+            for atom in (leaf for leaf in pattern.leaves if leaf.kind == "atom"):
+                fixed = [term if isinstance(term, str) and atom is pattern else None for term in atom.terms]
+                named = named.union(*origins.atoms(atom.name, fixed))
+        for bindings in rule.unified(form, self._world, of_unnamed=of_unnamed):
+            entities = [*bindings.values()]
+            alike = (e if e in named or e.startswith(OTHER) else entities.index(e) for e in entities)
+            key = (*bindings, *alike)
+            if key not in seen:
+                seen.add(key)
+                yield bindings
 
     def _has_facts(self, form: Form, known: Set[GroundTerm]) -> bool:
         """Whether facts list an entity of an atom in the form that is not ``known``: what holds of all others, and is
@@ -315,7 +342,7 @@ def _completed(step: Step, proof: Proof, world: ProofWorld, assumed: frozenset[i
     demand(step.side == "upper", "a completed predicate is true only by its rules")
     premises = _Premises(step, proof, world, assumed)
     for rule in world.rules.get(form.name, ()):
-        for bindings in rule.unified(form, world, of_unnamed=bool(assumed)):
+        for bindings in premises.instances(rule, form, of_unnamed=bool(assumed)):
             arguments = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
             asked = Form("atom", form.name, tuple(arguments))
             if not covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
@@ -342,11 +369,11 @@ def _no_better(step: Step, proof: Proof, world: ProofWorld) -> None:
         excepted = step.excepted is not None and asked.terms in step.excepted
         demand(excepted or not covers(form, asked) or sign * end >= sign * step.bound - slack, f"{what} gives {end:g}")
 
-    for entities in world.origins.atoms(form.name):
+    for entities in world.origins.atoms(form.name, [term if isinstance(term, str) else None for term in form.terms]):
         for fact in world.origins.of(form.name, entities) if covers(form, Form("atom", form.name, entities)) else ():
             check(Form("atom", form.name, entities), fact.end(SIDES.index(step.side)), "a fact")
     for rule in world.rules.get(form.name, ()):
-        for bindings in rule.unified(form, world):
+        for bindings in premises.instances(rule, form):
             arguments = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
             asked = Form("atom", form.name, tuple(arguments))
             tree = premises.tree(world.instance(rule.statement, bindings), asked, asked=True)

@@ -84,8 +84,10 @@ class Explanation(TreePage):
 
     @property
     def _bounds(self) -> tuple[float, float]:
-        """The bounds, swapped where rounding made them cross, as answers show them."""
+        """The bounds, swapped where rounding made them cross, as answers show them; unknown without a value."""
         lower, upper = (self.proof.steps[number].bound for number in (self.proof.lower, self.proof.upper))
+        if self.numeric and lower == math.inf:
+            return -math.inf, math.inf
         crossed = lower > upper and math.isclose(lower, upper, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
         return (upper, lower) if crossed else (lower, upper)
 

@@ -6,7 +6,7 @@ nothing else is stored of facts; a table is sorted by its first column on the fi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -184,17 +184,27 @@ class FactSources:
             if name == predicate and all(arguments[place] == text for place, text in fixed):
                 yield from map(_stated, facts)
         for table in self._tables.get(predicate, ()):
-            kept = np.ones(len(table.facts), bool)
-            for place, text in fixed:
-                code = table.facts.names.find(text)
-                kept &= table.facts.columns[place].codes == (-1 if code is None else code)
-            yield from map(table.given, np.flatnonzero(kept).tolist())
+            yield from map(table.given, table.matching(fixed).tolist())
 
-    def atoms(self, predicate: str) -> set[tuple[str, ...]]:
-        """The entities of all atoms about which there are facts."""
-        tables = [table.facts.columns for table in self._tables.get(predicate, ())]
-        listed = (zip(*columns, strict=True) if columns else [()] for columns in tables)
-        return {arguments for name, arguments in self._stated if name == predicate}.union(*listed)
+    def atoms(self, predicate: str, pattern: Sequence[str | None]) -> set[tuple[str, ...]]:
+        """The entities of the atoms about which there are facts, of those that have the pattern's in their places."""
+        fixed = [(place, text) for place, text in enumerate(pattern) if text is not None]
+        stated = self._at.get((predicate, *fixed[0]), ()) if fixed else self._at.get((predicate, 0, ""), ())
+        atoms = {arguments for arguments in stated if all(arguments[place] == text for place, text in fixed)}
+        for table in self._tables.get(predicate, ()):
+            rows = table.matching(fixed)
+            columns = [column.names.at(column.codes[rows], len(rows)) for column in table.facts.columns]
+            atoms.update(zip(*columns, strict=True) if columns else [()] * len(rows))
+        return atoms
+
+    @cached_property
+    def _at(self) -> Mapping[tuple[str, int, str], Sequence[tuple[str, ...]]]:
+        """The atoms of the program's text by predicate, place and entity; by "" at 0 all of a predicate."""
+        at: dict[tuple[str, int, str], list[tuple[str, ...]]] = {}
+        for name, arguments in self._stated:
+            for key in ((name, 0, ""), *((name, place, text) for place, text in enumerate(arguments))):
+                at.setdefault(key, []).append(arguments)
+        return at
 
     def rows(self, table: int, predicate: str, arguments: Sequence[str]) -> list[int]:
         """The positions in one of the program's tables of the facts about an atom."""
@@ -232,6 +242,14 @@ class _Table:
         for column, code in zip(columns[1:], codes[1:], strict=True):
             rows = rows[column.take(rows) == code]
         return rows.tolist()
+
+    def matching(self, fixed: Iterable[tuple[int, str]]) -> np.ndarray:
+        """The positions of the facts that have these entities in these places."""
+        kept = np.ones(len(self.facts), bool)
+        for place, text in fixed:
+            code = self.facts.names.find(text)
+            kept &= self.facts.columns[place].codes == (-1 if code is None else code)
+        return np.flatnonzero(kept)
 
     def given(self, row: int) -> GivenFact:
         """The fact in a row."""

@@ -231,7 +231,8 @@ class GroundReading:
                     return (0.0, 0.0) if self.false_of_unnamed(part.name) else (0.0, 1.0)
                 return (read or self.box)(key)
             case "compare":
-                return self.compared(part, bindings, read) or (float(part.concluded),) * 2
+                truth = float(part.concluded)
+                return self.compared(part, bindings, read) or (truth, truth)
         operands = [self.truth(operand, bindings, read) for operand in part.operands]
         return connective_box(part.kind, part.name, part.weights, part.bias, operands)
 
