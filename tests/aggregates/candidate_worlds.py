@@ -92,8 +92,7 @@ class Drawn:
     def solved(self, world: dict[tuple[str, tuple[str, ...]], float]) -> dict[tuple[str, str], float] | None:
         """The least solution; None where passes improve it without end."""
         better = min if self.kind == "min" else max
-        heads = ((what, about[0], value) for (what, about), value in world.items() if what in self.heads)
-        found: dict[tuple[str, str], float] = {(a, b): value for a, b, value in heads if value is not None}
+        found = {(what, about[0]): value for (what, about), value in world.items() if what in self.heads}
         for _ in range(300):
             before = dict(found)
             for (head, read, term, where), x, y in itertools.product(self.rules, self.names, self.names):
@@ -102,7 +101,8 @@ class Drawn:
                 if there and weight is not None and (read, x) in before:
                     value = TERMS[term][0](before[read, x], weight)
                     if value is not None:
-                        found[head, y] = better(found.get((head, y), value), value)
+                        known = found.get((head, y))
+                        found[head, y] = value if known is None else better(known, value)
             if all(
                 key in before and abs(before[key] - value) <= 1e-13 * max(1, abs(value)) for key, value in found.items()
             ):
