@@ -172,9 +172,13 @@ class KnowledgeBase:
         ``trust`` (0 to 1) changes no bounds: it multiplies the cost of repairing one of these facts. Raises `DataError`
         with every bad row, and then adds nothing. No file is read again.
         """
-        from lnnkit.kb.telling import fact_table, with_table, without_denials
+        from lnnkit.kb.telling import fact_table
 
-        facts, findings = fact_table(self._checked, name, table, trust)
+        self._add(name, *fact_table(self._checked, name, table, trust))
+
+    def _add(self, name: str, facts: FactTable, findings: Sequence[Diagnostic]) -> None:
+        from lnnkit.kb.telling import with_table, without_denials
+
         fewer = without_denials(self.warnings, name)
         denied = fewer != self.warnings and len(facts) > 0 and float(facts.upper.min()) < 1
         self.warnings = (*(fewer if denied else self.warnings), *findings)
@@ -196,10 +200,10 @@ class KnowledgeBase:
         """State these facts, as `tell` does, in place of all facts about their atoms."""
         from lnnkit.kb.telling import fact_table
 
-        facts, _ = fact_table(self._checked, name, table, trust)
+        facts, findings = fact_table(self._checked, name, table, trust)
         with self.transaction():
             self._session.retract(facts)
-            self.tell(name, table, trust=trust)
+            self._add(name, facts, findings)
             self._changed |= {name}
 
     @contextmanager

@@ -114,7 +114,7 @@ class Session:
         from lnnkit.kb.telling import without
 
         theory = self.theory
-        theory.assumed = without(replace(theory.checked, facts=theory.assumed), keys).facts
+        theory.assumed = without(replace(theory.checked, facts=theory.assumed, tables=()), keys).facts
         self.change(without(theory.checked, keys))
 
     def of_facts(self, checked: CheckedProgram) -> Session:

@@ -166,6 +166,8 @@ def test_replaced_values_are_not_intersected(tables: lnnkit.KnowledgeBase) -> No
     tables.replace("Infected", {"who": ["anna", "zoe"], "lower": [0.1, 0], "upper": [0.3, 0]}, trust=0.5)
     assert rows(tables, "Infected(anna)") == [[0.1, 0.3]] and rows(tables, "Infected(zoe)") == [[0, 0]]
     assert [fact.trust for fact in tables.facts("Infected") if "anna" in fact.text] == [0.5]
+    tables.replace("Infected", (row for row in [("zoe", 0.5)]))  # read once
+    assert rows(tables, "Infected(zoe)") == [[0.5, 0.5]]
 
 
 @pytest.mark.parametrize(
