@@ -152,7 +152,8 @@ def _stamps(path: Path, kb: KnowledgeBase) -> list[tuple[int, int] | None]:
     stamps: list[tuple[int, int] | None] = []
     for file in (path, *kb.files):
         try:
-            stamps.append((file.stat().st_mtime_ns, file.stat().st_size))
+            known = file.stat()
+            stamps.append((known.st_mtime_ns, known.st_size))
         except OSError:
             stamps.append(None)
     return stamps

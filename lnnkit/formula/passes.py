@@ -12,7 +12,7 @@ import numpy as np
 
 from lnnkit import arrays
 from lnnkit.arrays import Array, any_set, as_numpy, matching, replaced, set_at, take, where_set
-from lnnkit.formula.quantified_rows import Descent, Grouping
+from lnnkit.formula.quantified_rows import Descent, Grouping, without_candidate
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.logic.bounds import Bounds, Inverse, asks, complement, informative
 from lnnkit.logic.quantifier import exists, forall
@@ -194,19 +194,10 @@ def candidates(formula: Formula, read: Callable[[int], Bounds], groupings: Seque
 
 
 def doubtful(formula: Formula, neuron: Neuron, values: Sequence[Bounds]) -> Array | None:
-    """Where some derived number that a neuron reads may have no value: the better end of its candidates is infinite.
-    None if it reads no such number."""
+    """Where some derived number that a neuron reads may have no value. None if it reads no such number."""
     derived = [leaf for leaf in neuron.operands if formula.neurons[leaf].derived and leaf not in formula.heads]
-    if not derived:
-        return None
-    least = [formula.neurons[leaf].derived == "min" for leaf in derived]
-    return reduce(
-        or_,
-        (
-            values[d].upper == math.inf if m else values[d].lower == -math.inf
-            for d, m in zip(derived, least, strict=True)
-        ),
-    )
+    doubts = [without_candidate(formula.neurons[leaf], values[leaf]) for leaf in derived]
+    return reduce(or_, doubts) if doubts else None
 
 
 def least_heads(formula: Formula, antecedent: Array, values: Sequence[Bounds], impossible: float) -> dict[int, Array]:

@@ -49,6 +49,12 @@ def of_their_sorts(
     return all(variable == sort or variable not in open_sorts for variable, sort in pairs)
 
 
+def without_candidate(neuron: Neuron, ends: Bounds | Interval) -> Array:
+    """Where a number that is derived as the best of its candidates may have none, and so no value: the end that falls
+    (of a ``max`` rises) with each of them is infinite."""
+    return ends.upper == math.inf if neuron.derived == "min" else ends.lower == -math.inf
+
+
 class Grouping(NamedTuple):
     """The mapping from the rows of a block to the rows of the enclosing block.
 
@@ -82,8 +88,8 @@ class Grouping(NamedTuple):
                 copies, term.arithmetic if isinstance(term.arithmetic, Term) else None, inputs or values
             )
             for leaf, ends in zip(read, inputs, strict=True):
-                if derived := formula.neurons[leaf].derived:  # it may have no value where its better end is infinite
-                    none = ends.upper == math.inf if derived == "min" else ends.lower == -math.inf
+                if formula.neurons[leaf].derived:
+                    none = without_candidate(formula.neurons[leaf], ends)
                     copies = Interval(np.where(none, 0.0, copies.lower), copies.upper)
         return truths, values[0] if values else None, Rows(self.group, self.groups, copies)
 

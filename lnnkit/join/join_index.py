@@ -19,7 +19,7 @@ from lnnkit.arrays import quietly
 from lnnkit.join.bindings import Matched, Pattern
 from lnnkit.numeric import Interval, point, unknown
 from lnnkit.store.relations import Relation
-from lnnkit.store.row_arrays import Array, Chunks, grouped, in_order, spelled_out
+from lnnkit.store.row_arrays import Array, Chunks, in_order, spelled_out
 
 _BITS = 62  # of mixed-radix keys
 # Up to this many possible keys are tabulated, or up to four times the number of rows. 2 ** 10 to 2 ** 22 take 338 to
@@ -171,7 +171,6 @@ def _following(rows: Array | range) -> Array | range:
     return range(first, first + len(rows))
 
 
-_FEW = 2**10  # rows whose limits are worked out one by one
 _SLACK = 1e-9  # limits are let out by more than the tolerance of comparisons: rows that are found are compared anyway
 
 
@@ -180,13 +179,6 @@ def limits(ranges: Sequence[tuple[Range, int]], read: Callable[[Matched], Interv
     """(length,) the numbers for which comparisons may hold, given the others; each with its place among theirs."""
     given = dict.fromkeys(n for limit, place in ranges for at, n in enumerate(limit.numbers) if at != place)
     boxes = {number: _points(read(number)) for number in given}
-    which = None
-    if boxes and length > _FEW:  # equal numbers, as those of days are, have equal limits
-        first, which = grouped(
-            [end for low, high in boxes.values() for end in ((low,) if low is high else (low, high))]
-        )
-        length = len(first)
-        boxes = {number: Interval(*(end.take(first) for end in ends)) for number, ends in boxes.items()}
     free, anything, true = unknown(length), Interval(np.zeros(length), np.ones(length)), point(np.ones(length))
     lower, upper = free
     for limit, place in ranges:
@@ -195,8 +187,7 @@ def limits(ranges: Sequence[tuple[Range, int]], read: Callable[[Matched], Interv
         low, high = left.inputs[place]
         lower = np.maximum(lower, np.where(left.empty, np.inf, low))
         upper = np.minimum(upper, np.where(left.empty, -np.inf, high))
-    ends = lower - _SLACK * (1 + np.abs(lower)), upper + _SLACK * (1 + np.abs(upper))
-    return Interval(*ends) if which is None else Interval(*(end.take(which) for end in ends))
+    return Interval(lower - _SLACK * (1 + np.abs(lower)), upper + _SLACK * (1 + np.abs(upper)))
 
 
 def _points(numbers: Interval) -> Interval:

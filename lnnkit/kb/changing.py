@@ -11,7 +11,7 @@ from lnnkit.answers.query_rows import answer
 from lnnkit.budget import allowed
 from lnnkit.check.program import Query, SameEntity, named_entities
 from lnnkit.check.walk import nodes, with_entities
-from lnnkit.data.names import whole
+from lnnkit.data.names import Entities
 from lnnkit.errors import ProgramError
 from lnnkit.explain.proof.proof import FactSources, GivenFact, ground_key
 from lnnkit.graph.lifted import LiftedGraph, Root
@@ -39,7 +39,7 @@ class _Queried:
     """A session that is asked a query of another; all its answers and proofs come from one fixpoint."""
 
     def __init__(self, session: Session, query: Query) -> None:
-        self._session, self._text = session, query.text
+        self._session = session
         mine = [one for one in session.theory.checked.queries if one.text == query.text]
         try:
             self.query = mine[0] if mine else asked(session.theory, query.text)[0]
@@ -98,7 +98,9 @@ def _changed(earlier: _Queried, now: _Queried) -> Iterator[Change]:
     variables, tolerance = now.table.variables, now.table.tolerance
     alike = not any(isinstance(node, SameEntity) for node in nodes(formula))  # all other rows have one value
     others: dict[_Queried, _EndPair | None] = {}
-    for entities in sorted({**earlier.rows, **now.rows}, key=_order):
+    rows = {**earlier.rows, **now.rows}
+    rank = Entities(text for row in rows for text in row)
+    for entities in sorted(rows, key=lambda row: [rank[text] for text in row]):  # as answers are
         text = format_expression(with_entities(formula, dict(zip(variables, entities, strict=True))))
         ends: list[_EndPair | None] = []
         for side in (earlier, now):
@@ -110,11 +112,6 @@ def _changed(earlier: _Queried, now: _Queried) -> Iterator[Change]:
         before, after = ends
         if before is None or after is None or _differ(before, after, tolerance):
             yield Change(text, before, after, query.numeric, partial(_because, earlier, now, text))
-
-
-def _order(entities: tuple[str, ...]) -> list[tuple[bool, int, str]]:
-    """Rows are sorted as answers are: whole numbers by value, then texts."""
-    return [(number is None, number or 0, text) for text in entities for number in (whole(text),)]
 
 
 def _differ(one: _EndPair, other: _EndPair, tolerance: float) -> bool:

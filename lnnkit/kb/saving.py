@@ -15,10 +15,10 @@ from lnnkit.output import write_text
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
-from lnnkit.syntax.printer import format_expression, format_number, format_predicate
+from lnnkit.syntax.printer import format_expression, format_number, format_statement
 from lnnkit.syntax.relocate import queries, relocate
 
-_MOST = 100_000  # facts, which are read in some seconds
+_MOST = 100_000  # facts: to read so many takes 27 CPU seconds
 
 
 def save(program: ast.Program, home: Path, values: Mapping[str, float], path: str | Path) -> None:
@@ -49,8 +49,7 @@ def statements(checked: CheckedProgram, name: str) -> Iterator[str]:
         entities = zip(*table.columns, strict=True) if table.columns else repeat(())
         rows.append(zip(entities, table.lower.tolist(), table.upper.tolist(), repeat(table.trust), strict=False))
     for arguments, lower, upper, trust in chain(*rows):
-        text = fact_text(name, arguments, lower, upper, numeric=numeric, shown=format_number)
-        yield text if trust == 1 else f"{text} trust {format_number(trust)}"
+        yield fact_text(name, arguments, lower, upper, trust, numeric=numeric, shown=format_number)
 
 
 def restated(
@@ -92,11 +91,7 @@ def restated(
         message = f"{len(texts):,} facts that were told are too many for the text of a program"
         raise Error([Diagnostic("told-facts", message, "write them to a table, and `load` it in the program")])
     names -= {statement.name for statement in everything if isinstance(statement, ast.Declaration)}
-    undeclared = [_declaration(predicate) for predicate in changed if predicate.name in names]
+    declared = (ast.PredicateStatement(p.name, p.sorts) for p in changed if p.name in names)
+    undeclared = map(format_statement, declared)
     kept = "".join([*pieces, source.text[done:]]).rstrip("\n")
     return parse("\n".join([kept, *undeclared, *texts]) + "\n", source.path)[0]
-
-
-def _declaration(predicate: Predicate) -> str:
-    sorts = f"({', '.join(predicate.sorts)})" if predicate.sorts else ""
-    return f"predicate {format_predicate(predicate.name)}{sorts}"

@@ -235,19 +235,6 @@ def distinct_values(values: Array) -> Array:
     return ordered if first.all() else ordered[first]
 
 
-def grouped(columns: Sequence[Array]) -> tuple[Array, Array]:
-    """The first position of each distinct row of numbers, and for each row its number among these."""
-    order = np.argsort(columns[0], kind="stable") if len(columns) == 1 else np.lexsort(columns)
-    new = np.zeros(len(order), bool)
-    for column in columns:
-        ordered = column.take(order)
-        new[1:] |= ordered[1:] != ordered[:-1]
-    new[:1] = True
-    which = np.empty(len(order), np.intp)
-    which[order] = new.cumsum() - 1
-    return order[new], which
-
-
 def first_places(keys: Array, size: int) -> Array | None:
     """The ascending positions at which each of (n,) keys, from 0 to below ``size``, first occurs; None if all are
     distinct."""

@@ -256,9 +256,7 @@ class _Table:
         facts = self.facts
         lower, upper = float(facts.lower[row]), float(facts.upper[row])
         arguments = [column[row] for column in facts.columns]
-        text = fact_text(facts.predicate, arguments, lower, upper, numeric=self.numeric)
-        if facts.trust != 1:
-            text += f" trust {in_digits(facts.trust)}"
+        text = fact_text(facts.predicate, arguments, lower, upper, facts.trust, numeric=self.numeric)
         return GivenFact(lower, upper, facts.source, int(facts.rows[row]), text, facts.trust)
 
 
@@ -285,14 +283,15 @@ def fact_text(
     arguments: Sequence[str],
     lower: float,
     upper: float,
+    trust: float = 1.0,
     *,
     numeric: Numeric = False,
     shown: Callable[[float], str] = in_digits,
 ) -> str:
     """The fact as a statement would put it, with its numbers as they are ``shown``."""
-    atom = format_expression(ground_atom(predicate, arguments))
+    atom, trusted = format_expression(ground_atom(predicate, arguments)), "" if trust == 1 else f" trust {shown(trust)}"
     if not numeric and (lower, upper) in ((0.0, 0.0), (1.0, 1.0)):
-        return f"fact {'' if upper else '~'}{atom}"
+        return f"fact {'' if upper else '~'}{atom}{trusted}"
     dated = numeric == "date"
     low, high = (format_literal(v, "date") if dated and math.isfinite(v) else shown(v) for v in (lower, upper))
-    return f"fact {atom} = {low}" if lower == upper else f"fact {atom} in [{low}, {high}]"
+    return f"fact {atom} = {low}{trusted}" if lower == upper else f"fact {atom} in [{low}, {high}]{trusted}"
