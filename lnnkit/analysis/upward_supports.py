@@ -14,7 +14,7 @@ from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, p
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.graph.lifted import COMPARISON
-from lnnkit.numeric import informing
+from lnnkit.numeric import NO_VALUE, informing
 
 _FALLS = (
     6  # equalities tried in all ways, 2 ** 6; 1 and 9 change no time: 7 to 8 ms (benchmarks/inference_constants.py)
@@ -249,7 +249,8 @@ class Upward:
         if neuron.kind == COMPARISON and self.bases[index] != _FREE:  # Any of them may leave it undefined.
             sets: Sequence[frozenset[int]] = [frozenset({place}) for place in range(len(neuron.operands))]
         else:
-            known = {place for place, operand in enumerate(neuron.operands) if self.bases[operand] != _ANY}
+            free = _ANY, NO_VALUE
+            known = {place for place, operand in enumerate(neuron.operands) if self.bases[operand] not in free}
             sets = [
                 needed
                 for places in informing(neuron.arithmetic, len(neuron.operands))

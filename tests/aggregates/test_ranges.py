@@ -141,10 +141,11 @@ rule Visit(X, T) & Visit(Y, S) & time(T) <= time(S) & time(S) < time(T) + 1 -> M
 """
 
 
+@pytest.mark.parametrize("number", ["number time(visit)", "number time(visit) closed"])
 @pytest.mark.parametrize("closed", ["", "predicate Met(person, person) closed\n"])
-def test_a_rule_of_two_times_builds_as_many_pairs_as_meet(closed):
+def test_a_rule_of_two_times_builds_as_many_pairs_as_meet(closed, number):
     facts = "\n".join(f"fact Visit(p{number}, v{number})\nfact time(v{number}) = {number / 2}" for number in range(60))
-    plan = lnnkit.loads(closed + VISITS + facts + "\nquery Met(X, Y)").plan()
+    plan = lnnkit.loads(closed + VISITS.replace("number time(visit)", number) + facts + "\nquery Met(X, Y)").plan()
     steps = [step for statement in plan.statements for join in statement.joins for step in join.steps]
     assert "range: time(X1) other than the default, by time(X1), time(X0)" in {step.reads for step in steps}
     assert max(step.out or 0 for step in steps) <= 3 * 60
