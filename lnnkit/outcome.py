@@ -164,7 +164,7 @@ class Outcome:
     """``status`` is converged, creeping, drifting, round_limit or interrupted; ``rounds`` counts those that changed
     something, ``atoms`` what had been reached by the end. Bounds are sound whatever the status.
 
-    ``creeping`` names the statements on slowly converging cycles, if it stopped for those. ``unfinished`` are
+    ``creeping`` names the statements on the cycles for which it stopped, if it is creeping or drifting. ``unfinished`` are
     closed predicates whose completion did not finish: their atoms read as unknown instead of false unless they are
     known to be true. ``today`` is the date that facts state of `today`, in ISO 8601.
     """
@@ -228,5 +228,5 @@ class Outcome:
 
         lost = [[str(statement)] for statement in self.creeping]
         shown = [self.contradictions.table()] if self.contradictions else []
-        shown += [Table("creeping", [], lost, len(lost))] if lost else []
+        shown += [Table(self.status, [], lost, len(lost))] if lost else []
         return tables(*shown, text=self.summary)

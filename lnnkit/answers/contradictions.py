@@ -31,7 +31,7 @@ from lnnkit.syntax.printer import format_expression
 
 
 def creeping(run: Run) -> tuple[Creeping, ...]:
-    """The statements on slowly converging cycles, in the order of their positions."""
+    """The statements on cycles that were stopped, in the order of their positions."""
     statements = [
         Creeping(statement.kind, statement.name, statement.span.line, statement.span.source.path, _text(statement))
         for statement in _statements(run)
@@ -46,7 +46,7 @@ def _text(statement: Assertion) -> str:
 
 
 def _statements(run: Run) -> list[Assertion]:
-    """The statements of the slowly converging members; if these are shared neurons only, the statements that contain
+    """The statements of the members on cycles that were stopped; if these are shared neurons only, the statements that contain
     them."""
     graph = run.plan.lifted.graph
     roots = {id(root.origin): root for root in run.plan.lifted.statements}

@@ -199,7 +199,7 @@ class Progress:
     status: Status = Status.CONVERGED
     instances: int = 0
     arrested: list[Arrested] = field(default_factory=list)
-    creeping: set[int] = field(default_factory=set)  # members whose instances converge slowly
+    creeping: set[int] = field(default_factory=set)  # members on cycles that were stopped
 
 
 @dataclass(eq=False)

@@ -221,6 +221,7 @@ class Drift:
         self._round = 0
         self._truths = 0  # the rounds in which a truth moved
         self.met = False  # whether a proposal for such an end was suppressed
+        self.lost: list[tuple[Relation, int, Array]] = []  # rows whose completed ends were given up
 
     def hold(self, inbox: Inbox) -> None:
         """Remove the proposals for ends that moved too often from a round's inbox."""
@@ -243,6 +244,11 @@ class Drift:
         self._often[side] = max(self._often[side], int(count.max()))
         if self._often[side] >= _TRACED:
             self._last[side].setdefault(table, Growing(np.int32)).reach(len(table))[rows] = self._round
+
+    def often(self) -> list[tuple[Relation, int, Array]]:
+        """The rows that were left as they are, and those that raise them, by relation and side."""
+        moved = [(side, *item) for side, moves in enumerate(self._moves) for item in moves.items()]
+        return self.lost + [(table, side, np.flatnonzero(counts.values >= MOST - 1)) for side, table, counts in moved]
 
     def _resting(self, side: int) -> int:
         """The number of rounds so far in which an end moved for the last time, except the previous round."""

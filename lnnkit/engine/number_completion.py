@@ -59,6 +59,7 @@ def _give_up(run: Run, table: Relation, rows: Array, delta: Delta) -> None:
     side = table.completed_side
     run.state.put(table, side, rows, table.unknown[side], Kind.OPENED)
     table.drifts = run.drift.met = True
+    run.drift.lost.append((table, side, rows))
     moved = delta.rows(table.name, side)
     delta.add(table, side, distinct([rows, no_rows() if moved is None else spelled_out(moved)]))
 

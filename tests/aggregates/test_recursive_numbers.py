@@ -154,7 +154,9 @@ fact w(start, apart) = 4
 fact w(apart, further) = 3
 rule d(Y) = (min X: d(X) + w(X, Y))
 """)
-    assert kb.infer().status == "drifting"
+    outcome = kb.infer()
+    assert outcome.status == "drifting"
+    assert [cause.text for cause in outcome.creeping] == ["d(Y) = (min X: d(X) + w(X, Y))"]
     found = bounds(kb, "d(X)")
     assert found["apart",] == (4, 4)
     assert found["further",] == (7, 7)

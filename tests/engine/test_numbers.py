@@ -234,6 +234,7 @@ def test_drift_is_a_status_of_its_own() -> None:
     kb = lnnkit.loads("number x\nnumber y\nfact x in [0, inf]\naxiom x = y + 1\naxiom x = y\nfact A\nrule A -> B\n")
     outcome = kb.infer()
     assert outcome.status == "drifting"
+    assert [cause.text for cause in outcome.creeping] == ["x = y + 1", "x = y"]
     assert "narrow without end" in outcome.summary
     assert bounds(kb, "x")[()][0] >= 100
     assert bounds(kb, "B") == {(): (1, 1)}
