@@ -164,8 +164,8 @@ class Outcome:
     """``status`` is converged, creeping, drifting, round_limit or interrupted; ``rounds`` counts those that changed
     something, ``atoms`` what had been reached by the end. Bounds are sound whatever the status.
 
-    ``creeping`` names the statements on the cycles for which it stopped, if it is creeping or drifting. ``unfinished`` are
-    closed predicates whose completion did not finish: their atoms read as unknown instead of false unless they are
+    ``creeping`` names the statements on the cycles for which it stopped, if it is creeping or drifting. ``unfinished``
+    are closed predicates whose completion did not finish: their atoms read as unknown instead of false unless they are
     known to be true. ``today`` is the date that facts state of `today`, in ISO 8601.
     """
 

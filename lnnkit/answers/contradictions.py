@@ -46,8 +46,8 @@ def _text(statement: Assertion) -> str:
 
 
 def _statements(run: Run) -> list[Assertion]:
-    """The statements of the members on cycles that were stopped; if these are shared neurons only, the statements that contain
-    them."""
+    """The statements of the members on cycles that were stopped; if these are shared neurons only, the statements that
+    contain them."""
     graph = run.plan.lifted.graph
     roots = {id(root.origin): root for root in run.plan.lifted.statements}
     formulas = [run.grounding.members[member].formula for member in run.progress.creeping]

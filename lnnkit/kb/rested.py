@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lnnkit.analysis.supports import Known
 from lnnkit.answers.contested_marks import Marks, marked
 from lnnkit.answers.contradictions import contradictions, creeping
 from lnnkit.budget import TooLarge, too_large, too_many_entities
@@ -18,7 +17,6 @@ from lnnkit.engine.inference import Assumption, assumed, infer
 from lnnkit.engine.inference_run import Run, Status
 from lnnkit.engine.planning.compiling import Plans
 from lnnkit.errors import Error
-from lnnkit.graph.lifted import LiftedGraph
 from lnnkit.kb.theory import Theory
 from lnnkit.outcome import Outcome
 from lnnkit.store.layout import asked_constants, constants
@@ -93,14 +91,13 @@ class Rested:
 
 def inferred(
     theory: Theory,
-    lifted: LiftedGraph,
+    plans: Plans,
     computing: Computing,
     *,
     guard: Guard,
     round_limit: int,
     watch: Watch | None,
     recorder: Recorder | None,
-    known: Known,
     gathering: Gathering,
     record: bool,
     assumable: frozenset[str],
@@ -110,6 +107,7 @@ def inferred(
 ) -> Rested:
     """The fixpoint of a theory and its facts, by `lnnkit.engine.inference.infer`; ``by_strips`` if only its queries
     are asked for now; ``later`` gives the watch of a later inference. Raises `BudgetError`."""
+    lifted = plans.lifted
     stated = {text for texts in constants(lifted).values() for text in texts}
     try:
         program = theory.bound(theory.checked)
@@ -118,8 +116,6 @@ def inferred(
     except OverflowError as problem:
         raise too_many_entities(problem) from None
     learned = replace(program, assertions=lifted.program.assertions)  # with the learned numbers
-
-    plans = Plans(lifted, known)
 
     def whole(watching: Watch | None, *, narrow: bool) -> Run:
         try:

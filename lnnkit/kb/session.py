@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lnnkit.analysis.supports import Known
     from lnnkit.data.table import FactTable
     from lnnkit.engine.inference_run import Watch
+    from lnnkit.engine.planning.compiling import Plans
     from lnnkit.graph.lifted import LiftedGraph
     from lnnkit.join.join_plan import Recorder
     from lnnkit.kb.rested import Rested
@@ -57,6 +58,7 @@ class Session:
         self._assumable: frozenset[str] = frozenset()  # predicates that copies may bound further
         self._lifted: LiftedGraph | None = None
         self._known: Known | None = None
+        self._plans: Plans | None = None  # of the program's queries
         self._gathering: Gathering | None = None
         self._version: tuple[object, ...] = ()  # the version of the graph and the fixpoints
 
@@ -68,7 +70,7 @@ class Session:
         clone = copy(self)
         clone.theory, clone._lifted, clone._assumable = theory, lifted, assumable
         clone.fixpoints, clone.opened, clone.parts = {}, {}, {}
-        clone.source, clone._gathering, clone.watch, clone.earlier = None, None, None, None
+        clone.source, clone._gathering, clone.watch, clone.earlier, clone._plans = None, None, None, None, None
         return clone
 
     def part(self, part: Part, theory: Callable[[], Theory]) -> Session:
@@ -99,15 +101,17 @@ class Session:
         return self._lifted
 
     def change(self, checked: CheckedProgram) -> None:
-        """Replace the checked program of the theory, and discard all fixpoints. The graph remains if facts alone
-        differ, unless these may decide whether dates have times."""
+        """Replace the checked program of the theory, and discard all fixpoints. The graph and its plans remain if facts
+        alone differ, unless these may decide whether dates have times."""
         if self.fixpoints:
             self.earlier = self.theory.checked
         same = checked.assertions is self.theory.checked.assertions
         same &= all(predicate.numeric != "date" for predicate in checked.predicates.values())
-        lifted, self.theory.checked = self._lifted if same else None, checked
-        self.forget()
-        self._lifted = lifted
+        self.theory.checked = checked
+        if same:
+            self._start_anew()
+        else:
+            self.forget()
 
     def retract(self, keys: FactTable) -> None:
         """Take back the facts about some atoms, also those that are assumed."""
@@ -144,7 +148,7 @@ class Session:
 
     def forget(self) -> None:
         """Discard all fixpoints, of this session and of the one that it is a copy of: the theory has changed."""
-        self._lifted = None
+        self._lifted, self._plans = None, None
         self._start_anew()
 
     def infer(
@@ -200,6 +204,7 @@ class Session:
         with collection_paused():
             from lnnkit.analysis.supports import Known
             from lnnkit.budget import allowed
+            from lnnkit.engine.planning.compiling import Plans
             from lnnkit.graph.lifting import add_queries
             from lnnkit.kb.rested import inferred
             from lnnkit.store.stated_facts import Gathering
@@ -216,15 +221,19 @@ class Session:
             checked = self.theory.checked
             answers_alone = narrow and not (self._assumable or checked.labels or checked.label_tables)
             plain = queries == checked.queries and self.most is None and max_rounds == ROUND_LIMIT
+            graph = self.graph()
+            plans = self._plans if queries == checked.queries else None
+            plans = plans or Plans(add_queries(graph, queries), self._known)
+            if queries == checked.queries:
+                self._plans = plans
             rested = inferred(
                 self.theory,
-                add_queries(self.graph(), queries),
+                plans,
                 self.computing,
                 guard=allowed(self.most),
                 round_limit=max_rounds,
                 watch=watch or self.watch,
                 recorder=recorder,
-                known=self._known,
                 gathering=self._gathering,
                 record=self.recording,
                 assumable=self._assumable,
