@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-SHARE = 4  # with all of them the slow run takes 40 minutes on two cores, with a third of them 22
+SHARE = 12  # with a quarter of them the slow run took two hours on two slow cores
 
 
 def in_blocks(seeds: range, size: int, plain: int) -> list[object]:

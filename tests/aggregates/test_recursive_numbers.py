@@ -7,6 +7,7 @@ import pytest
 
 import lnnkit
 from tests.aggregates.candidate_worlds import Drawn
+from tests.blocks import in_blocks
 
 SEEDS = 40
 
@@ -77,12 +78,9 @@ def checked(seed):
     return worlds, ends
 
 
-SLOW = [pytest.param(first, marks=pytest.mark.slow) for first in range(SEEDS, 3000, SEEDS)]
-
-
-@pytest.mark.parametrize("first", [0, *SLOW])
-def test_no_world_is_excluded(first):
-    for seed in range(first, first + SEEDS):
+@pytest.mark.parametrize("block", in_blocks(range(3000), SEEDS, plain=10))
+def test_no_world_is_excluded(block):
+    for seed in block:
         checked(seed)
 
 
