@@ -257,7 +257,10 @@ class _Ascending:
 
     def first(self, place: Array, limit: Array, side: Literal["left", "right"]) -> Array:
         """The first row at each place, or at the next, from which on values are at least the limit, or above it."""
-        return self._codes.searchsorted(self._code(place, self._values.searchsorted(limit, side)))
+        code = self._code(place, self._values.searchsorted(limit, side))
+        order, found = np.argsort(code), np.empty(len(code), np.intp)
+        found[order] = self._codes.searchsorted(code.take(order))  # a million: 0.15 s with the sort, as they come 0.52
+        return found
 
     def _code(self, place: Array, rank: Array) -> Array:
         return place * np.int64(len(self._values) + 1) + rank

@@ -314,14 +314,16 @@ def strip_fixpoint(
 def _sort_of_all(plans: Plans, gathered: Gathered) -> str | None:
     """The sort of all entities, if each statement, query and fact is about one of them."""
     lifted = plans.lifted
+    stated = [lifted.program.predicates[facts.predicate].sorts for facts in gathered.given]
+    if not all(len(one) == 1 and one == stated[0] for one in stated):
+        return None
     if any(constants(lifted).values()) or asked_constants(lifted, lifted.queries):
         return None
     outline = plans.outline(domain(lifted, *gathered))
     formulas = [reading.formula for reading in outline.readings] + [unfold(lifted, root) for root in lifted.queries]
     if any(len(formula.blocks) > 1 for formula in formulas):  # a quantifier is about all entities
         return None
-    sorts = [formula.sorts for formula in formulas]
-    sorts += [outline.schemas[facts.predicate].sorts for facts in gathered.given]
+    sorts = [*stated, *(formula.sorts for formula in formulas)]
     return sorts[0][0] if sorts and all(len(one) == 1 and one == sorts[0] for one in sorts) else None
 
 

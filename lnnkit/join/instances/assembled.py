@@ -196,7 +196,7 @@ class Assembler:
         for individuals in self._unnamed(number):
             around = {**groups, **dict.fromkeys(individuals, unnamed)}
             parts.append(self._candidates(number, around, length, np.empty(0, np.int64))[0])
-        columns = map(np.concatenate, zip(*parts, strict=True))
+        columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
         ids = dict(zip((self._group, *block.bound), columns, strict=True))
         group = ids.pop(self._group)
         ids = {**{variable: groups[variable].take(group) for variable in block.free}, **ids}
@@ -244,9 +244,11 @@ class Assembler:
             every = joins.joined(start.at(lacking), joins.step(start.known, ()), Path(-1))
             columns = self._columns(bound, [*parts, *every])
             counts = np.bincount(columns[0], minlength=length)
-        others = np.flatnonzero(counts < total) if number not in self._left_out else np.empty(0, np.intp)
-        group, generic = np.append(columns[0], others), np.full(len(others), self.domain.generic, np.int32)
-        ids = {variable: np.append(column, generic) for variable, column in zip(bound, columns[1:], strict=True)}
+        others = np.empty(0, np.intp) if number in self._left_out else np.flatnonzero(counts < total)
+        if len(others):
+            ends = (others, *[np.full(len(others), self.domain.generic, np.int32)] * len(bound))
+            columns = [*map(np.append, columns, ends)]
+        group, ids = columns[0], dict(zip(bound, columns[1:], strict=True))
         return [group, *(ids[v] if v in ids else around[v].take(group) for v in block.bound)], counts
 
     def _matching(self, number: int, place: int, bound: Sequence[int], start: Bindings) -> Iterable[Bindings]:
