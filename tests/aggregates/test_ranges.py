@@ -8,6 +8,7 @@ import random
 import pytest
 
 import lnnkit
+from tests.blocks import in_blocks
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
 TERMS = {  # of the number of an element, or of that of its group: how they are written, and their values
@@ -81,9 +82,9 @@ def expected(case, claim, person):
     return lower, upper
 
 
-@pytest.mark.parametrize("first", range(0, 150, 50))
-def test_counts_within_ranges_are_sums_over_all_pairs(first):
-    for seed in range(first, first + 50):
+@pytest.mark.parametrize("block", in_blocks(range(1000), 50, plain=20))
+def test_counts_within_ranges_are_sums_over_all_pairs(block):
+    for seed in block:
         rng = random.Random(seed)
         text, query, case = program(rng)
         persons, claims, _, _, _, shared = case
@@ -119,9 +120,9 @@ def rule(rng):
     return "\n".join([*lines, f"rule {body} -> Near(T, S)"]), (here, there, day, tests, completes)
 
 
-@pytest.mark.parametrize("first", range(0, 100, 50))
-def test_rules_whose_atoms_ranges_link_find_what_all_pairs_do(first):
-    for seed in range(first, first + 50):
+@pytest.mark.parametrize("block", in_blocks(range(1000), 50, plain=15))
+def test_rules_whose_atoms_ranges_link_find_what_all_pairs_do(block):
+    for seed in block:
         text, (here, there, day, tests, completes) = rule(random.Random(seed))
         answers = lnnkit.loads(text).ask("Near(T, S)")
         found = {tuple(answer.bindings.values()): (answer.lower, answer.upper) for answer in answers}

@@ -13,6 +13,7 @@ import pytest
 
 from lnnkit.numeric import Interval, Term, apply, constant, number
 from lnnkit.numeric.step import FunctionName
+from tests.blocks import at_length
 from tests.dates.calendar_oracle import DAY, Box, at, bisected, completed, image, kept
 
 STEPS = {"years": 12, "months": 1}
@@ -64,7 +65,7 @@ def draw_box(draw: random.Random, middle: int, by: float) -> Box:
 
 @EVERY
 @pytest.mark.parametrize("by", [1.0, 0.25])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", at_length(list(range(5)), plain=1))
 def test_random_boxes(name: str, by: float, seed: int) -> None:
     draw, step = random.Random(f"{name}{by}{seed}"), STEPS[name]
     for _ in range(100):
@@ -151,7 +152,7 @@ def test_a_difference_of_years_is_exact() -> None:
 
 
 @EVERY
-@pytest.mark.parametrize("timed", [False, True])
+@pytest.mark.parametrize("timed", at_length([False, True], plain=1))
 def test_far_and_infinite_boxes_by_bisection(name: str, timed: bool) -> None:
     draw, by = random.Random(f"{name}{timed}"), 0.25 if timed else 1.0
     tolerance = 2 / DAY if timed else 0.0  # of times an end that is not reached is counted in
