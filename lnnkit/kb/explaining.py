@@ -53,7 +53,7 @@ def hypothetical(session: Session, bounds: Mapping[str, Assumed | None]) -> tupl
     taken = [_atom(session.theory, text)[0] for text, value in bounds.items() if value is None]
     facts = [_assumption(session.theory, text, value) for text, value in bounds.items() if value is not None]
     if taken:
-        session = session.about(copy(session.theory))
+        session = session.about(copy(session.theory), session.graph())
     for name, arguments in taken:
         session.retract(fact_table(session.theory.checked, name, [arguments], keys=True)[0])
     origins = session.theory.origins()

@@ -58,7 +58,7 @@ class Session:
         self._assumable: frozenset[str] = frozenset()  # predicates that copies may bound further
         self._lifted: LiftedGraph | None = None
         self._known: Known | None = None
-        self._plans: Plans | None = None  # of the program's queries
+        self._plans: dict[tuple[str, ...], Plans] = {}  # of the program's queries, by their texts
         self._gathering: Gathering | None = None
         self._version: tuple[object, ...] = ()  # the version of the graph and the fixpoints
 
@@ -70,7 +70,8 @@ class Session:
         clone = copy(self)
         clone.theory, clone._lifted, clone._assumable = theory, lifted, assumable
         clone.fixpoints, clone.opened, clone.parts = {}, {}, {}
-        clone.source, clone._gathering, clone.watch, clone.earlier, clone._plans = None, None, None, None, None
+        clone.source, clone._gathering, clone.watch, clone.earlier = None, None, None, None
+        clone._plans = self._plans if lifted is not None and lifted is self._lifted else {}
         return clone
 
     def part(self, part: Part, theory: Callable[[], Theory]) -> Session:
@@ -148,7 +149,7 @@ class Session:
 
     def forget(self) -> None:
         """Discard all fixpoints, of this session and of the one that it is a copy of: the theory has changed."""
-        self._lifted, self._plans = None, None
+        self._lifted, self._plans = None, {}
         self._start_anew()
 
     def infer(
@@ -221,11 +222,9 @@ class Session:
             checked = self.theory.checked
             answers_alone = narrow and not (self._assumable or checked.labels or checked.label_tables)
             plain = queries == checked.queries and self.most is None and max_rounds == ROUND_LIMIT
-            graph = self.graph()
-            plans = self._plans if queries == checked.queries else None
-            plans = plans or Plans(add_queries(graph, queries), self._known)
+            plans = self._plans.get(texts) or Plans(add_queries(self.graph(), queries), self._known)
             if queries == checked.queries:
-                self._plans = plans
+                self._plans[texts] = plans
             rested = inferred(
                 self.theory,
                 plans,
