@@ -108,6 +108,8 @@ class Session:
             self.earlier = self.theory.checked
         same = checked.assertions is self.theory.checked.assertions
         same &= all(predicate.numeric != "date" for predicate in checked.predicates.values())
+        if checked.queries != self.theory.checked.queries:
+            self._plans = {}
         self.theory.checked = checked
         if same:
             self._start_anew()
