@@ -32,8 +32,6 @@ ParameterKind = Literal["weight", "bias", "lower", "upper", "value", "unit", "re
 Replacement = Callable[[ParameterKind, ast.Value | float, Span], ast.Value | float]
 """Returns the replacement for a number of some kind. It is called for all positions of a rule in a fixed order."""
 
-Range = tuple[float, float]
-
 _SHARPEST = 1e-3  # share of a comparison's initial scale: the least that it learns
 _TINY = 1e-6  # the same without an initial scale
 _WRITTEN = re.compile(r"\?(?:[^\s<(]|\s*\"[^\"]*\")*")
@@ -96,9 +94,9 @@ def is_opened(value: ast.Value | float) -> bool:
     return isinstance(value, ast.Learnable) and _WRITTEN.fullmatch(value.span.text) is None
 
 
-def ranges(formula: ast.Expression) -> dict[str, Range]:
+def ranges(formula: ast.Expression) -> dict[str, tuple[float, float]]:
     """The least and the greatest value of the named learnable weights and scales, which stay positive."""
-    limits: dict[str, Range] = {}
+    limits: dict[str, tuple[float, float]] = {}
     for node in nodes(formula):
         shapes = shapes_of(node) if isinstance(node, ast.Unit) else {}
         for attribute in node.attributes if isinstance(node, ast.Unit | ast.Comparison) else ():
@@ -184,11 +182,11 @@ class LearnedParameter:
     start: float | None
     marked: bool
     span: Span
-    limits: Range | None = None
+    limits: tuple[float, float] | None = None
     dated: bool = False
 
     @property
-    def range(self) -> Range:
+    def range(self) -> tuple[float, float]:
         """The least and the greatest value: those of connectives are not negative, those of truths within [0, 1]."""
         least, most = 0.0 if self.kind in OF_LOGIC else -math.inf, 1.0 if self.kind in ("lower", "upper") else math.inf
         return self.limits or (least, most)
@@ -225,13 +223,11 @@ class ParameterNaming:
 
     def name(self, kind: ParameterKind, value: ast.Value | float) -> str | None:
         """The name of the next number; None if it is not learned."""
-        learnable = isinstance(value, ast.Learnable)
-        if learnable != self.marked or (learnable and value.name is not None and value.name in self._fixed):
+        named = value.name if isinstance(value, ast.Learnable) else None
+        if isinstance(value, ast.Learnable) != self.marked or (named is not None and named in self._fixed):
             return None
         self._counts[kind] = self._counts.get(kind, 0) + 1
-        if isinstance(value, ast.Learnable) and value.name is not None:
-            return value.name
-        return f"{self._rule}/{kind}{self._counts[kind]}"
+        return f"{self._rule}/{kind}{self._counts[kind]}" if named is None else named
 
 
 def is_marked(assertion: Assertion) -> bool:
@@ -253,7 +249,7 @@ def parametrised(
     fixed = {learnable.name for assertion in untrained for learnable in in_assertion(assertion)}
     learned: dict[str, LearnedParameter] = {}
     assertions: list[Assertion] = []
-    limits: dict[str, Range] = {}
+    limits: dict[str, tuple[float, float]] = {}
     for place, assertion in enumerate(program.assertions):
         if names[place] in trained:
             marked = is_marked(assertion)
