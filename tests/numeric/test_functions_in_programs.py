@@ -52,14 +52,14 @@ def test_aggregates_and_functions_are_nested_either_way(query: str, expected: di
 
 
 def test_rates_and_thresholds_within_functions_are_learned() -> None:
-    times = [random.Random(place).uniform(0, 6) for place in range(40)]
+    times = [random.Random(place).uniform(0, 6) for place in range(24)]
     lines = ["number t(item)", "number y(item)", "predicate Late(item)"]
     lines += ["rule y(X) = (?a=3) * exp(-(?k=0.3) * t(X))", "rule t(X) > exp(?limit=0.5) <-> Late(X)"]
     for place, time in enumerate(times):
         lines += [f"fact t(i{place}) = {time}", f"label y(i{place}) = {5 * math.exp(-0.7 * time)}"]
         lines += [f"label {'' if time > 3 else '~'}Late(i{place})"]
     kb = lnnkit.loads("\n".join(lines))
-    values = kb.fit(epochs=200, validation=0.0).values
+    values = kb.fit(epochs=60, validation=0.0).values
     assert values["a"] == pytest.approx(5, rel=1e-3) and values["k"] == pytest.approx(0.7, rel=1e-3)
     below = max(time for time in times if time <= 3)
     assert math.log(below) <= values["limit"] <= math.log(min(time for time in times if time > 3))
