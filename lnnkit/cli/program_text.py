@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser, require_output
-from lnnkit.cli.program_file import STANDARD_INPUT, base_of, load, read
+from lnnkit.cli.streams import STANDARD_INPUT, base_of, load, read
 from lnnkit.data.files import is_model
 from lnnkit.errors import Error, ProgramError
 from lnnkit.markup.plain_text import counted

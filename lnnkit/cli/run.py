@@ -17,9 +17,7 @@ from lnnkit import __version__
 from lnnkit.cli import answer_report as report
 from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser, count, device, row_limit, states
-from lnnkit.cli.program_file import STANDARD_INPUT, load
-from lnnkit.cli.progress import ProgressLine, interruptible
-from lnnkit.cli.streams import UsageError, paint_for
+from lnnkit.cli.streams import STANDARD_INPUT, ProgressLine, UsageError, interruptible, load, paint_for
 from lnnkit.computing import use_threads
 from lnnkit.errors import Error
 from lnnkit.kb.session import ROUND_LIMIT

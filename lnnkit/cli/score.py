@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser, threads
-from lnnkit.cli.program_file import STANDARD_INPUT, load
-from lnnkit.cli.progress import ProgressLine
+from lnnkit.cli.streams import STANDARD_INPUT, ProgressLine, load
 from lnnkit.computing import use_threads
 from lnnkit.data.files import Unreadable, is_table
 from lnnkit.errors import Error

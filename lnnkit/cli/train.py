@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser, count, positive, seed, share
-from lnnkit.cli.program_file import load
-from lnnkit.cli.progress import ProgressLine, interruptible
+from lnnkit.cli.streams import ProgressLine, interruptible, load
 from lnnkit.computing import use_threads
 from lnnkit.data.files import is_model
 from lnnkit.kb.saving import refuse_moved

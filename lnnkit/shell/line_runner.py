@@ -9,8 +9,7 @@ from contextlib import contextmanager, nullcontext
 from types import FrameType
 
 from lnnkit.cli import streams
-from lnnkit.cli.progress import ProgressLine
-from lnnkit.cli.streams import paint_for
+from lnnkit.cli.streams import ProgressLine, paint_for
 from lnnkit.shell.performing import Reply, perform
 from lnnkit.shell.requests import INFERRING, Typed
 from lnnkit.shell.shell_state import ShellState, renewed
