@@ -1,7 +1,9 @@
-"""Answers to a query, read from a fixpoint that covers the query."""
+"""Answers to a query, read from a fixpoint that covers the query; explanations and pictures of it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,19 +12,23 @@ from lnnkit.answer_table import Answers
 from lnnkit.answers.query_rows import Rows, answer, covers
 from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check import check_query
+from lnnkit.check.date_terms import numeric_kind
+from lnnkit.check.findings import nearest
 from lnnkit.check.program import Query
 from lnnkit.data.table import EntityColumn
-from lnnkit.errors import ProgramError
+from lnnkit.errors import Error, ProgramError
 from lnnkit.graph.lifting import add_queries
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Session
-from lnnkit.kb.theory import check_bound, free_variables, no_formula
+from lnnkit.kb.theory import asked, check_alpha, check_bound, free_variables, no_formula
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.identifiers import is_name
 from lnnkit.syntax.printer import format_expression
 
 if TYPE_CHECKING:
     from lnnkit.explain.proof.explanation import Explanation
+    from lnnkit.picture.picture import Picture
 
 # This many questions are answered from fixpoints of their own; then the whole is inferred. On the closure of 900 links
 # one question takes 25 ms by itself and 70 ms by the whole, eight take 127 ms and 76 ms. Forty in a row on 300 links
@@ -135,3 +141,30 @@ def explained(session: Session, query: Query, alpha: float) -> tuple[Rested, Exp
     lifted, root = rested.explainer.root(query)
     check_bound(root, session.theory.checked)
     return rested, rested.explainer.explain(lifted, root, alpha)
+
+
+def picture(session: Session, atom: str | None, formulas: bool, depth: int, most: int, alpha: float) -> Picture:
+    """A picture of all predicates and rules, or of those around a predicate (or, if asked, of their ``formulas``), or
+    of the derivation of an atom, with its bounds. Raises `Error` if the formulas of an atom are asked for."""
+    from lnnkit.draw.drawings import neighbourhood, predicate_graph, syntax_graph
+
+    theory = session.theory
+    title = theory.file.span.source.path
+    predicates = theory.checked.predicates
+    if atom is None or (atom in predicates and (formulas or predicates[atom].sorts)):
+        titled = title if atom is None else f"{atom} in {title}"
+        if formulas:
+            return syntax_graph(session.graph(), titled, atom, most)
+        return predicate_graph(theory.settled(), titled, atom, most)
+    if is_name(atom) and atom not in predicates and (near := nearest(atom, predicates)):
+        hint = f"did you mean `{near}`?"
+        raise ProgramError([Diagnostic("unknown-predicate", f"no predicate is named `{atom}`", hint)])
+    if formulas:
+        message = f"`formulas` needs a predicate's name, and `{atom}` is not one"
+        raise Error([Diagnostic("not-a-predicate", message, "name a predicate, or leave `formulas` out")])
+    check_alpha(alpha)
+    query, findings = asked(theory, atom)
+    rested, explanation = explained(session, query, alpha)
+    kind = partial(numeric_kind, predicates=predicates)
+    drawn = neighbourhood(explanation.proof, rested.explainer.bounds, kind, alpha, depth, most)
+    return replace(drawn, warnings=tuple(findings))

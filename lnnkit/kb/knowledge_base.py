@@ -116,8 +116,6 @@ class KnowledgeBase:
         """All predicates and numbers, by name."""
         checked = self._checked
         unknown = {assertion.unknown.atom.name for assertion in checked.assertions if assertion.unknown is not None}
-        if not unknown:
-            return checked.predicates
         return {name: predicate for name, predicate in checked.predicates.items() if name not in unknown}
 
     def entities(self, prefix: str, most: int) -> list[str]:
@@ -347,11 +345,12 @@ class KnowledgeBase:
         if exact:
             from lnnkit.kb.proving import exact_explanation
 
-            exactly = exact_explanation(self._session, parsed, alpha, timeout)
-            return replace(exactly, warnings=(*findings, *exactly.warnings))
-        from lnnkit.kb.asking import explained
+            explanation = exact_explanation(self._session, parsed, alpha, timeout)
+        else:
+            from lnnkit.kb.asking import explained
 
-        return replace(explained(self._session, parsed, alpha)[1], warnings=tuple(findings))
+            _, explanation = explained(self._session, parsed, alpha)
+        return replace(explanation, warnings=(*findings, *explanation.warnings))
 
     def export(self, formulas: Sequence[str] | None = None, *, alpha: float = 1.0) -> str:
         """The classical reading of questions in SMT-LIB, as Z3 prints what it is given in a proof.
@@ -447,7 +446,7 @@ class KnowledgeBase:
         what an ``atom`` rests on up to ``depth`` instances away, with the bounds of all. ``formulas`` draws connectives
         instead of rules. Of more than ``most`` boxes, those nearest to the middle are drawn. Raises `Error` where
         ``formulas`` are asked of an atom."""
-        from lnnkit.kb.drawing import picture
+        from lnnkit.kb.asking import picture
 
         return picture(self._session, atom, formulas, depth, most, alpha)
 
@@ -507,10 +506,13 @@ class KnowledgeBase:
         have.
         """
         check_alpha(alpha)
-        from lnnkit.kb.row_scoring import scorer
+        from lnnkit.kb.row_scoring import row_model
+        from lnnkit.rows.scorer import RowScorer
 
-        path = None if stream is None else Path(stream)
-        return scorer(self._theory, self.program, self.base, rows, alpha, path, why=why)
+        model = row_model(self._theory, self.program, self.base, rows, None if stream is None else Path(stream))
+        if links := model.links():
+            raise ProgramError(links)
+        return RowScorer(model, float(alpha), why=why)
 
     def row_links(self, rows: str) -> list[Diagnostic]:
         """What keeps the entities of a sort from being decided one by one: each statement that the queries need and

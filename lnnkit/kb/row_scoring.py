@@ -1,4 +1,4 @@
-"""Makes the scorer of a knowledge base: streamed tables, held tables, and links between rows."""
+"""The model of rows that a knowledge base decides one by one: streamed tables, and those that are held."""
 
 from __future__ import annotations
 
@@ -13,22 +13,10 @@ from lnnkit.data.load import TOLD, read_table
 from lnnkit.data.table import FactTable
 from lnnkit.errors import DataError, ProgramError
 from lnnkit.kb.theory import Theory
-from lnnkit.rows.scorer import RowModel, RowScorer
+from lnnkit.rows.scorer import RowModel
 from lnnkit.rows.strip_facts import RowLoad, row_loads, streamed
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-
-
-def scorer(
-    theory: Theory, file: ast.Program, base: Path, rows: str, alpha: float, stream: Path | None, *, why: bool
-) -> RowScorer:
-    """What decides the rows of a sort one by one, for the program's queries. Raises `ProgramError` where rows are
-    linked, `DataError` where another table about them is wrong."""
-    model = row_model(theory, file, base, rows, stream)
-    links = model.links()
-    if links:
-        raise ProgramError(links)
-    return RowScorer(model, float(alpha), why=why)
 
 
 def row_model(
