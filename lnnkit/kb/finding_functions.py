@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.answer_table import Answers
-from lnnkit.check.program import CheckedProgram, Fact, Query, Unknown
+from lnnkit.check.program import CheckedProgram, Query, Unknown
+from lnnkit.data.table import FactTable, in_use
 from lnnkit.discovery.expression import evaluate
 from lnnkit.discovery.formula_search import Discovered, FormulaSearch, discover
 from lnnkit.discovery.formula_text import case_texts, formula_text
@@ -23,7 +24,7 @@ from lnnkit.learn.learner import FoundFunction, Learner
 from lnnkit.scores import FoundFormula
 from lnnkit.store.stated_facts import given_facts
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import format_expression
 
 _EXACT = 1e-9  # relative: the greatest width of a known number, and an error within rounding
@@ -51,11 +52,10 @@ def taught(theory: Theory, validation: float, seed: int, *, labelled: bool = Tru
     program = theory.bound(theory.settled())
     without = [finding.span for finding in theory.refused if finding.span is not None]
     assertions = tuple(rule for rule in program.assertions if not any(_within(span, rule.span) for span in without))
-    facts = _labelled(program, validation, seed) if labelled else []
     return replace(
         program,
         assertions=assertions,
-        facts=(*program.facts, *facts),
+        tables=(*program.tables, *(_labelled(program, validation, seed) if labelled else ())),
         labels=(),
         label_tables=(),
         queries=(),
@@ -140,7 +140,7 @@ def _numbers(column: pa.ChunkedArray) -> np.ndarray:
     return column.cast(pa.float64()).fill_null(float("nan")).to_numpy()
 
 
-def _labelled(program: CheckedProgram, validation: float, seed: int) -> list[Fact]:
+def _labelled(program: CheckedProgram, validation: float, seed: int) -> list[FactTable]:
     """The labels of numbers that training learns from."""
     if not any(program.predicates[label.predicate].numeric for label in (*program.labels, *program.label_tables)):
         return []
@@ -148,18 +148,13 @@ def _labelled(program: CheckedProgram, validation: float, seed: int) -> list[Fac
     names = given_facts(program, texts).entities.names
     labelled = labels(program, texts)
     labelled = labelled.some(split(labelled, validation, seed).train)
-    nowhere = Span(Source("", ""), 0, 0)
-    facts: list[Fact] = []
-    for number, (name, columns) in enumerate(zip(labelled.names, labelled.columns, strict=True)):
+    tables: list[FactTable] = []
+    for name, mine, ids in labelled.by_name():
         if program.predicates[name].numeric:
-            mask = labelled.predicate == number
-            ends = zip(labelled.lower[mask].tolist(), labelled.upper[mask].tolist(), strict=True)
-            ids = zip(*(column.tolist() for column in columns), strict=True) if columns else [()] * int(mask.sum())
-            facts += [
-                Fact(name, tuple(names[entity] for entity in atom), low, high, nowhere)
-                for atom, (low, high) in zip(ids, ends, strict=True)
-            ]
-    return facts
+            columns = in_use([column.numpy() for column in ids], names)
+            lower, upper = (ends[mine].numpy() for ends in (labelled.lower, labelled.upper))
+            tables.append(FactTable(name, columns, lower, upper, np.zeros(len(mine), np.int64), ""))
+    return tables
 
 
 def _within(inner: Span, outer: Span) -> bool:
