@@ -22,8 +22,7 @@ from lnnkit.engine.response.respond import leaf_bound
 from lnnkit.engine.response.rule_instances import RuleInstances
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.missing.missing_premises import MissingPremises
-from lnnkit.explain.missing.verified_ways import Added
-from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
+from lnnkit.explain.missing.why_not import Added, Missing, Way, WhyNot
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step, ground_key
 from lnnkit.explain.proof.prover import Prover, Steps

@@ -20,8 +20,7 @@ from lnnkit.check.walk import nodes, with_entities
 from lnnkit.errors import BudgetError
 from lnnkit.explain.conflict.conflict import Conflict, ContradictionKind, RepairSet, fitting, kind_of, repair_set
 from lnnkit.explain.conflict.program_variants import ASSUMED, ConflictMember, alone, assumption, tightens
-from lnnkit.explain.missing.verified_ways import Added, Came
-from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
+from lnnkit.explain.missing.why_not import Added, Came, Missing, Way, WhyNot
 from lnnkit.explain.proof.proof import FactSources, ground_key
 from lnnkit.join.instances.grounding import unlimited
 from lnnkit.kb.asking import covering_widely

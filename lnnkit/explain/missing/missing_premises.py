@@ -15,8 +15,7 @@ from lnnkit.analysis.families import Polarity
 from lnnkit.analysis.needs import Literal, variables
 from lnnkit.check.program import Assertion
 from lnnkit.explain.missing.unmet_premises import ExaminedInstance, ImprovablePremise, Improvement, known_numbers
-from lnnkit.explain.missing.verified_ways import Added, chosen, followed
-from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
+from lnnkit.explain.missing.why_not import Added, Missing, Way, WhyNot, chosen, followed
 from lnnkit.explain.proof.explanation import set_apart
 from lnnkit.explain.proof.proof import SIDES, ground_key
 from lnnkit.explain.provenance.bound_sources import Named
