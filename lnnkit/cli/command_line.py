@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 from lnnkit import __version__
-from lnnkit.cli import explain, from_tables, program_text, run, score, train
+from lnnkit.cli import explain, from_tables, program_text, run, train
 from lnnkit.cli.command_parser import CommandParser
 
 EXAMPLE = """\
@@ -27,7 +27,7 @@ exit codes: 0 done, 1 the program, its data or its budget is wrong, 2 usage, 130
 
 
 COMMANDS = {
-    "run": run.add_run, "score": score.add_score, "shell": run.add_shell,
+    "run": run.add_run, "score": run.add_score, "shell": run.add_shell,
     "explain": explain.add_explain, "prove": explain.add_prove, "draw": explain.add_draw,
     "check": program_text.add_check, "fmt": program_text.add_fmt, "show": program_text.add_show,
     "train": train.add_train, "eval": train.add_eval,

@@ -208,7 +208,7 @@ def _draw(arguments: argparse.Namespace) -> int:
     if picture.left_out:
         streams.note(f"hint: {picture.left_out:,} more boxes are left out; --most and --depth show more")
     if arguments.output is None:
-        streams.write_utf8(made) if isinstance(made, str) else streams.write_bytes(made)
+        streams.write_utf8(made)
     else:
         require_apart(arguments.output, [Path(arguments.file), *kb.files])
         write_text(arguments.output, made)

@@ -59,13 +59,6 @@ def write(pieces: Iterable[str]) -> None:
         sys.stdout.writelines(pieces)
 
 
-def write_bytes(data: bytes) -> None:
-    """Write binary data to standard output."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-
-
 def in_utf8() -> None:
     """Switch standard output to UTF-8, whatever the terminal uses: readers of JSON and CSV expect it."""
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -85,10 +78,14 @@ def write_either(form: str, as_dict: Callable[[], object], as_text: Callable[[],
         write([as_text()])
 
 
-def write_utf8(text: str) -> None:
+def write_utf8(text: str | bytes) -> None:
     """Write what another program reads to standard output, whatever the terminal's encoding."""
     in_utf8()
-    write([text])
+    if isinstance(text, str):
+        write([text])
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text)
 
 
 def deliver(text: str, output: str | None, then: str = "") -> None:
@@ -117,8 +114,8 @@ def findings(diagnostics: Iterable[Diagnostic]) -> None:
 
 
 def guarded(command: Callable[[], int]) -> int:
-    """The exit code of a command; what it raises is reported, but an `OSError` of the output and, with
-    ``LNNKIT_TRACEBACK``, a defect."""
+    """The exit code of a command; what it raises is reported, also that memory is short, but an `OSError` of the output
+    and, with ``LNNKIT_TRACEBACK``, a defect."""
     try:
         return command()
     except Error as problem:
@@ -132,19 +129,14 @@ def guarded(command: Callable[[], int]) -> int:
     except Exception as problem:
         if os.environ.get("LNNKIT_TRACEBACK"):
             raise
-        _defect(problem)
+        if isinstance(problem, MemoryError) or "allocate memory" in str(problem):
+            note("error[out-of-memory] there is not enough memory for this program and its data")
+            note("  hint: bind the variables of its widest rules by further literals, or set --max-groundings")
+        else:
+            first = next(iter(str(problem).splitlines()), "")
+            note(f"error[internal] lnnkit failed: {type(problem).__name__}: {first}")
+            note("  hint: this is a defect of lnnkit; LNNKIT_TRACEBACK=1 shows where, for a report")
         return WRONG
-
-
-def _defect(problem: Exception) -> None:
-    """Report the exception on standard error: out of memory, or a defect of lnnkit."""
-    if isinstance(problem, MemoryError) or "allocate memory" in str(problem):
-        note("error[out-of-memory] there is not enough memory for this program and its data")
-        note("  hint: bind the variables of its widest rules by further literals, or set --max-groundings")
-    else:
-        first = next(iter(str(problem).splitlines()), "")
-        note(f"error[internal] lnnkit failed: {type(problem).__name__}: {first}")
-        note("  hint: this is a defect of lnnkit; LNNKIT_TRACEBACK=1 shows where, for a report")
 
 
 def flush() -> None:

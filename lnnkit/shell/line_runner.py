@@ -11,8 +11,7 @@ from types import FrameType
 from lnnkit.cli import streams
 from lnnkit.cli.streams import ProgressLine, paint_for
 from lnnkit.shell.performing import Reply, perform
-from lnnkit.shell.requests import INFERRING, Typed
-from lnnkit.shell.shell_state import ShellState, renewed
+from lnnkit.shell.shell_state import INFERRING, ShellState, Typed, renewed
 from lnnkit.syntax.split import unfinished
 
 

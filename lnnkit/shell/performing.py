@@ -19,16 +19,8 @@ from lnnkit.explain.proof.proof import ground_key
 from lnnkit.kb import KnowledgeBase
 from lnnkit.kb.session import Atom
 from lnnkit.markup.plain_text import counted
-from lnnkit.shell.requests import COMMANDS, RequestKind, Typed
-from lnnkit.shell.shell_state import (
-    UNNAMED,
-    ShellState,
-    reloaded,
-    save,
-    with_assumption,
-    with_statements,
-    without_facts,
-)
+from lnnkit.shell import shell_state
+from lnnkit.shell.shell_state import COMMANDS, UNNAMED, RequestKind, ShellState, Typed
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.parse import parse
@@ -108,7 +100,7 @@ def _language(state: ShellState, typed: Typed, paint: Paint, headed: bool) -> tu
     findings: list[Diagnostic] = []
     stated = [statement for statement in program.statements if not isinstance(statement, ast.QueryStatement)]
     if stated:
-        state, findings = with_statements(state, stated)
+        state, findings = shell_state.with_statements(state, stated)
     above = typed.line - 1
     for statement in program.statements:
         if isinstance(statement, ast.QueryStatement):
@@ -179,7 +171,7 @@ def _assume(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     lower, upper = facts[0].lower, facts[0].upper
     bounds = formatter(state.kb.predicates[name].numeric)(lower, upper)
     atom = format_expression(statement.atom)
-    following = with_assumption(state, facts[0], atom, f"assume {typed.argument}")
+    following = shell_state.with_assumption(state, facts[0], atom, f"assume {typed.argument}")
     return following, Reply(f"assumed: {printable(atom)} {bounds}; `undo` takes it back\n", typed.placed(findings))
 
 
@@ -187,14 +179,14 @@ def _retract(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     atom = _atom(_fact(typed, typed.path), state)
     if len(atom[1]) == state.kb.predicates[atom[0]].arity and not any(state.kb.facts(*atom)):
         raise _wrong("no-fact", f"no fact is about `{typed.argument}`", f"`facts {atom[0]}` lists those of `{atom[0]}`")
-    following = without_facts(state, [atom], f"retract {typed.argument}")
+    following = shell_state.without_facts(state, [atom], f"retract {typed.argument}")
     return following, Reply(f"taken back: {printable(typed.argument)}; `undo` states it again\n")
 
 
 def _replace(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     statement = _fact(typed, typed.path)
-    without = without_facts(state, [_atom(statement, state)], "")
-    following, findings = with_statements(without, [statement])
+    without = shell_state.without_facts(state, [_atom(statement, state)], "")
+    following, findings = shell_state.with_statements(without, [statement])
     following = replace(following, before=without.before, change=f"replace {typed.argument}")
     return following, Reply(findings=typed.placed(findings))
 
@@ -268,7 +260,7 @@ def _reload(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     path = state.origin.span.source.path
     if path == UNNAMED:
         raise _wrong("no-file", "this session has no file", "start it with `lnnkit shell FILE`")
-    fresh, warnings = reloaded(state, path)
+    fresh, warnings = shell_state.reloaded(state, path)
     return fresh, Reply(f"read again: {printable(path)}\n", tuple(warnings))
 
 
@@ -279,7 +271,7 @@ def _save(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     if not name:
         raise Error([_NEEDED["save"]])
     path = Path(name).expanduser()
-    save(state, path)
+    shell_state.save(state, path)
     return state, Reply(f"written to {printable(str(path))}\n")
 
 

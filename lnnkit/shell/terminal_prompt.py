@@ -16,8 +16,7 @@ from lnnkit.cli import streams
 from lnnkit.editor.suggestions import as_entities, in_arguments, last_word
 from lnnkit.kb import KnowledgeBase
 from lnnkit.shell.line_runner import LineRunner, ctrl_c, whole_input
-from lnnkit.shell.requests import COMMANDS, Typed
-from lnnkit.shell.shell_state import ShellState
+from lnnkit.shell.shell_state import COMMANDS, ShellState, Typed
 from lnnkit.syntax.identifiers import FUNCTIONS, KEYWORDS, UNITS, WORDS
 from lnnkit.syntax.printer import format_predicate
 
