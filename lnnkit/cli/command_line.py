@@ -35,7 +35,6 @@ COMMANDS = {
     "import": program_text.add_import, "export": program_text.add_export,
     "lsp": program_text.add_lsp, "grammar": program_text.add_grammar,
 }  # fmt: skip
-SHELLS = ("bash", "zsh", "fish")
 HELP = "print the completion script of a shell; as in `source <(lnnkit --print-completion bash)`"
 _PATHS = ("output", "report", "checkpoint")  # options that name any file
 
@@ -47,7 +46,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     about = "Rules over tables of facts: truth bounds for answers."
     parser = CommandParser(prog="lnnkit", description=about, epilog=EXAMPLE)
     parser.add_argument("-V", "--version", action="version", version=f"lnnkit {__version__}")
-    parser.add_argument("--print-completion", choices=SHELLS, action=PrintCompletion, help=HELP)
+    parser.add_argument("--print-completion", choices=("bash", "zsh", "fish"), action=PrintCompletion, help=HELP)
     for name in COMMANDS if named is None else [named]:  # the parsers of all commands take 10 ms
         COMMANDS[name](parser)
     if not given:

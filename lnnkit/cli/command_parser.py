@@ -43,9 +43,7 @@ count = _value(int, _one)
 depth = _value(int, ("must be a whole number of at least 0", lambda value: value >= 0))
 row_limit = _value(int, ("must be a whole number of at least 0 (0 shows all)", lambda value: value >= 0))
 threads = _value(int, _one, ("must be at most 1,024", lambda value: value <= 1024))
-seed = _value(
-    int, ("must be a whole number", lambda _: True), ("must fit 64 bits", lambda value: -(2**63) <= value < 2**63)
-)
+seed = _value(int, ("must be a whole number", lambda _: True), ("must fit 64 bits", lambda n: -(2**63) <= n < 2**63))
 device = _value(str, ("must be cpu, cuda or cuda:N", is_device))
 day = _value(str, ("must be a date, as 2026-11-29", lambda value: days_of(value) is not None))
 
@@ -102,9 +100,6 @@ class CommandParser(argparse.ArgumentParser):
 
     def alpha(self, said: str = "what counts as true (default: 1)") -> None:
         self.value("--alpha", threshold, "A", said, 1.0)
-
-    def bounds_alpha(self) -> None:
-        self.alpha("a lower bound from A on counts as true, an upper bound up to 1 - A as false (default: 1)")
 
     def today(self) -> None:
         self.value("--today", day, "DATE", "the date of `today` where the program declares it, as 2026-11-29")

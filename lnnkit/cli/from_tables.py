@@ -13,7 +13,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser, positive, require_output, seed
 from lnnkit.data.files import Unreadable
 from lnnkit.errors import Error
-from lnnkit.markup.plain_text import aligned, counted, listed
+from lnnkit.markup.pages import aligned, counted, listed
 from lnnkit.output import write_text
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from lnnkit.discovery.formula_search import Discovered
     from lnnkit.draft.drafting import Draft
     from lnnkit.draft.survey import Survey, SurveyedColumn
+
+_NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
 
 _INIT_HELP = """\
 draft a program for CSV, TSV, Parquet or JSON lines files
@@ -46,7 +48,7 @@ def add_init(parent: CommandParser) -> None:
 
 
 def _init(arguments: argparse.Namespace) -> int:
-    from lnnkit.draft.drafting import draft
+    from lnnkit.draft.drafting import draft, stem_of
 
     output = arguments.output
     if arguments.ids and output is None:
@@ -63,7 +65,10 @@ def _init(arguments: argparse.Namespace) -> int:
     if arguments.ids and program.keyless:
         tables = [_copied(table, base, arguments.force) if table.path in program.keyless else table for table in tables]
         program = drafted()
-    _report([_keyless(path) for path in program.keyless], tables[len(program.keyless) :])
+    said = "no column identifies the rows: none has mostly distinct values"
+    hint = "give each row an id: `lnnkit init {} --ids -o {}.lnn`"
+    keyless = [Diagnostic("no-key", said, hint.format(path, stem_of(path)), file=str(path)) for path in program.keyless]
+    _report(keyless, tables[len(program.keyless) :])
     streams.findings(_lost(table) for table in tables if table.lost)
     streams.deliver(program.text, output, f"lnnkit run {output}")
     return 0
@@ -95,14 +100,6 @@ def _report(problems: Sequence[Diagnostic], others: Sequence[object]) -> None:
     if problems and not others:
         raise Error(problems)
     streams.findings(replace(problem, severity="warning") for problem in problems)
-
-
-def _keyless(path: Path) -> Diagnostic:
-    from lnnkit.draft.drafting import stem_of
-
-    message = "no column identifies the rows: none has mostly distinct values"
-    hint = f"give each row an id: `lnnkit init {path} --ids -o {stem_of(path)}.lnn`"
-    return Diagnostic("no-key", message, hint, file=str(path))
 
 
 def _copied(table: Survey, base: Path, force: bool) -> Survey:
@@ -239,14 +236,10 @@ def _left_out(table: Survey) -> str:
     return f"left out, without numbers: {listed(names)}" if names else ""
 
 
-_NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
-
-
 def _program(
     discovered: Discovered, table: Survey, target: SurveyedColumn, inputs: Sequence[SurveyedColumn], base: Path
 ) -> str:
-    """Declarations, loads of the columns that the formula reads, and the rule. There are no loads if no column names
-    the rows."""
+    """Declarations, loads of the columns that the formula reads (none if no column names the rows), and the rule."""
     from lnnkit.discovery.expression import columns as columns_of
     from lnnkit.discovery.formula_text import program_text
     from lnnkit.draft.drafting import keys_of, load_text

@@ -14,7 +14,7 @@ from lnnkit.cli.command_parser import CommandParser, require_output
 from lnnkit.cli.streams import STANDARD_INPUT, base_of, load, read
 from lnnkit.data.files import is_model
 from lnnkit.errors import Error, ProgramError
-from lnnkit.markup.plain_text import counted
+from lnnkit.markup.pages import counted
 from lnnkit.output import write_text
 from lnnkit.syntax.diagnostic import Diagnostic
 

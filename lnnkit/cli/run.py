@@ -22,8 +22,7 @@ from lnnkit.computing import use_threads
 from lnnkit.data.files import Unreadable, is_table
 from lnnkit.errors import Error
 from lnnkit.kb.session import ROUND_LIMIT
-from lnnkit.markup.pages import installed
-from lnnkit.markup.plain_text import counted
+from lnnkit.markup.pages import counted, installed
 from lnnkit.output import require_apart, require_writable, write_text
 from lnnkit.plan import Plan, Profile
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -40,6 +39,7 @@ ON_TERMINAL = 100  # answers of a query
 _PAUSE = 0.3  # seconds between two looks at the files
 _LONGEST = 60  # characters of a query in a file name
 _MANY = 100_000  # rows; from so many on, the rate per second is reported
+_ALPHA = "a lower bound from A on counts as true, an upper bound up to 1 - A as false (default: 1)"
 _SETTINGS = ("max_groundings", "max_rounds", "precision", "device")  # options that `infer` takes by the same names
 
 _RUN_HELP = """\
@@ -63,7 +63,7 @@ def add_run(parent: CommandParser) -> None:
     parser.choice("--format", ("table", "json", "csv"), said)
     said = "with --format csv: write a file for each query into this folder"
     parser.add_argument("-o", "--output", metavar="FOLDER", help=said)
-    parser.bounds_alpha()
+    parser.alpha(_ALPHA)
     said = f"show N answers of each query at most; 0 shows all (default: {ON_TERMINAL} on a terminal, all elsewhere)"
     parser.value("--limit", row_limit, "N", said)
     said = (
@@ -274,7 +274,7 @@ def add_score(parent: CommandParser) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=said)
     parser.queries()
     parser.today()
-    parser.bounds_alpha()
+    parser.alpha(_ALPHA)
     said = "add the statement that set each end, by name or line in the program; and whether the row is contradicted"
     parser.flag("--why", said)
     parser.value("--workers", threads, "N", "processes that decide rows (default: 1)", 1)

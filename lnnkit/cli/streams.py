@@ -33,12 +33,11 @@ PATIENCE = 0.5  # seconds before the progress line appears
 REFRESHED = 8  # its redraws a second
 STOPPING = "stopping after this round; Ctrl-C again ends at once"
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
-_CODES = {
+_CODES = {  # SGR parameters; what is not listed is printed as it is
     "query": "1", "heads": "2", "note": "2", "lower": "32", "upper": "31", "error": "1;31", "warning": "1;33",
     "true": "32", "likely_true": "2;32", "unknown": "2", "likely_false": "2;31", "false": "31",
     "contradiction": "1;35",
 }  # fmt: skip
-"""SGR parameters; what is not listed is printed as it is."""
 
 
 class UsageError(Exception):
@@ -46,8 +45,7 @@ class UsageError(Exception):
 
 
 def prepare() -> None:
-    """Make characters that the encoding cannot hold (a stray byte in an argument) print as escapes instead of
-    failing."""
+    """Make characters that the encoding cannot hold (a stray byte in an argument) print as escapes, not fail."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -89,8 +87,7 @@ def write_utf8(text: str | bytes) -> None:
 
 
 def deliver(text: str, output: str | None, then: str = "") -> None:
-    """Write a result to the file ``output`` and name the command to run ``then``; without a file, write it to standard
-    output."""
+    """Write a result to the file ``output`` and name the command to run ``then``; without it, to standard output."""
     if output is None:
         write_utf8(text)
         return
@@ -181,8 +178,7 @@ def coloured(text: str, kind: str) -> str:
 
 
 def paint_for(stream: TextIO | None) -> Paint:
-    """The paint function that suits a stream: with colours if it is a terminal that shows them and ``NO_COLOR`` is not
-    set (https://no-color.org)."""
+    """The paint function for a stream: colours on a terminal that has them, unless ``NO_COLOR`` (see no-color.org)."""
     shows = redraws(stream)
     if sys.platform == "win32":  # older consoles print the codes
         shows = stream is not None and stream.isatty() and "WT_SESSION" in os.environ
@@ -192,9 +188,6 @@ def paint_for(stream: TextIO | None) -> Paint:
 def redraws(stream: TextIO | None) -> bool:
     """Whether the stream is a terminal that can redraw a line."""
     return stream is not None and stream.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
-
-
-# --- a progress line ------------------------------------------------------------------------------------------------
 
 
 class ProgressLine:
@@ -298,9 +291,6 @@ def _elapsed(seconds: float) -> str:
     if hours:
         return f"{hours}:{minutes:02}:{rest:02} h"
     return f"{minutes}:{rest:02} min" if minutes else f"{rest} s"
-
-
-# --- the program ----------------------------------------------------------------------------------------------------
 
 
 def read(file: str) -> Source:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lnnkit.answer_table import Answers
-from lnnkit.answers.query_rows import Rows, answer, covers
+from lnnkit.answers.query_rows import answer, covers
 from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check import check_query
 from lnnkit.check.date_terms import numeric_kind
@@ -53,8 +53,7 @@ def covering(session: Session, query: Query, *, narrow: bool = False) -> Rested:
 
 
 def covering_widely(session: Session, query: Query) -> Rested:
-    """As `covering`, or a fixpoint that covers all atoms of the query's predicate: a question about one atom is often
-    followed by others."""
+    """As `covering`, or a fixpoint for all atoms of the query's predicate: one question is often followed by others."""
     checked = session.theory.checked
     queries = checked.queries
     rested = session.rest(queries)
@@ -82,8 +81,7 @@ def answers(session: Session, query: Query, alpha: float) -> Answers:
 
 
 def truth(session: Session, query: Query, alpha: float) -> bool | None:
-    """Whether a formula without free variables is true, false or neither. Raises as `answers` does, and `ProgramError`
-    for free variables and numbers."""
+    """See `KnowledgeBase.holds`; raises `BudgetError` too."""
     if query.numeric:
         raise ProgramError([no_formula(query)])
     rows = answers(session, query, alpha)
@@ -107,7 +105,15 @@ def _read(session: Session, rested: Rested, query: Query, place: int | None, alp
     if rested.strips is not None and place is not None:
         rows = rested.strips.answers[place]
     else:
-        rows = _engine_rows(session, rested, query)
+        lifted = rested.fixpoint.plan.lifted
+        root = next((root for root in lifted.queries if root.origin is query), None)
+        if root is None:
+            lifted = add_queries(lifted, [query])
+            root = lifted.queries[0]
+        try:
+            rows = answer(rested.fixpoint, rested.marks, lifted, root, guard=allowed(session.most))
+        except TooLarge as problem:
+            raise too_large(problem, lifted) from None
     return Answers(
         query.text,
         rows.variables,
@@ -122,18 +128,6 @@ def _read(session: Session, rested: Rested, query: Query, place: int | None, alp
     )
 
 
-def _engine_rows(session: Session, rested: Rested, query: Query) -> Rows:
-    lifted = rested.fixpoint.plan.lifted
-    root = next((root for root in lifted.queries if root.origin is query), None)
-    if root is None:
-        lifted = add_queries(lifted, [query])
-        root = lifted.queries[0]
-    try:
-        return answer(rested.fixpoint, rested.marks, lifted, root, guard=allowed(session.most))
-    except TooLarge as problem:
-        raise too_large(problem, lifted) from None
-
-
 def explained(session: Session, query: Query, alpha: float) -> tuple[Rested, Explanation]:
     """A fixpoint that covers a query, and the explanation of its bounds there. Raises `ProgramError` for a query with
     free variables, and `Error` if inference was told not to record."""
@@ -144,8 +138,7 @@ def explained(session: Session, query: Query, alpha: float) -> tuple[Rested, Exp
 
 
 def picture(session: Session, atom: str | None, formulas: bool, depth: int, most: int, alpha: float) -> Picture:
-    """A picture of all predicates and rules, or of those around a predicate (or, if asked, of their ``formulas``), or
-    of the derivation of an atom, with its bounds. Raises `Error` if the formulas of an atom are asked for."""
+    """See `KnowledgeBase.draw`."""
     from lnnkit.draw.drawings import neighbourhood, predicate_graph, syntax_graph
 
     theory = session.theory

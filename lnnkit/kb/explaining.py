@@ -38,15 +38,20 @@ if TYPE_CHECKING:
     from lnnkit.engine.inference_run import Watch
 
 _OPENED = 8  # sets of atoms for which a base session is cached
+_NOWHERE = Span(Text(ASSUMED, ""), 0, 0)
+_OPPOSITE: dict[str, str] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
+_MARGIN = {">": 1e-3, ">=": 0.0, "<": -1e-3, "<=": 0.0}
+_KNOWN = 2  # entities tried for a free variable if a new one fails; the way must succeed with each
+_COMPARED = 1000  # contradictions compared with those before
+_COUNTED = 100_000  # contradictions whose kinds are looked for
+_AT_ONCE = 20  # conflicts of a kind that a set meets before inference shows what is left
 
-Assumed = float | str | date | tuple[float | str | date, float | str | date]
-"""One end or two; of dates also texts."""
+Assumed = float | str | date | tuple[float | str | date, float | str | date]  # one end or two; of dates also texts
 
 
 def hypothetical(session: Session, bounds: Mapping[str, Assumed | None]) -> tuple[Session, frozenset[str]]:
-    """A session in which the given atoms have these bounds instead of those that their facts give, and the predicates
-    of the atoms that have None: they have no facts. Raises `ProgramError` for a key that is not an atom, ``ValueError``
-    for invalid bounds."""
+    """A session in which atoms have these bounds instead of those of their facts, and the predicates of the atoms that
+    have None: no facts. Raises `ProgramError` for a key that is not an atom, ``ValueError`` for invalid bounds."""
     if not isinstance(bounds, Mapping):
         raise TypeError(f"bounds must be a mapping from atoms, not {type(bounds).__name__}")
     taken = [_atom(session.theory, text)[0] for text, value in bounds.items() if value is None]
@@ -117,15 +122,6 @@ def _source_without(session: Session, facts: Sequence[Fact], origins: FactSource
     return Continuation(opened, opened.theory.checked, facts)
 
 
-_NOWHERE = Span(Text(ASSUMED, ""), 0, 0)
-_OPPOSITE: dict[str, str] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
-_MARGIN = {">": 1e-3, ">=": 0.0, "<": -1e-3, "<=": 0.0}
-_KNOWN = 2  # entities tried for a free variable if a new one fails; the way must succeed with each
-_COMPARED = 1000  # contradictions compared with those before
-_COUNTED = 100_000  # contradictions whose kinds are looked for
-_AT_ONCE = 20  # conflicts of a kind that a set meets before inference shows what is left
-
-
 def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
     """A function from a way (a set of missing premises) to the bound that the atom of a query would get on one
     ``side``; ``before`` is the fixpoint without the premises."""
@@ -164,9 +160,8 @@ def _fresh(before: Rested, variable: str) -> str:
 
 
 def _known(before: Rested, way: Way, entities: Collection[str]) -> Iterator[dict[str, str]]:
-    """Existing entities in place of free variables, each of its variable's sort. They may succeed where a new entity
-    fails because a `forall` ranges over it too. None is among ``entities``, those of the atom, for which the bound may
-    follow in other ways."""
+    """Existing entities in place of free variables, each of its variable's sort: they may succeed where a new entity
+    fails because a `forall` ranges over it. None is among the atom's ``entities``: its bound may follow otherwise."""
     predicates, sorts = before.program.predicates, before.fixpoint.grounding.domain.sorts
     members: dict[str, list[str]] = {}
     for premise in way.lacking:
@@ -264,9 +259,7 @@ def _new_contradiction(before: Rested, after: Rested) -> str | None:
 
 
 def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: float | None) -> WhyNot:
-    """What keeps one side of an atom's bounds from ``goal`` (None: from true or false). Raises `ProgramError` for
-    a query that is not an atom, and `Error` if inference was told not to record. ``text`` is the query as the user
-    wrote it."""
+    """See `KnowledgeBase.why_not`; ``goal`` None is true or false, ``text`` the query as the user wrote it."""
     before = covering_widely(session, query)
     lifted, root = before.explainer.root(query)
     check_bound(root, session.theory.checked)
@@ -274,13 +267,8 @@ def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: flo
     if lifted.graph.nodes[reference.node]["kind"] != "predicate":
         raise neither_true_nor_false(text, query) if query.numeric else no_atom(text, query)
     wanted = (0.0 if upper else 1.0) if goal is None else goal
-    return before.explainer.why_not(
-        reference.node,
-        list(map(str, reference.arguments)),
-        int(upper),
-        wanted,
-        adding(session, query, before, int(upper)),
-    )
+    entities, added = list(map(str, reference.arguments)), adding(session, query, before, int(upper))
+    return before.explainer.why_not(reference.node, entities, int(upper), wanted, added)
 
 
 def conflicts(
@@ -290,9 +278,8 @@ def conflicts(
     watch: Watch | None = None,
     kind: ContradictionKind | None = None,
 ) -> Listing[Conflict]:
-    """The first ``most`` contradictions of a fixpoint (default: that for the program's own queries), or those of a
-    kind, each with the facts and statements behind it. ``watch`` is called after each round of inference from some of
-    them."""
+    """The first ``most`` contradictions of a fixpoint (default: of the program's own queries), or those of a kind, each
+    with the facts and statements behind it. ``watch`` is called after each round of inference from some of them."""
     rested = rested or session.program_fixpoint()
     most_rounds = 4 * rested.outcome.rounds + 64  # slow convergence could take arbitrarily long
 

@@ -28,6 +28,11 @@ from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import format_expression
 
 _EXACT = 1e-9  # relative: the greatest width of a known number, and an error within rounding
+LEAST = 8  # rows that make a formula: of fewer, constants could be fitted to all
+_PLENTY = 32  # rows without missing terms
+_WEAK = 0.5  # relative to the error of the best constant
+
+Sought = Mapping[str, Sequence[Unknown]]  # the statements about each function, by its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +56,9 @@ def taught(theory: Theory, validation: float, seed: int, *, labelled: bool = Tru
     with unset values are left out."""
     program = theory.bound(theory.settled())
     without = [finding.span for finding in theory.refused if finding.span is not None]
-    assertions = tuple(rule for rule in program.assertions if not any(_within(span, rule.span) for span in without))
-    return replace(
-        program,
-        assertions=assertions,
-        tables=(*program.tables, *(_labelled(program, validation, seed) if labelled else ())),
-        labels=(),
-        label_tables=(),
-        queries=(),
-        unevaluated=(),
-    )
+    rules = tuple(rule for rule in program.assertions if not any(_within(span, rule.span) for span in without))
+    tables = (*program.tables, *(_labelled(program, validation, seed) if labelled else ()))
+    return replace(program, assertions=rules, tables=tables, labels=(), label_tables=(), queries=(), unevaluated=())
 
 
 def rows_of(session: Session, program: CheckedProgram, sought: Mapping[str, Sequence[Unknown]]) -> dict[str, Rows]:
@@ -77,8 +75,7 @@ def rows_of(session: Session, program: CheckedProgram, sought: Mapping[str, Sequ
             condition = None if unknown.condition is None else ask(unknown.condition, numeric=False)
             operands = [ask(operand, numeric=True) for operand in unknown.operands]
             plans.setdefault(name, []).append((ask(unknown.target, numeric=True), operands, condition))
-    theory = session.theory.about(replace(program, queries=tuple(asked)))
-    part = session.about(theory)
+    part = session.about(session.theory.about(replace(program, queries=tuple(asked))))
 
     def known(query: Query) -> Answers:
         return answers(part, query, 1.0)
@@ -161,15 +158,6 @@ def _within(inner: Span, outer: Span) -> bool:
     return inner.source.path == outer.source.path and outer.start <= inner.start and inner.end <= outer.end
 
 
-LEAST = 8
-"""So many rows make a formula: of fewer, constants could be fitted to all."""
-
-_PLENTY = 32  # rows without missing terms
-_WEAK = 0.5  # relative to the error of the best constant
-
-Sought = Mapping[str, Sequence[Unknown]]  # the statements about each function, by its name
-
-
 def find_functions(
     session: Session,
     learner: Learner,
@@ -196,8 +184,7 @@ def find_functions(
             ready = ready or [name for name in left if len(rows[name]) >= LEAST]
             if not ready:
                 raise ProgramError([_too_few(unknowns[0], len(rows[name])) for name, unknowns in left.items()])
-            for name in ready:
-                made[name] = _discovered(rows[name], search), rows[name]
+            made |= {name: (_discovered(rows[name], search), rows[name]) for name in ready}
             learner.functions = kept | {name: _function(*discovered) for name, discovered in made.items()}
         functions = learner.functions
         learner.functions = kept  # stated rows are computed without the formulas found

@@ -156,8 +156,7 @@ class Theory:
         return clone
 
     def about(self, program: CheckedProgram) -> Theory:
-        """A theory of another program, whose values are fixed: it learns nothing, and the facts of modules are among
-        its own."""
+        """A theory of another program that learns nothing: its values are fixed, and modules' facts are its own."""
         clone = copy(self)
         clone.checked, clone.bindings, clone.learner = replace(program, unevaluated=()), (), None
         return clone
@@ -196,8 +195,7 @@ def asked(theory: Theory, text: str, *, strangers: Severity | None = "error") ->
 
 
 def with_queries(theory: Theory, texts: Sequence[str], strangers: Severity) -> tuple[CheckedProgram, list[Diagnostic]]:
-    """The program with these queries in place of its own, and the findings about them. Raises `ProgramError` with the
-    findings of all."""
+    """The program with these queries instead of its own, and the findings. Raises `ProgramError` with them all."""
     checked = theory.checked
     queries: list[Query] = []
     findings: list[Diagnostic] = []

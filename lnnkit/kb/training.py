@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 import numpy as np
 
 _TEACHES_NOTHING = "axioms and imported rules learn nothing, nor does a `?` that shares its name with one of theirs"
+_TOLERANCE = 1e-9
 
 
 def trained_rules(
     theory: Theory, only: Collection[str] | None, freeze: Collection[str], classical: Collection[str]
 ) -> frozenset[str]:
-    """The names of the rules that learn. Raises `Error` if a name is unknown or no rule is left. A single name may be
-    given as a string."""
+    """The names of the rules that learn; one may be a string. Raises `Error` if one is unknown or none is left."""
     only, freeze, classical = None if only is None else rule_names(only), rule_names(freeze), rule_names(classical)
     learner = theory.learning()
     asked = learner.rules if only is None else only
@@ -83,9 +83,8 @@ def fit(
     listen: Listen | None,
     seconds: float,
 ) -> Fit:
-    """Fit the parameters of the rules ``trained``, and the modules of the theory, after finding the formulas of unknown
-    functions, each within ``seconds``. Raises `BudgetError` for more than ``instances`` instances, and `Error` if the
-    rules cannot learn."""
+    """Fit the rules ``trained`` and the theory's modules, after finding the formulas of unknown functions, each within
+    ``seconds``. Raises `BudgetError` for more than ``instances`` instances, and `Error` if the rules cannot learn."""
     theory = session.theory
     learner = theory.learning()
     theory.copy_modules()
@@ -138,8 +137,7 @@ def fit(
 
 
 def scores(session: Session, instances: int | None) -> Scores:
-    """How well the answers for labelled atoms agree with their labels. Raises `Error` if there is no label,
-    `BudgetError` for more than ``instances`` instances."""
+    """See `KnowledgeBase.evaluate`; raises `BudgetError` for more than ``instances`` instances."""
     theory = session.theory
     _require_labels(theory.checked)
     theory.require_evaluated()
@@ -172,9 +170,6 @@ def _unstarted(parameter: LearnedParameter) -> Diagnostic:
     start = f"{text}{'' if text == '?' else '='}" + ('date "2026-01-01"' if parameter.dated else "1")
     hint = f"give it an initial value, as in `{start}`: the data do not determine one"
     return Diagnostic("untrained", f"`{text}` has no value to start from", hint, parameter.span)
-
-
-_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,10 +297,6 @@ def _answered(session: Session, instances: int | None) -> tuple[list[Answers], i
 def _same(one: tuple[list[Answers], int], other: tuple[list[Answers], int]) -> bool:
     def alike(before: Answers, after: Answers) -> bool:
         pairs = ((before.lower, after.lower), (before.upper, after.upper), (before.contested, after.contested))
-        return (
-            len(before) == len(after)
-            and all(np.array_equal(left, right) for left, right in pairs)
-            and all(left == right for left, right in zip(before.columns, after.columns, strict=True))
-        )
+        return all(np.array_equal(*pair) for pair in pairs) and before.columns == after.columns
 
     return one[1] == other[1] and all(alike(*pair) for pair in zip(one[0], other[0], strict=True))

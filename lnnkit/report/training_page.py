@@ -188,6 +188,5 @@ def _moved(history: Sequence[Epoch], name: str) -> float:
 
 
 def _label(number: LearnedNumber) -> str:
-    if number.kind == "bias":
-        return f"bias of {number.of}"
-    return {"lower": "truth, at least", "upper": "truth, at most"}.get(number.kind, number.of)
+    said = {"bias": f"bias of {number.of}", "lower": "truth, at least", "upper": "truth, at most"}
+    return said.get(number.kind, number.of)

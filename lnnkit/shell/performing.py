@@ -18,7 +18,7 @@ from lnnkit.explain.conflict.program_variants import ASSUMED
 from lnnkit.explain.proof.proof import ground_key
 from lnnkit.kb import KnowledgeBase
 from lnnkit.kb.session import Atom
-from lnnkit.markup.plain_text import counted
+from lnnkit.markup.pages import counted
 from lnnkit.shell import shell_state
 from lnnkit.shell.shell_state import COMMANDS, UNNAMED, RequestKind, ShellState, Typed
 from lnnkit.syntax import ast
@@ -62,8 +62,7 @@ class Reply:
 
 
 def perform(state: ShellState, typed: Typed, paint: Paint = plain, *, headed: bool = True) -> tuple[ShellState, Reply]:
-    """Perform a request; ``headed`` puts each query above its answers. A request with an error changes nothing: the
-    error is in the reply."""
+    """Perform a request; ``headed`` puts queries above answers. One with an error changes nothing but the reply."""
     try:
         if typed.kind in ("ask", "state"):
             return _language(state, typed, paint, headed)
@@ -78,8 +77,7 @@ def perform(state: ShellState, typed: Typed, paint: Paint = plain, *, headed: bo
 
 
 def _hinted(finding: Diagnostic) -> Diagnostic:
-    """The finding with a hint about shell commands, if it has no hint of its own: the input may have been meant as a
-    command."""
+    """The finding with a hint about shell commands if it has none: the input may have been meant as a command."""
     if finding.code != "syntax" or finding.hint or finding.span is None:
         return finding
     word = finding.span.source.text.split(maxsplit=1)[0]
@@ -145,8 +143,7 @@ def _why(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
 
 def _whynot(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     negated = typed.argument.startswith(("~", "¬"))
-    atom = typed.only(typed.rest + negated, typed.end)
-    why_not = state.kb.why_not(atom, side="upper" if negated else "lower")
+    why_not = state.kb.why_not(typed.only(typed.rest + negated, typed.end), side="upper" if negated else "lower")
     return state, Reply(f"{printable(str(why_not))}\n", typed.placed(why_not.warnings))
 
 
@@ -294,7 +291,7 @@ def _wrong(code: str, message: str, hint: str, span: Span | None = None) -> Erro
     return Error([Diagnostic(code, message, hint, span)])
 
 
-_NEEDED: dict[RequestKind, Diagnostic] = {
+_NEEDED: dict[RequestKind, Diagnostic] = {  # what is said of a command without its argument
     "whynot": Diagnostic("no-atom", "`whynot` needs an atom", "name one, as in `whynot P(a)`"),
     "assume": Diagnostic("no-fact", "`assume` needs a fact", "as in `assume P(a)` or `assume P(a) = 0.2`"),
     "retract": Diagnostic("no-atom", "`retract` needs an atom", "name one, as in `retract P(a)`"),
@@ -302,13 +299,11 @@ _NEEDED: dict[RequestKind, Diagnostic] = {
     "facts": Diagnostic("no-predicate", "`facts` needs a predicate or number", "name one, as in `facts P`"),
     "save": Diagnostic("no-file", "`save` needs a file", "as in `save session.lnn`"),
 }
-"""What is said of a command without its argument."""
-_ALONE: dict[RequestKind, str] = {
+_ALONE: dict[RequestKind, str] = {  # what is said of a command with one
     "undo": "takes back one change at a time",
     "reload": "reads the file of the session",
     "changes": "is about the last change",
 }
-"""What is said of a command with one."""
 
 _COMMANDS: dict[RequestKind, Callable[[ShellState, Typed], tuple[ShellState, Reply]]] = {
     "why": _why, "whynot": _whynot, "assume": _assume, "retract": _retract,

@@ -67,11 +67,6 @@ class Typed:
         return "state" if pieces[0].keyword is not None or _QUERY_ELSEWHERE.match(self.text) else "ask"
 
     @property
-    def starts_anew(self) -> bool:
-        """Whether it is a command or starts a statement, regardless of the lines before it."""
-        return self.kind not in ("ask", "nothing")
-
-    @property
     def rest(self) -> int:
         """The offset at which a command's argument starts; it equals `end` if there is none."""
         return self._command.end() if self._command else 0
@@ -92,8 +87,7 @@ class Typed:
         return Source(self.path, "\n" * (self.line - 1) + self.text)
 
     def only(self, start: int, end: int | None = None) -> str:
-        """The text of ``source`` with everything outside a range of the input blanked, so that findings keep their
-        places."""
+        """The text of ``source`` with all outside a range of the input blanked, so that findings keep their places."""
         text = self.source.text
         before = self.line - 1 + start
         return _INK.sub(" ", text[:before]) + text[before : None if end is None else self.line - 1 + end]
@@ -132,8 +126,7 @@ class ShellState:
 
 
 def opened(kb: KnowledgeBase | None, limit: int = 0) -> ShellState:
-    """The state for the knowledge base of a file, or for an empty program whose paths are relative to the working
-    folder."""
+    """The state for the knowledge base of a file, or for an empty program, with paths from the working folder."""
     if kb is None:
         kb = loads("", ".", UNNAMED)
     path = kb.program.span.source.path
@@ -173,8 +166,7 @@ def with_assumption(state: ShellState, fact: Fact, atom: str, text: str) -> Shel
 
 
 def reloaded(state: ShellState, path: str) -> tuple[ShellState, list[Diagnostic]]:
-    """The state on the file as it is now, with what was stated and assumed, and the warnings of the file. Raises
-    `Error`."""
+    """The state on the file as it is now, with what was stated and assumed, and the file's warnings. Raises `Error`."""
     fresh = opened(load(path), state.limit)
     restated = replace(fresh, added=state.added, taken=state.taken)
     if state.added or state.taken:
@@ -199,8 +191,7 @@ def _assuming(state: ShellState) -> ShellState:
 
 
 def _stating(state: ShellState, statements: Sequence[ast.Statement]) -> KnowledgeBase:
-    """Facts about known predicates are added to the checked program; any other statement makes the whole program be
-    checked again."""
+    """Facts about known predicates join the checked program; any other statement has the whole checked again."""
     known = state.stated.predicates
     facts = [fact for fact in statements if isinstance(fact, ast.FactStatement) and fact.atom.name in known]
     if len(facts) == len(statements):

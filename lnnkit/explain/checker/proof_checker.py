@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
@@ -12,16 +12,7 @@ from lnnkit.check.program import ENTITY, Assertion
 from lnnkit.check.walk import nodes
 from lnnkit.explain.checker.exact_step import CompletedAtom, check_exact
 from lnnkit.explain.checker.ground_form import Form, Free, bound_sorts, covers, filled, free_sorts, truth_of
-from lnnkit.explain.checker.proof_world import (
-    OTHER,
-    Box,
-    InstanceNode,
-    InvalidStep,
-    ProofWorld,
-    RuleConjunct,
-    Tree,
-    demand,
-)
+from lnnkit.explain.checker.proof_world import OTHER, Box, InstanceNode, InvalidStep, ProofWorld, Tree, demand
 from lnnkit.explain.proof.proof import SIDES, Proof, Step
 from lnnkit.numeric import NO_VALUE
 from lnnkit.syntax import ast
@@ -84,12 +75,8 @@ def _within(step: Step, world: ProofWorld, box: Box) -> bool:
 
 def _unknown(form: Form, world: ProofWorld) -> Box:
     """The bounds of a formula, or a number, about which nothing is stated."""
-    number = (
-        form.kind == "term"
-        or form.kind in AGGREGATES
-        or (form.kind == "atom" and world.program.predicates[form.name].numeric)
-    )
-    return (-math.inf, math.inf) if number else (0.0, 1.0)
+    number = form.kind == "atom" and world.program.predicates[form.name].numeric
+    return (-math.inf, math.inf) if number or form.kind in ("term", *AGGREGATES) else (0.0, 1.0)
 
 
 def _stated(step: Step, said: Form, world: ProofWorld) -> None:
@@ -152,12 +139,10 @@ class _Premises:
                     return box
         return _unknown(form, self._world)
 
-    def instances(
-        self, form: Form, *, of_unnamed: bool = False
-    ) -> Iterator[tuple[RuleConjunct, Mapping[str, str], Form]]:
-        """The rules that conclude an atom, each with the assignments that unify its conjunct with the atom, and what
-        this is then; one of those that differ in entities alone of which the premises, and the facts that these may
-        except, say the same."""
+    def instances(self, form: Form, unnamed: bool = False) -> Iterator[tuple[Assertion, float, dict[str, str], Form]]:
+        """The statements that conclude an atom, each with its lower truth, the assignments that unify its conjunct with
+        the atom, and what this is then; one of those that differ in entities alone of which the premises, and the facts
+        that these may except, say the same; of ``unnamed`` individuals too."""
         named = {term for some in (form, *self.exact) for term in some.all_terms}
         for pattern, _, excepted, _ in self._blanket:
             named |= {*pattern.all_terms}.union(*(excepted or ()))
@@ -166,14 +151,14 @@ class _Premises:
                 named = named.union(*self._world.origins.atoms(atom.name, fixed))
         for rule in self._world.rules.get(form.name, ()):
             known, seen = named.union(rule.whole.all_terms), set[tuple[object, ...]]()
-            for bindings in rule.unified(form, self._world, of_unnamed=of_unnamed):
+            for bindings in rule.unified(form, self._world, of_unnamed=unnamed):
                 entities = [*bindings.values()]
                 alike = (e if e in known or e.startswith(OTHER) else entities.index(e) for e in entities)
                 key = (*bindings, *alike)
                 if key not in seen:
                     seen.add(key)
                     arguments = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
-                    yield rule, bindings, Form("atom", form.name, tuple(arguments))
+                    yield rule.statement, rule.lower, bindings, Form("atom", form.name, tuple(arguments))
 
     def tree(self, form: Form, target: Form, *, asked: bool = False) -> Tree:
         """An instance with a row for each entity that a premise, the target or the instance names, and one for all
@@ -234,8 +219,7 @@ def _choices(
     quantifier: Form, depth: int, named: set[str], others: _Others, world: ProofWorld
 ) -> tuple[list[list[tuple[str, float, float]]], _Others]:
     """The entities for each variable of a quantifier or an aggregate, and how many each stands for at least and at
-    most; and the ``others`` that those of its body may equal, with its own. Those of one sort differ from each
-    other."""
+    most; and the ``others`` that those of its body may equal, with its own. Those of one sort all differ."""
     choices: list[list[tuple[str, float, float]]] = []
     for place, sort_name in enumerate(bound_sorts(quantifier, world.program.predicates)):
         members = world.sorts[sort_name]
@@ -284,9 +268,8 @@ class _StepInstance:
 
     def box(self) -> Box:
         """The best bounds of the conclusion that the instance implies. In a contradictory program, parts of an instance
-        may contradict each other or the instance's truth, while without one of them (or one end of the truth) it still
-        implies a bound: omission only weakens. Of a derived number it is the better end, by the instance as a candidate
-        for it."""
+        may contradict each other or its truth, while without one of them (or one end of the truth) it still implies a
+        bound: omission only weakens. Of a derived number, the better end by the instance as a candidate for it."""
         if self._least is not None:
             lower, upper = self._tree.candidate(self._tree.upward(self._premises.read))
             return (-math.inf, upper) if self._least else (lower, math.inf)
@@ -340,15 +323,15 @@ def _completed(step: Step, proof: Proof, world: ProofWorld, assumed: frozenset[i
     demand(world.derived(form.name), "no rule completes the predicate")
     demand(step.side == "upper", "a completed predicate is true only by its rules")
     premises = _Premises(step, proof, world, assumed)
-    for rule, bindings, asked in premises.instances(form, of_unnamed=bool(assumed)):
+    for statement, lower, bindings, asked in premises.instances(form, unnamed=bool(assumed)):
         if not covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
             continue
-        tree = premises.tree(world.instance(rule.statement, bindings), asked)
+        tree = premises.tree(world.instance(statement, bindings), asked)
         values = tree.upward(premises.read)
         for head in tree.heads():
             if tree.nodes[head].form == asked:
-                least = tree.least_conjunct(values, rule.lower, head)
-                said = f"{rule.statement.text} with {bindings} asks for {least:g}"
+                least = tree.least_conjunct(values, lower, head)
+                said = f"{statement.text} with {bindings} asks for {least:g}"
                 demand(least <= step.bound + world.tolerance, said)
 
 
@@ -368,10 +351,10 @@ def _no_better(step: Step, proof: Proof, world: ProofWorld) -> None:
     for entities in world.origins.atoms(form.name, [term if isinstance(term, str) else None for term in form.terms]):
         for fact in world.origins.of(form.name, entities) if covers(form, Form("atom", form.name, entities)) else ():
             check(Form("atom", form.name, entities), fact.end(SIDES.index(step.side)), "a fact")
-    for rule, bindings, asked in premises.instances(form):
-        tree = premises.tree(world.instance(rule.statement, bindings), asked, asked=True)
+    for statement, _, bindings, asked in premises.instances(form):
+        tree = premises.tree(world.instance(statement, bindings), asked, asked=True)
         end = tree.candidate(tree.upward(premises.read))[step.side == "upper"]
-        check(asked, end, f"{rule.statement.text} with {bindings}")
+        check(asked, end, f"{statement.text} with {bindings}")
 
 
 def _circular(proof: Proof) -> bool:

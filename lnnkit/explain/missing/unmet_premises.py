@@ -35,6 +35,9 @@ _SINGLY = 64
 # forall over 3,000 orders had not ended after 12 s.
 _PASSED = 256
 _CELLS = 1 << 20  # rows of leaves evaluated at once, a limit of memory: with 2 ** 16 and 2 ** 23 1.8 and 1.7 s there
+# A leaf of which a side could be improved at some places: the leaf, the side, the places, its ends there, the distance
+# between its sides if it is a comparison, and whether known bounds rule it out
+_Unmet = tuple[int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +58,6 @@ class ImprovablePremise:
     def at(self, degree: float) -> float:
         """The bound that the instance gives if the premise is met to this degree."""
         return self.now + degree * ((1.0 - self.side) - self.now)
-
-
-# A leaf of which a side could be improved at some places: the leaf, the side, the places, its ends there, the distance
-# between its sides if it is a comparison, and whether known bounds rule it out
-_Unmet = tuple[int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -341,8 +339,6 @@ def known_numbers(sources: BoundSources, node: str, arguments: Sequence[Argument
         number = sources.wording.conclusion(name, texts)
         numeric = numeric_kind(number, sources.run.plan.lifted.program.predicates)
         known = format_bound(low, numeric) if low == high else f"in {format_bounds(low, high, numeric)}"
-        known = (
-            "unknown" if (low, high) == (-np.inf, np.inf) else "without a value" if (low, high) == NO_VALUE else known
-        )
+        known = {(-np.inf, np.inf): "unknown", NO_VALUE: "without a value"}.get((low, high), known)
         shown[f"{set_apart(number, format_expression(number))} is {known}"] = None
     return tuple(shown)

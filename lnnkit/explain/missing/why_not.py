@@ -107,9 +107,7 @@ class Missing:
             named = [*self.because[:_NAMED], *(["…"] if len(self.because) > _NAMED else [])]
             because = f", from {', '.join(named)}" if named else ""
             return f"; but it is {_OPPOSITE[self.side]} {format_bound(self.against)}{because}"
-        if self.never_false:
-            return "; nothing makes it false"
-        return ""
+        return "; nothing makes it false" if self.never_false else ""
 
     def __str__(self) -> str:
         return ", ".join(self.parts((), RELATION))
@@ -383,7 +381,7 @@ def _through(way: Way, premise: Missing, choices: Sequence[Way], path: frozenset
     """The way with each of the choices for a premise, wherever it occurs, that needs no atom on the ``path`` to it; if
     there is none, a fact must supply the premise."""
     ways = [way]
-    for number, need in enumerate(way.missing):
+    for n, need in enumerate(way.missing):
         if need.through is not None:
             inner = [replace(need, through=one) for one in _through(need.through, premise, choices, path | {need.atom})]
         elif (need.atom, need.needed) == (premise.atom, premise.needed):
@@ -392,9 +390,5 @@ def _through(way: Way, premise: Missing, choices: Sequence[Way], path: frozenset
             inner = [replace(need, through=one) for one in fit] or [replace(need, underived=False)]
         else:
             continue
-        ways = [
-            replace(one, missing=[*one.missing[:number], made, *one.missing[number + 1 :]])
-            for one in ways
-            for made in inner
-        ]
+        ways = [replace(one, missing=[*one.missing[:n], made, *one.missing[n + 1 :]]) for one in ways for made in inner]
     return ways
