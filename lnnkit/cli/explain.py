@@ -25,7 +25,9 @@ STATES = ("true", "false")
 _MANY = 10_000  # instances; from so many on, a proof reports their number
 _PICTURES = ("svg", "png", "dot", "html")
 
-_EXPLAIN_HELP = """\
+
+def add_explain(parent: CommandParser) -> None:
+    text = """\
 show why an atom has its bounds, or why there are contradictions
 
 Infers what follows from a program and its data, and shows how an atom, or a formula without free variables, came to
@@ -39,10 +41,7 @@ the contradictions are shown, with the facts and rules that meet in each.
   lnnkit explain triage.lnn 'AtRisk(emil)' --exact
   lnnkit explain triage.lnn --minimal
 """
-
-
-def add_explain(parent: CommandParser) -> None:
-    parser = parent.command("explain", _explain, _EXPLAIN_HELP)
+    parser = parent.command("explain", _explain, text)
     parser.today()
     said = "an atom, as 'AtRisk(dora)', or a formula without free variables"
     parser.add_argument("atom", metavar="ATOM", nargs="?", help=said)
@@ -156,7 +155,8 @@ def conflict_report(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str,
     return "\n\n".join(texts), whole
 
 
-_DRAW_HELP = """\
+def add_draw(parent: CommandParser) -> None:
+    text = """\
 draw a program's predicates and rules, or what an atom rests on
 
 Draws the predicates of a program and the rules and axioms that derive one from others; with --formulas, connectives and
@@ -169,10 +169,7 @@ it is installed. The colours of SVG and HTML follow the reader's light or dark s
   lnnkit draw triage.lnn 'AtRisk(dora)' -o why.html
   lnnkit draw triage.lnn Infected --format dot
 """
-
-
-def add_draw(parent: CommandParser) -> None:
-    parser = parent.command("draw", _draw, _DRAW_HELP)
+    parser = parent.command("draw", _draw, text)
     parser.today()
     said = "an atom, as 'AtRisk(dora)', or a predicate's name (default: everything)"
     parser.add_argument("atom", metavar="ATOM", nargs="?", help=said)
@@ -213,7 +210,8 @@ def _draw(arguments: argparse.Namespace) -> int:
     return 0
 
 
-_PROVE_HELP = """\
+def add_prove(parent: CommandParser) -> None:
+    text = """\
 decide whether formulas follow from all statements together
 
 Says of formulas whether all statements and facts together entail them, refute them, or neither, with the statements and
@@ -225,10 +223,7 @@ pip install 'lnnkit[prove]'
   lnnkit prove policy.lnn 'forall X: Paid(X) -> Refund(X)' 'Closed(order7)' --format json
   lnnkit prove triage.lnn 'AtRisk(dora)' --exact
 """
-
-
-def add_prove(parent: CommandParser) -> None:
-    parser = parent.command("prove", _prove, _PROVE_HELP)
+    parser = parent.command("prove", _prove, text)
     parser.today()
     parser.add_argument("formula", metavar="FORMULA", nargs="*", help="what is to be proved, without free variables")
     said = (

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 _NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
 
-_INIT_HELP = """\
+
+def add_init(parent: CommandParser) -> None:
+    text = """\
 draft a program for CSV, TSV, Parquet or JSON lines files
 
 Reads tables and writes a program that loads them: sorts, numbers, predicates for truths and categories,
@@ -37,10 +39,7 @@ of several files that name the same entities get one sort. What is left out stan
   lnnkit init people.csv visits.parquet -o visits.lnn
   lnnkit init measurements.csv --ids -o measurements.lnn
 """
-
-
-def add_init(parent: CommandParser) -> None:
-    parser = parent.command("init", _init, _INIT_HELP, file="")
+    parser = parent.command("init", _init, text, file="")
     said = "a table: .csv, .tsv, .txt, .parquet or .jsonl, compressed or not"
     parser.add_argument("files", metavar="FILE", nargs="+", help=said)
     parser.output()
@@ -125,7 +124,8 @@ def _lost(table: Survey) -> Diagnostic:
     return Diagnostic("bad-row", message, hint, severity="warning", file=str(table.path), row=min(table.lost))
 
 
-_DISCOVER_HELP = """\
+def add_discover(parent: CommandParser) -> None:
+    text = """\
 find formulas for a column of numbers
 
 Finds arithmetic of a table's other columns (+ - * / ^ sqrt abs, constants, and cases by comparisons) that
@@ -136,10 +136,7 @@ cannot tell from the least. With -o writes it as a rule.
   lnnkit discover orbits.csv --target period
   lnnkit discover orbits.csv --target period --columns axis,mass -o period.lnn
 """
-
-
-def add_discover(parent: CommandParser) -> None:
-    parser = parent.command("discover", _discover, _DISCOVER_HELP, file="")
+    parser = parent.command("discover", _discover, text, file="")
     parser.add_argument("table", metavar="FILE", help="a table: .csv, .tsv, .txt or .parquet, packed or not")
     parser.add_argument("--target", metavar="COLUMN", required=True, help="the column that a formula is wanted for")
     parser.value("--columns", str, "A,B", "use these columns only (default: all of numbers)")

@@ -42,7 +42,9 @@ _MANY = 100_000  # rows; from so many on, the rate per second is reported
 _ALPHA = "a lower bound from A on counts as true, an upper bound up to 1 - A as false (default: 1)"
 _SETTINGS = ("max_groundings", "max_rounds", "precision", "device")  # options that `infer` takes by the same names
 
-_RUN_HELP = """\
+
+def add_run(parent: CommandParser) -> None:
+    text = """\
 infer, and answer the queries of a program
 
 Infers what follows from a program and its data, and answers its queries: the bindings about which something
@@ -53,10 +55,7 @@ is known, each with its truth bounds and their state.
   lnnkit run triage.lnn --plan
   lnnkit run triage.lnn -q 'AtRisk(X)' -q 'exists X: AtRisk(X) & ~Cough(X)' --format json
 """
-
-
-def add_run(parent: CommandParser) -> None:
-    parser = parent.command("run", _run, _RUN_HELP)
+    parser = parent.command("run", _run, text)
     parser.queries()
     parser.today()
     said = "how to print the answers: a table to read (default), one JSON object, or CSV"
@@ -209,7 +208,8 @@ def targets(folder: Path, queries: Sequence[str], read: Sequence[Path]) -> list[
     return list(names.values())
 
 
-_SHELL_HELP = """\
+def add_shell(parent: CommandParser) -> None:
+    text = """\
 ask, state facts and see why, at a prompt
 
 Reads a program, if one is named, and then one input after another: a formula to answer, a fact or any other statement,
@@ -219,10 +219,7 @@ where any line was wrong. Needs the extra `shell` at a terminal: pip install 'ln
   lnnkit shell triage.lnn
   echo 'AtRisk(X)' | lnnkit shell triage.lnn
 """
-
-
-def add_shell(parent: CommandParser) -> None:
-    parser = parent.command("shell", _shell, _SHELL_HELP, file="")
+    parser = parent.command("shell", _shell, text, file="")
     parser.add_argument("file", metavar="FILE", nargs="?", help="a .lnn program (default: an empty one)")
 
 
@@ -249,7 +246,8 @@ def _shell(arguments: argparse.Namespace) -> int:
     return 0
 
 
-_SCORE_HELP = """\
+def add_score(parent: CommandParser) -> None:
+    text = """\
 decide the rows of a table of any size, one by one
 
 Answers the queries of a program for each row of a stream, in the order of the rows: its key, and for each query the
@@ -261,10 +259,7 @@ started again. FILE is a program, or a model file that `train` or `save` wrote.
   lnnkit score loans.lnn --rows loan=parts/ -o decisions.parquet --workers 8 --bad-rows left_out.csv
   cat loans.arrows | lnnkit score trained.safetensors --rows loan=- -o decisions.csv
 """
-
-
-def add_score(parent: CommandParser) -> None:
-    parser = parent.command("score", _score, _SCORE_HELP)
+    parser = parent.command("score", _score, text)
     said = (
         "the sort whose entities are decided, and the stream: a Parquet, CSV or TSV file, a folder of them, or - for "
         "Arrow IPC on standard input"
