@@ -168,13 +168,10 @@ def table(answers: Sequence[Shown], outcome: Outcome, paint: Paint = plain) -> I
 
 
 def answer_rows(
-    shown: Shown,
-    paint: Paint = plain,
-    show_all: str = "--limit 0 shows all",
-    show_false: str = "--only false shows them",
+    shown: Shown, paint: Paint = plain, more: str = "--limit 0 shows all", false: str = "--only false shows them"
 ) -> Iterator[str]:
-    """The answers as indented rows; ``show_all`` says how to show those that the limit leaves out, ``show_false`` those
-    that are left out because they are false."""
+    """The answers as indented rows; ``more`` says how to show those that the limit leaves out, ``false`` those that are
+    left out because they are false."""
     if len(shown.answers):
         yield from _rows(shown.answers, paint)
     elif shown.total and not shown.false:
@@ -182,10 +179,10 @@ def answer_rows(
     elif not shown.total:
         yield "  no answers: every binding has its default bounds\n"
     if shown.more:
-        yield paint(f"  and {shown.more:,} more; {show_all}", "note") + "\n"
+        yield paint(f"  and {shown.more:,} more; {more}", "note") + "\n"
     if shown.false:
         lead = "and" if len(shown.answers) else "all"
-        yield paint(f"  {lead} {shown.false:,} false; {show_false}", "note") + "\n"
+        yield paint(f"  {lead} {shown.false:,} false; {false}", "note") + "\n"
 
 
 def _rows(answers: Answers, paint: Paint) -> Iterator[str]:

@@ -83,7 +83,7 @@ class Explainer:
 
     def why_not(self, predicate: str, arguments: Sequence[str], side: int, goal: float, added: Added) -> WhyNot:
         """What could move one side of an atom's bounds to ``goal``; ``added`` infers with additional facts."""
-        why = self._lacking.why_not(predicate, arguments, side, self.prover.bounds(predicate, arguments), goal, added)
+        why = self._lacking.why_not(predicate, arguments, side, goal, added)
         return replace(why, ways=[self._because(way) for way in why.ways])
 
     def _because(self, way: Way) -> Way:

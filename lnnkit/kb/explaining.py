@@ -21,7 +21,7 @@ from lnnkit.errors import BudgetError
 from lnnkit.explain.conflict.conflict import Conflict, ContradictionKind, RepairSet, fitting, kind_of, repair_set
 from lnnkit.explain.conflict.program_variants import ASSUMED, ConflictMember, alone, assumption, tightens
 from lnnkit.explain.missing.why_not import Added, Came, Missing, Way, WhyNot
-from lnnkit.explain.proof.proof import FactSources, ground_key
+from lnnkit.explain.proof.proof import ground_key
 from lnnkit.join.instances.grounding import unlimited
 from lnnkit.kb.asking import covering_widely
 from lnnkit.kb.rested import Rested
@@ -60,12 +60,9 @@ def hypothetical(session: Session, bounds: Mapping[str, Assumed | None]) -> tupl
         session = session.about(copy(session.theory))
     for name, arguments in taken:
         session.retract(fact_table(session.theory.checked, name, [arguments], keys=True)[0])
-    origins = session.theory.origins()
-    clone = _saying(session, facts, origins)
-    if all(tightens(origins, fact) for fact in facts):
-        clone.source = Continuation(session, session.theory.checked, facts)
-    else:
-        clone.source = _source_without(session, facts, origins)
+    clone = session.about(session.theory.assuming(facts), session.graph())
+    tighter = all(tightens(session.theory.origins(), fact) for fact in facts)
+    clone.source = Continuation(session, session.theory.checked, facts) if tighter else _source_without(session, facts)
     return clone, frozenset(name for name, _ in taken)
 
 
@@ -96,14 +93,7 @@ def _assumption(theory: Theory, text: str, value: Assumed) -> Fact:
     return assumption(*about, lower, upper, numeric=query.numeric)
 
 
-def _saying(
-    session: Session, facts: Sequence[Fact], origins: FactSources, assumable: frozenset[str] = frozenset()
-) -> Session:
-    """A session in which these facts replace all other facts about their atoms."""
-    return session.about(session.theory.assuming(facts, origins), session.graph(), assumable)
-
-
-def _source_without(session: Session, facts: Sequence[Fact], origins: FactSources) -> Continuation | None:
+def _source_without(session: Session, facts: Sequence[Fact]) -> Continuation | None:
     """A session without any fact about these atoms, so that any assumption about them only tightens it. It is made on
     the second assumption: an interactive slider assumes the same atoms again and again."""
     atoms = frozenset((fact.predicate, fact.arguments) for fact in facts)
@@ -117,7 +107,8 @@ def _source_without(session: Session, facts: Sequence[Fact], origins: FactSource
         numeric = [session.theory.checked.predicates[fact.predicate].numeric for fact in facts]
         ends = [(-math.inf, math.inf) if unbounded else (0.0, 1.0) for unbounded in numeric]
         bare = [replace(fact, lower=low, upper=high) for fact, (low, high) in zip(facts, ends, strict=True)]
-        opened = _saying(session, bare, origins, frozenset(fact.predicate for fact in facts))
+        assumable = frozenset(fact.predicate for fact in facts)
+        opened = session.about(session.theory.assuming(bare), session.graph(), assumable)
         session.opened[atoms] = opened
     return Continuation(opened, opened.theory.checked, facts)
 

@@ -159,17 +159,13 @@ def _within(inner: Span, outer: Span) -> bool:
 
 
 def find_functions(
-    session: Session,
-    learner: Learner,
-    trained: frozenset[str],
-    search: FormulaSearch,
-    validation: float,
-    most: int | None,
+    session: Session, trained: frozenset[str], search: FormulaSearch, validation: float, most: int | None
 ) -> tuple[tuple[FoundFormula, ...], tuple[Diagnostic, ...]]:
     """Find the formulas of the unknown functions of the rules ``trained``; the learner takes them. Labels held out for
     ``validation`` are not used. A statement has ``most`` instances (None: as many as fit). Last are warnings:
     ``inexact-formula`` where stated numbers contradict what was found, ``weak-formula`` where it is hardly better than
     a constant. Raises `ProgramError` if a function has too few rows, and then the learner takes none."""
+    learner = session.theory.learning()
     sought = learner.sought(trained)
     session = session.about(session.theory)
     session.most = most

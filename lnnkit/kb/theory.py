@@ -136,12 +136,12 @@ class Theory:
 
     # --- what else it may say ---------------------------------------------------------------------------------------
 
-    def assuming(self, facts: Sequence[Fact], origins: FactSources) -> Theory:
+    def assuming(self, facts: Sequence[Fact]) -> Theory:
         """A copy in which these facts replace all that is stated about their atoms. It learns independently."""
         from lnnkit.explain.conflict.program_variants import with_facts
 
         clone = copy(self)
-        clone.checked = with_facts(self.checked, origins, facts)
+        clone.checked = with_facts(self.checked, self.origins(), facts)
         clone.assumed = (*self.assumed, *facts)
         clone.learner = None if self.learner is None else self.learner.copied()
         clone._borrowed = frozenset(binding.predicate for binding in self.bindings)

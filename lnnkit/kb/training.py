@@ -101,7 +101,7 @@ def fit(
             from lnnkit.kb.finding_functions import find_functions
 
             search = FormulaSearch(seconds, seed=settings.seed % 2**63)
-            functions, inexact = find_functions(session, learner, trained, search, settings.validation, instances)
+            functions, inexact = find_functions(session, trained, search, settings.validation, instances)
         fitted = trained if _labelled(theory.checked) or learner.states_equations(trained) else frozenset[str]()
         run, evidence, warnings = learner.fit(theory.checked, fitted, settings, guard, listen, file, theory.bindings)
     except TooLarge as problem:
@@ -190,11 +190,9 @@ def constant_findings(session: Session, trained: Collection[str], instances: int
     program's queries, with and without it, must agree bit for bit. Literals that need more than ``instances``
     instances, or that cannot be asked for, are skipped.
     """
-    theory = session.theory
-    learner = theory.learning()
     try:
-        constants = list(_constants(session, learner, trained, instances))
-        gone = _drop(session, learner, constants, instances) if constants else []
+        constants = list(_constants(session, trained, instances))
+        gone = _drop(session, constants, instances) if constants else []
     except Error:  # too large, or other rules keep the program from being evaluated
         return ()
     return tuple(_finding(constant, dropped=constant in gone) for constant in constants)
@@ -211,10 +209,8 @@ def _finding(constant: _ConstantLiteral, *, dropped: bool) -> Diagnostic:
     return Diagnostic("constant-literal", message, hint, constant.literal.span, "warning")
 
 
-def _constants(
-    session: Session, learner: Learner, trained: Collection[str], instances: int | None
-) -> Iterator[_ConstantLiteral]:
-    for rule in learner.learned(session.theory.checked):
+def _constants(session: Session, trained: Collection[str], instances: int | None) -> Iterator[_ConstantLiteral]:
+    for rule in session.theory.learning().learned(session.theory.checked):
         if rule.name not in trained:
             continue
         written = {place_of(node.span): node for node in nodes(rule.after.formula)}
@@ -247,10 +243,9 @@ def _fresh(session: Session, instances: int | None) -> Session:
     return clone
 
 
-def _drop(
-    session: Session, learner: Learner, constants: Sequence[_ConstantLiteral], instances: int | None
-) -> list[_ConstantLiteral]:
+def _drop(session: Session, constants: Sequence[_ConstantLiteral], instances: int | None) -> list[_ConstantLiteral]:
     """Remove from the rules the literals that no answer needs: all at once if possible, else one after another."""
+    learner = session.theory.learning()
     asked_for = {value.name for query in session.theory.checked.queries for value in among(nodes(query.formula))}  # pyright: ignore[reportArgumentType]  # a formula
     may = [c for c in constants if not asked_for & {value.name for value in among(nodes(c.literal)) if value.name}]
     kept, gone = learner.dropped, list[_ConstantLiteral]()

@@ -107,17 +107,10 @@ def chart(width: float, height: float, *, heights: Sequence[float] = (1,)) -> It
 
 
 def curves(
-    history: Sequence[Epoch],
-    drawn: Sequence[Curve],
-    kept: int | None,
-    label: str,
-    *,
-    width: float = 380.0,
-    positive: bool = False,
-    share: bool = False,
+    history: Sequence[Epoch], drawn: Sequence[Curve], kept: int | None, label: str, axis: str = "", width: float = 380.0
 ) -> Markup:
     """Curves over the epochs, restarts after one another; a line marks the entry ``kept``. Of more than `NAMED`, the
-    others are grey. The axis of ``positive`` values is logarithmic where they span decades; a ``share`` ends at 1."""
+    others are grey. The ``axis`` of "positive" values is logarithmic where they span decades, a "share" ends at 1."""
     from matplotlib.ticker import MaxNLocator
 
     restarts = [list(run) for _, run in itertools.groupby(range(len(history)), lambda entry: history[entry].restart)]
@@ -144,10 +137,10 @@ def curves(
         axes.set_xlabel("epoch" if len(restarts) < 2 else "epoch, of all restarts")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         values = [value for _, curve in drawn for value in curve if math.isfinite(value)]
-        if share:
+        if axis == "share":
             low = math.floor(min([0.9, *values]) * 10 + 1e-9) / 10
             axes.set_ylim(low, 1.0 + (1.0 - low) / 50)  # so that a line at 1 is not cut in half
-        elif positive:
+        elif axis == "positive":
             _positive(axes, values)
         return made.svg(f"{label} by epoch: {', '.join(name for name, _ in drawn[:NAMED])}")
 

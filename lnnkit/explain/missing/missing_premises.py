@@ -65,13 +65,11 @@ class MissingPremises:
         whole = partial(unfold, run.plan.lifted, through_shared=True, through_comparisons=False, kept=certain)
         self._formulas = [whole(root) for root in run.plan.lifted.statements]
 
-    def why_not(
-        self, predicate: str, about: Sequence[str], side: int, bounds: tuple[float, float], goal: float, added: Added
-    ) -> WhyNot:
+    def why_not(self, predicate: str, about: Sequence[str], side: int, goal: float, added: Added) -> WhyNot:
         """What could move one side of an atom to ``goal``, or as far as its other bound allows. For a closed predicate
         the default is no limit, but only rules that define it raise it. ``added`` infers with additional facts."""
         closed = side == 0 and self._run.plan.lifted.graph.nodes[predicate]["closed"]
-        bound, other = bounds[side], bounds[1 - side]
+        bound, other = (self._views.sources.reading(predicate, about, end).value for end in (side, 1 - side))
         ruled_out = not closed and (goal > other + self._eps if side == 0 else goal < other - self._eps)
         limit = other if ruled_out else goal
         atom = format_expression(self._wording.conclusion(predicate, about))

@@ -59,6 +59,10 @@ class ImprovablePremise:
         """The bound that the instance gives if the premise is met to this degree."""
         return self.now + degree * ((1.0 - self.side) - self.now)
 
+    def degree(self, bound: float) -> float:
+        """The degree to which a bound meets it."""
+        return (bound - self.now) / ((1.0 - self.side) - self.now)
+
 
 @dataclass(frozen=True)
 class ExaminedInstance:
@@ -251,7 +255,7 @@ class Improvement:
 
             high = _least_degree(np.linspace(0.0, met[number], _GRID).tolist(), one_of, _FINER - 1)
             least = round(premise.at(high), 4)  # a rounded number, if it suffices
-            degree = (least - premise.now) / ((1.0 - premise.side) - premise.now)
+            degree = premise.degree(least)
             if not 0 <= degree <= 1 or not one_of([degree])[0]:
                 least, degree = premise.at(high), high
             met[number] = degree
@@ -272,11 +276,7 @@ class Improvement:
         if any(length > _LARGE for length in self.instance.view.lengths):
             return np.linspace(0.0, 1.0, _COARSE).tolist()
         values = {value for read in self.instance.reads for value in (read.reading.value, 1 - read.reading.value)}
-        at = {
-            (value - premise.now) / ((1.0 - premise.side) - premise.now)
-            for premise in self.wanted
-            for value in sorted(values)[:_GRID]
-        }
+        at = {premise.degree(value) for premise in self.wanted for value in sorted(values)[:_GRID]}
         even = np.linspace(0.0, 1.0, _GRID).tolist()
         passed = sorted(degree for degree in at if 0 < degree < 1)
         return sorted({*even, *passed[:: 1 + len(passed) // _PASSED]})
