@@ -118,7 +118,7 @@ class MissingPremises:
                 if not atom.block and tables[atom.source].default[1] == 0
             )
             for extended in self._joined(formula, literals, bindings):
-                instance = self._examined(formula, head, 1, about, {**bindings, **extended}, completes=True)
+                instance = self._examined(formula, head, 1, {**bindings, **extended}, completes=True)
                 if len(ways) == _DENIED or instance.free:
                     return []
                 view = instance.view
@@ -142,27 +142,19 @@ class MissingPremises:
         if bindings is None or formula.neurons[leaf].block:
             return
         for extended in self._instances(formula, leaf, side, bindings, {})[:most]:
-            yield from self._by_instance(self._examined(formula, leaf, side, about, extended), bound, goal)
+            yield from self._by_instance(self._examined(formula, leaf, side, extended), bound, goal)
 
     def _examined(
-        self,
-        formula: Formula,
-        leaf: int,
-        side: int,
-        about: Sequence[str],
-        bindings: Substitution,
-        *,
-        completes: bool = False,
+        self, formula: Formula, leaf: int, side: int, bindings: Substitution, *, completes: bool = False
     ) -> ExaminedInstance:
         """The instance for these entities; a variable without one stands for a new entity, which is no other."""
         view, free = self._views.whole(formula, bindings), frozenset(formula.blocks[0].variables) - {*bindings}
         for index, neuron in enumerate(formula.neurons):
             if neuron.kind == "same" and free & {*neuron.arguments} and len({*neuron.arguments}) == 2:
                 view.rows[index][:] = FALSE
-        row = self._views.sources.find(formula.neurons[leaf].source, about)
         known: Named = {v: self._wording.names[entity] for v, entity in bindings.items()}
         view = replace(view, completes=completes)
-        return _unsettled(ExaminedInstance(self._views, view, leaf, side, row, known, free))
+        return _unsettled(ExaminedInstance(self._views, view, leaf, side, known, free))
 
     def _by_instance(self, instance: ExaminedInstance, bound: float, goal: float) -> Iterator[Way]:
         """The nearest way, and those through other rows of its quantifiers."""

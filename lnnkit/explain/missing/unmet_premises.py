@@ -66,21 +66,20 @@ class ImprovablePremise:
 
 @dataclass(frozen=True)
 class ExaminedInstance:
-    """A ``view`` of a formula at the fixpoint, examined for what it proposes to a ``side`` of a ``target`` leaf, whose
-    atom is in ``row`` (-1: none); ``known`` are the entities of its bound variables, the others are ``free``."""
+    """A ``view`` of a formula at the fixpoint, examined for what it proposes to a ``side`` of a ``target`` leaf outside
+    its quantifiers; ``known`` are the entities of its bound variables, the others are ``free``."""
 
     views: InstanceViews
     view: InstanceView
     target: int
     side: int
-    row: int
     known: Named
     free: frozenset[int]
 
     def of_target(self, leaf: int) -> np.ndarray:
         """Which rows of a leaf are the target's atom."""
-        tables, rows = self.view.tables, self.view.rows[leaf]
-        return (rows == self.row) & (self.row >= 0 and tables[leaf] is tables[self.target])
+        tables, rows, row = self.view.tables, self.view.rows[leaf], self.view.rows[self.target][0]
+        return (rows == row) & bool(row >= 0 and tables[leaf] is tables[self.target])
 
     def tightness(self, bound: float) -> float:
         """A bound of that side, with its sign chosen such that greater is tighter."""
