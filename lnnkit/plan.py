@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
-from lnnkit.markup.plain_text import aligned, counted
+from lnnkit.markup.pages import aligned, counted
 from lnnkit.outcome import Outcome
 
 

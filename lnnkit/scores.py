@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from lnnkit.markup.plain_text import aligned
+from lnnkit.markup.pages import aligned
 from lnnkit.syntax.dates import date_text
 
 if TYPE_CHECKING:

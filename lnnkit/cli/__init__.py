@@ -40,8 +40,7 @@ def script() -> NoReturn:
     code.
     """
     signal.signal(signal.SIGINT, lambda _signal, _frame: streams.end_interrupted())
-    code = main()
-    os._exit(code)
+    os._exit(main())
 
 
 def _command(argv: Sequence[str] | None) -> int:

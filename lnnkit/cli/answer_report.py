@@ -1,5 +1,4 @@
-"""Answers and outcome as text: which answers are shown, in which order; a table for people, JSON and CSV for
-programs."""
+"""Answers and outcome as text: which answers, in what order; a table for people, JSON and CSV for programs."""
 
 from __future__ import annotations
 
@@ -12,8 +11,7 @@ from typing import TYPE_CHECKING
 from lnnkit.answer_table import STATES, finite, formatter, state_in_words
 from lnnkit.cli.streams import Paint, UsageError, plain, printable
 from lnnkit.data.names import whole
-from lnnkit.markup.pages import visible
-from lnnkit.markup.plain_text import aligned, counted, padded, width
+from lnnkit.markup.pages import aligned, counted, padded, visible, width
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,8 +117,7 @@ def _order(answers: Answers, sort: str | None) -> np.ndarray | None:
 
 
 def _natural(name: str) -> tuple[list[tuple[str, int, str]], str]:
-    """A sort key that puts ``c2`` before ``c10``: the texts between the numbers, and each number by its length and
-    digits."""
+    """A sort key with ``c2`` before ``c10``: the texts between numbers, each number by its length and digits."""
     parts = [(text, digits.lstrip("0")) for text, digits in _NUMBERED.findall(name)]
     return [(text, len(number), number) for text, number in parts], name
 
@@ -134,8 +131,7 @@ def as_json(answers: Sequence[Answers], outcome: Outcome) -> Iterator[str]:
         members = ", ".join(f"{_dump(name)}: ".replace("%", "%%") + "%s" for name in table.variables)
         template = f'{{"bindings": {{{members}}}, "lower": %s, "upper": %s, "state": %s}}'
         states = _states(table, lambda state, contested: f'"{state}", "contested": {_dump(contested)}')
-        columns = [*_columns(table, _dump, _dump), states]
-        for number, block in enumerate(_blocks(columns)):
+        for number, block in enumerate(_blocks([*_columns(table, _dump, _dump), states])):
             yield ", " if number else ""
             yield ", ".join(map(template.__mod__, block))
         yield "]}"
@@ -153,8 +149,7 @@ def as_csv(answers: Answers) -> Iterator[str]:
     """A header with the query's variables, and one line for each answer; an unbounded end is an empty field."""
     yield ",".join([*map(_field, answers.variables), "lower", "upper", "state"]) + "\n"
     ends = _columns(answers, _field, lambda end: "" if end is None else end if isinstance(end, str) else repr(end))
-    columns = [*ends, _states(answers, lambda state, _: state)]
-    for block in _blocks(columns):
+    for block in _blocks([*ends, _states(answers, lambda state, _: state)]):
         yield "".join(f"{','.join(row)}\n" for row in block)
 
 
@@ -173,13 +168,10 @@ def table(answers: Sequence[Shown], outcome: Outcome, paint: Paint = plain) -> I
 
 
 def answer_rows(
-    shown: Shown,
-    paint: Paint = plain,
-    show_all: str = "--limit 0 shows all",
-    show_false: str = "--only false shows them",
+    shown: Shown, paint: Paint = plain, more: str = "--limit 0 shows all", false: str = "--only false shows them"
 ) -> Iterator[str]:
-    """The answers as indented rows; ``show_all`` says how to show those that the limit leaves out, ``show_false`` those
-    that are left out because they are false."""
+    """The answers as indented rows; ``more`` says how to show those that the limit leaves out, ``false`` those that are
+    left out because they are false."""
     if len(shown.answers):
         yield from _rows(shown.answers, paint)
     elif shown.total and not shown.false:
@@ -187,10 +179,10 @@ def answer_rows(
     elif not shown.total:
         yield "  no answers: every binding has its default bounds\n"
     if shown.more:
-        yield paint(f"  and {shown.more:,} more; {show_all}", "note") + "\n"
+        yield paint(f"  and {shown.more:,} more; {more}", "note") + "\n"
     if shown.false:
         lead = "and" if len(shown.answers) else "all"
-        yield paint(f"  {lead} {shown.false:,} false; {show_false}", "note") + "\n"
+        yield paint(f"  {lead} {shown.false:,} false; {false}", "note") + "\n"
 
 
 def _rows(answers: Answers, paint: Paint) -> Iterator[str]:
@@ -202,10 +194,8 @@ def _rows(answers: Answers, paint: Paint) -> Iterator[str]:
     heads = (*answers.variables, "bounds", "state") if answers.variables else ("",) * len(columns)
     widths = [max(map(width, (head, *column.texts))) for head, column in zip(heads, columns, strict=True)]
     widths[-1] = 0  # the last column: nothing follows it
-    filled = [
-        _TextColumn([padded(text, most) for text in column.texts], column.codes)
-        for column, most in zip(columns, widths, strict=True)
-    ]
+    pairs = zip(columns, widths, strict=True)
+    filled = [_TextColumn([padded(text, most) for text in column.texts], column.codes) for column, most in pairs]
     if answers.variables:
         yield paint("  " + "  ".join(map(padded, heads, widths)), "heads") + "\n"
     template = "  " + "  ".join(["%s"] * len(columns)) + "\n"

@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 from lnnkit import __version__
-from lnnkit.cli import explain, from_tables, program_text, prove, run, score, train
+from lnnkit.cli import explain, from_tables, program_text, run, train
 from lnnkit.cli.command_parser import CommandParser
 
 EXAMPLE = """\
@@ -27,15 +27,14 @@ exit codes: 0 done, 1 the program, its data or its budget is wrong, 2 usage, 130
 
 
 COMMANDS = {
-    "run": run.add_run, "score": score.add_score, "shell": run.add_shell,
-    "explain": explain.add_explain, "prove": prove.add_prove, "draw": explain.add_draw,
+    "run": run.add_run, "score": run.add_score, "shell": run.add_shell,
+    "explain": explain.add_explain, "prove": explain.add_prove, "draw": explain.add_draw,
     "check": program_text.add_check, "fmt": program_text.add_fmt, "show": program_text.add_show,
     "train": train.add_train, "eval": train.add_eval,
     "init": from_tables.add_init, "discover": from_tables.add_discover,
     "import": program_text.add_import, "export": program_text.add_export,
     "lsp": program_text.add_lsp, "grammar": program_text.add_grammar,
 }  # fmt: skip
-SHELLS = ("bash", "zsh", "fish")
 HELP = "print the completion script of a shell; as in `source <(lnnkit --print-completion bash)`"
 _PATHS = ("output", "report", "checkpoint")  # options that name any file
 
@@ -47,7 +46,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     about = "Rules over tables of facts: truth bounds for answers."
     parser = CommandParser(prog="lnnkit", description=about, epilog=EXAMPLE)
     parser.add_argument("-V", "--version", action="version", version=f"lnnkit {__version__}")
-    parser.add_argument("--print-completion", choices=SHELLS, action=PrintCompletion, help=HELP)
+    parser.add_argument("--print-completion", choices=("bash", "zsh", "fish"), action=PrintCompletion, help=HELP)
     for name in COMMANDS if named is None else [named]:  # the parsers of all commands take 10 ms
         COMMANDS[name](parser)
     if not given:

@@ -16,13 +16,13 @@ from lnnkit.output import require_apart, require_free
 from lnnkit.syntax.dates import days_of
 
 PROGRAM = "a .lnn program; - reads standard input"
-N = TypeVar("N", int, float)
+V = TypeVar("V", int, float, str)
 
 
-def _number(kind: Callable[[str], N], *conditions: tuple[str, Callable[[N], bool]]) -> Callable[[str], N]:
-    """A parser of the numbers of one kind that meet some conditions, each with what is said of a text that does not."""
+def _value(kind: Callable[[str], V], *conditions: tuple[str, Callable[[V], bool]]) -> Callable[[str], V]:
+    """A parser of the values of one kind that meet some conditions, each with what is said of a text that does not."""
 
-    def parsed(text: str) -> N:
+    def parsed(text: str) -> V:
         try:
             value = kind(text)
         except ValueError:
@@ -36,30 +36,16 @@ def _number(kind: Callable[[str], N], *conditions: tuple[str, Callable[[N], bool
 
 
 _one = ("must be a whole number of at least 1", lambda value: value >= 1)
-threshold = _number(float, ("must be above 0.5 and at most 1", lambda value: 0.5 < value <= 1))
-positive = _number(float, ("must be a number above 0", lambda value: 0 < value < math.inf))
-share = _number(float, ("must be from 0 to below 1", lambda value: 0 <= value < 1))
-count = _number(int, _one)
-depth = _number(int, ("must be a whole number of at least 0", lambda value: value >= 0))
-row_limit = _number(int, ("must be a whole number of at least 0 (0 shows all)", lambda value: value >= 0))
-threads = _number(int, _one, ("must be at most 1,024", lambda value: value <= 1024))
-seed = _number(
-    int, ("must be a whole number", lambda _: True), ("must fit 64 bits", lambda value: -(2**63) <= value < 2**63)
-)
-
-
-def device(text: str) -> str:
-    """Where to compute."""
-    if not is_device(text):
-        raise ArgumentTypeError(f"must be cpu, cuda or cuda:N; got {text!r}")
-    return text
-
-
-def day(text: str) -> str:
-    """A date, in ISO 8601."""
-    if days_of(text) is None:
-        raise ArgumentTypeError(f"must be a date, as 2026-11-29; got {text!r}")
-    return text
+threshold = _value(float, ("must be above 0.5 and at most 1", lambda value: 0.5 < value <= 1))
+positive = _value(float, ("must be a number above 0", lambda value: 0 < value < math.inf))
+share = _value(float, ("must be from 0 to below 1", lambda value: 0 <= value < 1))
+count = _value(int, _one)
+depth = _value(int, ("must be a whole number of at least 0", lambda value: value >= 0))
+row_limit = _value(int, ("must be a whole number of at least 0 (0 shows all)", lambda value: value >= 0))
+threads = _value(int, _one, ("must be at most 1,024", lambda value: value <= 1024))
+seed = _value(int, ("must be a whole number", lambda _: True), ("must fit 64 bits", lambda n: -(2**63) <= n < 2**63))
+device = _value(str, ("must be cpu, cuda or cuda:N", is_device))
+day = _value(str, ("must be a date, as 2026-11-29", lambda value: days_of(value) is not None))
 
 
 def states(text: str) -> tuple[str, ...]:
@@ -114,9 +100,6 @@ class CommandParser(argparse.ArgumentParser):
 
     def alpha(self, said: str = "what counts as true (default: 1)") -> None:
         self.value("--alpha", threshold, "A", said, 1.0)
-
-    def bounds_alpha(self) -> None:
-        self.alpha("a lower bound from A on counts as true, an upper bound up to 1 - A as false (default: 1)")
 
     def today(self) -> None:
         self.value("--today", day, "DATE", "the date of `today` where the program declares it, as 2026-11-29")

@@ -1,31 +1,33 @@
 """``lnnkit explain``: the proof of an atom's bounds; ``lnnkit draw``: a picture of it, or of a program's predicates and
-rules."""
+rules; ``lnnkit prove``: what the whole program entails."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
-from lnnkit.cli.command_parser import CommandParser, count, depth
-from lnnkit.cli.program_file import load
-from lnnkit.cli.progress import ProgressLine
-from lnnkit.cli.streams import Paint, paint_for
+from lnnkit.cli.command_parser import CommandParser, count, depth, positive
+from lnnkit.cli.streams import ProgressLine, interruptible, load, paint_for
 from lnnkit.output import require_apart, write_text
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from lnnkit.explain.proof.explanation import Explanation, ProofLine
+    from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.kb import KnowledgeBase
+    from lnnkit.prove.verdict import Proved
 
 STATES = ("true", "false")
+_MANY = 10_000  # instances; from so many on, a proof reports their number
 _PICTURES = ("svg", "png", "dot", "html")
 
-_EXPLAIN_HELP = """\
+
+def add_explain(parent: CommandParser) -> None:
+    text = """\
 show why an atom has its bounds, or why there are contradictions
 
 Infers what follows from a program and its data, and shows how an atom, or a formula without free variables, came to
@@ -39,10 +41,7 @@ the contradictions are shown, with the facts and rules that meet in each.
   lnnkit explain triage.lnn 'AtRisk(emil)' --exact
   lnnkit explain triage.lnn --minimal
 """
-
-
-def add_explain(parent: CommandParser) -> None:
-    parser = parent.command("explain", _explain, _EXPLAIN_HELP)
+    parser = parent.command("explain", _explain, text)
     parser.today()
     said = "an atom, as 'AtRisk(dora)', or a formula without free variables"
     parser.add_argument("atom", metavar="ATOM", nargs="?", help=said)
@@ -110,15 +109,20 @@ def _several(derivations: Sequence[Explanation], arguments: argparse.Namespace) 
         return {"derivations": facts if arguments.facts else [one.as_dict(arguments.depth) for one in derivations]}
     if not arguments.facts:
         return "\n".join(_tree(one, arguments.depth) for one in derivations)
-    texts = (
-        "".join(f"{streams.printable(f'{fact.text}   {fact.file}:{fact.row}')}\n" for fact in one.facts())
-        for one in derivations
-    )
+    facts = ([f"{fact.text}   {fact.file}:{fact.row}" for fact in one.facts()] for one in derivations)
+    texts = ("".join(f"{streams.printable(line)}\n" for line in lines) for lines in facts)
     return "\n".join(text or "no facts\n" for text in texts)
 
 
 def _tree(explanation: Explanation, depth: int | None) -> str:
-    return "".join(f"{_painted(line, paint_for(sys.stdout))}\n" for line in explanation.lines(depth))
+    """Its lines, in the colour of the side which their conclusions bound."""
+    paint, painted = paint_for(sys.stdout), list[str]()
+    for rails, said, reason in explanation.lines(depth):
+        side = "lower" if " >= " in said else "upper" if " <= " in said else "query" if not rails else ""
+        gap = "   " if said and reason else ""
+        text = paint(rails, "note") + paint(streams.printable(said), side)
+        painted.append((text + paint(gap + streams.printable(reason), "note")).rstrip())
+    return "".join(f"{line}\n" for line in painted)
 
 
 def conflict_report(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str, object]]:
@@ -151,16 +155,8 @@ def conflict_report(kb: KnowledgeBase, *, minimal: bool) -> tuple[str, dict[str,
     return "\n\n".join(texts), whole
 
 
-def _painted(line: ProofLine, paint: Paint) -> str:
-    """A line in colours: that of the side which its conclusion bounds."""
-    said = line.conclusion
-    side = "lower" if " >= " in said else "upper" if " <= " in said else "query" if not line.rails else ""
-    gap = "   " if said and line.reason else ""
-    painted = paint(line.rails, "note") + paint(streams.printable(said), side)
-    return (painted + paint(gap + streams.printable(line.reason), "note")).rstrip()
-
-
-_DRAW_HELP = """\
+def add_draw(parent: CommandParser) -> None:
+    text = """\
 draw a program's predicates and rules, or what an atom rests on
 
 Draws the predicates of a program and the rules and axioms that derive one from others; with --formulas, connectives and
@@ -173,10 +169,7 @@ it is installed. The colours of SVG and HTML follow the reader's light or dark s
   lnnkit draw triage.lnn 'AtRisk(dora)' -o why.html
   lnnkit draw triage.lnn Infected --format dot
 """
-
-
-def add_draw(parent: CommandParser) -> None:
-    parser = parent.command("draw", _draw, _DRAW_HELP)
+    parser = parent.command("draw", _draw, text)
     parser.today()
     said = "an atom, as 'AtRisk(dora)', or a predicate's name (default: everything)"
     parser.add_argument("atom", metavar="ATOM", nargs="?", help=said)
@@ -210,8 +203,80 @@ def _draw(arguments: argparse.Namespace) -> int:
     if picture.left_out:
         streams.note(f"hint: {picture.left_out:,} more boxes are left out; --most and --depth show more")
     if arguments.output is None:
-        streams.write_utf8(made) if isinstance(made, str) else streams.write_bytes(made)
+        streams.write_utf8(made)
     else:
         require_apart(arguments.output, [Path(arguments.file), *kb.files])
         write_text(arguments.output, made)
     return 0
+
+
+def add_prove(parent: CommandParser) -> None:
+    text = """\
+decide whether formulas follow from all statements together
+
+Says of formulas whether all statements and facts together entail them, refute them, or neither, with the statements and
+facts that suffice, or with a world in which it holds and one in which it does not. Without FORMULA, the program's own
+queries are proved; one with free variables for each way to bind them. Needs the extra `prove`:
+pip install 'lnnkit[prove]'
+
+  lnnkit prove policy.lnn 'Refund(order7)'
+  lnnkit prove policy.lnn 'forall X: Paid(X) -> Refund(X)' 'Closed(order7)' --format json
+  lnnkit prove triage.lnn 'AtRisk(dora)' --exact
+"""
+    parser = parent.command("prove", _prove, text)
+    parser.today()
+    parser.add_argument("formula", metavar="FORMULA", nargs="*", help="what is to be proved, without free variables")
+    said = (
+        "read what holds to the degree of --alpha or more as first-order logic (default where every statement and fact "
+        "is true, false or unknown)"
+    )
+    reading = parser.add_mutually_exclusive_group()
+    reading.add_argument("--classical", dest="reading", action="store_const", const="classical", help=said)
+    said = "the tightest truth bounds that all statements leave together (default elsewhere)"
+    reading.add_argument("--exact", dest="reading", action="store_const", const="exact", help=said)
+    parser.alpha()
+    said = "seconds that the solver may take for each formula (default: 60)"
+    parser.value("--timeout", positive, "SECONDS", said, 60.0)
+    parser.choice("--format", ("text", "json", "html"), "text to read (default), one JSON object, or a page by itself")
+
+
+def _prove(arguments: argparse.Namespace) -> int:
+    kb = load(arguments.file, shown=True, today=arguments.today)
+    # An axiom that passes no bounds on may take part in a proof
+    streams.findings([warning for warning in kb.warnings if warning.code != "never-false"])
+    large = False
+
+    def tell(instances: int, atoms: int) -> None:
+        """Report the size of a large translation; on a terminal the line is updated as it goes on."""
+        nonlocal large
+        size = f"{instances:,} instances of statements over {atoms:,} atoms"
+        line.say(f"grounding: {size}")
+        if not large and instances >= _MANY:
+            large = True
+            streams.note(f"more than {size} are to be translated")
+
+    ending = "stopping; Ctrl-C again ends at once"
+    with interruptible("proving", shown=True, stopping=ending) as (line, watch), kb.watched(watch):
+        settings = {"alpha": arguments.alpha, "timeout": arguments.timeout, "reading": arguments.reading, "tell": tell}
+        results = (kb.prove(text, **settings) for text in arguments.formula)
+        verdicts = _written(results if arguments.formula else kb.prove_queries(**settings), arguments.format)
+    if not verdicts:
+        streams.note("hint: the program has no query; name a formula, as in lnnkit prove FILE 'P(a)'")
+    return streams.INTERRUPTED if watch.asked or any(verdict.interrupted for verdict in verdicts) else 0
+
+
+def _written(results: Iterator[Proved], form: str) -> list[Proved]:
+    """Write the results, as text each as soon as it is found; returns all."""
+    verdicts: list[Proved] = []
+    for verdict in results:
+        if form == "text":
+            streams.write(["\n" if verdicts else "", streams.printable(str(verdict)), "\n"])
+            streams.flush()
+        verdicts.append(verdict)
+    if form == "json":
+        streams.write_json({"results": [verdict.as_dict() for verdict in verdicts]})
+    elif form == "html":
+        from lnnkit.prove.verdict import page
+
+        streams.write_utf8(page(verdicts))
+    return verdicts

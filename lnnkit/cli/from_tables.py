@@ -13,7 +13,7 @@ from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser, positive, require_output, seed
 from lnnkit.data.files import Unreadable
 from lnnkit.errors import Error
-from lnnkit.markup.plain_text import aligned, counted, listed
+from lnnkit.markup.pages import aligned, counted, listed
 from lnnkit.output import write_text
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from lnnkit.draft.drafting import Draft
     from lnnkit.draft.survey import Survey, SurveyedColumn
 
-_INIT_HELP = """\
+_NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
+
+
+def add_init(parent: CommandParser) -> None:
+    text = """\
 draft a program for CSV, TSV, Parquet or JSON lines files
 
 Reads tables and writes a program that loads them: sorts, numbers, predicates for truths and categories,
@@ -35,10 +39,7 @@ of several files that name the same entities get one sort. What is left out stan
   lnnkit init people.csv visits.parquet -o visits.lnn
   lnnkit init measurements.csv --ids -o measurements.lnn
 """
-
-
-def add_init(parent: CommandParser) -> None:
-    parser = parent.command("init", _init, _INIT_HELP, file="")
+    parser = parent.command("init", _init, text, file="")
     said = "a table: .csv, .tsv, .txt, .parquet or .jsonl, compressed or not"
     parser.add_argument("files", metavar="FILE", nargs="+", help=said)
     parser.output()
@@ -46,7 +47,7 @@ def add_init(parent: CommandParser) -> None:
 
 
 def _init(arguments: argparse.Namespace) -> int:
-    from lnnkit.draft.drafting import draft
+    from lnnkit.draft.drafting import draft, stem_of
 
     output = arguments.output
     if arguments.ids and output is None:
@@ -63,7 +64,10 @@ def _init(arguments: argparse.Namespace) -> int:
     if arguments.ids and program.keyless:
         tables = [_copied(table, base, arguments.force) if table.path in program.keyless else table for table in tables]
         program = drafted()
-    _report([_keyless(path) for path in program.keyless], tables[len(program.keyless) :])
+    said = "no column identifies the rows: none has mostly distinct values"
+    hint = "give each row an id: `lnnkit init {} --ids -o {}.lnn`"
+    keyless = [Diagnostic("no-key", said, hint.format(path, stem_of(path)), file=str(path)) for path in program.keyless]
+    _report(keyless, tables[len(program.keyless) :])
     streams.findings(_lost(table) for table in tables if table.lost)
     streams.deliver(program.text, output, f"lnnkit run {output}")
     return 0
@@ -97,14 +101,6 @@ def _report(problems: Sequence[Diagnostic], others: Sequence[object]) -> None:
     streams.findings(replace(problem, severity="warning") for problem in problems)
 
 
-def _keyless(path: Path) -> Diagnostic:
-    from lnnkit.draft.drafting import stem_of
-
-    message = "no column identifies the rows: none has mostly distinct values"
-    hint = f"give each row an id: `lnnkit init {path} --ids -o {stem_of(path)}.lnn`"
-    return Diagnostic("no-key", message, hint, file=str(path))
-
-
 def _copied(table: Survey, base: Path, force: bool) -> Survey:
     """The survey of a copy with ids, which is written beside the program."""
     from lnnkit.draft.drafting import copy_name, with_ids
@@ -128,7 +124,8 @@ def _lost(table: Survey) -> Diagnostic:
     return Diagnostic("bad-row", message, hint, severity="warning", file=str(table.path), row=min(table.lost))
 
 
-_DISCOVER_HELP = """\
+def add_discover(parent: CommandParser) -> None:
+    text = """\
 find formulas for a column of numbers
 
 Finds arithmetic of a table's other columns (+ - * / ^ sqrt abs, constants, and cases by comparisons) that
@@ -139,10 +136,7 @@ cannot tell from the least. With -o writes it as a rule.
   lnnkit discover orbits.csv --target period
   lnnkit discover orbits.csv --target period --columns axis,mass -o period.lnn
 """
-
-
-def add_discover(parent: CommandParser) -> None:
-    parser = parent.command("discover", _discover, _DISCOVER_HELP, file="")
+    parser = parent.command("discover", _discover, text, file="")
     parser.add_argument("table", metavar="FILE", help="a table: .csv, .tsv, .txt or .parquet, packed or not")
     parser.add_argument("--target", metavar="COLUMN", required=True, help="the column that a formula is wanted for")
     parser.value("--columns", str, "A,B", "use these columns only (default: all of numbers)")
@@ -239,14 +233,10 @@ def _left_out(table: Survey) -> str:
     return f"left out, without numbers: {listed(names)}" if names else ""
 
 
-_NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
-
-
 def _program(
     discovered: Discovered, table: Survey, target: SurveyedColumn, inputs: Sequence[SurveyedColumn], base: Path
 ) -> str:
-    """Declarations, loads of the columns that the formula reads, and the rule. There are no loads if no column names
-    the rows."""
+    """Declarations, loads of the columns that the formula reads (none if no column names the rows), and the rule."""
     from lnnkit.discovery.expression import columns as columns_of
     from lnnkit.discovery.formula_text import program_text
     from lnnkit.draft.drafting import keys_of, load_text

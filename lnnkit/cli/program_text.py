@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser, require_output
-from lnnkit.cli.program_file import STANDARD_INPUT, base_of, load, read
+from lnnkit.cli.streams import STANDARD_INPUT, base_of, load, read
 from lnnkit.data.files import is_model
 from lnnkit.errors import Error, ProgramError
-from lnnkit.markup.plain_text import counted
+from lnnkit.markup.pages import counted
 from lnnkit.output import write_text
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
     from lnnkit.syntax import ast
 
-_CHECK_HELP = """\
+
+def add_check(parent: CommandParser) -> None:
+    text = """\
 say what is wrong with a program and its data
 
 Reads a program, all that it imports and its tables, and says everything that is wrong with them.
@@ -31,10 +33,7 @@ Nothing is inferred. Warnings alone leave the exit code at 0.
   lnnkit check triage.lnn --rows person    can each person be decided alone, as `lnnkit score` does?
   lnnkit check triage.lnn --format json | jq '.diagnostics[].message'
 """
-
-
-def add_check(parent: CommandParser) -> None:
-    parser = parent.command("check", _check, _CHECK_HELP)
+    parser = parent.command("check", _check, text)
     said = "text on standard error (default), or one JSON object on standard output"
     parser.choice("--format", ("text", "json"), said)
     said = (
@@ -79,7 +78,8 @@ def diagnostics(file: str, rows: str | None = None) -> list[Diagnostic]:
     return ordered(findings, [source.path])
 
 
-_FMT_HELP = """\
+def add_fmt(parent: CommandParser) -> None:
+    text = """\
 print a program tidied, or write it back
 
 Prints a program in its canonical form: spacing, connectives and line breaks are made even, comments and
@@ -88,10 +88,7 @@ blank lines kept. A program with syntax errors is left alone.
   lnnkit fmt triage.lnn            print the tidied program
   lnnkit fmt triage.lnn --write    tidy the file itself
 """
-
-
-def add_fmt(parent: CommandParser) -> None:
-    parser = parent.command("fmt", _fmt, _FMT_HELP)
+    parser = parent.command("fmt", _fmt, text)
     parser.flag("--write", "write FILE instead of printing, if it changes")
 
 
@@ -116,7 +113,8 @@ def _fmt(arguments: argparse.Namespace) -> int:
     return 0
 
 
-_SHOW_HELP = """\
+def add_show(parent: CommandParser) -> None:
+    text = """\
 print the rules as they stand, with their values in place
 
 Prints the rules and axioms of a program and of what it imports, one on a line, each learnable value replaced by its
@@ -126,10 +124,7 @@ register neither 0 nor 1, the largest gap follows as the residual.
 
   lnnkit show trained.lnn
 """
-
-
-def add_show(parent: CommandParser) -> None:
-    parent.command("show", _show, _SHOW_HELP)
+    parent.command("show", _show, text)
 
 
 def _show(arguments: argparse.Namespace) -> int:
@@ -164,7 +159,8 @@ def _rules(program: ast.Program, base: Path) -> Iterator[str]:
         yield f"{format_statement(rule, as_written=True)}{note}\n"
 
 
-_IMPORT_HELP = """\
+def add_import(parent: CommandParser) -> None:
+    text = """\
 write a program for formulas of first-order logic
 
 Reads formulas of first-order logic as people and language models write them, one a line, and writes a program that
@@ -173,10 +169,7 @@ means the same. Each liberty that is taken with the source is a warning, and a c
   lnnkit import story.txt -o story.lnn
   lnnkit import claims.txt --skip-errors -o claims.lnn
 """
-
-
-def add_import(parent: CommandParser) -> None:
-    parser = parent.command("import", _import, _IMPORT_HELP, "a text with formulas; - reads standard input")
+    parser = parent.command("import", _import, text, "a text with formulas; - reads standard input")
     parser.output()
     parser.flag("--skip-errors", "leave out what cannot be read, instead of writing nothing")
 
@@ -192,7 +185,8 @@ def _import(arguments: argparse.Namespace) -> int:
     return 0
 
 
-_EXPORT_HELP = """\
+def add_export(parent: CommandParser) -> None:
+    text = """\
 write questions in their classical reading as SMT-LIB (needs the extra `prove`)
 
 Writes what Z3 is given where `lnnkit prove` reads a question classically, as Z3 prints it, for other solvers: the
@@ -201,10 +195,7 @@ program's queries; one with free variables is asked for each way to bind them.
 
   lnnkit export policy.lnn 'Allowed(anna)' -o policy.smt2
 """
-
-
-def add_export(parent: CommandParser) -> None:
-    parser = parent.command("export", _export, _EXPORT_HELP)
+    parser = parent.command("export", _export, text)
     parser.add_argument("formulas", metavar="FORMULA", nargs="*", help="a question, instead of the program's queries")
     parser.today()
     parser.choice("--format", ("smt2",), "SMT-LIB 2")
@@ -222,7 +213,8 @@ def _export(arguments: argparse.Namespace) -> int:
     return 0
 
 
-_GRAMMAR_HELP = """\
+def add_grammar(parent: CommandParser) -> None:
+    text = """\
 print the grammar of the language, for editors and tools
 
 Prints the grammar of .lnn files: as a TextMate grammar, which editors such as VS Code colour by, or as the Lark
@@ -231,10 +223,7 @@ grammar that lnnkit parses with.
   lnnkit grammar --format textmate > lnn.tmLanguage.json
   lnnkit grammar --format lark
 """
-
-
-def add_grammar(parent: CommandParser) -> None:
-    parser = parent.command("grammar", _grammar, _GRAMMAR_HELP, file="")
+    parser = parent.command("grammar", _grammar, text, file="")
     parser.choice("--format", ("textmate", "lark"), "a TextMate grammar in JSON (default), or the Lark grammar")
 
 
@@ -246,7 +235,8 @@ def _grammar(arguments: argparse.Namespace) -> int:
     return 0
 
 
-_LSP_HELP = """\
+def add_lsp(parent: CommandParser) -> None:
+    text = """\
 serve editors: diagnostics, hover, rename, ... (needs the extra `lsp`)
 
 Speaks the Language Server Protocol on standard input and output, for an editor that starts it: diagnostics as
@@ -254,10 +244,7 @@ you type, hover with truth bounds, go to definition, references, rename, formatt
 
   lnnkit lsp    the command to give to the editor; run by hand, it waits for messages
 """
-
-
-def add_lsp(parent: CommandParser) -> None:
-    parser = parent.command("lsp", _lsp, _LSP_HELP, file="")
+    parser = parent.command("lsp", _lsp, text, file="")
     parser.flag("--stdio", "standard input and output: the only way, and the default")
 
 

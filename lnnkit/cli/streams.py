@@ -1,5 +1,5 @@
-"""Standard output and standard error: everything that the command line writes goes through here. Colours are used on a
-terminal that shows them, unless ``NO_COLOR`` is set."""
+"""Standard input, output and error: all that the command line reads and writes goes through here, and a progress line
+that is removed when the work is done. Colours are used on a terminal that shows them, unless ``NO_COLOR`` is set."""
 
 from __future__ import annotations
 
@@ -8,22 +8,36 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
-from typing import NoReturn, TextIO
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from lnnkit.errors import Error
+from lnnkit.errors import Error, ProgramError
+from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.markup.pages import visible
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Source
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from lnnkit.engine.inference_run import RoundReport
+    from lnnkit.kb import KnowledgeBase
 
 DONE, WRONG, USAGE, INTERRUPTED = 0, 1, 2, 130  # the exit codes
 Paint = Callable[[str, str], str]  # a text and what it is -> the text, with its colour
 
-_CODES = {
+STANDARD_INPUT = "-"
+PATIENCE = 0.5  # seconds before the progress line appears
+REFRESHED = 8  # its redraws a second
+STOPPING = "stopping after this round; Ctrl-C again ends at once"
+_UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_CODES = {  # SGR parameters; what is not listed is printed as it is
     "query": "1", "heads": "2", "note": "2", "lower": "32", "upper": "31", "error": "1;31", "warning": "1;33",
     "true": "32", "likely_true": "2;32", "unknown": "2", "likely_false": "2;31", "false": "31",
     "contradiction": "1;35",
 }  # fmt: skip
-"""SGR parameters; what is not listed is printed as it is."""
 
 
 class UsageError(Exception):
@@ -31,8 +45,7 @@ class UsageError(Exception):
 
 
 def prepare() -> None:
-    """Make characters that the encoding cannot hold (a stray byte in an argument) print as escapes instead of
-    failing."""
+    """Make characters that the encoding cannot hold (a stray byte in an argument) print as escapes, not fail."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -42,13 +55,6 @@ def write(pieces: Iterable[str]) -> None:
     """Write to standard output."""
     if sys.stdout is not None:
         sys.stdout.writelines(pieces)
-
-
-def write_bytes(data: bytes) -> None:
-    """Write binary data to standard output."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
 
 
 def in_utf8() -> None:
@@ -70,15 +76,18 @@ def write_either(form: str, as_dict: Callable[[], object], as_text: Callable[[],
         write([as_text()])
 
 
-def write_utf8(text: str) -> None:
+def write_utf8(text: str | bytes) -> None:
     """Write what another program reads to standard output, whatever the terminal's encoding."""
     in_utf8()
-    write([text])
+    if isinstance(text, str):
+        write([text])
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text)
 
 
 def deliver(text: str, output: str | None, then: str = "") -> None:
-    """Write a result to the file ``output`` and name the command to run ``then``; without a file, write it to standard
-    output."""
+    """Write a result to the file ``output`` and name the command to run ``then``; without it, to standard output."""
     if output is None:
         write_utf8(text)
         return
@@ -102,8 +111,8 @@ def findings(diagnostics: Iterable[Diagnostic]) -> None:
 
 
 def guarded(command: Callable[[], int]) -> int:
-    """The exit code of a command; what it raises is reported, but an `OSError` of the output and, with
-    ``LNNKIT_TRACEBACK``, a defect."""
+    """The exit code of a command; what it raises is reported, also that memory is short, but an `OSError` of the output
+    and, with ``LNNKIT_TRACEBACK``, a defect."""
     try:
         return command()
     except Error as problem:
@@ -117,19 +126,14 @@ def guarded(command: Callable[[], int]) -> int:
     except Exception as problem:
         if os.environ.get("LNNKIT_TRACEBACK"):
             raise
-        _defect(problem)
+        if isinstance(problem, MemoryError) or "allocate memory" in str(problem):
+            note("error[out-of-memory] there is not enough memory for this program and its data")
+            note("  hint: bind the variables of its widest rules by further literals, or set --max-groundings")
+        else:
+            first = next(iter(str(problem).splitlines()), "")
+            note(f"error[internal] lnnkit failed: {type(problem).__name__}: {first}")
+            note("  hint: this is a defect of lnnkit; LNNKIT_TRACEBACK=1 shows where, for a report")
         return WRONG
-
-
-def _defect(problem: Exception) -> None:
-    """Report the exception on standard error: out of memory, or a defect of lnnkit."""
-    if isinstance(problem, MemoryError) or "allocate memory" in str(problem):
-        note("error[out-of-memory] there is not enough memory for this program and its data")
-        note("  hint: bind the variables of its widest rules by further literals, or set --max-groundings")
-    else:
-        first = next(iter(str(problem).splitlines()), "")
-        note(f"error[internal] lnnkit failed: {type(problem).__name__}: {first}")
-        note("  hint: this is a defect of lnnkit; LNNKIT_TRACEBACK=1 shows where, for a report")
 
 
 def flush() -> None:
@@ -174,8 +178,7 @@ def coloured(text: str, kind: str) -> str:
 
 
 def paint_for(stream: TextIO | None) -> Paint:
-    """The paint function that suits a stream: with colours if it is a terminal that shows them and ``NO_COLOR`` is not
-    set (https://no-color.org)."""
+    """The paint function for a stream: colours on a terminal that has them, unless ``NO_COLOR`` (see no-color.org)."""
     shows = redraws(stream)
     if sys.platform == "win32":  # older consoles print the codes
         shows = stream is not None and stream.isatty() and "WT_SESSION" in os.environ
@@ -185,3 +188,149 @@ def paint_for(stream: TextIO | None) -> Paint:
 def redraws(stream: TextIO | None) -> bool:
     """Whether the stream is a terminal that can redraw a line."""
     return stream is not None and stream.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
+
+
+class ProgressLine:
+    """A context that shows ``work`` and the round reports on standard error, if that is a terminal.
+
+    Its own thread draws the line, so that it moves during long rounds too. That thread imports rich, when the line is
+    first drawn.
+    """
+
+    def __init__(self, work: str, *, shown: bool) -> None:
+        self._work = work
+        self._report: RoundReport | None = None
+        self._stopping = False
+        self._ended = threading.Event()
+        drawn = shown and redraws(sys.stderr)
+        self._thread = threading.Thread(target=self._draw, daemon=True) if drawn else None
+        self._began = 0.0
+
+    def __enter__(self) -> Self:
+        self._began = time.monotonic()
+        if self._thread is not None:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def after_round(self, report: RoundReport, /) -> bool:
+        self._report = report
+        return True
+
+    def say(self, work: str) -> None:
+        """Set the text of the line."""
+        self._work, self._report = work, None
+
+    def stop(self) -> bool:
+        """Announce that the work is about to stop; returns whether anybody can see the line."""
+        self._stopping = True
+        return self._thread is not None
+
+    def _draw(self) -> None:
+        if self._ended.wait(PATIENCE):
+            return
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn
+        from rich.table import Column
+
+        spinner = SpinnerColumn(style="cyan", table_column=Column(width=1))
+        text = TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True), markup=False)
+        line = Progress(
+            spinner, text, console=Console(stderr=True), refresh_per_second=REFRESHED, transient=True, expand=True,
+            redirect_stdout=False, redirect_stderr=False,
+        )  # fmt: skip
+        with line:
+            task = line.add_task("")
+            while not self._ended.is_set():
+                line.update(task, description=self.text(time.monotonic() - self._began))
+                self._ended.wait(1 / REFRESHED)
+
+    def text(self, seconds: float) -> str:
+        """The text of the line after this many seconds of work."""
+        parts, report = [self._work], self._report
+        if report is not None:
+            stage = "completing, round" if report.stage == "completion" else "round"
+            pace = f"{_short(report.instances / seconds)} instances/s" if seconds else ""
+            parts = [f"{stage} {report.rounds:,}", f"{report.atoms:,} atoms", f"{report.instances:,} instances", pace]
+        parts.append(_elapsed(seconds))
+        if self._stopping:
+            parts.insert(0, STOPPING)
+        return " · ".join(filter(None, parts))
+
+
+@contextlib.contextmanager
+def interruptible(work: str, *, shown: bool, stopping: str = STOPPING) -> Iterator[tuple[ProgressLine, Interruption]]:
+    """A context of ``work`` that the first Ctrl-C asks to stop, and the second one ends at once with the process. Where
+    nobody can see the line, ``stopping`` is noted."""
+    with ProgressLine(work, shown=shown) as line:
+
+        def noted() -> None:
+            if not line.stop():
+                note(stopping)
+
+        with Interruption(line, noted, None if is_pythons_own() else end_interrupted) as watch:
+            yield line, watch
+
+
+def _short(number: float) -> str:
+    """Two to three digits and a unit: ``1.2 M``."""
+    for size, unit in _UNITS:
+        if number >= size:
+            return f"{number / size:.3g} {unit}" if number < 1000 * size else f"{number / size:,.0f} {unit}"
+    return f"{number:.0f}"
+
+
+def _elapsed(seconds: float) -> str:
+    """``12 s``, ``3:05 min``, ``1:02:03 h``."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}:{minutes:02}:{rest:02} h"
+    return f"{minutes}:{rest:02} min" if minutes else f"{rest} s"
+
+
+def read(file: str) -> Source:
+    """The text of FILE. Raises `ProgramError` if it cannot be read."""
+    if file == STANDARD_INPUT:
+        return _standard_input()
+    from lnnkit.data.files import read_program
+
+    path = Path(file)
+    text, diagnostics = read_program(path)
+    if text is None:
+        raise ProgramError(diagnostics)
+    return Source(str(path), text)
+
+
+def base_of(source: Source) -> Path:
+    """The folder that the paths of a program are relative to; of standard input, the working folder."""
+    return Path(source.path).parent
+
+
+def load(file: str, *, shown: bool = True, streamed: str | None = None, today: str | None = None) -> KnowledgeBase:
+    """The knowledge base of FILE, with progress if ``shown``; tables about the sort that is ``streamed`` are not read,
+    and ``today`` is the date of `today`. Raises `ProgramError` with every finding."""
+    from lnnkit import kb
+
+    with ProgressLine(f"reading {printable(file, keep='')}", shown=shown):
+        if file != STANDARD_INPUT:
+            return kb.load(file, streamed=streamed, today=today)
+        source = _standard_input()
+        return kb.loads(source.text, base_of(source), source.path, streamed=streamed, today=today)
+
+
+def _standard_input() -> Source:
+    from lnnkit.data.files import in_lines
+
+    try:
+        data = sys.stdin.buffer.read()
+        return Source("<stdin>", in_lines(data.removeprefix(b"\xef\xbb\xbf").decode()))
+    except UnicodeDecodeError as problem:
+        message = f"standard input is not UTF-8 text (byte {problem.start + 1})"
+    except (OSError, AttributeError) as problem:  # closed, or a folder
+        message = f"standard input cannot be read: {problem}"
+    raise ProgramError([Diagnostic("unreadable-file", message, "name a .lnn file instead of -")])

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.cli import streams
 from lnnkit.cli.command_parser import CommandParser, count, positive, seed, share
-from lnnkit.cli.program_file import load
-from lnnkit.cli.progress import ProgressLine, interruptible
+from lnnkit.cli.streams import ProgressLine, interruptible, load
 from lnnkit.computing import use_threads
 from lnnkit.data.files import is_model
 from lnnkit.kb.saving import refuse_moved
@@ -29,7 +28,9 @@ _SETTINGS = (  # options that `fit` takes by the same names
 )
 _UNTRAINED = ("untrained", "untrained-relation", "untrained-function")  # findings that training resolves
 
-_TRAIN_HELP = """\
+
+def add_train(parent: CommandParser) -> None:
+    text = """\
 fit the numbers of a program's rules to its labels
 
 Learns weights, biases, truths and the values marked `?` of the rules from the labels, and writes the program with what
@@ -40,10 +41,7 @@ it has learned. An axiom learns nothing; a rule that holds a `?` learns only wha
   lnnkit train loan.lnn -o trained.lnn --report training.html
   lnnkit train loan.lnn -o trained.lnn --only risk --seed 1 --format json
 """
-
-
-def add_train(parent: CommandParser) -> None:
-    parser = parent.command("train", _train, _TRAIN_HELP)
+    parser = parent.command("train", _train, text)
     parser.today()
     said = "write the trained program here: .lnn, or .safetensors"
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=said)
@@ -129,7 +127,8 @@ def _table(fit: Fit, output: str) -> Iterator[str]:
     yield f"\nwritten to {streams.printable(output, keep='')}\n"
 
 
-_EVAL_HELP = """\
+def add_eval(parent: CommandParser) -> None:
+    text = """\
 score a program's answers against its labels
 
 Infers, and says for each predicate that has labels how well its bounds agree with them: accuracy, areas under the ROC
@@ -138,10 +137,7 @@ and the precision-recall curve, log loss, Brier score, calibration error, covera
   lnnkit eval loan.lnn
   lnnkit eval loan.lnn --format json
 """
-
-
-def add_eval(parent: CommandParser) -> None:
-    parser = parent.command("eval", _eval, _EVAL_HELP)
+    parser = parent.command("eval", _eval, text)
     parser.today()
     parser.choice("--format", ("table", "json"), "how to print the scores")
     parser.work()

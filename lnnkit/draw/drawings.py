@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 
 import networkx as nx
 
-from lnnkit.answer_table import formatter, number_state, state_in_words, truth_state
+from lnnkit.answer_table import Answer, formatter, state_in_words
 from lnnkit.check.program import Assertion, CheckedProgram, SameEntity
 from lnnkit.check.walk import children
 from lnnkit.explain.proof.explanation import because, free_names
 from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.graph.describe import derived_by
 from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
-from lnnkit.markup.plain_text import counted, shortened
+from lnnkit.markup.pages import counted, shortened
 from lnnkit.picture.picture import Arrow, Box, Picture
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
@@ -27,6 +27,7 @@ from lnnkit.syntax.printer import format_expression, one_line
 
 _LETTERS = 28  # greatest length of a comparison's or term's text
 _SHOWN = 40  # characters of a line about an atom or an instance
+_COMPLETED = {"completed": "no rule makes it truer", "candidates": "no candidate is better"}
 _SYMBOLS = {
     "and": "∧", "or": "∨", "implies": "→", "iff": "↔", "xor": "⊕", "not": "¬", "forall": "∀", "exists": "∃",
     "add": "+", "subtract": "−", "multiply": "×", "divide": "÷", "power": "^", "true": "⊤", "false": "⊥",
@@ -107,17 +108,10 @@ def _named(statements: Sequence[T]) -> dict[str, T]:
 def _sides(formula: Formula) -> tuple[list[Formula], Formula]:
     """The antecedents and the consequent of an implication, without the quantifiers and weights around it."""
     premises: list[Formula] = []
-    while True:
-        match formula:
-            case ast.Implies(antecedent, consequent):
-                premises.append(antecedent)
-                formula = consequent
-            case ast.Weighted():
-                formula = formula.operand
-            case ast.Forall() | ast.Exists():
-                formula = formula.body
-            case _:
-                return premises, formula
+    while isinstance(formula, ast.Implies | ast.Weighted | ast.Quantifier):
+        *antecedents, formula = children(formula)
+        premises += antecedents
+    return premises, formula
 
 
 def _atoms(formula: Formula) -> Iterator[tuple[str, bool]]:
@@ -190,8 +184,7 @@ def neighbourhood(
     most: int,
 ) -> Picture:
     """Atoms with their ``bounds``, and between them the instances that set them, up to ``depth`` instances away.
-    ``numeric`` tells which conclusions are numbers. A side whose bound is uninformative is left out with everything
-    behind it."""
+    ``numeric`` tells which conclusions are numbers. An uninformative side is left out with everything behind it."""
     steps, boxes, arrows = proof.steps, dict[str, Box](), dict[tuple[str, str], Arrow]()
 
     def default(step: Step) -> tuple[float, float]:
@@ -239,7 +232,7 @@ def _atom(
     """The box of a step's conclusion. Without ``bounds``, its bound is the only one that is known."""
     if bounds is None:
         bounds = (step.bound, default[1]) if step.side == "lower" else (default[0], step.bound)
-    state = number_state(*bounds, numeric=numeric) if numeric else truth_state(*bounds, alpha)
+    state = Answer({}, *bounds, alpha=alpha, numeric=numeric).state
     words = "" if numeric else f"  {state_in_words(state, False)}"
     lines = [shortened(step.atom, _SHOWN), f"{formatter(numeric)(*bounds)}{words}"]
     if names := free_names(step.conclusion):
@@ -254,9 +247,6 @@ def _source(step: Step) -> str:
     if step.statement is not None:
         return f"{step.statement.kind} {step.statement.called}"
     return {"closed": "no fact, closed", **_COMPLETED}.get(step.reason, "")
-
-
-_COMPLETED = {"completed": "no rule makes it truer", "candidates": "no candidate is better"}
 
 
 def _instance(step: Step) -> Box:

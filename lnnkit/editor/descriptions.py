@@ -11,7 +11,7 @@ from lnnkit.check.predicates import supplied
 from lnnkit.check.program import CheckedProgram
 from lnnkit.editor.name_places import Place, named
 from lnnkit.editor.program_files import Linked, ProgramFile
-from lnnkit.markup.plain_text import counted, shortened
+from lnnkit.markup.pages import counted, shortened
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Span
 from lnnkit.syntax.printer import format_statement

@@ -22,8 +22,7 @@ from lnnkit.engine.response.respond import leaf_bound
 from lnnkit.engine.response.rule_instances import RuleInstances
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.missing.missing_premises import MissingPremises
-from lnnkit.explain.missing.verified_ways import Added
-from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
+from lnnkit.explain.missing.why_not import Added, Missing, Way, WhyNot
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step, ground_key
 from lnnkit.explain.proof.prover import Prover, Steps
@@ -84,8 +83,7 @@ class Explainer:
 
     def why_not(self, predicate: str, arguments: Sequence[str], side: int, goal: float, added: Added) -> WhyNot:
         """What could move one side of an atom's bounds to ``goal``; ``added`` infers with additional facts."""
-        bounds = self.prover.bounds(predicate, arguments)
-        why = self._lacking.why_not(predicate, arguments, side, bounds, goal, added)
+        why = self._lacking.why_not(predicate, arguments, side, goal, added)
         return replace(why, ways=[self._because(way) for way in why.ways])
 
     def _because(self, way: Way) -> Way:
@@ -148,8 +146,7 @@ def _prove_formula(prover: Prover, lifted: LiftedGraph, root: Root) -> Proof:
 
 
 class _ProgramBounds:
-    """The program's bounds on a query below its negations: of neurons that it is an instance of, and of comparisons of
-    the same terms."""
+    """The program's bounds on a query below its negations: of neurons that subsume it, of like comparisons."""
 
     def __init__(self, prover: Prover, lifted: LiftedGraph, root: Root, query: ast.Expression) -> None:
         while isinstance(query, ast.Not):
@@ -288,8 +285,6 @@ def _circular(proof: Proof, end: int) -> bool:
 def _alone(proof: Proof) -> Proof:
     """The proof without steps on which its ends do not rest."""
     numbers = {number: place for place, number in enumerate(proof.reachable(proof.lower, proof.upper))}
-    steps = [
-        replace(step, premises=[replace(p, step=numbers[p.step]) for p in step.premises])
-        for step in map(proof.steps.__getitem__, numbers)
-    ]
+    kept = map(proof.steps.__getitem__, numbers)
+    steps = [replace(step, premises=[replace(p, step=numbers[p.step]) for p in step.premises]) for step in kept]
     return Proof(proof.atom, steps, numbers[proof.lower], numbers[proof.upper])

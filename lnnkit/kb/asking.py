@@ -1,28 +1,34 @@
-"""Answers to a query, read from a fixpoint that covers the query."""
+"""Answers to a query, read from a fixpoint that covers the query; explanations and pictures of it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lnnkit.answer_table import Answers
-from lnnkit.answers.query_rows import Rows, answer, covers
+from lnnkit.answers.query_rows import answer, covers
 from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check import check_query
+from lnnkit.check.date_terms import numeric_kind
+from lnnkit.check.findings import nearest
 from lnnkit.check.program import Query
 from lnnkit.data.table import EntityColumn
-from lnnkit.errors import ProgramError
+from lnnkit.errors import Error, ProgramError
 from lnnkit.graph.lifting import add_queries
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Session
-from lnnkit.kb.theory import check_bound, free_variables, no_formula
+from lnnkit.kb.theory import asked, check_alpha, check_bound, free_variables, no_formula
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.identifiers import is_name
 from lnnkit.syntax.printer import format_expression
 
 if TYPE_CHECKING:
     from lnnkit.explain.proof.explanation import Explanation
+    from lnnkit.picture.picture import Picture
 
 # This many questions are answered from fixpoints of their own; then the whole is inferred. On the closure of 900 links
 # one question takes 25 ms by itself and 70 ms by the whole, eight take 127 ms and 76 ms. Forty in a row on 300 links
@@ -47,8 +53,7 @@ def covering(session: Session, query: Query, *, narrow: bool = False) -> Rested:
 
 
 def covering_widely(session: Session, query: Query) -> Rested:
-    """As `covering`, or a fixpoint that covers all atoms of the query's predicate: a question about one atom is often
-    followed by others."""
+    """As `covering`, or a fixpoint for all atoms of the query's predicate: one question is often followed by others."""
     checked = session.theory.checked
     queries = checked.queries
     rested = session.rest(queries)
@@ -76,8 +81,7 @@ def answers(session: Session, query: Query, alpha: float) -> Answers:
 
 
 def truth(session: Session, query: Query, alpha: float) -> bool | None:
-    """Whether a formula without free variables is true, false or neither. Raises as `answers` does, and `ProgramError`
-    for free variables and numbers."""
+    """See `KnowledgeBase.holds`; raises `BudgetError` too."""
     if query.numeric:
         raise ProgramError([no_formula(query)])
     rows = answers(session, query, alpha)
@@ -101,7 +105,15 @@ def _read(session: Session, rested: Rested, query: Query, place: int | None, alp
     if rested.strips is not None and place is not None:
         rows = rested.strips.answers[place]
     else:
-        rows = _engine_rows(session, rested, query)
+        lifted = rested.fixpoint.plan.lifted
+        root = next((root for root in lifted.queries if root.origin is query), None)
+        if root is None:
+            lifted = add_queries(lifted, [query])
+            root = lifted.queries[0]
+        try:
+            rows = answer(rested.fixpoint, rested.marks, lifted, root, guard=allowed(session.most))
+        except TooLarge as problem:
+            raise too_large(problem, lifted) from None
     return Answers(
         query.text,
         rows.variables,
@@ -116,18 +128,6 @@ def _read(session: Session, rested: Rested, query: Query, place: int | None, alp
     )
 
 
-def _engine_rows(session: Session, rested: Rested, query: Query) -> Rows:
-    lifted = rested.fixpoint.plan.lifted
-    root = next((root for root in lifted.queries if root.origin is query), None)
-    if root is None:
-        lifted = add_queries(lifted, [query])
-        root = lifted.queries[0]
-    try:
-        return answer(rested.fixpoint, rested.marks, lifted, root, guard=allowed(session.most))
-    except TooLarge as problem:
-        raise too_large(problem, lifted) from None
-
-
 def explained(session: Session, query: Query, alpha: float) -> tuple[Rested, Explanation]:
     """A fixpoint that covers a query, and the explanation of its bounds there. Raises `ProgramError` for a query with
     free variables, and `Error` if inference was told not to record."""
@@ -135,3 +135,29 @@ def explained(session: Session, query: Query, alpha: float) -> tuple[Rested, Exp
     lifted, root = rested.explainer.root(query)
     check_bound(root, session.theory.checked)
     return rested, rested.explainer.explain(lifted, root, alpha)
+
+
+def picture(session: Session, atom: str | None, formulas: bool, depth: int, most: int, alpha: float) -> Picture:
+    """See `KnowledgeBase.draw`."""
+    from lnnkit.draw.drawings import neighbourhood, predicate_graph, syntax_graph
+
+    theory = session.theory
+    title = theory.file.span.source.path
+    predicates = theory.checked.predicates
+    if atom is None or (atom in predicates and (formulas or predicates[atom].sorts)):
+        titled = title if atom is None else f"{atom} in {title}"
+        if formulas:
+            return syntax_graph(session.graph(), titled, atom, most)
+        return predicate_graph(theory.settled(), titled, atom, most)
+    if is_name(atom) and atom not in predicates and (near := nearest(atom, predicates)):
+        hint = f"did you mean `{near}`?"
+        raise ProgramError([Diagnostic("unknown-predicate", f"no predicate is named `{atom}`", hint)])
+    if formulas:
+        message = f"`formulas` needs a predicate's name, and `{atom}` is not one"
+        raise Error([Diagnostic("not-a-predicate", message, "name a predicate, or leave `formulas` out")])
+    check_alpha(alpha)
+    query, findings = asked(theory, atom)
+    rested, explanation = explained(session, query, alpha)
+    kind = partial(numeric_kind, predicates=predicates)
+    drawn = neighbourhood(explanation.proof, rested.explainer.bounds, kind, alpha, depth, most)
+    return replace(drawn, warnings=tuple(findings))

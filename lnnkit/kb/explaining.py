@@ -20,9 +20,8 @@ from lnnkit.check.walk import nodes, with_entities
 from lnnkit.errors import BudgetError
 from lnnkit.explain.conflict.conflict import Conflict, ContradictionKind, RepairSet, fitting, kind_of, repair_set
 from lnnkit.explain.conflict.program_variants import ASSUMED, ConflictMember, alone, assumption, tightens
-from lnnkit.explain.missing.verified_ways import Added, Came
-from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
-from lnnkit.explain.proof.proof import FactSources, ground_key
+from lnnkit.explain.missing.why_not import Added, Came, Missing, Way, WhyNot
+from lnnkit.explain.proof.proof import ground_key
 from lnnkit.join.instances.grounding import unlimited
 from lnnkit.kb.asking import covering_widely
 from lnnkit.kb.rested import Rested
@@ -39,15 +38,20 @@ if TYPE_CHECKING:
     from lnnkit.engine.inference_run import Watch
 
 _OPENED = 8  # sets of atoms for which a base session is cached
+_NOWHERE = Span(Text(ASSUMED, ""), 0, 0)
+_OPPOSITE: dict[str, str] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
+_MARGIN = {">": 1e-3, ">=": 0.0, "<": -1e-3, "<=": 0.0}
+_KNOWN = 2  # entities tried for a free variable if a new one fails; the way must succeed with each
+_COMPARED = 1000  # contradictions compared with those before
+_COUNTED = 100_000  # contradictions whose kinds are looked for
+_AT_ONCE = 20  # conflicts of a kind that a set meets before inference shows what is left
 
-Assumed = float | str | date | tuple[float | str | date, float | str | date]
-"""One end or two; of dates also texts."""
+Assumed = float | str | date | tuple[float | str | date, float | str | date]  # one end or two; of dates also texts
 
 
 def hypothetical(session: Session, bounds: Mapping[str, Assumed | None]) -> tuple[Session, frozenset[str]]:
-    """A session in which the given atoms have these bounds instead of those that their facts give, and the predicates
-    of the atoms that have None: they have no facts. Raises `ProgramError` for a key that is not an atom, ``ValueError``
-    for invalid bounds."""
+    """A session in which atoms have these bounds instead of those of their facts, and the predicates of the atoms that
+    have None: no facts. Raises `ProgramError` for a key that is not an atom, ``ValueError`` for invalid bounds."""
     if not isinstance(bounds, Mapping):
         raise TypeError(f"bounds must be a mapping from atoms, not {type(bounds).__name__}")
     taken = [_atom(session.theory, text)[0] for text, value in bounds.items() if value is None]
@@ -56,12 +60,9 @@ def hypothetical(session: Session, bounds: Mapping[str, Assumed | None]) -> tupl
         session = session.about(copy(session.theory), session.graph())
     for name, arguments in taken:
         session.retract(fact_table(session.theory.checked, name, [arguments], keys=True)[0])
-    origins = session.theory.origins()
-    clone = _saying(session, facts, origins)
-    if all(tightens(origins, fact) for fact in facts):
-        clone.source = Continuation(session, session.theory.checked, facts)
-    else:
-        clone.source = _source_without(session, facts, origins)
+    clone = session.about(session.theory.assuming(facts), session.graph())
+    tighter = all(tightens(session.theory.origins(), fact) for fact in facts)
+    clone.source = Continuation(session, session.theory.checked, facts) if tighter else _source_without(session, facts)
     return clone, frozenset(name for name, _ in taken)
 
 
@@ -92,14 +93,7 @@ def _assumption(theory: Theory, text: str, value: Assumed) -> Fact:
     return assumption(*about, lower, upper, numeric=query.numeric)
 
 
-def _saying(
-    session: Session, facts: Sequence[Fact], origins: FactSources, assumable: frozenset[str] = frozenset()
-) -> Session:
-    """A session in which these facts replace all other facts about their atoms."""
-    return session.about(session.theory.assuming(facts, origins), session.graph(), assumable)
-
-
-def _source_without(session: Session, facts: Sequence[Fact], origins: FactSources) -> Continuation | None:
+def _source_without(session: Session, facts: Sequence[Fact]) -> Continuation | None:
     """A session without any fact about these atoms, so that any assumption about them only tightens it. It is made on
     the second assumption: an interactive slider assumes the same atoms again and again."""
     atoms = frozenset((fact.predicate, fact.arguments) for fact in facts)
@@ -113,18 +107,10 @@ def _source_without(session: Session, facts: Sequence[Fact], origins: FactSource
         numeric = [session.theory.checked.predicates[fact.predicate].numeric for fact in facts]
         ends = [(-math.inf, math.inf) if unbounded else (0.0, 1.0) for unbounded in numeric]
         bare = [replace(fact, lower=low, upper=high) for fact, (low, high) in zip(facts, ends, strict=True)]
-        opened = _saying(session, bare, origins, frozenset(fact.predicate for fact in facts))
+        assumable = frozenset(fact.predicate for fact in facts)
+        opened = session.about(session.theory.assuming(bare), session.graph(), assumable)
         session.opened[atoms] = opened
     return Continuation(opened, opened.theory.checked, facts)
-
-
-_NOWHERE = Span(Text(ASSUMED, ""), 0, 0)
-_OPPOSITE: dict[str, str] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
-_MARGIN = {">": 1e-3, ">=": 0.0, "<": -1e-3, "<=": 0.0}
-_KNOWN = 2  # entities tried for a free variable if a new one fails; the way must succeed with each
-_COMPARED = 1000  # contradictions compared with those before
-_COUNTED = 100_000  # contradictions whose kinds are looked for
-_AT_ONCE = 20  # conflicts of a kind that a set meets before inference shows what is left
 
 
 def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
@@ -165,9 +151,8 @@ def _fresh(before: Rested, variable: str) -> str:
 
 
 def _known(before: Rested, way: Way, entities: Collection[str]) -> Iterator[dict[str, str]]:
-    """Existing entities in place of free variables, each of its variable's sort. They may succeed where a new entity
-    fails because a `forall` ranges over it too. None is among ``entities``, those of the atom, for which the bound may
-    follow in other ways."""
+    """Existing entities in place of free variables, each of its variable's sort: they may succeed where a new entity
+    fails because a `forall` ranges over it. None is among the atom's ``entities``: its bound may follow otherwise."""
     predicates, sorts = before.program.predicates, before.fixpoint.grounding.domain.sorts
     members: dict[str, list[str]] = {}
     for premise in way.lacking:
@@ -265,9 +250,7 @@ def _new_contradiction(before: Rested, after: Rested) -> str | None:
 
 
 def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: float | None) -> WhyNot:
-    """What keeps one side of an atom's bounds from ``goal`` (None: from true or false). Raises `ProgramError` for
-    a query that is not an atom, and `Error` if inference was told not to record. ``text`` is the query as the user
-    wrote it."""
+    """See `KnowledgeBase.why_not`; ``goal`` None is true or false, ``text`` the query as the user wrote it."""
     before = covering_widely(session, query)
     lifted, root = before.explainer.root(query)
     check_bound(root, session.theory.checked)
@@ -275,13 +258,8 @@ def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: flo
     if lifted.graph.nodes[reference.node]["kind"] != "predicate":
         raise neither_true_nor_false(text, query) if query.numeric else no_atom(text, query)
     wanted = (0.0 if upper else 1.0) if goal is None else goal
-    return before.explainer.why_not(
-        reference.node,
-        list(map(str, reference.arguments)),
-        int(upper),
-        wanted,
-        adding(session, query, before, int(upper)),
-    )
+    entities, added = list(map(str, reference.arguments)), adding(session, query, before, int(upper))
+    return before.explainer.why_not(reference.node, entities, int(upper), wanted, added)
 
 
 def conflicts(
@@ -291,9 +269,8 @@ def conflicts(
     watch: Watch | None = None,
     kind: ContradictionKind | None = None,
 ) -> Listing[Conflict]:
-    """The first ``most`` contradictions of a fixpoint (default: that for the program's own queries), or those of a
-    kind, each with the facts and statements behind it. ``watch`` is called after each round of inference from some of
-    them."""
+    """The first ``most`` contradictions of a fixpoint (default: of the program's own queries), or those of a kind, each
+    with the facts and statements behind it. ``watch`` is called after each round of inference from some of them."""
     rested = rested or session.program_fixpoint()
     most_rounds = 4 * rested.outcome.rounds + 64  # slow convergence could take arbitrarily long
 

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.answer_table import Answers
-from lnnkit.check.program import CheckedProgram, Fact, Query, Unknown
+from lnnkit.check.program import CheckedProgram, Query, Unknown
+from lnnkit.data.table import FactTable, in_use
 from lnnkit.discovery.expression import evaluate
 from lnnkit.discovery.formula_search import Discovered, FormulaSearch, discover
 from lnnkit.discovery.formula_text import case_texts, formula_text
@@ -23,10 +24,15 @@ from lnnkit.learn.learner import FoundFunction, Learner
 from lnnkit.scores import FoundFormula
 from lnnkit.store.stated_facts import given_facts
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import format_expression
 
 _EXACT = 1e-9  # relative: the greatest width of a known number, and an error within rounding
+LEAST = 8  # rows that make a formula: of fewer, constants could be fitted to all
+_PLENTY = 32  # rows without missing terms
+_WEAK = 0.5  # relative to the error of the best constant
+
+Sought = Mapping[str, Sequence[Unknown]]  # the statements about each function, by its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +56,9 @@ def taught(theory: Theory, validation: float, seed: int, *, labelled: bool = Tru
     with unset values are left out."""
     program = theory.bound(theory.settled())
     without = [finding.span for finding in theory.refused if finding.span is not None]
-    assertions = tuple(rule for rule in program.assertions if not any(_within(span, rule.span) for span in without))
-    facts = _labelled(program, validation, seed) if labelled else []
-    return replace(
-        program,
-        assertions=assertions,
-        facts=(*program.facts, *facts),
-        labels=(),
-        label_tables=(),
-        queries=(),
-        unevaluated=(),
-    )
+    rules = tuple(rule for rule in program.assertions if not any(_within(span, rule.span) for span in without))
+    tables = (*program.tables, *(_labelled(program, validation, seed) if labelled else ()))
+    return replace(program, assertions=rules, tables=tables, labels=(), label_tables=(), queries=(), unevaluated=())
 
 
 def rows_of(session: Session, program: CheckedProgram, sought: Mapping[str, Sequence[Unknown]]) -> dict[str, Rows]:
@@ -77,8 +75,7 @@ def rows_of(session: Session, program: CheckedProgram, sought: Mapping[str, Sequ
             condition = None if unknown.condition is None else ask(unknown.condition, numeric=False)
             operands = [ask(operand, numeric=True) for operand in unknown.operands]
             plans.setdefault(name, []).append((ask(unknown.target, numeric=True), operands, condition))
-    theory = session.theory.about(replace(program, queries=tuple(asked)))
-    part = session.about(theory)
+    part = session.about(session.theory.about(replace(program, queries=tuple(asked))))
 
     def known(query: Query) -> Answers:
         return answers(part, query, 1.0)
@@ -140,7 +137,7 @@ def _numbers(column: pa.ChunkedArray) -> np.ndarray:
     return column.cast(pa.float64()).fill_null(float("nan")).to_numpy()
 
 
-def _labelled(program: CheckedProgram, validation: float, seed: int) -> list[Fact]:
+def _labelled(program: CheckedProgram, validation: float, seed: int) -> list[FactTable]:
     """The labels of numbers that training learns from."""
     if not any(program.predicates[label.predicate].numeric for label in (*program.labels, *program.label_tables)):
         return []
@@ -148,45 +145,27 @@ def _labelled(program: CheckedProgram, validation: float, seed: int) -> list[Fac
     names = given_facts(program, texts).entities.names
     labelled = labels(program, texts)
     labelled = labelled.some(split(labelled, validation, seed).train)
-    nowhere = Span(Source("", ""), 0, 0)
-    facts: list[Fact] = []
-    for number, (name, columns) in enumerate(zip(labelled.names, labelled.columns, strict=True)):
+    tables: list[FactTable] = []
+    for name, mine, ids in labelled.by_name():
         if program.predicates[name].numeric:
-            mask = labelled.predicate == number
-            ends = zip(labelled.lower[mask].tolist(), labelled.upper[mask].tolist(), strict=True)
-            ids = zip(*(column.tolist() for column in columns), strict=True) if columns else [()] * int(mask.sum())
-            facts += [
-                Fact(name, tuple(names[entity] for entity in atom), low, high, nowhere)
-                for atom, (low, high) in zip(ids, ends, strict=True)
-            ]
-    return facts
+            columns = in_use([column.numpy() for column in ids], names)
+            lower, upper = (ends[mine].numpy() for ends in (labelled.lower, labelled.upper))
+            tables.append(FactTable(name, columns, lower, upper, np.zeros(len(mine), np.int64), ""))
+    return tables
 
 
 def _within(inner: Span, outer: Span) -> bool:
     return inner.source.path == outer.source.path and outer.start <= inner.start and inner.end <= outer.end
 
 
-LEAST = 8
-"""So many rows make a formula: of fewer, constants could be fitted to all."""
-
-_PLENTY = 32  # rows without missing terms
-_WEAK = 0.5  # relative to the error of the best constant
-
-Sought = Mapping[str, Sequence[Unknown]]  # the statements about each function, by its name
-
-
 def find_functions(
-    session: Session,
-    learner: Learner,
-    trained: frozenset[str],
-    search: FormulaSearch,
-    validation: float,
-    most: int | None,
+    session: Session, trained: frozenset[str], search: FormulaSearch, validation: float, most: int | None
 ) -> tuple[tuple[FoundFormula, ...], tuple[Diagnostic, ...]]:
     """Find the formulas of the unknown functions of the rules ``trained``; the learner takes them. Labels held out for
     ``validation`` are not used. A statement has ``most`` instances (None: as many as fit). Last are warnings:
     ``inexact-formula`` where stated numbers contradict what was found, ``weak-formula`` where it is hardly better than
     a constant. Raises `ProgramError` if a function has too few rows, and then the learner takes none."""
+    learner = session.theory.learning()
     sought = learner.sought(trained)
     session = session.about(session.theory)
     session.most = most
@@ -201,8 +180,7 @@ def find_functions(
             ready = ready or [name for name in left if len(rows[name]) >= LEAST]
             if not ready:
                 raise ProgramError([_too_few(unknowns[0], len(rows[name])) for name, unknowns in left.items()])
-            for name in ready:
-                made[name] = _discovered(rows[name], search), rows[name]
+            made |= {name: (_discovered(rows[name], search), rows[name]) for name in ready}
             learner.functions = kept | {name: _function(*discovered) for name, discovered in made.items()}
         functions = learner.functions
         learner.functions = kept  # stated rows are computed without the formulas found

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from lnnkit.answer_table import Answers
 from lnnkit.check import check
 from lnnkit.check.checker import check_facts, ordered
+from lnnkit.check.named_files import merge
 from lnnkit.check.program import Assertion, CheckedProgram, Fact, Predicate
 from lnnkit.computing import computing
 from lnnkit.errors import DataError, ProgramError
@@ -25,10 +26,12 @@ from lnnkit.garbage import collection_paused
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory, asked, check_alpha, check_limits, with_queries
 from lnnkit.outcome import Change, Contradictions, Outcome
+from lnnkit.output import require_apart
 from lnnkit.plan import Plan, Profile
 from lnnkit.scores import Classical, Epoch, Scores
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.relocate import paths
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -87,16 +90,12 @@ class KnowledgeBase:
 
     @property
     def graph(self) -> nx.MultiDiGraph:
-        """The lifted graph of neurons, read-only; see `lnnkit.graph.lifted` for the attributes of its nodes and
-        edges."""
+        """The lifted graph of neurons, read-only; the attributes of its nodes and edges: see `lnnkit.graph.lifted`."""
         return self._session.graph().graph.networkx()
 
     @property
     def files(self) -> tuple[Path, ...]:
         """The files that the program names: its imports and its tables, and those of its imports."""
-        from lnnkit.check.named_files import merge
-        from lnnkit.syntax.relocate import paths
-
         files = [self._home / path for path in paths(self.program)]
         for entry in merge(self.program, self._home).entries:
             statement, source = entry.statement, entry.statement.span.source
@@ -116,13 +115,10 @@ class KnowledgeBase:
         """All predicates and numbers, by name."""
         checked = self._checked
         unknown = {assertion.unknown.atom.name for assertion in checked.assertions if assertion.unknown is not None}
-        if not unknown:
-            return checked.predicates
         return {name: predicate for name, predicate in checked.predicates.items() if name not in unknown}
 
     def entities(self, prefix: str, most: int) -> list[str]:
-        """Up to ``most`` entities of facts and tables whose names start with ``prefix``, sorted; whole numbers are left
-        out."""
+        """Up to ``most`` entities of facts and tables that start with ``prefix``, sorted, without whole numbers."""
         return self._checked.entities(prefix, most)
 
     @property
@@ -264,9 +260,8 @@ class KnowledgeBase:
         """
         check_limits(max_groundings=max_groundings, max_rounds=max_rounds)
         self._session.recording = record
-        return self._noting(
-            self._session.infer(max_groundings, max_rounds, computing(precision, device), watch).outcome
-        )
+        rested = self._session.infer(max_groundings, max_rounds, computing(precision, device), watch)
+        return self._noting(rested.outcome)
 
     def plan(
         self,
@@ -294,8 +289,7 @@ class KnowledgeBase:
         return self.plan(**settings).profile
 
     def watched(self, watch: Watch) -> AbstractContextManager[None]:
-        """A context in which ``watch`` is called after every round that an answer or an explanation needs, and may stop
-        inference."""
+        """A context in which ``watch`` is called after each round of an answer or an explanation; it may stop it."""
         return self._session.watched(watch)
 
     def ask(self, query: str, *, alpha: float = 1.0, exact: bool = False, timeout: float | None = 60.0) -> Answers:
@@ -347,11 +341,12 @@ class KnowledgeBase:
         if exact:
             from lnnkit.kb.proving import exact_explanation
 
-            exactly = exact_explanation(self._session, parsed, alpha, timeout)
-            return replace(exactly, warnings=(*findings, *exactly.warnings))
-        from lnnkit.kb.asking import explained
+            explanation = exact_explanation(self._session, parsed, alpha, timeout)
+        else:
+            from lnnkit.kb.asking import explained
 
-        return replace(explained(self._session, parsed, alpha)[1], warnings=tuple(findings))
+            _, explanation = explained(self._session, parsed, alpha)
+        return replace(explanation, warnings=(*findings, *explanation.warnings))
 
     def export(self, formulas: Sequence[str] | None = None, *, alpha: float = 1.0) -> str:
         """The classical reading of questions in SMT-LIB, as Z3 prints what it is given in a proof.
@@ -447,7 +442,7 @@ class KnowledgeBase:
         what an ``atom`` rests on up to ``depth`` instances away, with the bounds of all. ``formulas`` draws connectives
         instead of rules. Of more than ``most`` boxes, those nearest to the middle are drawn. Raises `Error` where
         ``formulas`` are asked of an atom."""
-        from lnnkit.kb.drawing import picture
+        from lnnkit.kb.asking import picture
 
         return picture(self._session, atom, formulas, depth, most, alpha)
 
@@ -486,9 +481,8 @@ class KnowledgeBase:
         return program_answers(self._session, alpha)
 
     def replace_queries(self, queries: Sequence[str], *, complete: bool = False) -> None:
-        """Replace the program's own queries. Raises `ProgramError` with the findings of all; findings that are not
-        errors are added to ``warnings``. With ``complete`` no more data will be told, so an entity that the program
-        does not have is an error."""
+        """Replace the program's own queries. Raises `ProgramError` with the findings of all; those that are not errors
+        are added to ``warnings``. With ``complete`` no more data will be told, so an unknown entity is an error."""
         queries = [queries] if isinstance(queries, str) else queries
         checked, findings = with_queries(self._theory, queries, "error" if complete else "warning")
         self.warnings += tuple(findings)
@@ -507,10 +501,13 @@ class KnowledgeBase:
         have.
         """
         check_alpha(alpha)
-        from lnnkit.kb.row_scoring import scorer
+        from lnnkit.kb.row_scoring import row_model
+        from lnnkit.rows.scorer import RowScorer
 
-        path = None if stream is None else Path(stream)
-        return scorer(self._theory, self.program, self.base, rows, alpha, path, why=why)
+        model = row_model(self._theory, self.program, self.base, rows, None if stream is None else Path(stream))
+        if links := model.links():
+            raise ProgramError(links)
+        return RowScorer(model, float(alpha), why=why)
 
     def row_links(self, rows: str) -> list[Diagnostic]:
         """What keeps the entities of a sort from being decided one by one: each statement that the queries need and
@@ -578,7 +575,6 @@ class KnowledgeBase:
         from lnnkit.kb.training import fit, rule_names, trained_rules
         from lnnkit.learn.fitting.fitting_problem import Settings
         from lnnkit.learn.fitting.loss import Objective
-        from lnnkit.output import require_apart
 
         if not seconds > 0:
             raise ValueError(f"seconds must be above 0; got {seconds!r}")
@@ -599,7 +595,6 @@ class KnowledgeBase:
             classical=frozenset(rule_names(classical)),
             alpha=alpha,
             objective=Objective(loss, contradictions, uncertainty, decay, slack),
-            max_rounds=ROUND_LIMIT,
         )
         fitted = fit(self._session, trained, settings, max_groundings, checkpoint, listen, seconds)
         self.warnings = tuple(warning for warning in self.warnings if not self._theory.settles(warning))
@@ -648,7 +643,6 @@ class KnowledgeBase:
         what was taken back, if the facts are too many for a text, and if ``path`` is one of `files`.
         """
         from lnnkit.kb.saving import restated, save, statements
-        from lnnkit.output import require_apart
 
         require_apart(path, self.files)
         program, assumed = self._theory.written(), {(f.predicate, f.arguments) for f in self._theory.assumed}

@@ -67,11 +67,9 @@ def _require_inputs(name: str, inputs: object, classes: object) -> None:
     if not isinstance(inputs, Mapping):
         what = "inputs in a tensor" if isinstance(inputs, torch.Tensor) else f"inputs in a {type(inputs).__name__}"
         raise _refused(name, f"{what}, which name no entities,", hint)
-    wrong = next((entity for entity in inputs if not isinstance(entity, str)), None)
-    if wrong is not None:
-        raise _refused(
-            name, f"the input of {wrong!r}, which is not a text,", f"name the entity by text: {str(wrong)!r}"
-        )
+    key = next((key for key in inputs if not isinstance(key, str)), None)
+    if key is not None:
+        raise _refused(name, f"the input of {key!r}, which is not a text,", f"name the entity by text: {str(key)!r}")
     if isinstance(classes, str) or not all(isinstance(text, str) for text in classes):  # pyright: ignore[reportGeneralTypeIssues]
         raise _refused(name, f"classes {classes!r}", 'give their names in a list: `classes=["cat", "dog"]`')
 
@@ -98,8 +96,7 @@ def _shown(tensor: torch.Tensor) -> str:
 
 
 def _width(name: str, module: torch.nn.Module, stacked: torch.Tensor) -> int:
-    """How many numbers the module gives for each row, found by trying the first inputs. Raises `Error` if it fails on
-    them."""
+    """How many numbers the module gives a row, by trying the first inputs. Raises `Error` if it fails on them."""
     tried = stacked[:2]  # a single input has no variance, which batch norm needs
     try:
         with torch.no_grad():

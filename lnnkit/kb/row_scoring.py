@@ -1,8 +1,7 @@
-"""Makes the scorer of a knowledge base: streamed tables, held tables, and links between rows."""
+"""The model of rows that a knowledge base decides one by one: streamed tables, and those that are held."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,25 +9,12 @@ from lnnkit.check.checker import unknown_sort
 from lnnkit.check.program import fractional
 from lnnkit.data.files import Unreadable
 from lnnkit.data.load import TOLD, read_table
-from lnnkit.data.table import FactTable
 from lnnkit.errors import DataError, ProgramError
 from lnnkit.kb.theory import Theory
-from lnnkit.rows.scorer import RowModel, RowScorer
+from lnnkit.rows.scorer import RowModel
 from lnnkit.rows.strip_facts import RowLoad, row_loads, streamed
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-
-
-def scorer(
-    theory: Theory, file: ast.Program, base: Path, rows: str, alpha: float, stream: Path | None, *, why: bool
-) -> RowScorer:
-    """What decides the rows of a sort one by one, for the program's queries. Raises `ProgramError` where rows are
-    linked, `DataError` where another table about them is wrong."""
-    model = row_model(theory, file, base, rows, stream)
-    links = model.links()
-    if links:
-        raise ProgramError(links)
-    return RowScorer(model, float(alpha), why=why)
 
 
 def row_model(
@@ -54,8 +40,15 @@ def row_model(
     if strict and not program.queries:
         hint = "add a query, or give one: -q 'P(X)'"
         raise ProgramError([Diagnostic("no-query", "there is nothing to score: the program has no query", hint)])
-    held = [table for table in program.tables if table.predicate in about_rows and table.source.startswith(TOLD)]
-    sides = (*held, *_read(others))
+    sides = [table for table in program.tables if table.predicate in about_rows and table.source.startswith(TOLD)]
+    errors: list[Diagnostic] = []
+    for load in others:
+        stated = load.predicate, load.arity, load.numeric, load.table, load.base, load.span
+        table, findings = read_table(*stated, negated=load.negated, gaps=load.gaps)
+        errors += [finding for finding in findings if finding.severity == "error"]
+        sides += [table] if table is not None else []
+    if errors:
+        raise DataError(errors)
     later = {load.predicate: True for load in loads if load.numeric}
     lean = replace(
         program,
@@ -64,27 +57,4 @@ def row_model(
         labels=tuple(label for label in program.labels if label.predicate not in about_rows),
         read_later={table.predicate: table.predicate in fractional((), sides) for table in sides} | later,
     )
-    return RowModel(lean, rows, tuple(loads), sides, pairs)
-
-
-def _read(loads: Iterable[RowLoad]) -> list[FactTable]:
-    """The other tables about rows, read whole."""
-    tables: list[FactTable] = []
-    errors: list[Diagnostic] = []
-    for load in loads:
-        read, findings = read_table(
-            load.predicate,
-            load.arity,
-            load.numeric,
-            load.table,
-            load.base,
-            load.span,
-            negated=load.negated,
-            gaps=load.gaps,
-        )
-        errors += [finding for finding in findings if finding.severity == "error"]
-        if read is not None:
-            tables.append(read)
-    if errors:
-        raise DataError(errors)
-    return tables
+    return RowModel(lean, rows, tuple(loads), tuple(sides), pairs)

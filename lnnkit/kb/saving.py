@@ -1,9 +1,9 @@
-"""Writing a program: as text, with the facts that were told, or as a model file with the exact numbers that it has
-learned."""
+"""Writing a program: as text, with the facts that were told, or as a model file with the exact learned numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -40,16 +40,14 @@ def statements(checked: CheckedProgram, name: str) -> Iterator[str]:
     """The facts of a predicate as statements, exactly; axioms are none."""
     from lnnkit.explain.proof.proof import fact_text
 
-    numeric = checked.predicates[name].numeric
-    facts = [fact for fact in checked.facts if fact.predicate == name and not fact.of_axiom]
-    rows: list[Iterable[tuple[Sequence[str], float, float, float]]] = [
-        [(fact.arguments, fact.lower, fact.upper, fact.trust) for fact in facts]
-    ]
-    for table in (table for table in checked.tables if table.predicate == name):
-        entities = zip(*table.columns, strict=True) if table.columns else repeat(())
-        rows.append(zip(entities, table.lower.tolist(), table.upper.tolist(), repeat(table.trust), strict=False))
-    for arguments, lower, upper, trust in chain(*rows):
-        yield fact_text(name, arguments, lower, upper, trust, numeric=numeric, shown=format_number)
+    text = partial(fact_text, name, numeric=checked.predicates[name].numeric, shown=format_number)
+    for fact in checked.facts:
+        if fact.predicate == name and not fact.of_axiom:
+            yield text(fact.arguments, fact.lower, fact.upper, fact.trust)
+    for table in checked.tables:
+        if table.predicate == name:
+            entities = zip(*table.columns, strict=True) if table.columns else repeat(())
+            yield from map(text, entities, table.lower.tolist(), table.upper.tolist(), repeat(table.trust))
 
 
 def restated(

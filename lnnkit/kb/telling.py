@@ -19,9 +19,8 @@ from lnnkit.syntax.printer import format_predicate
 def fact_table(
     checked: CheckedProgram, name: str, table: object, trust: float = 1.0, *, labels: bool = False, keys: bool = False
 ) -> tuple[FactTable, list[Diagnostic]]:
-    """The facts, ``labels``, or ``keys`` of facts, of a ``table`` for the predicate ``name``, and the findings about
-    the table. Raises `DataError` with every bad row, or if there is no such predicate; ``ValueError`` if ``trust`` is
-    not between 0 and 1."""
+    """The facts, ``labels``, or ``keys`` of facts, of a ``table`` for the predicate ``name``, and the findings. Raises
+    `DataError` with every bad row, or if there is no such predicate; ``ValueError`` unless ``trust`` is from 0 to 1."""
     if isinstance(trust, bool) or not isinstance(trust, (int, float)) or not 0 <= trust <= 1:
         raise ValueError(f"trust must be a number from 0 to 1; got {trust!r}")
     if not isinstance(name, str):
@@ -32,13 +31,11 @@ def fact_table(
         hint = f"did you mean `{near}`?" if near else "declare it in the program: `predicate NAME(sort, ...)`"
         raise DataError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])
     tables = (*checked.tables, *checked.label_tables)
-    before = sum(earlier.predicate == name and earlier.source.startswith(TOLD) for earlier in tables)
+    place = sum(earlier.predicate == name and earlier.source.startswith(TOLD) for earlier in tables)
     like = checked.tables[-1] if checked.tables else None  # tables about the same entities often follow each other
     gaps = "skipped" if labels else "refused" if predicate.closed else "unknown"
     numeric = False if keys else predicate.numeric
-    facts, findings = told_table(
-        name, predicate.arity, numeric, table, before, float(trust), like, gaps=gaps, keys=keys
-    )
+    facts, findings = told_table(name, predicate.arity, numeric, table, place, float(trust), like, gaps=gaps, keys=keys)
     if facts is None or any(finding.severity == "error" for finding in findings):
         raise DataError([finding for finding in findings if finding.severity == "error"])
     return facts, findings
@@ -57,11 +54,7 @@ def without(checked: CheckedProgram, keys: FactTable) -> CheckedProgram:
     """The program without the facts about the atoms of ``keys``, in its text and in its tables, and without the
     entities that nothing else names; the same where there are none. Axioms stay."""
     atoms = set(zip(*keys.columns, strict=True)) if keys.columns else {()} if len(keys) else set()
-    facts = [
-        fact
-        for fact in checked.facts
-        if fact.of_axiom or fact.predicate != keys.predicate or fact.arguments not in atoms
-    ]
+    facts = [f for f in checked.facts if f.of_axiom or f.predicate != keys.predicate or f.arguments not in atoms]
     tables = [
         table.only(~about) if table.predicate == keys.predicate and (about := table.about(keys)).any() else table
         for table in checked.tables

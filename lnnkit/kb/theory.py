@@ -136,12 +136,12 @@ class Theory:
 
     # --- what else it may say ---------------------------------------------------------------------------------------
 
-    def assuming(self, facts: Sequence[Fact], origins: FactSources) -> Theory:
+    def assuming(self, facts: Sequence[Fact]) -> Theory:
         """A copy in which these facts replace all that is stated about their atoms. It learns independently."""
         from lnnkit.explain.conflict.program_variants import with_facts
 
         clone = copy(self)
-        clone.checked = with_facts(self.checked, origins, facts)
+        clone.checked = with_facts(self.checked, self.origins(), facts)
         clone.assumed = (*self.assumed, *facts)
         clone.learner = None if self.learner is None else self.learner.copied()
         clone._borrowed = frozenset(binding.predicate for binding in self.bindings)
@@ -156,8 +156,7 @@ class Theory:
         return clone
 
     def about(self, program: CheckedProgram) -> Theory:
-        """A theory of another program, whose values are fixed: it learns nothing, and the facts of modules are among
-        its own."""
+        """A theory of another program that learns nothing: its values are fixed, and modules' facts are its own."""
         clone = copy(self)
         clone.checked, clone.bindings, clone.learner = replace(program, unevaluated=()), (), None
         return clone
@@ -196,8 +195,7 @@ def asked(theory: Theory, text: str, *, strangers: Severity | None = "error") ->
 
 
 def with_queries(theory: Theory, texts: Sequence[str], strangers: Severity) -> tuple[CheckedProgram, list[Diagnostic]]:
-    """The program with these queries in place of its own, and the findings about them. Raises `ProgramError` with the
-    findings of all."""
+    """The program with these queries instead of its own, and the findings. Raises `ProgramError` with them all."""
     checked = theory.checked
     queries: list[Query] = []
     findings: list[Diagnostic] = []

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 import numpy as np
 
 _TEACHES_NOTHING = "axioms and imported rules learn nothing, nor does a `?` that shares its name with one of theirs"
+_TOLERANCE = 1e-9
 
 
 def trained_rules(
     theory: Theory, only: Collection[str] | None, freeze: Collection[str], classical: Collection[str]
 ) -> frozenset[str]:
-    """The names of the rules that learn. Raises `Error` if a name is unknown or no rule is left. A single name may be
-    given as a string."""
+    """The names of the rules that learn; one may be a string. Raises `Error` if one is unknown or none is left."""
     only, freeze, classical = None if only is None else rule_names(only), rule_names(freeze), rule_names(classical)
     learner = theory.learning()
     asked = learner.rules if only is None else only
@@ -83,9 +83,8 @@ def fit(
     listen: Listen | None,
     seconds: float,
 ) -> Fit:
-    """Fit the parameters of the rules ``trained``, and the modules of the theory, after finding the formulas of unknown
-    functions, each within ``seconds``. Raises `BudgetError` for more than ``instances`` instances, and `Error` if the
-    rules cannot learn."""
+    """Fit the rules ``trained`` and the theory's modules, after finding the formulas of unknown functions, each within
+    ``seconds``. Raises `BudgetError` for more than ``instances`` instances, and `Error` if the rules cannot learn."""
     theory = session.theory
     learner = theory.learning()
     theory.copy_modules()
@@ -102,7 +101,7 @@ def fit(
             from lnnkit.kb.finding_functions import find_functions
 
             search = FormulaSearch(seconds, seed=settings.seed % 2**63)
-            functions, inexact = find_functions(session, learner, trained, search, settings.validation, instances)
+            functions, inexact = find_functions(session, trained, search, settings.validation, instances)
         fitted = trained if _labelled(theory.checked) or learner.states_equations(trained) else frozenset[str]()
         run, evidence, warnings = learner.fit(theory.checked, fitted, settings, guard, listen, file, theory.bindings)
     except TooLarge as problem:
@@ -138,8 +137,7 @@ def fit(
 
 
 def scores(session: Session, instances: int | None) -> Scores:
-    """How well the answers for labelled atoms agree with their labels. Raises `Error` if there is no label,
-    `BudgetError` for more than ``instances`` instances."""
+    """See `KnowledgeBase.evaluate`; raises `BudgetError` for more than ``instances`` instances."""
     theory = session.theory
     _require_labels(theory.checked)
     theory.require_evaluated()
@@ -174,9 +172,6 @@ def _unstarted(parameter: LearnedParameter) -> Diagnostic:
     return Diagnostic("untrained", f"`{text}` has no value to start from", hint, parameter.span)
 
 
-_TOLERANCE = 1e-9
-
-
 @dataclass(frozen=True, slots=True)
 class _ConstantLiteral:
     """A literal of a rule that has the same ``truth`` for all ``rows`` whose numbers are known."""
@@ -195,11 +190,9 @@ def constant_findings(session: Session, trained: Collection[str], instances: int
     program's queries, with and without it, must agree bit for bit. Literals that need more than ``instances``
     instances, or that cannot be asked for, are skipped.
     """
-    theory = session.theory
-    learner = theory.learning()
     try:
-        constants = list(_constants(session, learner, trained, instances))
-        gone = _drop(session, learner, constants, instances) if constants else []
+        constants = list(_constants(session, trained, instances))
+        gone = _drop(session, constants, instances) if constants else []
     except Error:  # too large, or other rules keep the program from being evaluated
         return ()
     return tuple(_finding(constant, dropped=constant in gone) for constant in constants)
@@ -216,10 +209,8 @@ def _finding(constant: _ConstantLiteral, *, dropped: bool) -> Diagnostic:
     return Diagnostic("constant-literal", message, hint, constant.literal.span, "warning")
 
 
-def _constants(
-    session: Session, learner: Learner, trained: Collection[str], instances: int | None
-) -> Iterator[_ConstantLiteral]:
-    for rule in learner.learned(session.theory.checked):
+def _constants(session: Session, trained: Collection[str], instances: int | None) -> Iterator[_ConstantLiteral]:
+    for rule in session.theory.learning().learned(session.theory.checked):
         if rule.name not in trained:
             continue
         written = {place_of(node.span): node for node in nodes(rule.after.formula)}
@@ -252,10 +243,9 @@ def _fresh(session: Session, instances: int | None) -> Session:
     return clone
 
 
-def _drop(
-    session: Session, learner: Learner, constants: Sequence[_ConstantLiteral], instances: int | None
-) -> list[_ConstantLiteral]:
+def _drop(session: Session, constants: Sequence[_ConstantLiteral], instances: int | None) -> list[_ConstantLiteral]:
     """Remove from the rules the literals that no answer needs: all at once if possible, else one after another."""
+    learner = session.theory.learning()
     asked_for = {value.name for query in session.theory.checked.queries for value in among(nodes(query.formula))}  # pyright: ignore[reportArgumentType]  # a formula
     may = [c for c in constants if not asked_for & {value.name for value in among(nodes(c.literal)) if value.name}]
     kept, gone = learner.dropped, list[_ConstantLiteral]()
@@ -302,10 +292,6 @@ def _answered(session: Session, instances: int | None) -> tuple[list[Answers], i
 def _same(one: tuple[list[Answers], int], other: tuple[list[Answers], int]) -> bool:
     def alike(before: Answers, after: Answers) -> bool:
         pairs = ((before.lower, after.lower), (before.upper, after.upper), (before.contested, after.contested))
-        return (
-            len(before) == len(after)
-            and all(np.array_equal(left, right) for left, right in pairs)
-            and all(left == right for left, right in zip(before.columns, after.columns, strict=True))
-        )
+        return all(np.array_equal(*pair) for pair in pairs) and before.columns == after.columns
 
     return one[1] == other[1] and all(alike(*pair) for pair in zip(one[0], other[0], strict=True))

@@ -1,6 +1,6 @@
 """HTML for pages, pictures and notebooks: rendered from the templates beside this file, values escaped; the colours of
 both schemes, light and dark; tables, and trees of lines that fold. Charts and PNG need libraries that only extras
-install.
+install. Last are texts for people: counts with their noun, lists and lines that are cut, aligned columns.
 
 Blue and orange stand for true and false, because they differ for people who cannot tell red from green. Text on every
 fill and every line on the page keep the contrast that WCAG 2.1 asks for (4.5 and 3); tests work the ratios out.
@@ -9,7 +9,7 @@ fill and every line on the page keep the contrast that WCAG 2.1 asks for (4.5 an
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -197,3 +197,41 @@ class TreePage:
 
     def _repr_html_(self) -> str:
         return str(self._tree().fragment())
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 row``, ``2,000 rows``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def listed(items: Sequence[object], most: int = 5) -> str:
+    """The first items, separated by commas; dots stand for the others."""
+    return ", ".join([*map(str, items[:most]), *(["..."] if len(items) > most else [])])
+
+
+def shortened(text: str, most: int) -> str:
+    """At most so many characters of a text, the last one an ellipsis where it is cut."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def width(text: str) -> int:
+    """The columns that a text takes on a terminal: two for wide characters, none for combining marks."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def padded(text: str, columns: int) -> str:
+    """The text with blanks up to a number of columns."""
+    return text + " " * (columns - width(text))
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> Iterator[str]:
+    """Lines with aligned columns, those with the numbers in ``right`` at their right end."""
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = enumerate(zip(row, widths, strict=True))
+        shown = [" " * (most - width(cell)) + cell if n in right else padded(cell, most) for n, (cell, most) in cells]
+        yield "  ".join(shown).rstrip()

@@ -1,5 +1,4 @@
-"""The layout of a picture: positions of boxes and curves of arrows, by Graphviz where its ``dot`` is installed, else in
-layers by networkx."""
+"""The layout of a picture: boxes and curves of arrows, by Graphviz where its ``dot`` is installed, else by networkx."""
 
 from __future__ import annotations
 
@@ -60,12 +59,9 @@ def _within(sizes: Sizes, centres: Mapping[Hashable, Point], arrows: Sequence[Se
     def shifted(point: Point) -> Point:
         return point[0] - left, point[1] - top
 
-    return Layout(
-        {name: shifted(centres[name]) for name in sizes},
-        [list(map(shifted, points)) for points in arrows],
-        max(xs) - left + _MARGIN,
-        max(ys) - top + _MARGIN,
-    )
+    placed = {name: shifted(centres[name]) for name in sizes}
+    curves = [list(map(shifted, points)) for points in arrows]
+    return Layout(placed, curves, max(xs) - left + _MARGIN, max(ys) - top + _MARGIN)
 
 
 # --- Graphviz ---------------------------------------------------------------------------------------------------------
@@ -73,10 +69,8 @@ def _within(sizes: Sizes, centres: Mapping[Hashable, Point], arrows: Sequence[Se
 
 def _by_graphviz(sizes: Sizes, arrows: int, graph: str, graphviz: str) -> Layout:
     command = [graphviz, "-Tjson", *_LIMITS]
-    finished = subprocess.run(
-        command, input=graph, capture_output=True, encoding="utf-8", timeout=_PATIENCE, check=True
-    )
-    made = json.loads(finished.stdout)
+    done = subprocess.run(command, input=graph, capture_output=True, encoding="utf-8", timeout=_PATIENCE, check=True)
+    made = json.loads(done.stdout)
     placed = {node["name"]: _point(node["pos"]) for node in made["objects"]}
     splines = {edge["id"]: list(map(_point, edge["pos"].split())) for edge in made.get("edges", ())}
     centres: dict[Hashable, Point] = {name: placed[f"n{number}"] for number, name in enumerate(sizes)}

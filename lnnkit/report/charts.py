@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lnnkit.markup.pages import PALETTE, visible
-from lnnkit.markup.plain_text import shortened
+from lnnkit.markup.pages import PALETTE, shortened, visible
 from lnnkit.scores import Epoch, Predictions, Threshold
 
 if TYPE_CHECKING:
@@ -29,6 +28,15 @@ _TAG = re.compile(r"<style.*?</style>|<[^>]*>", re.DOTALL)
 _CLUTTER = re.compile(r' id="[A-Za-z.]+_\d+"| xmlns(:\w+)?="[^"]*"')
 _FONT = re.compile(r"(font: (?:\d+ )?[\d.]+px)[^;\"]*")
 _ROLES = {shade.light: role for role, shade in PALETTE.items()}
+NAMED = 8  # curves of a chart that have their own name, colour and dashes
+_DASHES = ("-", "--", "-.", ":")
+_LETTERS = 60  # greatest length of a name
+_DECADES = 2.0  # decades that positive values span before their axis becomes logarithmic
+_MOST_BARS = 40
+_FAR_OUT = 0.01  # share of the data on either side that a histogram may leave out, if it would take most of the width
+_BINS = 10
+
+Curve = tuple[str, Sequence[float]]  # a name, and a number for each entry of the history, nan if there is none
 
 
 def colour(role: str) -> str:
@@ -98,32 +106,11 @@ def chart(width: float, height: float, *, heights: Sequence[float] = (1,)) -> It
         yield Chart(figure, list(axes))
 
 
-NAMED = 8  # curves of a chart that have their own name, colour and dashes
-_DASHES = ("-", "--", "-.", ":")
-_LETTERS = 60  # greatest length of a name
-_DECADES = 2.0  # decades that positive values span before their axis becomes logarithmic
-_MOST_BARS = 40
-_FAR_OUT = 0.01  # share of the data on either side that a histogram may leave out, if it would take most of the width
-_BINS = 10
-
-
-Curve = tuple[str, Sequence[float]]
-"""A name, and a number for each entry of the history, nan if there is none."""
-
-
 def curves(
-    history: Sequence[Epoch],
-    drawn: Sequence[Curve],
-    kept: int | None,
-    label: str,
-    *,
-    width: float = 380.0,
-    positive: bool = False,
-    share: bool = False,
+    history: Sequence[Epoch], drawn: Sequence[Curve], kept: int | None, label: str, axis: str = "", width: float = 380.0
 ) -> Markup:
-    """Curves over the epochs, restarts after one another; a vertical line marks the entry ``kept``. Of more than
-    `NAMED`, the others are drawn in grey. An axis of ``positive`` values is logarithmic where they span decades, one
-    of a ``share`` ends at 1."""
+    """Curves over the epochs, restarts after one another; a line marks the entry ``kept``. Of more than `NAMED`, the
+    others are grey. The ``axis`` of "positive" values is logarithmic where they span decades, a "share" ends at 1."""
     from matplotlib.ticker import MaxNLocator
 
     restarts = [list(run) for _, run in itertools.groupby(range(len(history)), lambda entry: history[entry].restart)]
@@ -150,10 +137,10 @@ def curves(
         axes.set_xlabel("epoch" if len(restarts) < 2 else "epoch, of all restarts")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         values = [value for _, curve in drawn for value in curve if math.isfinite(value)]
-        if share:
+        if axis == "share":
             low = math.floor(min([0.9, *values]) * 10 + 1e-9) / 10
             axes.set_ylim(low, 1.0 + (1.0 - low) / 50)  # so that a line at 1 is not cut in half
-        elif positive:
+        elif axis == "positive":
             _positive(axes, values)
         return made.svg(f"{label} by epoch: {', '.join(name for name, _ in drawn[:NAMED])}")
 

@@ -127,14 +127,14 @@ def _losses(fit: Fitted) -> Section:
     which, note = "validation", "Validation labels are held back: nothing is learned from them."
     if fit.validation is None:
         which, note = "training", "No labels were held back to validate."
-    figures = [("loss", curves(history, losses, kept, "loss", positive=True), "")]
+    figures = [("loss", curves(history, losses, kept, "loss", "positive"), "")]
     names = dict.fromkeys(name for entry in history for name, value in entry.terms.items() if value)
     for name in names if len(names) > 1 else ():
         term = curve(name, lambda entry, name=name: entry.terms.get(name))
-        figures.append((f"loss term: {name}", curves(history, [term], kept, name, positive=True), ""))
+        figures.append((f"loss term: {name}", curves(history, [term], kept, name, "positive"), ""))
     if any(entry.accuracy is not None for entry in history):
         accuracy = curve(f"on {which} labels", lambda entry: entry.accuracy)
-        figures.append((f"accuracy on {which} labels", curves(history, [accuracy], kept, "accuracy", share=True), ""))
+        figures.append((f"accuracy on {which} labels", curves(history, [accuracy], kept, "accuracy", "share"), ""))
     return "Losses", f"The training loss, each of its terms on an axis of its own, and the accuracy. {note}", figures
 
 
@@ -188,6 +188,5 @@ def _moved(history: Sequence[Epoch], name: str) -> float:
 
 
 def _label(number: LearnedNumber) -> str:
-    if number.kind == "bias":
-        return f"bias of {number.of}"
-    return {"lower": "truth, at least", "upper": "truth, at most"}.get(number.kind, number.of)
+    said = {"bias": f"bias of {number.of}", "lower": "truth, at least", "upper": "truth, at most"}
+    return said.get(number.kind, number.of)

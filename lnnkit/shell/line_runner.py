@@ -9,11 +9,9 @@ from contextlib import contextmanager, nullcontext
 from types import FrameType
 
 from lnnkit.cli import streams
-from lnnkit.cli.progress import ProgressLine
-from lnnkit.cli.streams import paint_for
+from lnnkit.cli.streams import ProgressLine, paint_for
 from lnnkit.shell.performing import Reply, perform
-from lnnkit.shell.requests import INFERRING, Typed
-from lnnkit.shell.shell_state import ShellState, renewed
+from lnnkit.shell.shell_state import INFERRING, ShellState, Typed, renewed
 from lnnkit.syntax.split import unfinished
 
 
@@ -34,31 +32,28 @@ class LineRunner:
             nonlocal reply
             with ctrl_c(signal.default_int_handler) if self._at_prompt else nullcontext():
                 with ProgressLine("inferring", shown=typed.kind in INFERRING) as line, self.state.kb.watched(line):
-                    paint = paint_for(sys.stdout)
-                    self.state, reply = perform(self.state, typed, paint, headed=not self._at_prompt)
+                    self.state, reply = perform(self.state, typed, paint_for(sys.stdout), headed=not self._at_prompt)
                 streams.findings(reply.findings)
                 streams.write([reply.text])
                 streams.flush()
             return streams.WRONG if reply.failed else streams.DONE
 
-        code = streams.guarded(performed)
-        self.failed |= code == streams.WRONG
+        self.failed |= streams.guarded(performed) == streams.WRONG
         if reply is None:  # it was interrupted, or failed: its results are not kept, and the session goes on
             self.state = renewed(self.state)
         return reply is None or not reply.ended
 
 
 def whole_input(next_line: Callable[[bool], str], pending: str | None = None) -> tuple[str, str | None]:
-    """A complete input, and the line that was read beyond it, if any: the ``pending`` line of the next input. An input
-    continues on the next line if it cannot end where it does (after an operator, say). ``next_line`` receives whether
-    an input is being continued."""
+    """A complete input, and the line read beyond it, if any: the ``pending`` line of the next. An input goes on in the
+    next line if it cannot end where it does (after an operator, say); ``next_line`` receives whether it goes on."""
     text = next_line(False) if pending is None else pending
     while unfinished(text):
         try:
             more = next_line(True)
         except EOFError:
             break
-        if Typed(more).starts_anew:
+        if Typed(more).kind not in ("ask", "nothing"):  # a command, or the start of a statement
             return text, more
         if not more.strip():
             break

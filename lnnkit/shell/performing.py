@@ -18,17 +18,9 @@ from lnnkit.explain.conflict.program_variants import ASSUMED
 from lnnkit.explain.proof.proof import ground_key
 from lnnkit.kb import KnowledgeBase
 from lnnkit.kb.session import Atom
-from lnnkit.markup.plain_text import counted
-from lnnkit.shell.requests import COMMANDS, RequestKind, Typed
-from lnnkit.shell.shell_state import (
-    UNNAMED,
-    ShellState,
-    reloaded,
-    save,
-    with_assumption,
-    with_statements,
-    without_facts,
-)
+from lnnkit.markup.pages import counted
+from lnnkit.shell import shell_state
+from lnnkit.shell.shell_state import COMMANDS, UNNAMED, RequestKind, ShellState, Typed
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.parse import parse
@@ -70,8 +62,7 @@ class Reply:
 
 
 def perform(state: ShellState, typed: Typed, paint: Paint = plain, *, headed: bool = True) -> tuple[ShellState, Reply]:
-    """Perform a request; ``headed`` puts each query above its answers. A request with an error changes nothing: the
-    error is in the reply."""
+    """Perform a request; ``headed`` puts queries above answers. One with an error changes nothing but the reply."""
     try:
         if typed.kind in ("ask", "state"):
             return _language(state, typed, paint, headed)
@@ -86,8 +77,7 @@ def perform(state: ShellState, typed: Typed, paint: Paint = plain, *, headed: bo
 
 
 def _hinted(finding: Diagnostic) -> Diagnostic:
-    """The finding with a hint about shell commands, if it has no hint of its own: the input may have been meant as a
-    command."""
+    """The finding with a hint about shell commands if it has none: the input may have been meant as a command."""
     if finding.code != "syntax" or finding.hint or finding.span is None:
         return finding
     word = finding.span.source.text.split(maxsplit=1)[0]
@@ -108,7 +98,7 @@ def _language(state: ShellState, typed: Typed, paint: Paint, headed: bool) -> tu
     findings: list[Diagnostic] = []
     stated = [statement for statement in program.statements if not isinstance(statement, ast.QueryStatement)]
     if stated:
-        state, findings = with_statements(state, stated)
+        state, findings = shell_state.with_statements(state, stated)
     above = typed.line - 1
     for statement in program.statements:
         if isinstance(statement, ast.QueryStatement):
@@ -153,8 +143,7 @@ def _why(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
 
 def _whynot(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     negated = typed.argument.startswith(("~", "¬"))
-    atom = typed.only(typed.rest + negated, typed.end)
-    why_not = state.kb.why_not(atom, side="upper" if negated else "lower")
+    why_not = state.kb.why_not(typed.only(typed.rest + negated, typed.end), side="upper" if negated else "lower")
     return state, Reply(f"{printable(str(why_not))}\n", typed.placed(why_not.warnings))
 
 
@@ -179,7 +168,7 @@ def _assume(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     lower, upper = facts[0].lower, facts[0].upper
     bounds = formatter(state.kb.predicates[name].numeric)(lower, upper)
     atom = format_expression(statement.atom)
-    following = with_assumption(state, facts[0], atom, f"assume {typed.argument}")
+    following = shell_state.with_assumption(state, facts[0], atom, f"assume {typed.argument}")
     return following, Reply(f"assumed: {printable(atom)} {bounds}; `undo` takes it back\n", typed.placed(findings))
 
 
@@ -187,14 +176,14 @@ def _retract(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     atom = _atom(_fact(typed, typed.path), state)
     if len(atom[1]) == state.kb.predicates[atom[0]].arity and not any(state.kb.facts(*atom)):
         raise _wrong("no-fact", f"no fact is about `{typed.argument}`", f"`facts {atom[0]}` lists those of `{atom[0]}`")
-    following = without_facts(state, [atom], f"retract {typed.argument}")
+    following = shell_state.without_facts(state, [atom], f"retract {typed.argument}")
     return following, Reply(f"taken back: {printable(typed.argument)}; `undo` states it again\n")
 
 
 def _replace(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     statement = _fact(typed, typed.path)
-    without = without_facts(state, [_atom(statement, state)], "")
-    following, findings = with_statements(without, [statement])
+    without = shell_state.without_facts(state, [_atom(statement, state)], "")
+    following, findings = shell_state.with_statements(without, [statement])
     following = replace(following, before=without.before, change=f"replace {typed.argument}")
     return following, Reply(findings=typed.placed(findings))
 
@@ -268,7 +257,7 @@ def _reload(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     path = state.origin.span.source.path
     if path == UNNAMED:
         raise _wrong("no-file", "this session has no file", "start it with `lnnkit shell FILE`")
-    fresh, warnings = reloaded(state, path)
+    fresh, warnings = shell_state.reloaded(state, path)
     return fresh, Reply(f"read again: {printable(path)}\n", tuple(warnings))
 
 
@@ -279,7 +268,7 @@ def _save(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     if not name:
         raise Error([_NEEDED["save"]])
     path = Path(name).expanduser()
-    save(state, path)
+    shell_state.save(state, path)
     return state, Reply(f"written to {printable(str(path))}\n")
 
 
@@ -302,7 +291,7 @@ def _wrong(code: str, message: str, hint: str, span: Span | None = None) -> Erro
     return Error([Diagnostic(code, message, hint, span)])
 
 
-_NEEDED: dict[RequestKind, Diagnostic] = {
+_NEEDED: dict[RequestKind, Diagnostic] = {  # what is said of a command without its argument
     "whynot": Diagnostic("no-atom", "`whynot` needs an atom", "name one, as in `whynot P(a)`"),
     "assume": Diagnostic("no-fact", "`assume` needs a fact", "as in `assume P(a)` or `assume P(a) = 0.2`"),
     "retract": Diagnostic("no-atom", "`retract` needs an atom", "name one, as in `retract P(a)`"),
@@ -310,13 +299,11 @@ _NEEDED: dict[RequestKind, Diagnostic] = {
     "facts": Diagnostic("no-predicate", "`facts` needs a predicate or number", "name one, as in `facts P`"),
     "save": Diagnostic("no-file", "`save` needs a file", "as in `save session.lnn`"),
 }
-"""What is said of a command without its argument."""
-_ALONE: dict[RequestKind, str] = {
+_ALONE: dict[RequestKind, str] = {  # what is said of a command with one
     "undo": "takes back one change at a time",
     "reload": "reads the file of the session",
     "changes": "is about the last change",
 }
-"""What is said of a command with one."""
 
 _COMMANDS: dict[RequestKind, Callable[[ShellState, Typed], tuple[ShellState, Reply]]] = {
     "why": _why, "whynot": _whynot, "assume": _assume, "retract": _retract,

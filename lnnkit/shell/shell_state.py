@@ -1,23 +1,108 @@
 """The state of a session: the program of its file, the statements that were added, and the assumptions; and all of it
-as a program."""
+as a program. An input as a request: a command, statements, or a formula to ask. Findings are placed in the input."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from lnnkit.check.program import Fact
 from lnnkit.errors import Error, ProgramError
+from lnnkit.explain.conflict.program_variants import ASSUMED
 from lnnkit.explain.proof.proof import ground_key
 from lnnkit.kb import KnowledgeBase, load, loads, saving
 from lnnkit.kb.session import Atom
 from lnnkit.output import require_apart
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import QUERY, Diagnostic, Source, Span
+from lnnkit.syntax.identifiers import shadow
 from lnnkit.syntax.parse import parse
+from lnnkit.syntax.split import comment_start, split
 
+_Looking = Literal["ask", "why", "whynot", "rules", "facts", "help", "nothing"]
+RequestKind = Literal[
+    _Looking, "state", "assume", "retract", "replace", "changes", "undo", "reload", "save", "limit", "quit"
+]  # `state`: statements
+COMMANDS = (
+    "why", "whynot", "assume", "retract", "replace", "changes", "undo", "rules", "facts", "reload", "save", "limit",
+    "help", "quit", "exit", "explain",
+)  # fmt: skip
+_OTHER_NAMES = {"exit": "quit", "explain": "why"}
+INFERRING = frozenset(("ask", "state", "why", "whynot", "assume", "retract", "replace", "changes"))
+_INK = re.compile(r"[^\n]")
+
+# A word that an operator follows is a proposition: `save & Rain`.
+_COMMAND = re.compile(rf"\s*({'|'.join(COMMANDS)})(?:\s*$|\s+(?![&|@<>=∧∨⊕→↔⇒⇔]|->|(?:and|or|xor|implies|iff)\b))")
+# As a statement, `?- P(X)` has a message of its own.
+_QUERY_ELSEWHERE = re.compile(r"\s*(?:\?-|select\s.*\sfrom\s)", re.IGNORECASE)
 UNNAMED = "<shell>"  # in place of the path of a file
+
+
+@dataclass(frozen=True)
+class Typed:
+    """An input of one or more lines; its first line is line ``line`` of ``path``. ``kind`` is what it asks for."""
+
+    text: str
+    path: str = "<shell>"
+    line: int = 1
+
+    @cached_property
+    def _command(self) -> re.Match[str] | None:
+        return _COMMAND.match(self.text)
+
+    @cached_property
+    def kind(self) -> RequestKind:
+        if self._command:
+            word = self._command[1]
+            return _OTHER_NAMES.get(word, word)  # pyright: ignore[reportReturnType]  # a word of COMMANDS
+        pieces = split(shadow(self.text))
+        if not pieces:
+            return "nothing"
+        if self.text.strip() == "?":
+            return "help"
+        return "state" if pieces[0].keyword is not None or _QUERY_ELSEWHERE.match(self.text) else "ask"
+
+    @property
+    def rest(self) -> int:
+        """The offset at which a command's argument starts; it equals `end` if there is none."""
+        return self._command.end() if self._command else 0
+
+    @property
+    def end(self) -> int:
+        """Where the argument ends: before white space and a comment."""
+        last = self.text.rpartition("\n")[2]
+        return max(self.rest, len(self.text[: len(self.text) - len(last) + comment_start(last)].rstrip()))
+
+    @property
+    def argument(self) -> str:
+        return self.text[self.rest : self.end]
+
+    @property
+    def source(self) -> Source:
+        """The input as a source, preceded by as many empty lines as came before it."""
+        return Source(self.path, "\n" * (self.line - 1) + self.text)
+
+    def only(self, start: int, end: int | None = None) -> str:
+        """The text of ``source`` with all outside a range of the input blanked, so that findings keep their places."""
+        text = self.source.text
+        before = self.line - 1 + start
+        return _INK.sub(" ", text[:before]) + text[before : None if end is None else self.line - 1 + end]
+
+    def placed(self, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Findings about a query or an assumption of the input, moved to their places in it."""
+        return tuple(map(self._placed, findings))
+
+    def _placed(self, finding: Diagnostic) -> Diagnostic:
+        span = finding.span
+        if span is None or span.source.path not in (QUERY, ASSUMED):
+            return finding
+        blank = len(span.text) - len(span.text.lstrip())  # the span of a whole query includes what was blanked
+        end = max(span.start + len(span.text.rstrip()), span.start + blank)
+        return replace(finding, span=Span(self.source, span.start + blank, end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +126,7 @@ class ShellState:
 
 
 def opened(kb: KnowledgeBase | None, limit: int = 0) -> ShellState:
-    """The state for the knowledge base of a file, or for an empty program whose paths are relative to the working
-    folder."""
+    """The state for the knowledge base of a file, or for an empty program, with paths from the working folder."""
     if kb is None:
         kb = loads("", ".", UNNAMED)
     path = kb.program.span.source.path
@@ -82,8 +166,7 @@ def with_assumption(state: ShellState, fact: Fact, atom: str, text: str) -> Shel
 
 
 def reloaded(state: ShellState, path: str) -> tuple[ShellState, list[Diagnostic]]:
-    """The state on the file as it is now, with what was stated and assumed, and the warnings of the file. Raises
-    `Error`."""
+    """The state on the file as it is now, with what was stated and assumed, and the file's warnings. Raises `Error`."""
     fresh = opened(load(path), state.limit)
     restated = replace(fresh, added=state.added, taken=state.taken)
     if state.added or state.taken:
@@ -108,8 +191,7 @@ def _assuming(state: ShellState) -> ShellState:
 
 
 def _stating(state: ShellState, statements: Sequence[ast.Statement]) -> KnowledgeBase:
-    """Facts about known predicates are added to the checked program; any other statement makes the whole program be
-    checked again."""
+    """Facts about known predicates join the checked program; any other statement has the whole checked again."""
     known = state.stated.predicates
     facts = [fact for fact in statements if isinstance(fact, ast.FactStatement) and fact.atom.name in known]
     if len(facts) == len(statements):

@@ -16,8 +16,7 @@ from lnnkit.cli import streams
 from lnnkit.editor.suggestions import as_entities, in_arguments, last_word
 from lnnkit.kb import KnowledgeBase
 from lnnkit.shell.line_runner import LineRunner, ctrl_c, whole_input
-from lnnkit.shell.requests import COMMANDS, Typed
-from lnnkit.shell.shell_state import ShellState
+from lnnkit.shell.shell_state import COMMANDS, ShellState, Typed
 from lnnkit.syntax.identifiers import FUNCTIONS, KEYWORDS, UNITS, WORDS
 from lnnkit.syntax.printer import format_predicate
 
@@ -56,8 +55,7 @@ class _Completer(Completer):
 
 
 def _history() -> History:
-    """Inputs of earlier sessions, stored in the user's state folder; only those of this session if that folder cannot
-    be written."""
+    """Inputs of earlier sessions, in the user's state folder; of this session alone if that cannot be written."""
     path = state_folder() / "history"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -78,16 +76,13 @@ def state_folder() -> Path:
 
 
 def suggestions(kb: KnowledgeBase, text: str) -> list[Completion]:
-    """What may stand for the last word of ``text``, which ends at the cursor; inside the arguments of an atom,
-    entities. Each says what it is."""
+    """What may stand for the last word of ``text``, at the cursor (in arguments: entities); each says what it is."""
     before, typed = last_word(text)
     if in_arguments(before):
         return [Completion(entity, -len(typed), display_meta="entity") for entity in as_entities(typed, kb.entities)]
     if typed.startswith('"'):
         return []
-    named = [
-        (format_predicate(name), "number" if entry.numeric else "predicate") for name, entry in kb.predicates.items()
-    ]
+    named = [(format_predicate(n), "number" if known.numeric else "predicate") for n, known in kb.predicates.items()]
     known = [*sorted(named), *((word, "keyword") for word in _EXPRESSIONS)]
     if not before.strip():
         known = [*((word, "command") for word in COMMANDS), *((word, "keyword") for word in _STATEMENTS), *known]

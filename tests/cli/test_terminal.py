@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from lnnkit.cli import main
-from lnnkit.cli.progress import PATIENCE, STOPPING, ProgressLine
+from lnnkit.cli.streams import PATIENCE, STOPPING, ProgressLine
 from lnnkit.engine.inference_run import RoundReport
 
 ROOT = Path(__file__).parents[2]
@@ -114,9 +114,9 @@ class Terminal:
 # the new session's terminal is its standard error, so that its keys reach it
 OWN_TERMINAL = """
 import fcntl, runpy, sys, termios
-import lnnkit.cli.progress
+import lnnkit.cli.streams
 fcntl.ioctl(2, termios.TIOCSCTTY, 0)
-lnnkit.cli.progress.PATIENCE = float(sys.argv[1])
+lnnkit.cli.streams.PATIENCE = float(sys.argv[1])
 sys.argv = ["lnnkit", *sys.argv[2:]]
 runpy.run_module("lnnkit", run_name="__main__")
 """

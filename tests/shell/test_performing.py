@@ -12,8 +12,7 @@ from lnnkit import load
 from lnnkit.cli import main
 from lnnkit.shell.line_runner import whole_input
 from lnnkit.shell.performing import Reply, perform
-from lnnkit.shell.requests import Typed
-from lnnkit.shell.shell_state import ShellState, opened, renewed
+from lnnkit.shell.shell_state import ShellState, Typed, opened, renewed
 
 TRIAGE = """\
 predicate Contact(person, person) closed

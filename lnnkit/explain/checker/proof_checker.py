@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
 from lnnkit.check.program import ENTITY, Assertion
 from lnnkit.check.walk import nodes
 from lnnkit.explain.checker.exact_step import CompletedAtom, check_exact
-from lnnkit.explain.checker.ground_form import Form, Free, GroundTerm, bound_sorts, covers, filled, free_sorts, truth_of
-from lnnkit.explain.checker.proof_world import (
-    OTHER,
-    Box,
-    InstanceNode,
-    InvalidStep,
-    ProofWorld,
-    RuleConjunct,
-    Tree,
-    demand,
-)
+from lnnkit.explain.checker.ground_form import Form, Free, bound_sorts, covers, filled, free_sorts, truth_of
+from lnnkit.explain.checker.proof_world import OTHER, Box, InstanceNode, InvalidStep, ProofWorld, Tree, demand
 from lnnkit.explain.proof.proof import SIDES, Proof, Step
 from lnnkit.numeric import NO_VALUE
 from lnnkit.syntax import ast
@@ -84,12 +75,8 @@ def _within(step: Step, world: ProofWorld, box: Box) -> bool:
 
 def _unknown(form: Form, world: ProofWorld) -> Box:
     """The bounds of a formula, or a number, about which nothing is stated."""
-    number = (
-        form.kind == "term"
-        or form.kind in AGGREGATES
-        or (form.kind == "atom" and world.program.predicates[form.name].numeric)
-    )
-    return (-math.inf, math.inf) if number else (0.0, 1.0)
+    number = form.kind == "atom" and world.program.predicates[form.name].numeric
+    return (-math.inf, math.inf) if number or form.kind in ("term", *AGGREGATES) else (0.0, 1.0)
 
 
 def _stated(step: Step, said: Form, world: ProofWorld) -> None:
@@ -134,8 +121,11 @@ class _Premises:
             alike = pattern.name == form.name or pattern.arithmetic is not None  # a formula whose text may be shorter
             if pattern.kind == form.kind and alike and covers(pattern, form):
                 if form.kind != "atom":
-                    excepts = self._may_be_empty and self._has_facts(form, {*pattern.all_terms})
-                    # it says nothing of `a = a` where it has `X = a`
+                    # It says nothing of `a = a` where it has `X = a`. An entity that facts list, and that it does not
+                    # name, may be an element of an aggregate without which that has no value
+                    atoms = [leaf for leaf in form.leaves if leaf.kind == "atom"] if self._may_be_empty else []
+                    more = (({*atom.entities} - {*pattern.all_terms}, atom.name) for atom in atoms)
+                    excepts = any(entities & self._world.origins.entities(name) for entities, name in more)
                     if _equalities(pattern) == _equalities(form) and not excepts:
                         return box
                     continue
@@ -149,29 +139,26 @@ class _Premises:
                     return box
         return _unknown(form, self._world)
 
-    def instances(self, rule: RuleConjunct, form: Form, *, of_unnamed: bool = False) -> Iterator[dict[str, str]]:
-        """The assignments that unify a rule's conjunct with an atom; one of those that differ in entities alone of
-        which the premises, and the facts that these may except, say the same."""
-        origins, seen = self._world.origins, set[tuple[object, ...]]()
-        named = {term for some in (form, rule.whole, *self.exact) for term in some.all_terms}
+    def instances(self, form: Form, unnamed: bool = False) -> Iterator[tuple[Assertion, float, dict[str, str], Form]]:
+        """The statements that conclude an atom, each with its lower truth, the assignments that unify its conjunct with
+        the atom, and what this is then; one of those that differ in entities alone of which the premises, and the facts
+        that these may except, say the same; of ``unnamed`` individuals too."""
+        named = {term for some in (form, *self.exact) for term in some.all_terms}
         for pattern, _, excepted, _ in self._blanket:
             named |= {*pattern.all_terms}.union(*(excepted or ()))
             for atom in (leaf for leaf in pattern.leaves if leaf.kind == "atom"):
                 fixed = [term if isinstance(term, str) and atom is pattern else None for term in atom.terms]
-                named = named.union(*origins.atoms(atom.name, fixed))
-        for bindings in rule.unified(form, self._world, of_unnamed=of_unnamed):
-            entities = [*bindings.values()]
-            alike = (e if e in named or e.startswith(OTHER) else entities.index(e) for e in entities)
-            key = (*bindings, *alike)
-            if key not in seen:
-                seen.add(key)
-                yield bindings
-
-    def _has_facts(self, form: Form, known: Set[GroundTerm]) -> bool:
-        """Whether facts list an entity of an atom in the form that is not ``known``: what holds of all others, and is
-        harmless where it is read of this, may leave an aggregate without an element that it has."""
-        atoms = (leaf for leaf in form.leaves if leaf.kind == "atom")
-        return any(({*atom.entities} - known) & self._world.origins.entities(atom.name) for atom in atoms)
+                named = named.union(*self._world.origins.atoms(atom.name, fixed))
+        for rule in self._world.rules.get(form.name, ()):
+            known, seen = named.union(rule.whole.all_terms), set[tuple[object, ...]]()
+            for bindings in rule.unified(form, self._world, of_unnamed=unnamed):
+                entities = [*bindings.values()]
+                alike = (e if e in known or e.startswith(OTHER) else entities.index(e) for e in entities)
+                key = (*bindings, *alike)
+                if key not in seen:
+                    seen.add(key)
+                    arguments = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
+                    yield rule.statement, rule.lower, bindings, Form("atom", form.name, tuple(arguments))
 
     def tree(self, form: Form, target: Form, *, asked: bool = False) -> Tree:
         """An instance with a row for each entity that a premise, the target or the instance names, and one for all
@@ -232,8 +219,7 @@ def _choices(
     quantifier: Form, depth: int, named: set[str], others: _Others, world: ProofWorld
 ) -> tuple[list[list[tuple[str, float, float]]], _Others]:
     """The entities for each variable of a quantifier or an aggregate, and how many each stands for at least and at
-    most; and the ``others`` that those of its body may equal, with its own. Those of one sort differ from each
-    other."""
+    most; and the ``others`` that those of its body may equal, with its own. Those of one sort all differ."""
     choices: list[list[tuple[str, float, float]]] = []
     for place, sort_name in enumerate(bound_sorts(quantifier, world.program.predicates)):
         members = world.sorts[sort_name]
@@ -282,10 +268,11 @@ class _StepInstance:
 
     def box(self) -> Box:
         """The best bounds of the conclusion that the instance implies. In a contradictory program, parts of an instance
-        may contradict each other or the instance's truth, while without one of them (or one end of the truth) it still
-        implies a bound: omission only weakens."""
+        may contradict each other or its truth, while without one of them (or one end of the truth) it still implies a
+        bound: omission only weakens. Of a derived number, the better end by the instance as a candidate for it."""
         if self._least is not None:
-            return self._candidate()
+            lower, upper = self._tree.candidate(self._tree.upward(self._premises.read))
+            return (-math.inf, upper) if self._least else (lower, math.inf)
         low, high = self._truth
         boxes = self._boxes(self._tree, self._truth, self._places)
         if not boxes:
@@ -296,11 +283,6 @@ class _StepInstance:
                     boxes += self._boxes(replace(self._tree, unknown=part), self._truth, [place])
         demand(bool(boxes), "the premises contradict the instance")
         return max(low for low, _ in boxes), min(high for _, high in boxes)
-
-    def _candidate(self) -> Box:
-        """The better end of a number, by the instance as a candidate for it."""
-        lower, upper = self._tree.candidate(self._tree.upward(self._premises.read))
-        return (-math.inf, upper) if self._least else (lower, math.inf)
 
     def _boxes(self, tree: Tree, truth: Box, places: Sequence[int]) -> list[Box]:
         """The bounds of some nodes after one pass; none if parts of the instance contradict each other."""
@@ -341,19 +323,16 @@ def _completed(step: Step, proof: Proof, world: ProofWorld, assumed: frozenset[i
     demand(world.derived(form.name), "no rule completes the predicate")
     demand(step.side == "upper", "a completed predicate is true only by its rules")
     premises = _Premises(step, proof, world, assumed)
-    for rule in world.rules.get(form.name, ()):
-        for bindings in premises.instances(rule, form, of_unnamed=bool(assumed)):
-            arguments = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
-            asked = Form("atom", form.name, tuple(arguments))
-            if not covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
-                continue
-            tree = premises.tree(world.instance(rule.statement, bindings), asked)
-            values = tree.upward(premises.read)
-            for head in tree.heads():
-                if tree.nodes[head].form == asked:
-                    least = tree.least_conjunct(values, rule.lower, head)
-                    said = f"{rule.statement.text} with {bindings} asks for {least:g}"
-                    demand(least <= step.bound + world.tolerance, said)
+    for statement, lower, bindings, asked in premises.instances(form, unnamed=bool(assumed)):
+        if not covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
+            continue
+        tree = premises.tree(world.instance(statement, bindings), asked)
+        values = tree.upward(premises.read)
+        for head in tree.heads():
+            if tree.nodes[head].form == asked:
+                least = tree.least_conjunct(values, lower, head)
+                said = f"{statement.text} with {bindings} asks for {least:g}"
+                demand(least <= step.bound + world.tolerance, said)
 
 
 def _no_better(step: Step, proof: Proof, world: ProofWorld) -> None:
@@ -372,13 +351,10 @@ def _no_better(step: Step, proof: Proof, world: ProofWorld) -> None:
     for entities in world.origins.atoms(form.name, [term if isinstance(term, str) else None for term in form.terms]):
         for fact in world.origins.of(form.name, entities) if covers(form, Form("atom", form.name, entities)) else ():
             check(Form("atom", form.name, entities), fact.end(SIDES.index(step.side)), "a fact")
-    for rule in world.rules.get(form.name, ()):
-        for bindings in premises.instances(rule, form):
-            arguments = (bindings[t.name] if isinstance(t, Free) else t for t in rule.conjunct.terms)
-            asked = Form("atom", form.name, tuple(arguments))
-            tree = premises.tree(world.instance(rule.statement, bindings), asked, asked=True)
-            end = tree.candidate(tree.upward(premises.read))[step.side == "upper"]
-            check(asked, end, f"{rule.statement.text} with {bindings}")
+    for statement, _, bindings, asked in premises.instances(form):
+        tree = premises.tree(world.instance(statement, bindings), asked, asked=True)
+        end = tree.candidate(tree.upward(premises.read))[step.side == "upper"]
+        check(asked, end, f"{statement.text} with {bindings}")
 
 
 def _circular(proof: Proof) -> bool:

@@ -25,6 +25,7 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES
 
 Box = tuple[float, float]
+_Values = Sequence[Bounds] | dict[int, Bounds]
 OTHER = "\0"  # prefix of the reserved names for all other entities; those of a sort end with it
 _MOST = 100_000  # assignments of one rule's variables: a proof that would need more is reported as not verified
 
@@ -69,8 +70,7 @@ class RuleConjunct:
 
 @dataclass(frozen=True)
 class ProofWorld:
-    """The program, the entities of each sort, the facts by atom, the values of learnable names, and the precision of
-    the bounds."""
+    """The program, each sort's entities, the facts by atom, the values of learnable names, the bounds' precision."""
 
     program: CheckedProgram
     sorts: Mapping[str, Sequence[str]]
@@ -130,8 +130,7 @@ class ProofWorld:
 
     def lacks(self, atom: Form) -> bool:
         """Whether an atom has an entity outside the sort of its position: no rule applies to it."""
-        sorts = self.program.predicates[atom.name].sorts
-        pairs = zip(atom.terms, sorts, strict=True)
+        pairs = zip(atom.terms, self.program.predicates[atom.name].sorts, strict=True)
         return any(isinstance(term, str) and term not in self.sorts.get(sort, ()) for term, sort in pairs)
 
 
@@ -174,9 +173,7 @@ class Tree:
     def numbers(self) -> set[int]:
         """The places of numbers and terms."""
         terms = {place for place, node in enumerate(self.nodes) if node.form.kind == "term" or node.aggregates}
-        terms = terms.union(
-            *(node.operands[1::2] for node in self.nodes if node.aggregates and node.form.kind != "count")
-        )
+        terms = terms.union(*(n.operands[1::2] for n in self.nodes if n.aggregates and n.form.kind != "count"))
         return terms.union(*(node.operands for node in self.nodes if node.form.arithmetic is not None))
 
     def upward(self, read: Callable[[Form], Box]) -> list[Bounds]:
@@ -231,9 +228,8 @@ class Tree:
         read = [operands[index] for _, index in arithmetic.right.numbers]
         ends, defined = arithmetic.right.hull([Interval(*values[operand]) for operand in operands])
         boxes = [(values[operand].lower.item(), values[operand].upper.item()) for operand in read]
-        certain = all(
-            values[operands[place]].lower == values[operands[place]].upper for place in arithmetic.right.deciding
-        )
+        deciding = (values[operands[place]] for place in arithmetic.right.deciding)
+        certain = all(bounds.lower == bounds.upper for bounds in deciding)
         some = bool(defined.all()) and NO_VALUE not in boxes
         possible = some and values[above].upper.item() > 0
         sure = some and certain and (-math.inf, math.inf) not in boxes and values[above].lower.item() > 0
@@ -254,7 +250,7 @@ class Tree:
         for which the implication can be as true as ``truth``; 1 if none suffices."""
         top, antecedent, consequent = self.nodes[self.top], *self.nodes[self.top].operands
         boxes = {antecedent: Bounds(values[antecedent].upper, values[antecedent].upper)}
-        order = self._conjuncts(consequent)
+        order = self._below(consequent, conjuncts=True)
         for index in reversed(order):
             node = self.nodes[index]
             if node.form.kind == "and":
@@ -274,7 +270,7 @@ class Tree:
     def heads(self) -> list[int]:
         """The atoms of the consequent conjunction of an implication."""
         top = self.nodes[self.top]
-        order = self._conjuncts(top.operands[1]) if top.form.kind == "implies" else []
+        order = self._below(top.operands[1], conjuncts=True) if top.form.kind == "implies" else []
         return [index for index in order if self.nodes[index].form.kind == "atom"]
 
     def parts(self, kept: int) -> Iterator[Set[int]]:
@@ -283,24 +279,16 @@ class Tree:
         top = self.nodes[self.top]
         around = {index for index in range(len(self.nodes)) if kept in self._below(index)}
         if top.form.kind == "implies":
-            below = self._below(top.operands[1])
-            yield {index for index in below if self.nodes[index].form.kind == "atom"} - around
+            yield {index for index in self._below(top.operands[1]) if self.nodes[index].form.kind == "atom"} - around
         yield from ({index} for index, node in enumerate(self.nodes) if node.operands and index not in around)
 
-    def _conjuncts(self, start: int) -> list[int]:
-        order, stack = [], [start]
+    def _below(self, start: int, *, conjuncts: bool = False) -> list[int]:
+        """A node and all nodes below it, or its ``conjuncts`` and theirs."""
+        below, stack = [], [start]
         while stack:
-            order.append(stack.pop())
-            node = self.nodes[order[-1]]
-            stack += node.operands if node.form.kind == "and" else ()
-        return order
-
-    def _below(self, start: int) -> set[int]:
-        """A node and all nodes below it."""
-        below, stack = set[int](), [start]
-        while stack:
-            below.add(index := stack.pop())
-            stack += self.nodes[index].operands
+            below.append(stack.pop())
+            node = self.nodes[below[-1]]
+            stack += node.operands if not conjuncts or node.form.kind == "and" else ()
         return below
 
     def _reach(self, index: int) -> Bounds:
@@ -366,9 +354,8 @@ class Tree:
             case _ if node.aggregates:
                 narrow = narrowed(form.kind, Interval(*box), *self._elements(node, values))
                 parts = [narrow.truths] if narrow.values is None else [narrow.truths, narrow.values]
-                boxes = (
-                    Bounds(*(end[place, None] for end in part)) for place in range(len(node.copies)) for part in parts
-                )
+                rows = range(len(node.copies))
+                boxes = (Bounds(*(end[row, None] for end in part)) for row in rows for part in parts)
                 return Inverse(tuple(boxes), narrow.empty)
             case "xor":
                 return logic_named(form.name).down("iff", complement(box), operands, form.weights, form.bias)
@@ -378,9 +365,8 @@ class Tree:
         """The truths and the values of an aggregate's rows."""
         operands = [boxes[operand] for operand in node.operands]
         step = 1 if node.form.kind == "count" else 2
-        ends = [
-            [np.concatenate([np.empty(0), *(o[end] for o in operands[k::step])]) for end in (0, 1)] for k in range(step)
-        ]
+        none = np.empty(0)
+        ends = [[np.concatenate([none, *(o[end] for o in operands[k::step])]) for end in (0, 1)] for k in range(step)]
         truths, *values = (Interval(*pair) for pair in ends)
         least, most = np.array(node.copies, np.float64).reshape(-1, 2).T
         for row, place in enumerate(node.operands[1::2] if values else ()):
@@ -399,14 +385,9 @@ class Tree:
         none = np.empty(0, self.dtype)
         lower, upper = (np.concatenate([none, *(operand[end] for operand in operands)]) for end in (0, 1))
         may = np.array([least == 0 for least, _ in node.copies], dtype=bool)
-        if node.form.kind == "forall":
-            upper[may] = 1.0
-        else:
-            lower[may] = 0.0
+        every = node.form.kind == "forall"
+        (upper if every else lower)[may] = float(every)
         return Bounds(lower, upper), np.zeros(len(operands), dtype=np.int64)
-
-
-_Values = Sequence[Bounds] | dict[int, Bounds]
 
 
 def _same(form: Form) -> Box:

@@ -30,6 +30,7 @@ _ROUNDS = 50  # inferences for one kind
 
 ContradictionKind = tuple[str, ...]
 Fits = Callable[[Contradiction], bool]
+Find = Callable[[CheckedProgram, ContradictionKind], "Sequence[Conflict]"]  # the first contradictions of a kind
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,7 @@ class Conflict:
         """The conflict with a minimal set of members: each is dropped in turn and the rest inferred again."""
         if self.is_minimal or not self._inconsistent(self.members):
             return self
-        kept = minimal(self.members, self._inconsistent)
-        return replace(self, members=tuple(kept), is_minimal=True)
+        return replace(self, members=tuple(minimal(self.members, self._inconsistent)), is_minimal=True)
 
     def repairs(self) -> Listing[Repair]:
         """For each member of the minimal conflict the least weakening that resolves it, cheapest first."""
@@ -146,10 +146,6 @@ def _members(proof: Proof, program: CheckedProgram) -> tuple[ConflictMember, ...
     listed = sorted(facts.values(), key=lambda fact: (fact.given.file, fact.given.row, fact.given.text))
     stated = sorted(rules.values(), key=lambda rule: (rule.statement.span.source.path, rule.statement.span.start))
     return (*listed, *stated)
-
-
-# The first contradictions of a kind in a program
-Find = Callable[[CheckedProgram, ContradictionKind], Sequence[Conflict]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,22 +213,16 @@ class Repair:
         return fields | {"others": [f"{fact.file}:{fact.row}" for fact in self.others]} if self.others else fields
 
     def __str__(self) -> str:
-        trust = "" if self.trust == 1 else f" (trust {format_bound(self.trust)})"
-        return f"{self._change}, at a cost of {format_bound(self.cost)}{trust}: {self.member}{self._and}"
+        change, cost, trust, *parts = self.cells()
+        return f"{change}, at a cost of {cost}{'' if self.trust == 1 else f' (trust {trust})'}: {'   '.join(parts)}"
 
     def cells(self) -> list[str]:
         text, place = self.member.parts
-        return [self._change, format_bound(self.cost), format_bound(self.trust), text, f"{place}{self._and}"]
-
-    @property
-    def _change(self) -> str:
+        change = f"in {format_bounds(self.lower, self.upper, self.member.numeric)}"
         if self.leaves_out:
-            return f"leave {'them' if self.others else 'it'} out"
-        return f"in {format_bounds(self.lower, self.upper, self.member.numeric)}"
-
-    @property
-    def _and(self) -> str:
-        return "".join(f", and {fact.file}:{fact.row}" for fact in self.others)
+            change = f"leave {'them' if self.others else 'it'} out"
+        others = "".join(f", and {fact.file}:{fact.row}" for fact in self.others)
+        return [change, format_bound(self.cost), format_bound(self.trust), text, f"{place}{others}"]
 
     @staticmethod
     def least(

@@ -15,8 +15,7 @@ from lnnkit.analysis.families import Polarity
 from lnnkit.analysis.needs import Literal, variables
 from lnnkit.check.program import Assertion
 from lnnkit.explain.missing.unmet_premises import ExaminedInstance, ImprovablePremise, Improvement, known_numbers
-from lnnkit.explain.missing.verified_ways import Added, chosen, followed
-from lnnkit.explain.missing.why_not import Missing, Way, WhyNot
+from lnnkit.explain.missing.why_not import Added, Missing, Way, WhyNot, chosen, followed
 from lnnkit.explain.proof.explanation import set_apart
 from lnnkit.explain.proof.proof import SIDES, ground_key
 from lnnkit.explain.provenance.bound_sources import Named
@@ -47,7 +46,7 @@ _LOOKED_AT = 20
 _FOLLOWED_AT = 5  # likewise, of a rule that derives a premise
 _DENIED = 20  # instances that may make an atom true: each is evaluated some hundred times
 _FOLLOWED_PATTERNS = 40  # derived atoms with unbound variables whose rules are searched for entities
-_RowsOfPatterns = dict[tuple[str, tuple[int | None, ...]], list[Sequence[int]]]  # a predicate, and entities or None
+_Patterns = dict[tuple[str, tuple[int | None, ...]], list[Sequence[int]]]  # a predicate, and entities or None
 
 
 class MissingPremises:
@@ -66,13 +65,11 @@ class MissingPremises:
         whole = partial(unfold, run.plan.lifted, through_shared=True, through_comparisons=False, kept=certain)
         self._formulas = [whole(root) for root in run.plan.lifted.statements]
 
-    def why_not(
-        self, predicate: str, about: Sequence[str], side: int, bounds: tuple[float, float], goal: float, added: Added
-    ) -> WhyNot:
+    def why_not(self, predicate: str, about: Sequence[str], side: int, goal: float, added: Added) -> WhyNot:
         """What could move one side of an atom to ``goal``, or as far as its other bound allows. For a closed predicate
         the default is no limit, but only rules that define it raise it. ``added`` infers with additional facts."""
         closed = side == 0 and self._run.plan.lifted.graph.nodes[predicate]["closed"]
-        bound, other = bounds[side], bounds[1 - side]
+        bound, other = (self._views.sources.reading(predicate, about, end).value for end in (side, 1 - side))
         ruled_out = not closed and (goal > other + self._eps if side == 0 else goal < other - self._eps)
         limit = other if ruled_out else goal
         atom = format_expression(self._wording.conclusion(predicate, about))
@@ -92,8 +89,7 @@ class MissingPremises:
         return WhyNot(atom, SIDES[side], bound, goal, shown, other if ruled_out else None, more=more)
 
     def _deriving(self, premise: Missing) -> list[Way]:
-        """The ways to derive an atom of a closed predicate, those about known entities if there are any; or to keep
-        rules from it."""
+        """The ways to derive an atom of a closed predicate, by known entities if possible; or to keep rules from it."""
         key = ground_key(premise.formula)
         assert key is not None  # premises with variables are not followed
         if premise.side == "upper":
@@ -122,7 +118,7 @@ class MissingPremises:
                 if not atom.block and tables[atom.source].default[1] == 0
             )
             for extended in self._joined(formula, literals, bindings):
-                instance = self._examined(formula, head, 1, about, {**bindings, **extended}, completes=True)
+                instance = self._examined(formula, head, 1, {**bindings, **extended}, completes=True)
                 if len(ways) == _DENIED or instance.free:
                     return []
                 view = instance.view
@@ -142,32 +138,23 @@ class MissingPremises:
         self, formula: Formula, leaf: int, about: Sequence[str], side: int, bound: float, goal: float, most: int
     ) -> Iterator[Way]:
         """The ways by at most so many instances of one statement, through one of its leaves."""
-        index = self._grounding.domain.index
-        bindings = self._views.unified(formula, leaf, [index[argument] for argument in about])
+        bindings = self._views.unified(formula, leaf, [self._grounding.domain.index[argument] for argument in about])
         if bindings is None or formula.neurons[leaf].block:
             return
         for extended in self._instances(formula, leaf, side, bindings, {})[:most]:
-            yield from self._by_instance(self._examined(formula, leaf, side, about, extended), bound, goal)
+            yield from self._by_instance(self._examined(formula, leaf, side, extended), bound, goal)
 
     def _examined(
-        self,
-        formula: Formula,
-        leaf: int,
-        side: int,
-        about: Sequence[str],
-        bindings: Substitution,
-        *,
-        completes: bool = False,
+        self, formula: Formula, leaf: int, side: int, bindings: Substitution, *, completes: bool = False
     ) -> ExaminedInstance:
         """The instance for these entities; a variable without one stands for a new entity, which is no other."""
         view, free = self._views.whole(formula, bindings), frozenset(formula.blocks[0].variables) - {*bindings}
         for index, neuron in enumerate(formula.neurons):
             if neuron.kind == "same" and free & {*neuron.arguments} and len({*neuron.arguments}) == 2:
                 view.rows[index][:] = FALSE
-        row = self._views.sources.find(formula.neurons[leaf].source, about)
         known: Named = {v: self._wording.names[entity] for v, entity in bindings.items()}
         view = replace(view, completes=completes)
-        return _unsettled(ExaminedInstance(self._views, view, leaf, side, row, known, free))
+        return _unsettled(ExaminedInstance(self._views, view, leaf, side, known, free))
 
     def _by_instance(self, instance: ExaminedInstance, bound: float, goal: float) -> Iterator[Way]:
         """The nearest way, and those through other rows of its quantifiers."""
@@ -193,8 +180,7 @@ class MissingPremises:
         missing = [self._missing(instance, premise, needed) for premise, needed in written]
         mentioned = {v for premise, _ in least for v in formula.neurons[premise.leaf].arguments}
         free = tuple(names[v] for v in sorted(instance.free) if v < len(names) and v in mentioned)
-        heads = instance.target in formula.heads
-        return Way(formula.root.origin, said, reach, missing, free, concludes=heads)
+        return Way(formula.root.origin, said, reach, missing, free, concludes=instance.target in formula.heads)
 
     def _missing(self, instance: ExaminedInstance, wanted: ImprovablePremise, needed: float) -> Missing:
         formula, side = instance.view.formula, wanted.side
@@ -213,7 +199,7 @@ class MissingPremises:
         return Missing(atom, SIDES[side], *known, missing, derived, underived=derived and ground)
 
     def _instances(
-        self, formula: Formula, leaf: int, side: int, bindings: Substitution, met: _RowsOfPatterns
+        self, formula: Formula, leaf: int, side: int, bindings: Substitution, met: _Patterns
     ) -> list[Substitution]:
         """The instances of a formula that are nearest to moving a leaf. Variables that only a derived closed atom would
         bind take the entities for which its rules are nearest; ``met`` has the rows of the patterns asked so far."""
@@ -235,9 +221,7 @@ class MissingPremises:
         """The formulas that define a predicate, each with its head."""
         return [(rule, leaf) for rule in self._formulas for leaf in rule.heads if rule.neurons[leaf].source == source]
 
-    def _filling(
-        self, formula: Formula, leaf: int, bindings: Substitution, met: _RowsOfPatterns
-    ) -> Iterator[Substitution]:
+    def _filling(self, formula: Formula, leaf: int, bindings: Substitution, met: _Patterns) -> Iterator[Substitution]:
         """Entities for the unbound variables of a derived atom."""
         neuron, index = formula.neurons[leaf], self._grounding.domain.index
         terms = [index[term] if isinstance(term, str) else bindings.get(term) for term in neuron.arguments]
@@ -252,9 +236,8 @@ class MissingPremises:
                     entities = {**one, **{a: index[a] for a in arguments if isinstance(a, str)}}
                     row = [entities[argument] for argument in arguments if argument in entities]
                     rows += [row] if len(row) == len(arguments) else []
-        for row in met.get(pattern, []):
-            if (fit := self._views.unified(formula, leaf, row)) is not None:
-                yield fit
+        fits = (self._views.unified(formula, leaf, row) for row in met.get(pattern, []))
+        yield from (fit for fit in fits if fit is not None)
 
     def _nearest(self, formula: Formula, literals: Sequence[Literal], bindings: Substitution) -> list[Substitution]:
         """Distinct bindings that extend ``bindings``: those that satisfy all literals, then all but one, and so on
@@ -341,9 +324,8 @@ def _settling(formula: Formula, moved: Sequence[tuple[int, int]]) -> dict[int, N
 
 
 def _unsettled(instance: ExaminedInstance) -> ExaminedInstance:
-    """The instance without the rows of quantifiers that change nothing: where the body of a ``forall`` that is to be
-    raised is true, or that of an ``exists`` that is to be lowered is false. One row of each quantifier stays, and those
-    that read the target."""
+    """The instance without rows of quantifiers that change nothing: whose body is true for a ``forall`` to be raised,
+    false for an ``exists`` to be lowered. One row of each quantifier stays, and those that read the target."""
     view, formula = instance.view, instance.view.formula
     if not view.has_rows:
         return instance

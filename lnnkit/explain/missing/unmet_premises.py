@@ -35,6 +35,9 @@ _SINGLY = 64
 # forall over 3,000 orders had not ended after 12 s.
 _PASSED = 256
 _CELLS = 1 << 20  # rows of leaves evaluated at once, a limit of memory: with 2 ** 16 and 2 ** 23 1.8 and 1.7 s there
+# A leaf of which a side could be improved at some places: the leaf, the side, the places, its ends there, the distance
+# between its sides if it is a comparison, and whether known bounds rule it out
+_Unmet = tuple[int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +59,27 @@ class ImprovablePremise:
         """The bound that the instance gives if the premise is met to this degree."""
         return self.now + degree * ((1.0 - self.side) - self.now)
 
-
-# A leaf of which a side could be improved at some places: the leaf, the side, the places, its ends there, the distance
-# between its sides if it is a comparison, and whether known bounds rule it out
-_Unmet = tuple[int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+    def degree(self, bound: float) -> float:
+        """The degree to which a bound meets it."""
+        return (bound - self.now) / ((1.0 - self.side) - self.now)
 
 
 @dataclass(frozen=True)
 class ExaminedInstance:
-    """A ``view`` of a formula at the fixpoint, examined for what it proposes to a ``side`` of a ``target`` leaf, whose
-    atom is in ``row`` (-1: none); ``known`` are the entities of its bound variables, the others are ``free``."""
+    """A ``view`` of a formula at the fixpoint, examined for what it proposes to a ``side`` of a ``target`` leaf outside
+    its quantifiers; ``known`` are the entities of its bound variables, the others are ``free``."""
 
     views: InstanceViews
     view: InstanceView
     target: int
     side: int
-    row: int
     known: Named
     free: frozenset[int]
 
     def of_target(self, leaf: int) -> np.ndarray:
         """Which rows of a leaf are the target's atom."""
-        tables, rows = self.view.tables, self.view.rows[leaf]
-        return (rows == self.row) & (self.row >= 0 and tables[leaf] is tables[self.target])
+        tables, rows, row = self.view.tables, self.view.rows[leaf], self.view.rows[self.target][0]
+        return (rows == row) & bool(row >= 0 and tables[leaf] is tables[self.target])
 
     def tightness(self, bound: float) -> float:
         """A bound of that side, with its sign chosen such that greater is tighter."""
@@ -253,7 +254,7 @@ class Improvement:
 
             high = _least_degree(np.linspace(0.0, met[number], _GRID).tolist(), one_of, _FINER - 1)
             least = round(premise.at(high), 4)  # a rounded number, if it suffices
-            degree = (least - premise.now) / ((1.0 - premise.side) - premise.now)
+            degree = premise.degree(least)
             if not 0 <= degree <= 1 or not one_of([degree])[0]:
                 least, degree = premise.at(high), high
             met[number] = degree
@@ -274,11 +275,7 @@ class Improvement:
         if any(length > _LARGE for length in self.instance.view.lengths):
             return np.linspace(0.0, 1.0, _COARSE).tolist()
         values = {value for read in self.instance.reads for value in (read.reading.value, 1 - read.reading.value)}
-        at = {
-            (value - premise.now) / ((1.0 - premise.side) - premise.now)
-            for premise in self.wanted
-            for value in sorted(values)[:_GRID]
-        }
+        at = {premise.degree(value) for premise in self.wanted for value in sorted(values)[:_GRID]}
         even = np.linspace(0.0, 1.0, _GRID).tolist()
         passed = sorted(degree for degree in at if 0 < degree < 1)
         return sorted({*even, *passed[:: 1 + len(passed) // _PASSED]})
@@ -341,8 +338,6 @@ def known_numbers(sources: BoundSources, node: str, arguments: Sequence[Argument
         number = sources.wording.conclusion(name, texts)
         numeric = numeric_kind(number, sources.run.plan.lifted.program.predicates)
         known = format_bound(low, numeric) if low == high else f"in {format_bounds(low, high, numeric)}"
-        known = (
-            "unknown" if (low, high) == (-np.inf, np.inf) else "without a value" if (low, high) == NO_VALUE else known
-        )
+        known = {(-np.inf, np.inf): "unknown", NO_VALUE: "without a value"}.get((low, high), known)
         shown[f"{set_apart(number, format_expression(number))} is {known}"] = None
     return tuple(shown)

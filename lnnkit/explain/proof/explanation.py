@@ -12,15 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from lnnkit.answer_table import (
-    TruthState,
-    finite,
-    format_bound,
-    format_bounds,
-    number_state,
-    state_in_words,
-    truth_state,
-)
+from lnnkit.answer_table import Answer, TruthState, finite, format_bound, format_bounds, state_in_words
 from lnnkit.check.program import Assertion
 from lnnkit.check.walk import nodes
 from lnnkit.explain.checker.proof_checker import faults
@@ -93,9 +85,7 @@ class Explanation(TreePage):
 
     @property
     def state(self) -> TruthState:
-        if self.numeric:
-            return number_state(self.lower, self.upper, numeric=self.numeric)
-        return truth_state(self.lower, self.upper, self.alpha)
+        return Answer({}, *self._bounds, alpha=self.alpha, numeric=self.numeric).state
 
     def facts(self) -> list[GivenFact]:
         """The facts that its bounds rest on, each once, in the order in which the proof names them."""
@@ -190,8 +180,7 @@ def left_out(step: Step) -> str:
 
 
 def set_apart(formula: ast.Expression, text: str) -> str:
-    """The text of a formula; comparisons and aggregates in parentheses, so that their operators are not taken for that
-    of the bound."""
+    """The text of a formula; in parentheses where an operator in it could be taken for that of the bound."""
     compares = any(isinstance(node, ast.Comparison | ast.Aggregate) for node in nodes(formula))
     return f"({text})" if compares else text
 

@@ -24,8 +24,12 @@ from lnnkit.store.layout import Domain
 # Parts judged by one batched evaluation; a limit of memory. The result does not depend on it: one by one takes a fifth
 # longer, 8 to 512 cost alike (`python -m benchmarks.question_constants explained`)
 _AT_ONCE = 64
+_MOST = 2000  # instances examined one by one; with more, the explanation says that it is incomplete
+_ALL = 5  # with up to this many defaults all 32 subsets are tried, with more only pairs; 0 to 8 cost alike
 
 T = TypeVar("T")
+Enough = Callable[[Sequence[EndReads]], Sequence[bool]]
+_BlanketAtom = tuple[int, str, tuple[Argument, ...]]  # a leaf, its table, and its arguments
 
 
 def minimal(items: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T]:
@@ -72,12 +76,6 @@ def minimal_at_once(items: Sequence[T], enough: Callable[[Sequence[Sequence[T]]]
         needed[rest[high - 1]] = True
         rest = rest[: high - 1]
     return [item for item, kept in zip(items, needed, strict=True) if kept]
-
-
-_MOST = 2000  # instances examined one by one; with more, the explanation says that it is incomplete
-_ALL = 5  # with up to this many defaults all 32 subsets are tried, with more only pairs; 0 to 8 cost alike
-Enough = Callable[[Sequence[EndReads]], Sequence[bool]]
-_BlanketAtom = tuple[int, str, tuple[Argument, ...]]  # a leaf, its table, and its arguments
 
 
 def sufficient(grounding: Grounding, view: InstanceView, reads: EndReads, enough: Enough) -> EndReads:

@@ -174,10 +174,8 @@ class GroundText:
     def pattern(self, formula: Formula, leaf: int, known: Named) -> tuple[Argument, ...]:
         """The arguments of a leaf or of the formula's own neuron; variables that are not ``known`` stay variables."""
         named = self.variables(formula)
-        arguments = formula.arguments(leaf)
-        return tuple(
-            a if isinstance(a, str) else known.get(a) or ast.Variable(named.get(a, f"X{a}")) for a in arguments
-        )
+        terms = formula.arguments(leaf)
+        return tuple(t if isinstance(t, str) else known.get(t) or ast.Variable(named.get(t, f"X{t}")) for t in terms)
 
     def variables(self, formula: Formula) -> dict[int, str]:
         """The names of a formula's variables."""

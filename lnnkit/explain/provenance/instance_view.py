@@ -42,17 +42,14 @@ EndReads = Sequence[EndRead]
 
 @dataclass(frozen=True)
 class InstanceView(Instances):
-    """One instance, evaluated for several variants of what it reads at once; whether it ``completes`` a closed
-    predicate."""
+    """One instance, for several variants of its reads at once; whether it ``completes`` a closed predicate."""
 
     completes: bool = False
 
     @staticmethod
     def of(instances: Instances, *, completes: bool = False) -> InstanceView:
         """The only one of some instances."""
-        return InstanceView(
-            **{part.name: getattr(instances, part.name) for part in fields(instances)}, completes=completes
-        )
+        return InstanceView(**{f.name: getattr(instances, f.name) for f in fields(instances)}, completes=completes)
 
     @property
     def read(self) -> list[int]:
