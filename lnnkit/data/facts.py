@@ -16,7 +16,7 @@ from lnnkit.data.cells.date_values import dates_of
 from lnnkit.data.cells.numbers import Reals, reals_of
 from lnnkit.data.cells.texts import Texts, are_floats, outer_blanks, reunited, texts_together, without_fractions
 from lnnkit.data.files import Unreadable
-from lnnkit.data.grid import TEXT_FORMATS, ColumnChoice, Grid, Sheet
+from lnnkit.data.grid import ColumnChoice, Grid, Sheet
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, UNSAID, meant, several_units
 from lnnkit.data.table import EntityColumn, FactTable, in_use
@@ -45,11 +45,11 @@ def warnings(
     def warning(code: str, message: str, hint: str, row: int | None = None) -> Diagnostic:
         return Diagnostic(code, message, hint, table.span, "warning", table.source, row)
 
-    as_text, no_row = sheet.format in TEXT_FORMATS, not len(grid.rows) and not grid.lost
+    as_text, no_row = bool(sheet.delimiter), not len(grid.rows) and not grid.lost
     if no_row and as_text and sheet.named:
         hint = 'end the statement with "no header" if it is a row'
         yield warning("no-rows", "there is a header and no row below it", hint)
-    elif no_row and sheet.format == "parquet":
+    elif no_row and sheet.format and not sheet.format.encoded:
         yield warning("no-rows", "there are columns and no row", "")
     elif len(grid.rows) and choice.where and not len(table) and not chosen:
         filters = " and ".join(format_condition(test.where, sheet.title(test.positions[0])) for test in choice.where)
@@ -174,7 +174,7 @@ def facts(
             read = texts_together([(grid.columns[place], sheet.title(place)) for place in missing], known)
             grid.texts.update(zip(missing, read, strict=True))
         written = [grid.texts[position] for position in choice.keys]
-        keys = [without_fractions(texts) for texts in written] if sheet.format in TEXT_FORMATS else written
+        keys = [without_fractions(texts) for texts in written] if sheet.delimiter else written
         whole = [texts is not raw for texts, raw in zip(keys, written, strict=True)]
         keys = reunited(keys)
         cells = ((Cells(grid.columns[at], sheet.title(at)) for at in test.positions) for test in choice.where)
@@ -346,7 +346,7 @@ def _bounds(columns: Sequence[_ValueColumn], total: int) -> tuple[np.ndarray, np
 def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], Diagnostic]:
     leave_out = f", or leave such rows out: `where {sheet.column(position)} is not null`" if sheet.format else ""
     encoded = 'save the file as UTF-8, or add its encoding: `encoding "latin-1"`'
-    encoded = encoded if sheet.format in TEXT_FORMATS else ""
+    encoded = encoded if sheet.delimiter else ""
 
     def fault(row: int) -> Diagnostic:
         hint = f"without it the row states no fact: fill it in{leave_out}" if texts.codes[row] < 0 else encoded

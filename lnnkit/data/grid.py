@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from lnnkit.data.arrow import Column, called, filled, is_text, mask, one, strings, value_type, without
 from lnnkit.data.cells.texts import Texts
-from lnnkit.data.files import Unreadable
+from lnnkit.data.files import Format, Unreadable
 from lnnkit.data.numerals import pointed
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
@@ -23,7 +23,6 @@ from lnnkit.syntax.printer import format_cell, format_column, format_predicate, 
 
 _LISTED = 30  # greatest number of columns that a message names
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
-TEXT_FORMATS = ("csv", "tsv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +44,14 @@ class Grid:
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """A table before its cells are read: its name, its column names (from a header if ``named``, otherwise ``column
-    1``, ...), a function that reads columns, the format of its file, and the delimiter of a text file (none for a told
-    table)."""
+    1``, ...), a function that reads columns, the format of its file (None for a told table), and the delimiter of a
+    text file."""
 
     source: str
     names: tuple[str, ...]
     named: bool
     read: Callable[[Sequence[int]], Grid]
-    format: str = ""
+    format: Format | None = None
     delimiter: str = ""
 
     def title(self, position: int) -> str:
@@ -66,6 +65,11 @@ class Sheet:
     def listed(self, positions: Iterable[int]) -> str:
         """Columns as a statement lists them."""
         return f"({', '.join(map(self.column, positions))})"
+
+    def to_arrow(self) -> pa.Table:
+        """All columns of a file."""
+        columns = self.read(range(len(self.names))).columns.values()
+        return pa.table([column for column in columns if not isinstance(column, list)], list(self.names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +210,7 @@ def _position(column: ast.Column, sheet: Sheet) -> int:
     close = difflib.get_close_matches(column.casefold(), list(folded), n=1)
     near = f'did you mean "{folded[close[0]]}"? ' if close else ""
     hint = f"{near}its columns: {_listing(sheet.names)}"
-    if sheet.format == "tsv" and f'"{column}"' in sheet.names:
+    if sheet.format and sheet.format.delimiter == "\t" and f'"{column}"' in sheet.names:
         hint = 'a TSV has no quotes, so they belong to its names and values: call the file .csv, with `delimiter "\\t"`'
     raise Unreadable("unknown-column", f'{sheet.source} has no column "{column}"', _separated(sheet) or hint)
 

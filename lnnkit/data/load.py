@@ -18,7 +18,7 @@ from lnnkit.data.facts import Gaps, facts
 from lnnkit.data.files import RawTable, Unreadable, in_utf8, read_source
 from lnnkit.data.grid import Grid, Sheet, choose, meant_cells
 from lnnkit.data.readers.delimited import open_delimited
-from lnnkit.data.readers.frames import arrow_sheet, column_of, open_database, open_json_lines, open_parquet, open_query
+from lnnkit.data.readers.frames import READERS, arrow_sheet, column_of, open_database, open_query
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
@@ -108,16 +108,16 @@ class Sheets:
             self._open.pop(key, None)
 
 
-def opened(raw: RawTable, header: bool, delimiter: str | None, encoding: str | None = None) -> Sheet:
+def opened(raw: RawTable, header: bool = True, delimiter: str | None = None, encoding: str | None = None) -> Sheet:
     """The sheet of a file of any format. Raises ``Unreadable``."""
     if encoding is not None:
         raw = in_utf8(raw, encoding)
-    if raw.format in ("csv", "tsv"):
+    if raw.format.delimiter:
         return open_delimited(raw, header, delimiter)
     if delimiter is not None:
-        kind = "a Parquet file" if raw.format == "parquet" else "of JSON lines"
-        raise Unreadable("bad-delimiter", f'"{raw.path}" is {kind}: it has no delimiter', "take `delimiter` out")
-    return open_parquet(raw) if raw.format == "parquet" else open_json_lines(raw)
+        message = f'"{raw.path}" is {raw.format.what}: it has no delimiter'
+        raise Unreadable("bad-delimiter", message, "take `delimiter` out")
+    return READERS[raw.format.name](raw)
 
 
 def key_of(table: ast.Table, base: Path) -> SheetKey:

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.files import Unreadable, format_of, read_source
+from lnnkit.data.load import opened
 from lnnkit.draft.survey import Survey, SurveyedColumn, SurveyedColumns, dialect, text_rows
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, KEYWORDS, SHOUTED, UNITS, is_name, normalise
@@ -169,20 +170,22 @@ def _title(column: SurveyedColumn) -> str:
 
 def copy_name(path: Path) -> str:
     """The name of the copy: ``pima.csv`` gives ``pima.ids.csv``; copies are not compressed."""
-    return f"{path.name.split('.')[0]}.ids.{format_of(path)[0]}"
+    kind = format_of(path)[0]
+    return f"{path.name.split('.')[0]}.ids.{kind.name if kind.encoded else 'parquet'}"
 
 
 def with_ids(table: Survey) -> bytes:
     """The bytes of a copy of the table with an id column in front. Raises `Unreadable`."""
     raw = read_source(table.path)
     title = "id" if all(column.title.casefold() != "id" for column in table.columns) else "row-id"
-    if raw.format == "jsonl":
+    if raw.format.name == "jsonl":
         objects = [line.strip() for line in raw.data.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
         return b"".join(b'{"%s": "row%d", %s\n' % (title.encode(), n, line[1:]) for n, line in enumerate(objects, 1))
-    if raw.format == "parquet":
+    if not raw.format.delimiter:
         import pyarrow.parquet as pq
 
-        rows, sink = pq.read_table(pa.BufferReader(raw.data)), io.BytesIO()
+        sink = io.BytesIO()
+        rows = pq.read_table(pa.BufferReader(raw.data)) if raw.format.name == "parquet" else opened(raw).to_arrow()
         pq.write_table(rows.add_column(0, title, [[f"row{row + 1}" for row in range(rows.num_rows)]]), sink)
         return sink.getvalue()
     try:

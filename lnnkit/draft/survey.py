@@ -20,7 +20,7 @@ from lnnkit.data.arrow import Column as Cells
 from lnnkit.data.cells.numbers import reals_of
 from lnnkit.data.cells.texts import are_floats, texts_of, whole_floats, without_fractions
 from lnnkit.data.files import RawTable, Unreadable, read_source
-from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet, cleared, with_points
+from lnnkit.data.grid import Grid, Sheet, cleared, with_points
 from lnnkit.data.load import opened
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, decimal_comma
@@ -94,7 +94,7 @@ def survey(path: Path) -> Survey:
     """Read a file. Raises `Unreadable`."""
     raw = read_source(path)
     header, delimiter = True, None
-    if raw.format in TEXT_FORMATS:
+    if raw.format.delimiter:
         delimiter = delimiter_of(raw)
         header = has_header(sample(raw, delimiter))
     sheet = opened(raw, header, delimiter)
@@ -201,7 +201,7 @@ def _all_right(cells: Cells, title: str, *, truth: bool) -> np.ndarray | None:
 
 def delimiter_of(raw: RawTable) -> str | None:
     """The delimiter; None if it is the one that the file name implies."""
-    implied = layout_of(raw.format, None).delimiter
+    implied = raw.format.delimiter
 
     def fit(mark: str) -> tuple[bool, int, bool]:
         widths = [len(row) for row in sample(raw, mark)] or [0]

@@ -19,7 +19,7 @@ from lnnkit.data.arrow import nulls, numbers, one, text_buffers, view
 from lnnkit.data.cells.texts import Texts, texts_of, without_fractions
 from lnnkit.data.facts import SHOWN, Gaps, facts
 from lnnkit.data.files import Unreadable
-from lnnkit.data.grid import TEXT_FORMATS, ColumnChoice, Grid, Sheet, choose, meant_cells, trimmed
+from lnnkit.data.grid import ColumnChoice, Grid, Sheet, choose, meant_cells, trimmed
 from lnnkit.data.load import denied
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
@@ -139,7 +139,7 @@ class Strip:
         """The names of the rows."""
         keys = trimmed(self.keys) if any(load.table.trim for load in self.loads) else self.keys
         texts = texts_of(keys, self.sheet.title(self.key))
-        return without_fractions(texts) if self.sheet.format in TEXT_FORMATS else texts
+        return without_fractions(texts) if self.sheet.delimiter else texts
 
     @cached_property
     def parts(self) -> list[StripPart]:
