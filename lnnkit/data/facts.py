@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +15,7 @@ from lnnkit.data.cells.date_values import dates_of
 from lnnkit.data.cells.numbers import Reals, reals_of
 from lnnkit.data.cells.texts import Texts, are_floats, outer_blanks, reunited, texts_together, without_fractions
 from lnnkit.data.files import Unreadable
-from lnnkit.data.grid import ColumnChoice, Grid, Sheet
-from lnnkit.data.names import Names
+from lnnkit.data.grid import ColumnChoice, Gaps, Grid, Load, Sheet, meant_cells
 from lnnkit.data.numerals import NUMERAL, UNSAID, meant, several_units
 from lnnkit.data.table import EntityColumn, FactTable, in_use
 from lnnkit.syntax.dates import Numeric
@@ -132,11 +130,8 @@ _GAPS = frozenset(("na", "nan", "null", "none", "nil", "unknown", "missing"))
 """Words for a missing cell; others beside truths stand for truths, as `ja`."""
 _FLOAT_KEYS = "holds floats that are all whole: they are read as whole numbers, 7.0 as 7"
 _AS_WHOLE = 'write whole numbers; in pandas, `column.astype("Int64")` keeps the gaps'
+_BELOW_ONE = 1 - 2.0**-53  # the greatest truth below 1
 UNKNOWN = "leave the row out where nothing is known, or give two bounds, 0 and 1"
-
-
-Gaps = Literal["unknown", "refused", "skipped"]
-"""What an empty truth is: unknown, an error (of a closed predicate, where nothing is unknown), or no label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,29 +144,19 @@ class _Doubt:
 
 
 def facts(
-    predicate: str,
-    numeric: Numeric,
-    sheet: Sheet,
-    choice: ColumnChoice,
-    grid: Grid,
-    source: str,
-    span: Span | None,
-    shown: int = SHOWN,
-    known: Names | None = None,
-    *,
-    gaps: Gaps = "unknown",
+    load: Load, sheet: Sheet, choice: ColumnChoice, grid: Grid, source: str, shown: int = SHOWN
 ) -> tuple[FactTable, list[Diagnostic]]:
     """The valid rows as facts, and the faults of the others by column and kind: the first ``shown`` rows, then a count.
 
-    An empty cell of a number is unknown; ``gaps`` says what one of a truth is. Rows excluded by a ``where`` are not
-    checked. The names of entities may be ``known`` from another table. Raises ``Unreadable`` if the type of a column
-    fits no row at all.
+    An empty cell of a number is unknown. Rows excluded by a ``where`` are not checked. Raises ``Unreadable`` if the
+    type of a column fits no row at all.
     """
-    total = len(grid.rows)
+    numeric, span, total = load.numeric, load.span, len(grid.rows)
+    grid = meant_cells(grid, load.table, choice)
     try:
         missing = [position for position in dict.fromkeys(choice.keys) if position not in grid.texts]
         if missing:  # each column is encoded once
-            read = texts_together([(grid.columns[place], sheet.title(place)) for place in missing], known)
+            read = texts_together([(grid.columns[place], sheet.title(place)) for place in missing], grid.known)
             grid.texts.update(zip(missing, read, strict=True))
         written = [grid.texts[position] for position in choice.keys]
         keys = [without_fractions(texts) for texts in written] if sheet.delimiter else written
@@ -187,7 +172,7 @@ def facts(
         ]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
-    values = [_ValueColumn(*pair, sheet, numeric, gaps) for pair in zip(reals, choice.values, strict=True)]
+    values = [_ValueColumn(*pair, sheet, numeric, load.gaps) for pair in zip(reals, choice.values, strict=True)]
     lower, upper, doubts = _bounds(values, total)
     for texts, position in zip(keys, choice.keys, strict=True):
         title, fault = sheet.title(position), _key_fault(texts, sheet, position)
@@ -197,14 +182,15 @@ def facts(
     keep = np.broadcast_to(np.True_, total)  # takes no memory
     if doubts or verdicts or grid.spoiled:
         doubts, keep = _kept(doubts, verdicts, grid)
-    if gaps == "skipped":
+    if load.gaps == "skipped":
         least, most = (-np.inf, np.inf) if numeric else (0.0, 1.0)
         keep = keep & ((lower > least) | (upper < most))
     mask = None if keep.all() else keep
     if mask is not None:
         lower, upper = lower[mask], upper[mask]
     rows = grid.rows if mask is None else grid.rows[mask]
-    table = FactTable(predicate, _columns(keys, mask), lower, upper, rows, source, span)
+    trust = 1.0 if load.table.trust is None else float(load.table.trust)
+    table = FactTable(load.predicate, _columns(keys, mask), lower, upper, rows, source, span, trust)
     diagnostics = _listed(grid, doubts, source, span, shown)
     sound = [value.position for value in values if not value.real.wrong.any()]
     if not choice.listed and sheet.format and (len(values) > len(sound) > 0 if numeric else values):
@@ -218,7 +204,13 @@ def facts(
         if spelled or (total and are_floats(grid.columns[position]))
     ]
     diagnostics += warnings(table, sheet, choice, grid, keys, reals, keep, chosen=chosen)
-    return table, diagnostics
+    return (_denied(table) if load.negated and not numeric else table), diagnostics
+
+
+def _denied(table: FactTable) -> FactTable:
+    """The facts of the negation: ``[1 - U, 1 - L]``; as for ``fact ~P``, a lower end is 1 only if ``U`` is 0."""
+    lower = np.where(table.upper == 0, 1.0, np.minimum(1 - table.upper, _BELOW_ONE))
+    return replace(table, lower=lower, upper=1 - table.lower)
 
 
 def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[ConditionResult], grid: Grid) -> tuple[list[_Doubt], np.ndarray]:

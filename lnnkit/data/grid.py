@@ -7,7 +7,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
+from pathlib import Path
+from typing import Literal, cast
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +16,11 @@ import pyarrow as pa
 from lnnkit.data.arrow import Column, called, filled, is_text, mask, one, strings, value_type, without
 from lnnkit.data.cells.texts import Texts
 from lnnkit.data.files import Format, Unreadable
+from lnnkit.data.names import Names
 from lnnkit.data.numerals import pointed
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import format_cell, format_column, format_predicate, format_string
 
 _LISTED = 30  # greatest number of columns that a message names
@@ -31,7 +33,8 @@ class Grid:
 
     ``rows`` numbers the rows as ``FactTable.rows`` does. ``spoiled`` lists rows (by index) that were read but are
     unreliable, ``lost`` rows (by number) that could not be split into columns and are in no array. ``texts`` keeps
-    columns that were read as texts, for the next statement that needs them.
+    columns that were read as texts, for the next statement that needs them. Entities may be ``known`` from another
+    table.
     """
 
     columns: dict[int, Column]
@@ -39,6 +42,7 @@ class Grid:
     spoiled: dict[int, Diagnostic] = field(default_factory=dict)
     lost: tuple[tuple[int, Diagnostic], ...] = ()
     texts: dict[int, Texts] = field(default_factory=dict)
+    known: Names | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,26 @@ class Sheet:
         return pa.table([column for column in columns if not isinstance(column, list)], list(self.names))
 
 
+Gaps = Literal["unknown", "refused", "skipped"]
+"""What an empty truth is: unknown, an error (of a closed predicate, where nothing is unknown), or no label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a statement reads from a ``table`` for a predicate, or an attribute if it is ``numeric``. ``base`` is the
+    folder of relative paths, ``span`` the statement to point at. For a ``negated`` predicate the truth of each row is
+    that of the negation; ``gaps`` says what an empty truth is."""
+
+    predicate: str
+    arity: int
+    numeric: Numeric
+    table: ast.Table
+    base: Path = Path()
+    span: Span | None = None
+    negated: bool = False
+    gaps: Gaps = "unknown"
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnFilter:
     """A condition on the column at the first of the ``positions``, compared with that at the second, if with one."""
@@ -97,27 +121,20 @@ class ColumnChoice:
         return tuple(dict.fromkeys((*self.keys, *self.values, *filtered)))
 
 
-def choose(
-    predicate: str,
-    arity: int,
-    numeric: Numeric,
-    sheet: Sheet,
-    columns: Sequence[ast.Column] | None = None,
-    where: Sequence[ast.Where] = (),
-    missing: Sequence[str] = (),
-) -> ColumnChoice:
-    """The columns that a statement means; raises ``Unreadable``. The first ``arity`` of a list are the arguments; one
-    more is a truth value (or the value of a number), two more are the lower and the upper bound. Without a list all
-    columns of the table are read as if they were listed, so a table with more is refused: an ignored column may contain
-    the truth values, and one that is read by accident something else."""
+def choose(load: Load, sheet: Sheet) -> ColumnChoice:
+    """The columns that a statement means; raises ``Unreadable``. The first of a list are the arguments; one more is a
+    truth value (or the value of a number), two more are the lower and the upper bound. Without a list all columns of
+    the table are read as if they were listed, so a table with more is refused: an ignored column may contain the truth
+    values, and one that is read by accident something else."""
+    arity, numeric, columns, where = load.arity, load.numeric, load.table.read, load.table.where
     if sheet.format and not sheet.names:
         raise Unreadable("empty-file", f"{sheet.source} is empty")
-    filters = [ColumnFilter(_positions(test, sheet), _comparable(test, missing)) for test in where]
+    filters = [ColumnFilter(_positions(test, sheet), _comparable(test, load.table.missing)) for test in where]
     allowed = range(arity + 1, arity + 3) if numeric else range(arity, arity + 3)
     if columns is not None:
         if len(columns) not in allowed:
             listed = ", ".join(map(str, columns)) or "none"
-            raise Unreadable("wrong-columns", f"{_needs(predicate, arity, numeric)}; {len(columns)} listed: {listed}")
+            raise Unreadable("wrong-columns", f"{_needs(load)}; {len(columns)} listed: {listed}")
         positions = tuple(_position(column, sheet) for column in columns)
     else:
         positions = tuple(range(len(sheet.names)))
@@ -127,27 +144,27 @@ def choose(
             hint = f"list the columns to read, as `{sheet.listed(positions[1 : 1 + wanted])}`; the first one is `1`"
             raise Unreadable("wrong-columns", message, hint)
         if len(positions) not in allowed:
-            raise _wrong_width(predicate, arity, numeric, sheet)
+            raise _wrong_width(load, sheet)
     written = [*(columns or ()), *(column for test in where for column in test.columns)]
     named = any(isinstance(column, str) for column in written)
     return ColumnChoice(positions[:arity], positions[arity:], tuple(filters), named, columns is not None)
 
 
-def _needs(predicate: str, arity: int, numeric: Numeric) -> str:
-    keys = f"{arity} column{'' if arity == 1 else 's'}"
-    if numeric:
-        return f"{predicate} takes {keys} and its value, or a lower and an upper end"
-    return f"{predicate} takes {keys}, then perhaps a truth value, or a lower and an upper bound"
+def _needs(load: Load) -> str:
+    keys = f"{load.predicate} takes {load.arity} column{'' if load.arity == 1 else 's'}"
+    if load.numeric:
+        return f"{keys} and its value, or a lower and an upper end"
+    return f"{keys}, then perhaps a truth value, or a lower and an upper bound"
 
 
-def _wrong_width(predicate: str, arity: int, numeric: Numeric, sheet: Sheet) -> Unreadable:
+def _wrong_width(load: Load, sheet: Sheet) -> Unreadable:
     count = len(sheet.names)
     has = f"{sheet.source} has {count}" + (f": {_listing(sheet.names)}" if sheet.named else "")
-    hint, wanted = "", max(1, arity + bool(numeric))
+    hint, wanted = "", max(1, load.arity + bool(load.numeric))
     if sheet.format:
         listed = sheet.listed(range(min(wanted, count) if sheet.named else wanted))
-        hint = f"list those to read: load {format_predicate(predicate)} from ... {listed}"
-    return Unreadable("wrong-columns", f"{_needs(predicate, arity, numeric)}; {has}", _separated(sheet) or hint)
+        hint = f"list those to read: load {format_predicate(load.predicate)} from ... {listed}"
+    return Unreadable("wrong-columns", f"{_needs(load)}; {has}", _separated(sheet) or hint)
 
 
 def _comparable(where: ast.Where, missing: Sequence[str]) -> ast.Where:

@@ -72,16 +72,7 @@ def _read(loads: Iterable[RowLoad]) -> list[FactTable]:
     tables: list[FactTable] = []
     errors: list[Diagnostic] = []
     for load in loads:
-        read, findings = read_table(
-            load.predicate,
-            load.arity,
-            load.numeric,
-            load.table,
-            load.base,
-            load.span,
-            negated=load.negated,
-            gaps=load.gaps,
-        )
+        read, findings = read_table(load)
         errors += [finding for finding in findings if finding.severity == "error"]
         if read is not None:
             tables.append(read)
