@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, called, concatenated, is_text, mask, nulls, one, strings, value_type, view
+from lnnkit.data.arrow import Column, called, is_text, mask, nulls, one, strings, value_type, view
 from lnnkit.data.cells.numbers import (
     COMPARISONS,
     Dates,
@@ -29,7 +29,7 @@ from lnnkit.data.cells.numbers import (
     typed_dates,
 )
 from lnnkit.data.cells.text_values import TextValues, text_values
-from lnnkit.data.cells.texts import distinct_names
+from lnnkit.data.cells.texts import texts_together
 from lnnkit.data.files import Unreadable
 from lnnkit.data.names import is_many
 from lnnkit.data.numerals import NUMERAL, TRUTHS, UNSAID, meant
@@ -113,6 +113,11 @@ class Cells:
     def dates(self) -> Dates:
         """The cells of a column of days, timestamps or texts as dates."""
         return typed_dates(self.array) if self.dated else text_dates(self.texts)
+
+    @cached_property
+    def other_date(self) -> Callable[[str], Diagnostic]:
+        """What is wrong with a text that was to be a date."""
+        return other_dates(self.texts, self.title)
 
     @cached_property
     def numerals(self) -> Reals:
@@ -243,17 +248,18 @@ class Cells:
         wrong = dates.foreign if relation == "=" else ~dates.dated & ~missing
         if not wrong.any():
             return self.known(holds)
-        texts = self.texts
-        fault_of = other_dates(texts, self.title)
 
         def fault(row: int) -> Diagnostic:
-            faulty = texts.faults.get(texts.at(row))
-            return Diagnostic("bad-date", f"{self.title} {faulty}") if faulty else fault_of(texts.text(row))
+            faulty = self.texts.faults.get(self.texts.at(row))
+            return Diagnostic("bad-date", f"{self.title} {faulty}") if faulty else self.other_date(self.texts.text(row))
 
         return ConditionResult(holds, wrong, fault, f"where {self.title} is not a date as 2024-01-15")
 
     def shown(self, row: int) -> str:
-        return repr(self.texts.text(row)) if self.textual else str(self.array[row].as_py())
+        """The value of a row as written."""
+        if not self.textual:
+            return str(self.array[row].as_py())
+        return "text that is not UTF-8" if self.texts.at(row) in self.texts.faults else repr(self.texts.text(row))
 
     def uncompared(self, row: int) -> Diagnostic | None:
         """Why a cell is neither a number nor a date; None if it is one."""
@@ -264,7 +270,7 @@ class Cells:
             return Diagnostic("bad-row", f"{self.title} {faulty}")
         text = self.texts.text(row)
         if foreign or formats([text]):
-            return other_dates(self.texts, self.title)(text)
+            return self.other_date(text)
         hint = meant(text).replace(UNSAID, "")
         return Diagnostic("bad-number", f"{self.title} is {text!r}, neither a number nor a date", hint)
 
@@ -342,11 +348,5 @@ def _same(one: Cells, other: Cells) -> np.ndarray:
     """A mask of the rows with two equal texts."""
     if not (one.textual and other.textual):
         return np.zeros(len(one.column), bool)
-    values, behind = concatenated([one.texts.values, other.texts.values]), len(one.texts.values)
-    _, ranks = distinct_names(values)
-    faults = [*one.texts.faults.items(), *((behind + place, fault) for place, fault in other.texts.faults.items())]
-    reasons = dict[str, int]()
-    for place, fault in faults:  # alike if their reasons are, which quote them
-        ranks[place] = len(values) + reasons.setdefault(fault, len(reasons))
-    codes = one.texts.by_row(ranks[:behind], gap=-1)
-    return (codes == other.texts.by_row(ranks[behind:], gap=-1)) & (codes >= 0)
+    first, second = texts_together([(one.column, one.title), (other.column, other.title)])
+    return (first.codes == second.codes) & (first.codes >= 0)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import date
 
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, is_text, nulls, one, strings, value_type
-from lnnkit.data.cells.numbers import Dates, Reals, other_dates, text_dates, typed_dates
-from lnnkit.data.cells.text_values import TextValues, brief, is_missing, text_values
+from lnnkit.data.arrow import Column, strings
+from lnnkit.data.cells.conditions import Cells
+from lnnkit.data.cells.numbers import Reals
+from lnnkit.data.cells.text_values import brief, is_missing
 from lnnkit.data.files import Unreadable
 from lnnkit.data.numerals import NUMERAL
 from lnnkit.syntax.dates import NO_DATE
@@ -26,36 +26,27 @@ def dates_of(column: Column, title: str) -> Reals:
     8601, with zones or without; a time without a zone is UTC. Raises ``Unreadable`` for a column of another type."""
     if isinstance(column, list):
         return _from_objects(column, title)
-    kind, types = value_type(column), pa.types
-    if types.is_date(kind) or types.is_timestamp(kind):
-        array = one(column.cast(kind))
-        return _reals(typed_dates(array), nulls(array), lambda row: str(array[row].as_py()))
-    if is_text(kind) or types.is_null(kind):
-        return _from_texts(text_values(column, title), title)
-    raise Unreadable("bad-column", f"{title} holds {kind}, not dates", _AS_DATES)
+    cells = Cells(column, title)
+    if not (cells.dated or cells.textual or pa.types.is_null(cells.kind)):
+        raise Unreadable("bad-column", f"{title} holds {cells.kind}, not dates", _AS_DATES)
+    dates, missing = cells.dates, cells.missing
+    whole, rest = np.divmod(dates.micros, _DAY)
+    values = np.where(dates.dated, whole + (rest + dates.nanos / 1000) / _DAY, 0.0)
 
+    def fault(row: int) -> Diagnostic:
+        if cells.texts.at(row) in cells.texts.faults:
+            return Diagnostic("bad-date", f"{title} is {cells.shown(row)}", NO_DATE)
+        if NUMERAL.fullmatch(cells.texts.text(row)):
+            return Diagnostic("bad-date", f"{title} is {cells.shown(row)}, a number and not a date", _AS_DATES)
+        return cells.other_date(cells.texts.text(row))
 
-def _from_texts(texts: TextValues, title: str) -> Reals:
-    texts = texts.cleaned()
-    fault = other_dates(texts, title)
-
-    def shown(row: int) -> str:
-        return "text that is not UTF-8" if texts.at(row) in texts.faults else repr(texts.text(row))
-
-    def wrong(row: int) -> Diagnostic:
-        if texts.at(row) in texts.faults:
-            return Diagnostic("bad-date", f"{title} is {shown(row)}", NO_DATE)
-        if NUMERAL.fullmatch(texts.text(row)):
-            return Diagnostic("bad-date", f"{title} is {shown(row)}, a number and not a date", _AS_DATES)
-        return fault(texts.text(row))
-
-    return _reals(text_dates(texts), texts.by_row(texts.empty(), gap=1), shown, wrong)
+    return Reals(values, missing, ~dates.dated & ~missing, cells.shown, np.zeros(len(values), bool), fault)
 
 
 def _from_objects(column: list[object], title: str) -> Reals:
     """A Python list of dates, times, and texts."""
     texts = [_text(value) for value in column]
-    reals = _from_texts(TextValues(strings([text or "" for text in texts])), title)
+    reals = dates_of(strings([text or "" for text in texts]), title)
     odd = np.array([text is None for text in texts], bool)
 
     def shown(row: int) -> str:
@@ -76,11 +67,3 @@ def _text(value: object) -> str | None:
     if is_missing(value):
         return ""
     return value.isoformat() if isinstance(value, date) else value if isinstance(value, str) else None
-
-
-def _reals(
-    dates: Dates, missing: np.ndarray, shown: Callable[[int], str], fault: Callable[[int], Diagnostic] | None = None
-) -> Reals:
-    whole, rest = np.divmod(dates.micros, _DAY)
-    values = np.where(dates.dated, whole + (rest + dates.nanos / 1000) / _DAY, 0.0)
-    return Reals(values, missing, ~dates.dated & ~missing, shown, np.zeros(len(values), bool), fault)

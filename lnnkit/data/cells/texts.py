@@ -236,9 +236,9 @@ def _named(several: Sequence[TextValues], wholes: Names) -> tuple[Names, dict[in
     if len(wholes):
         names, (front, behind) = shared_names([wholes, names])
         place = renumbered(place, behind)
-    if faults:
-        place[list(faults)] = np.arange(len(names), len(names) + len(faults))
-    reasons = dict(enumerate(faults.values(), start=len(names)))
+    reasons = dict(enumerate(dict.fromkeys(faults.values()), start=len(names)))
+    code = {reason: number for number, reason in reasons.items()}  # faults with one reason, which quotes them, are one
+    place[list(faults)] = [code[reason] for reason in faults.values()]
     return names, reasons, [front, *np.split(renumbered(ranks, place), starts[1:-1])]
 
 
