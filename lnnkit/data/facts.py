@@ -10,9 +10,8 @@ from operator import itemgetter
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.cells.conditions import Cells, ConditionResult, verdict
-from lnnkit.data.cells.date_values import dates_of
-from lnnkit.data.cells.numbers import Reals, reals_of
+from lnnkit.data.cells.conditions import ComparedCells, ConditionResult, verdict
+from lnnkit.data.cells.numbers import Reals, dates_of, reals_of
 from lnnkit.data.cells.texts import Texts, are_floats, outer_blanks, reunited, texts_together, without_fractions
 from lnnkit.data.files import Unreadable
 from lnnkit.data.grid import ColumnChoice, Gaps, Grid, Load, Sheet, meant_cells
@@ -162,7 +161,7 @@ def facts(
         keys = [without_fractions(texts) for texts in written] if sheet.delimiter else written
         whole = [texts is not raw for texts, raw in zip(keys, written, strict=True)]
         keys = reunited(keys)
-        cells = ((Cells(grid.columns[at], sheet.title(at)) for at in test.positions) for test in choice.where)
+        cells = ((ComparedCells(grid.columns[at], sheet.title(at)) for at in test.positions) for test in choice.where)
         verdicts = [verdict(test.where, *of) for test, of in zip(choice.where, cells, strict=True)]
         reals = [
             dates_of(grid.columns[position], sheet.title(position))

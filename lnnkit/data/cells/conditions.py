@@ -15,20 +15,8 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, called, is_text, mask, nulls, one, strings, value_type, view
-from lnnkit.data.cells.numbers import (
-    COMPARISONS,
-    Dates,
-    Reals,
-    as_date,
-    has_dates,
-    is_other_date,
-    other_dates,
-    reals_of,
-    text_dates,
-    typed_dates,
-)
-from lnnkit.data.cells.text_values import TextValues, text_values
+from lnnkit.data.arrow import called, mask, one, strings, view
+from lnnkit.data.cells.numbers import COMPARISONS, Cells, Dates, Reals, as_date, has_dates, is_other_date
 from lnnkit.data.cells.texts import texts_together
 from lnnkit.data.files import Unreadable
 from lnnkit.data.names import is_many
@@ -52,7 +40,7 @@ class ConditionResult:
     what: str = ""
 
 
-def verdict(where: Where, cells: Cells, other: Cells | None = None) -> ConditionResult:
+def verdict(where: Where, cells: ComparedCells, other: ComparedCells | None = None) -> ConditionResult:
     """The verdict of a condition on each of the cells, beside those of the ``other`` column that it names. Raises
     ``Unreadable`` if the type of the column cannot be compared in this way."""
     if other is not None:
@@ -87,37 +75,8 @@ def _any(several: Sequence[ConditionResult]) -> ConditionResult:
     return ConditionResult(holds, wrong & ~holds, fault, next((part.what for part in several if part.wrong.any()), ""))
 
 
-class Cells:
+class ComparedCells(Cells):
     """The cells of one column, as those of another or values of a statement are compared with them."""
-
-    def __init__(self, column: Column, title: str) -> None:
-        assert not isinstance(column, list)  # values from Python have no `where`
-        self.column, self.title = column, title
-        self.kind, types = value_type(column), pa.types
-        self.numeric = types.is_integer(self.kind) or types.is_floating(self.kind) or types.is_decimal(self.kind)
-        self.dated = types.is_date(self.kind) or types.is_timestamp(self.kind)
-        self.timed = types.is_temporal(self.kind) and not self.dated
-        self.textual = is_text(self.kind)
-
-    @cached_property
-    def array(self) -> pa.Array:
-        """The column in one array, decoded."""
-        return one(self.column.cast(self.kind))
-
-    @cached_property
-    def texts(self) -> TextValues:
-        """The cells as texts."""
-        return text_values(self.column if len(self.column) else [], self.title).cleaned()
-
-    @cached_property
-    def dates(self) -> Dates:
-        """The cells of a column of days, timestamps or texts as dates."""
-        return typed_dates(self.array) if self.dated else text_dates(self.texts)
-
-    @cached_property
-    def other_date(self) -> Callable[[str], Diagnostic]:
-        """What is wrong with a text that was to be a date."""
-        return other_dates(self.texts, self.title)
 
     @cached_property
     def numerals(self) -> Reals:
@@ -129,7 +88,7 @@ class Cells:
         if self.dated:
             zeros = np.zeros(len(self.column), np.int64)
             return Reals(zeros, self.missing, zeros == 0, str, zeros > 0)
-        reals = reals_of(self.column, self.title, not self.textual)
+        reals = self.reals(not self.textual)
         if pa.types.is_integer(self.kind) and self.kind != pa.uint64():
             return replace(reals, values=view(self.array.cast(pa.int64()), np.int64))
         return reals
@@ -141,15 +100,6 @@ class Cells:
             return self.dates
         zeros = np.zeros(len(self.column), np.int64)
         return Dates(zeros > 0, zeros > 0, zeros, zeros)
-
-    @cached_property
-    def missing(self) -> np.ndarray:
-        """A mask of empty, null and nan cells."""
-        if self.textual or pa.types.is_null(self.kind):
-            return self.texts.by_row(self.texts.empty(), gap=1)
-        if not pa.types.is_floating(self.kind):
-            return nulls(self.array)
-        return nulls(self.array) | np.isnan(view(self.array.cast(pa.float64()), np.float64))
 
     def known(self, holds: np.ndarray) -> ConditionResult:
         return ConditionResult(holds, np.zeros(len(holds), bool), lambda row: Diagnostic("bad-row", f"row {row}"))
@@ -176,7 +126,7 @@ class Cells:
             raise self._unfit(cell, "booleans", "write `= true` or `= false`")
         numeric = self.numeric
         if self.textual and NUMERAL.fullmatch(cell):
-            reals = reals_of(self.column, self.title, False)
+            reals = self.reals(False)
             numeric = not reals.wrong.any() and not reals.missing.all()
         if numeric:
             raise self._unfit(cell, "numbers", _as_number(cell))
@@ -193,7 +143,7 @@ class Cells:
             if -(2**63) <= cell < (2**64 if dtype is np.uint64 else 2**63) and (cell >= 0 or dtype is np.int64):
                 values = view(one(self.column.cast(wide)), dtype)
                 return self.known(compare(values, dtype(cell)) & ~self.missing)
-        reals = reals_of(self.column, self.title, False)
+        reals = self.reals(False)
         wrong = reals.wrong & ~np.isnan(reals.values) if self.numeric else reals.wrong
         known = ~(reals.missing | reals.wrong)
         near = float(cell) if abs(cell) < 2**1000 else float("inf") if cell > 0 else -float("inf")
@@ -207,7 +157,7 @@ class Cells:
         return ConditionResult(holds, wrong, self._no_number(reals, cell), f"where {self.title} is not a number")
 
     def _truth(self, cell: bool) -> ConditionResult:
-        reals = reals_of(self.column, self.title, True)
+        reals = self.reals(True)
         wrong = ~reals.missing & (reals.wrong | ((reals.values != 0) & (reals.values != 1)))
         holds = ~(reals.missing | reals.wrong) & (reals.values == float(cell))
 
@@ -254,12 +204,6 @@ class Cells:
             return Diagnostic("bad-date", f"{self.title} {faulty}") if faulty else self.other_date(self.texts.text(row))
 
         return ConditionResult(holds, wrong, fault, f"where {self.title} is not a date as 2024-01-15")
-
-    def shown(self, row: int) -> str:
-        """The value of a row as written."""
-        if not self.textual:
-            return str(self.array[row].as_py())
-        return "text that is not UTF-8" if self.texts.at(row) in self.texts.faults else repr(self.texts.text(row))
 
     def uncompared(self, row: int) -> Diagnostic | None:
         """Why a cell is neither a number nor a date; None if it is one."""
@@ -308,7 +252,7 @@ def _compared(array: pa.Array, relation: str, value: pa.Scalar) -> np.ndarray:
 # --- two columns ------------------------------------------------------------------------------------------------------
 
 
-def _pair_verdict(relation: str, one: Cells, other: Cells) -> ConditionResult:
+def _pair_verdict(relation: str, one: ComparedCells, other: ComparedCells) -> ConditionResult:
     """The verdict of a comparison (``=``, ``!=`` or an order) of two columns on each row, cell by cell: numbers compare
     with numbers, dates with dates as instants, and other texts can only be equal. Raises ``Unreadable`` for columns of
     a type that does not compare."""
@@ -344,7 +288,7 @@ def _pair_verdict(relation: str, one: Cells, other: Cells) -> ConditionResult:
     return ConditionResult(holds, wrong, fault, f"where {one.title} and {other.title} do not compare")
 
 
-def _same(one: Cells, other: Cells) -> np.ndarray:
+def _same(one: ComparedCells, other: ComparedCells) -> np.ndarray:
     """A mask of the rows with two equal texts."""
     if not (one.textual and other.textual):
         return np.zeros(len(one.column), bool)
