@@ -244,33 +244,31 @@ def _nfc(text: str) -> str:
 def meant_cells(grid: Grid, table: ast.Table, choice: ColumnChoice) -> Grid:
     """The cells that a statement reads, as its clauses ``trim``, ``missing`` and ``decimal`` say. Raises
     ``Unreadable`` for a number with a point where commas are decimal."""
-    if table.trim:
-        grid = _changed(grid, {place: trimmed(column) for place, column in grid.columns.items()})
-    typed = {place: column for place, column in grid.columns.items() if not isinstance(column, list)}
-    grid = _changed(grid, {place: cleared(column, table.missing) for place, column in typed.items()})
-    if table.decimal == ",":
-        compared = [test for test in choice.where if len(test.positions) > 1 or _is_number(test.where.values)]
-        places = {*choice.values, *(place for test in compared for place in test.positions)}
-        grid = _changed(grid, {place: with_points(grid.columns[place], place) for place in sorted(places)})
-    return grid
+    compared = [test for test in choice.where if len(test.positions) > 1 or _has_number(test.where.values)]
+    pointed = {*choice.values, *(place for test in compared for place in test.positions)}
+    changed = dict[int, Column]()
+    for place, column in sorted(grid.columns.items()):
+        if isinstance(column, list):
+            continue
+        cells = cleared(trimmed(column) if table.trim else column, table.missing)
+        if table.decimal == "," and place in pointed:
+            cells = with_points(cells, place)
+        if cells is not column:
+            changed[place] = cells
+    texts = {place: texts for place, texts in grid.texts.items() if place not in changed}
+    return replace(grid, columns=grid.columns | changed, texts=texts) if changed else grid
 
 
-def _is_number(cells: Sequence[ast.Cell]) -> bool:
+def _has_number(cells: Sequence[ast.Cell]) -> bool:
     return any(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
 
 
-def _changed(grid: Grid, columns: dict[int, Column]) -> Grid:
-    changed = {place: column for place, column in columns.items() if column is not grid.columns[place]}
-    texts = {place: texts for place, texts in grid.texts.items() if place not in changed}
-    return replace(grid, columns={**grid.columns, **changed}, texts=texts) if changed else grid
-
-
-def trimmed(column: Column) -> Column:
+def trimmed(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """A column of texts without outer blanks; any other unchanged."""
     return _mapped(column, str.strip)
 
 
-def with_points(column: Column, place: int) -> Column:
+def with_points(column: pa.Array | pa.ChunkedArray, place: int) -> pa.Array | pa.ChunkedArray:
     """A column of texts whose numbers have decimal commas, with points; ``place`` is its position. Raises
     ``Unreadable`` for a number with a point."""
 
@@ -284,9 +282,9 @@ def with_points(column: Column, place: int) -> Column:
     return _mapped(column, point)
 
 
-def _mapped(column: Column, change: Callable[[str], str]) -> Column:
+def _mapped(column: pa.Array | pa.ChunkedArray, change: Callable[[str], str]) -> pa.Array | pa.ChunkedArray:
     """A column of texts, each distinct one changed once. Texts that are not UTF-8 leave the column as it is."""
-    if isinstance(column, list) or not is_text(value_type(column)):
+    if not is_text(value_type(column)):
         return column
     array = one(column)
     array = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
