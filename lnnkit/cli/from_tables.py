@@ -162,11 +162,11 @@ def _discover(arguments: argparse.Namespace) -> int:
     require_output(arguments, [arguments.table])
     (table,) = surveyed([Path(arguments.table)])
     target, inputs = _chosen(table, arguments.target, arguments.columns)
-    wanted = target.in_floats
+    wanted = target.numbers
     if np.isnan(wanted).all():
         message = f'no row has a number in the column "{target.title}"'
         raise Error([Diagnostic("no-rows", message, "name another target", file=str(table.path))])
-    cells = np.column_stack([np.zeros((table.rows, 0)), *(column.in_floats for column in inputs)])
+    cells = np.column_stack([np.zeros((table.rows, 0)), *(column.numbers for column in inputs)])
     discovered = discover(cells, wanted, FormulaSearch(arguments.seconds, seed=arguments.seed % 2**63))
     next_step = f"try `lnnkit run {output}`"
     if output is not None:
@@ -200,7 +200,7 @@ def _chosen(table: Survey, target: str, wanted: str | None) -> tuple[SurveyedCol
     """The columns of the target and of the inputs. Raises `Error` for a name that is not a column of numbers."""
     known: dict[str, SurveyedColumn] = {}
     for column in table.columns:
-        if column.numbers is not None:
+        if len(column.numbers):
             known.setdefault(column.title, column)
     titles = list(known) if wanted is None else [part.strip() for part in wanted.split(",")]
     problems = [_missing(table, name, list(known)) for name in dict.fromkeys([target, *titles]) if name not in known]
@@ -234,7 +234,7 @@ def _left_out(table: Survey) -> str:
     from lnnkit.draft.drafting import keys_of
 
     keys = {column.title for column in keys_of(table)}
-    others = [column for column in table.columns if column.numbers is None and column.title not in keys]
+    others = [column for column in table.columns if not len(column.numbers) and column.title not in keys]
     names = [format_predicate(column.title) + (f" ({column.reason})" if column.reason else "") for column in others]
     return f"left out, without numbers: {listed(names)}" if names else ""
 

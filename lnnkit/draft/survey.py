@@ -8,7 +8,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -53,16 +53,10 @@ class SurveyedColumn:
     kind: Literal["empty", "truth", "number", "text", "unread"]
     codes: np.ndarray
     marks: tuple[str, ...] = ()
-    names: Names | None = None
+    names: Names = field(default_factory=Names)
     reason: str = ""
     commas: bool = False
-    numbers: np.ndarray | None = None
-
-    @property
-    def in_floats(self) -> np.ndarray:
-        """The numbers of a column that has some."""
-        assert self.numbers is not None
-        return self.numbers
+    numbers: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     @property
     def missing(self) -> int:
@@ -71,7 +65,7 @@ class SurveyedColumn:
     @property
     def distinct(self) -> int:
         """How many names it has."""
-        return 0 if self.names is None else len(self.names)
+        return len(self.names)
 
 
 SurveyedColumns = tuple[SurveyedColumn, ...]
@@ -120,7 +114,7 @@ def _column(sheet: Sheet, grid: Grid, position: int) -> SurveyedColumn:
 
 def _counts(column: SurveyedColumn) -> bool:
     """Whether a column numbers the rows from 0 or 1, as an index that pandas wrote."""
-    if column.names is None or not column.distinct or len(column.names.texts):
+    if not column.distinct or len(column.names.texts):
         return False
     numbers = column.names.numbers
     return bool(column.distinct == len(column.codes) == numbers[-1] - numbers[0] + 1 and numbers[0] in (0, 1))
@@ -149,7 +143,7 @@ def _surveyed(column: Cells, position: int, blank: SurveyedColumn) -> SurveyedCo
     as_text = replace(blank, kind="text", codes=texts.codes, marks=marks, names=texts.names)
     known = texts.codes >= 0
     if texts.faults:
-        return replace(as_text, kind="unread", names=None, reason="some of its texts are not UTF-8")
+        return replace(as_text, kind="unread", names=Names(), reason="some of its texts are not UTF-8")
     if not known.any():
         return replace(as_text, kind="empty")
     if not numeric and not padded:
@@ -157,7 +151,7 @@ def _surveyed(column: Cells, position: int, blank: SurveyedColumn) -> SurveyedCo
     if values is None and _decimal_commas(texts.names):
         reals = reals_of(with_points(cells, position), title, False)
         if not reals.wrong.any():
-            return _of_numbers(replace(as_text, names=None, commas=True), reals.values)
+            return _of_numbers(replace(as_text, names=Names(), commas=True), reals.values)
     if values is None:
         return as_text
     if pa.types.is_boolean(cells.type):  # one of them alone is a truth too
@@ -175,7 +169,7 @@ def _of_numbers(column: SurveyedColumn, values: np.ndarray) -> SurveyedColumn:
     if not known.any():
         return replace(column, kind="empty")
     if not np.isfinite(values[known]).all():
-        return replace(column, kind="unread", names=None, marks=(), reason="some of its values are infinite")
+        return replace(column, kind="unread", names=Names(), marks=(), reason="some of its values are infinite")
     truth = set(np.unique(values[known]).tolist()) == {0.0, 1.0}
     return replace(column, kind="truth" if truth else "number", numbers=np.where(known, values, np.nan))
 
