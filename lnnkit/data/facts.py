@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.cells.conditions import ComparedCells, ConditionResult, verdict
-from lnnkit.data.cells.numbers import Reals, dates_of, reals_of
+from lnnkit.data.cells.numbers import Reals, cells_of
 from lnnkit.data.cells.texts import Texts, are_floats, outer_blanks, reunited, texts_together, without_fractions
 from lnnkit.data.files import Unreadable
 from lnnkit.data.grid import ColumnChoice, Gaps, Grid, Load, Sheet, meant_cells
@@ -163,12 +163,8 @@ def facts(
         keys = reunited(keys)
         cells = ((ComparedCells(grid.columns[at], sheet.title(at)) for at in test.positions) for test in choice.where)
         verdicts = [verdict(test.where, *of) for test, of in zip(choice.where, cells, strict=True)]
-        reals = [
-            dates_of(grid.columns[position], sheet.title(position))
-            if numeric == "date"
-            else reals_of(grid.columns[position], sheet.title(position), not numeric)
-            for position in choice.values
-        ]
+        given = [cells_of(grid.columns[position], sheet.title(position)) for position in choice.values]
+        reals = [cells.days() if numeric == "date" else cells.reals(not numeric) for cells in given]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
     values = [_ValueColumn(*pair, sheet, numeric, load.gaps) for pair in zip(reals, choice.values, strict=True)]

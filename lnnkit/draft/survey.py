@@ -16,8 +16,8 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column as Cells
-from lnnkit.data.cells.numbers import reals_of
+from lnnkit.data.arrow import Column as ColumnCells
+from lnnkit.data.cells.numbers import Cells
 from lnnkit.data.cells.texts import are_floats, texts_of, whole_floats, without_fractions
 from lnnkit.data.files import RawTable, Unreadable, read_source
 from lnnkit.data.grid import Grid, Sheet, cleared, with_points
@@ -120,11 +120,11 @@ def _counts(column: SurveyedColumn) -> bool:
     return bool(column.distinct == len(column.codes) == numbers[-1] - numbers[0] + 1 and numbers[0] in (0, 1))
 
 
-def _surveyed(column: Cells, position: int, blank: SurveyedColumn) -> SurveyedColumn:
+def _surveyed(column: ColumnCells, position: int, blank: SurveyedColumn) -> SurveyedColumn:
     cells, title = whole_floats(column), blank.title
     assert not isinstance(cells, list)
     if are_floats(cells):
-        reals = reals_of(cells, title, False)
+        reals = Cells(cells, title).reals(False)
         numbered = replace(blank, codes=np.where(reals.missing | reals.wrong, -1, np.arange(len(cells))))
         if reals.wrong.any():
             reason = f"{int(reals.wrong.sum()):,} of its values are nan, which is no number"
@@ -149,7 +149,7 @@ def _surveyed(column: Cells, position: int, blank: SurveyedColumn) -> SurveyedCo
     if not numeric and not padded:
         values = _all_right(cells, title, truth=True)
     if values is None and _decimal_commas(texts.names):
-        reals = reals_of(with_points(cells, position), title, False)
+        reals = Cells(with_points(cells, position), title).reals(False)
         if not reals.wrong.any():
             return _of_numbers(replace(as_text, names=Names(), commas=True), reals.values)
     if values is None:
@@ -181,10 +181,10 @@ def _decimal_commas(names: Names) -> bool:
     return bool(with_comma) and (2 * with_comma >= len(names) or with_comma + plain == len(names))
 
 
-def _all_right(cells: Cells, title: str, *, truth: bool) -> np.ndarray | None:
+def _all_right(cells: ColumnCells, title: str, *, truth: bool) -> np.ndarray | None:
     """The values of a column that holds only numbers, or only truths; None for any other, and for an empty one."""
     try:
-        reals = reals_of(cells, title, truth)
+        reals = Cells(cells, title).reals(truth)
     except Unreadable:
         return None
     return None if reals.wrong.any() or reals.missing.all() else reals.values

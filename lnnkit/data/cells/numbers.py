@@ -85,7 +85,9 @@ class Cells:
         return "text that is not UTF-8" if self.texts.at(row) in self.texts.faults else repr(self.texts.text(row))
 
     def reals(self, truth: bool) -> Reals:
-        """As `reals_of`."""
+        """The numbers in the column: numbers of any type, texts that spell one (surrounding blanks are allowed; ``inf``
+        is, ``nan`` is not), and for a ``truth`` value also booleans and the words of `TRUTHS`. Raises ``Unreadable``
+        for a column of another type."""
         if self.textual:
             return self._spelled(truth)
         if pa.types.is_null(self.kind):
@@ -123,7 +125,8 @@ class Cells:
         return Reals(by_row(values), by_row(missing, gap=1), by_row(wrong), self.shown, by_row(inexact))
 
     def days(self) -> Reals:
-        """As `dates_of`."""
+        """The dates in the column, as days since 1970-01-01: days and timestamps of Arrow, and texts in ISO 8601, with
+        zones or without; a time without a zone is UTC. Raises ``Unreadable`` for a column of another type."""
         if not (self.dated or self.textual or pa.types.is_null(self.kind)):
             raise Unreadable("bad-column", f"{self.title} holds {self.kind}, not dates", _AS_DATES)
         dates, missing = self.dates, self.missing
@@ -162,20 +165,6 @@ class Cells:
         return Diagnostic("bad-date", f"{self.title} is {text!r}, a date as {shown}", hint)
 
 
-def reals_of(column: Column, title: str, truth: bool) -> Reals:
-    """The numbers in a column: numbers of any type, texts that spell one (surrounding blanks are allowed; ``inf`` is,
-    ``nan`` is not), and for truth values also booleans and the words of `TRUTHS`. Raises ``Unreadable`` for a column of
-    another type."""
-    return _from_objects(column, truth) if isinstance(column, list) else Cells(column, title).reals(truth)
-
-
-def dates_of(column: Column, title: str) -> Reals:
-    """The dates in a column, as days since 1970-01-01: days and timestamps of Arrow, `date` and `datetime` objects of
-    Python, and texts in ISO 8601, with zones or without; a time without a zone is UTC. Raises ``Unreadable`` for a
-    column of another type."""
-    return _dates_in(column, title) if isinstance(column, list) else Cells(column, title).days()
-
-
 def _from_numerals(texts: TextValues, truth: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
     """The arrays of `Reals` for each text; None if one that is not empty spells no number."""
     missing = texts.empty()
@@ -202,47 +191,59 @@ def _numeral(text: str, truth: bool) -> tuple[float, bool, bool]:
     return value, not finite and match["inf"] is None, whole and int(value) != int(text)
 
 
-def _from_objects(column: list[object], truth: bool) -> Reals:
-    """A Python list of numbers and other objects; a text counts as wrong, even if it spells a number."""
-    if is_many(len(column)) and set(map(type, column)) == {float}:
-        values, none = np.array(column, np.float64), np.zeros(len(column), bool)
-        return Reals(values, none, np.isnan(values), lambda row: brief(column[row]), none)
-    values = np.zeros(len(column))
-    missing, wrong, inexact = (np.zeros(len(column), bool) for _ in range(3))
-    for row, value in enumerate(column):
-        if is_missing(value):
-            missing[row] = True
-            continue
-        value = unboxed(value)
-        boolean = isinstance(value, bool)
-        if (boolean and not truth) or not (isinstance(value, numbers.Real) or type(value).__name__ == "Decimal"):
-            wrong[row] = True
-            continue
-        try:
-            number = float(cast("float", value))
-        except (OverflowError, ValueError):
-            wrong[row] = True
-            continue
-        values[row], wrong[row] = number, math.isnan(number)
-        inexact[row] = isinstance(value, int) and abs(number) >= EXACT and int(number) != value
-    return Reals(values, missing, wrong, lambda row: brief(column[row]), inexact)
+class ListedCells:
+    """The cells of a list of Python values, as numbers and dates."""
+
+    def __init__(self, column: list[object], title: str) -> None:
+        self.column, self.title = column, title
+
+    def shown(self, row: int) -> str:
+        """The value of a row as written."""
+        return brief(self.column[row])
+
+    def reals(self, truth: bool) -> Reals:
+        """As `Cells.reals`; a text counts as wrong, even if it spells a number."""
+        column = self.column
+        if is_many(len(column)) and set(map(type, column)) == {float}:
+            values, none = np.array(column, np.float64), np.zeros(len(column), bool)
+            return Reals(values, none, np.isnan(values), self.shown, none)
+        values = np.zeros(len(column))
+        missing, wrong, inexact = (np.zeros(len(column), bool) for _ in range(3))
+        for row, value in enumerate(column):
+            if is_missing(value):
+                missing[row] = True
+                continue
+            value = unboxed(value)
+            boolean = isinstance(value, bool)
+            if (boolean and not truth) or not (isinstance(value, numbers.Real) or type(value).__name__ == "Decimal"):
+                wrong[row] = True
+                continue
+            try:
+                number = float(cast("float", value))
+            except (OverflowError, ValueError):
+                wrong[row] = True
+                continue
+            values[row], wrong[row] = number, math.isnan(number)
+            inexact[row] = isinstance(value, int) and abs(number) >= EXACT and int(number) != value
+        return Reals(values, missing, wrong, self.shown, inexact)
+
+    def days(self) -> Reals:
+        """As `Cells.days`, of `date` and `datetime` objects and texts."""
+        texts = [_date_text(value) for value in self.column]
+        reals = Cells(strings([text or "" for text in texts]), self.title).days()
+        odd = np.array([text is None for text in texts], bool)
+
+        def fault(row: int) -> Diagnostic:
+            if odd[row] or reals.fault is None:
+                return Diagnostic("bad-date", f"{self.title} is {self.shown(row)}, not a date", NO_DATE)
+            return reals.fault(row)
+
+        return Reals(reals.values, reals.missing & ~odd, reals.wrong | odd, self.shown, reals.inexact, fault)
 
 
-def _dates_in(column: list[object], title: str) -> Reals:
-    """A Python list of dates, times, and texts."""
-    texts = [_date_text(value) for value in column]
-    reals = dates_of(strings([text or "" for text in texts]), title)
-    odd = np.array([text is None for text in texts], bool)
-
-    def shown(row: int) -> str:
-        return brief(column[row])
-
-    def fault(row: int) -> Diagnostic:
-        if odd[row] or reals.fault is None:
-            return Diagnostic("bad-date", f"{title} is {shown(row)}, not a date", NO_DATE)
-        return reals.fault(row)
-
-    return Reals(reals.values, reals.missing & ~odd, reals.wrong | odd, shown, reals.inexact, fault)
+def cells_of(column: Column, title: str) -> Cells | ListedCells:
+    """The cells of any column."""
+    return ListedCells(column, title) if isinstance(column, list) else Cells(column, title)
 
 
 def _date_text(value: object) -> str | None:
