@@ -21,7 +21,6 @@ from lnnkit.syntax.relocate import relative
 
 if TYPE_CHECKING:
     from lnnkit.discovery.formula_search import Discovered
-    from lnnkit.draft.drafting import Draft
     from lnnkit.draft.survey import Survey, SurveyedColumn
 
 _INIT_HELP = """\
@@ -46,7 +45,7 @@ def add_init(parent: CommandParser) -> None:
 
 
 def _init(arguments: argparse.Namespace) -> int:
-    from lnnkit.draft.drafting import draft
+    from lnnkit.draft.drafting import draft, keys_of
 
     output = arguments.output
     if arguments.ids and output is None:
@@ -55,17 +54,13 @@ def _init(arguments: argparse.Namespace) -> int:
     require_output(arguments, files)
     base = Path(output).resolve().parent if output is not None else Path.cwd()
     tables = surveyed(files)
-
-    def drafted() -> Draft:
-        return draft(tables, [relative(table.path.resolve(), base) for table in tables])
-
-    program = drafted()
-    if arguments.ids and program.keyless:
-        tables = [_copied(table, base, arguments.force) if table.path in program.keyless else table for table in tables]
-        program = drafted()
-    _report([_keyless(path) for path in program.keyless], tables[len(program.keyless) :])
+    if arguments.ids:
+        tables = [table if keys_of(table) else _copied(table, base, arguments.force) for table in tables]
+    keyless = [table.path for table in tables if not keys_of(table)]
+    _report([_keyless(path) for path in keyless], tables[len(keyless) :])
     streams.findings(_lost(table) for table in tables if table.lost)
-    streams.deliver(program.text, output, f"lnnkit run {output}")
+    text = draft(tables, [relative(table.path.resolve(), base) for table in tables])
+    streams.deliver(text, output, f"lnnkit run {output}")
     return 0
 
 

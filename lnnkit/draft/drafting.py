@@ -11,7 +11,6 @@ import csv
 import io
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import chain, combinations, count
 from pathlib import Path
 
@@ -42,16 +41,8 @@ _TIME = re.compile(rf"(?:^|[^a-z])(?:{_TIMES})$", re.IGNORECASE)
 _MOST = 12  # columns that are tried in pairs
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """The text of a program, and the tables in which no column names the rows."""
-
-    text: str
-    keyless: tuple[Path, ...]
-
-
-def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
-    """The program for ``tables``, whose files are written as ``paths``."""
+def draft(tables: Sequence[Survey], paths: Sequence[str]) -> str:
+    """The text of the program for ``tables``, whose files are written as ``paths``; without those that have no key."""
     keys = [keys_of(table) for table in tables]
     sorts, used, variables = Sorts(tables, keys), set[str](), _variables(tables)
     every = zip(tables, paths, keys, strict=True)
@@ -66,8 +57,7 @@ def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
         *(lines for lines, *_ in written),
         ["# A rule, to begin with: `rule First(X) & Second(X) -> Third(X)`", *queries[:2]],
     ]
-    keyless = tuple(table.path for table, key in zip(tables, keys, strict=True) if not key)
-    return Draft("\n\n".join("\n".join(part) for part in parts if part) + "\n", keyless)
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
 def _table(
