@@ -9,7 +9,7 @@ with zones as instants. A cell that cannot be compared is an error, unless anoth
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,19 +30,30 @@ _KERNELS = {"=": "equal", "<": "less", "<=": "less_equal", ">": "greater", ">=":
 
 
 @dataclass(frozen=True, slots=True)
-class ConditionResult:
-    """The rows for which a condition ``holds``, and those whose cell cannot be compared (``wrong``), with the reason;
-    ``what`` is the reason as a phrase about all of them."""
+class Doubt:
+    """A mask of ``wrong`` rows with one kind of fault, the message for one of them, and a phrase about the others."""
 
-    holds: np.ndarray
     wrong: np.ndarray
     fault: Callable[[int], Diagnostic]
-    what: str = ""
+    others: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionResult(Doubt):
+    """The rows for which a condition ``holds``, and those whose cell cannot be compared."""
+
+    holds: np.ndarray = field(kw_only=True)
 
 
 def verdict(where: Where, cells: ComparedCells, other: ComparedCells | None = None) -> ConditionResult:
     """The verdict of a condition on each of the cells, beside those of the ``other`` column that it names. Raises
     ``Unreadable`` if the type of the column cannot be compared in this way."""
+    if where.operator == "!=":
+        equal = verdict(replace(where, operator="="), cells, other)
+        if where.values == ("",):
+            return cells.known(~equal.holds)
+        missing = cells.missing if other is None else cells.missing | other.missing
+        return replace(equal, holds=~(equal.holds | equal.wrong | missing))
     if other is not None:
         return _pair_verdict(where.operator, cells, other)
     match where.operator:
@@ -52,11 +63,6 @@ def verdict(where: Where, cells: ComparedCells, other: ComparedCells | None = No
             return cells.known(~cells.missing)
         case "=" | "in":
             return _any([cells.equal(cell) for cell in where.values])
-        case "!=":
-            equal = cells.equal(where.values[0])
-            if where.values[0] == "":
-                return cells.known(~equal.holds)
-            return replace(equal, holds=~(equal.holds | equal.wrong | cells.missing))
         case order:
             return cells.ordered(order, where.values[0])
 
@@ -64,15 +70,14 @@ def verdict(where: Where, cells: ComparedCells, other: ComparedCells | None = No
 def _any(several: Sequence[ConditionResult]) -> ConditionResult:
     """The verdict of "one of several": a cell is wrong if it cannot be compared with one of the values and equals no
     other."""
-    if len(several) == 1:
-        return several[0]
     holds = np.any([part.holds for part in several], axis=0)
     wrong = np.any([part.wrong for part in several], axis=0)
 
     def fault(row: int) -> Diagnostic:
         return next(part.fault(row) for part in several if part.wrong[row])
 
-    return ConditionResult(holds, wrong & ~holds, fault, next((part.what for part in several if part.wrong.any()), ""))
+    others = next((part.others for part in several if part.wrong.any()), "")
+    return ConditionResult(wrong & ~holds, fault, others, holds=holds)
 
 
 class ComparedCells(Cells):
@@ -102,7 +107,8 @@ class ComparedCells(Cells):
         return Dates(zeros > 0, zeros > 0, zeros, zeros)
 
     def known(self, holds: np.ndarray) -> ConditionResult:
-        return ConditionResult(holds, np.zeros(len(holds), bool), lambda row: Diagnostic("bad-row", f"row {row}"))
+        none = np.zeros(len(holds), bool)
+        return ConditionResult(none, lambda row: Diagnostic("bad-row", f"row {row}"), holds=holds)
 
     def equal(self, cell: Cell) -> ConditionResult:
         if cell == "" and isinstance(cell, str):
@@ -154,7 +160,8 @@ class ComparedCells(Cells):
             if not self.numeric:
                 wrong = wrong | (known & reals.inexact & (reals.values == near))
                 holds &= ~reals.inexact
-        return ConditionResult(holds, wrong, self._no_number(reals, cell), f"where {self.title} is not a number")
+        fault = self._no_number(reals, cell)
+        return ConditionResult(wrong, fault, f"where {self.title} is not a number", holds=holds)
 
     def _truth(self, cell: bool) -> ConditionResult:
         reals = self.reals(True)
@@ -165,7 +172,7 @@ class ComparedCells(Cells):
             hint = "true, yes, t, y and 1 are truths, and false, no, f, n and 0; compare others with a text in quotes"
             return Diagnostic("bad-truth", f"{self.title} is {reals.shown(row)}, neither true nor false", hint)
 
-        return ConditionResult(holds, wrong, fault, f"where {self.title} is neither true nor false")
+        return ConditionResult(wrong, fault, f"where {self.title} is neither true nor false", holds=holds)
 
     def _text(self, relation: str, cell: str) -> ConditionResult:
         if self.timed:
@@ -203,7 +210,7 @@ class ComparedCells(Cells):
             faulty = self.texts.faults.get(self.texts.at(row))
             return Diagnostic("bad-date", f"{self.title} {faulty}") if faulty else self.other_date(self.texts.text(row))
 
-        return ConditionResult(holds, wrong, fault, f"where {self.title} is not a date as 2024-01-15")
+        return ConditionResult(wrong, fault, f"where {self.title} is not a date as 2024-01-15", holds=holds)
 
     def uncompared(self, row: int) -> Diagnostic | None:
         """Why a cell is neither a number nor a date; None if it is one."""
@@ -253,26 +260,23 @@ def _compared(array: pa.Array, relation: str, value: pa.Scalar) -> np.ndarray:
 
 
 def _pair_verdict(relation: str, one: ComparedCells, other: ComparedCells) -> ConditionResult:
-    """The verdict of a comparison (``=``, ``!=`` or an order) of two columns on each row, cell by cell: numbers compare
-    with numbers, dates with dates as instants, and other texts can only be equal. Raises ``Unreadable`` for columns of
-    a type that does not compare."""
+    """The verdict of a comparison (``=`` or an order) of two columns on each row, cell by cell: numbers compare with
+    numbers, dates with dates as instants, and other texts can only be equal. Raises ``Unreadable`` for columns of a
+    type that does not compare."""
     left, right, first, second = one.numerals, other.numerals, one.dates_beside, other.dates_beside
-    plain = "=" if relation == "!=" else relation
     known, same = ~one.missing & ~other.missing, _same(one, other)
     numeric, dated = ~(left.missing | left.wrong | right.missing | right.wrong), first.dated & second.dated
-    equal = COMPARISONS[plain](left.values, right.values)
+    equal = COMPARISONS[relation](left.values, right.values)
     whole = left.values.dtype == right.values.dtype == np.int64
     doubtful = numeric & (left.inexact | right.inexact) & (left.values == right.values) & ~same & (not whole)
-    instants = first.compared(plain, second.micros, second.nanos) & dated
+    instants = first.compared(relation, second.micros, second.nanos) & dated
     holds = known & np.where(numeric, equal, instants) & ~doubtful
     rest = known & ~numeric & ~dated
     wrong = doubtful | rest
-    if plain == "=":
+    if relation == "=":
         holds |= rest & same
         crossed = (first.dated & second.foreign) | (first.foreign & second.dated)
         wrong = doubtful | (rest & crossed)
-    if relation == "!=":
-        holds = known & ~holds & ~wrong
 
     def fault(row: int) -> Diagnostic:
         for side, opposite in ((one, other), (other, one)):
@@ -285,7 +289,7 @@ def _pair_verdict(relation: str, one: ComparedCells, other: ComparedCells) -> Co
             return Diagnostic("bad-number", what, "compare texts: quote them")
         return Diagnostic("bad-number", f"{what}: a number and a date do not compare", "compare columns of one kind")
 
-    return ConditionResult(holds, wrong, fault, f"where {one.title} and {other.title} do not compare")
+    return ConditionResult(wrong, fault, f"where {one.title} and {other.title} do not compare", holds=holds)
 
 
 def _same(one: ComparedCells, other: ComparedCells) -> np.ndarray:
