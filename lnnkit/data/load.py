@@ -24,7 +24,7 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.diagnostic import Diagnostic
 
-SheetKey = tuple[Path, ast.Table]
+SheetKey = tuple[object, ...]
 _OF_THE_FILE = frozenset(("unreadable-file", "empty-file", "bad-column", "bad-number"))
 """The errors that are reported in the file; all others are to be fixed in the statement, and are reported there."""
 
@@ -99,9 +99,7 @@ def opened(raw: RawTable, header: bool = True, delimiter: str | None = None, enc
 
 def key_of(table: ast.Table, base: Path) -> SheetKey:
     """What statements share that read the same cells."""
-    return base / table.path, replace(
-        table, path="", columns=None, where=(), missing=(), decimal=".", trim=False, trust=None
-    )
+    return base / table.path, table.header, table.delimiter, table.encoding, table.query, table.relation
 
 
 def _opened(table: ast.Table, base: Path) -> Sheet:
