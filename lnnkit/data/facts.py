@@ -10,7 +10,7 @@ from operator import itemgetter
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.cells.conditions import ComparedCells, ConditionResult, Doubt, verdict
+from lnnkit.data.cells.conditions import ComparedCells, ConditionResult, DoubtfulRows, verdict
 from lnnkit.data.cells.numbers import Reals, cells_of
 from lnnkit.data.cells.texts import Texts, are_floats, outer_blanks, reunited, texts_together, without_fractions
 from lnnkit.data.files import Unreadable
@@ -162,8 +162,8 @@ def facts(
     lower, upper, doubts = _bounds(values, total)
     for texts, position in zip(keys, choice.keys, strict=True):
         title, fault = sheet.title(position), _key_fault(texts, sheet, position)
-        doubts.append(Doubt(texts.codes < 0, fault, f"where {title} is empty"))
-        doubts.append(Doubt(texts.codes >= len(texts.names), fault, f"where {title} is not an entity"))
+        doubts.append(DoubtfulRows(texts.codes < 0, fault, f"where {title} is empty"))
+        doubts.append(DoubtfulRows(texts.codes >= len(texts.names), fault, f"where {title} is not an entity"))
     doubts = [doubt for doubt in doubts if doubt.wrong.any()]
     keep = np.broadcast_to(np.True_, total)  # takes no memory
     if doubts or verdicts or grid.spoiled:
@@ -199,7 +199,9 @@ def _denied(table: FactTable) -> FactTable:
     return replace(table, lower=lower, upper=1 - table.lower)
 
 
-def _kept(doubts: Sequence[Doubt], verdicts: Sequence[ConditionResult], grid: Grid) -> tuple[list[Doubt], np.ndarray]:
+def _kept(
+    doubts: Sequence[DoubtfulRows], verdicts: Sequence[ConditionResult], grid: Grid
+) -> tuple[list[DoubtfulRows], np.ndarray]:
     """The doubts about rows that no condition leaves out, and which rows are facts."""
     spoiled = np.zeros(len(grid.rows), bool)
     spoiled[list(grid.spoiled)] = True
@@ -243,19 +245,19 @@ class _ValueColumn:
     def code(self) -> str:
         return "bad-date" if self.numeric == "date" else "bad-number" if self.numeric else "bad-truth"
 
-    def doubts(self, values: np.ndarray, unreached: float | None) -> Iterator[Doubt]:
+    def doubts(self, values: np.ndarray, unreached: float | None) -> Iterator[DoubtfulRows]:
         """The rows with a wrong value: an end of a number may not be ``unreached``, and a single number (None) not be
         infinite."""
         real, title, sheet = self.real, self.title, self.sheet
         kind = "a date" if self.numeric == "date" else "a number" if self.numeric else "a truth value"
-        yield Doubt(real.wrong, self.fault, f"where {title} is not {kind}")
+        yield DoubtfulRows(real.wrong, self.fault, f"where {title} is not {kind}")
         if self.numeric:
             infinite, what = values == unreached, "no number is beyond it"
             hint = "an unknown lower end is -inf or empty, an unknown upper end inf or empty"
             if unreached is None:
                 infinite, what = np.isinf(values), "no number is infinite"
                 hint = "leave the cell empty where the value is unknown, or load a lower and an upper column"
-            yield Doubt(
+            yield DoubtfulRows(
                 infinite & ~(real.missing | real.wrong),
                 lambda row: Diagnostic("bad-number", f"{title} is {real.shown(row)}, and {what}", hint),
                 f"where {title} is infinite",
@@ -264,9 +266,9 @@ class _ValueColumn:
         if self.gaps == "refused":
             where = f"known: `where {sheet.column(self.position)} is not null`," if sheet.format else "known,"
             empty = Diagnostic("bad-truth", f"{title} is empty", UNKNOWN.replace("known,", where))
-            yield Doubt(real.missing, lambda _: empty, f"where {title} is empty")
+            yield DoubtfulRows(real.missing, lambda _: empty, f"where {title} is empty")
         hint = "a truth value is a number from 0 to 1"
-        yield Doubt(
+        yield DoubtfulRows(
             ~real.wrong & ((values < 0) | (values > 1)),
             lambda row: Diagnostic("bad-truth", f"{title} is {real.shown(row)}, outside [0, 1]", hint),
             f"where {title} is outside [0, 1]",
@@ -293,13 +295,13 @@ class _ValueColumn:
         return Diagnostic(self.code, message, f"write a number from 0 to 1, or true or false; {rest}")
 
 
-def _bounds(columns: Sequence[_ValueColumn], total: int) -> tuple[np.ndarray, np.ndarray, list[Doubt]]:
+def _bounds(columns: Sequence[_ValueColumn], total: int) -> tuple[np.ndarray, np.ndarray, list[DoubtfulRows]]:
     """Lower and upper bounds, and the rows whose values are wrong. Without a value column facts are true."""
     if not columns:
         ones = np.broadcast_to(1.0, total)  # takes no memory
         return ones, ones, []
     unknown = (-np.inf, np.inf) if columns[0].numeric else (0.0, 1.0)
-    ends, doubts = list[np.ndarray](), list[Doubt]()
+    ends, doubts = list[np.ndarray](), list[DoubtfulRows]()
     for end, column in enumerate(columns):
         values = column.real.values + 0.0  # without negative zeros, in memory that is not shared
         values[column.real.missing] = unknown[end]
@@ -317,7 +319,7 @@ def _bounds(columns: Sequence[_ValueColumn], total: int) -> tuple[np.ndarray, np
         def crossed(row: int) -> Diagnostic:
             return Diagnostic(first.code, f"lower {first.real.shown(row)} exceeds upper {last.real.shown(row)}")
 
-        doubts.append(Doubt(crossing & ~wrong, crossed, f"where {first.title} exceeds {last.title}"))
+        doubts.append(DoubtfulRows(crossing & ~wrong, crossed, f"where {first.title} exceeds {last.title}"))
     return lower, upper, doubts
 
 
@@ -334,7 +336,7 @@ def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], Dia
     return fault
 
 
-def _listed(grid: Grid, doubts: Sequence[Doubt], source: str, span: Span | None, shown: int) -> list[Diagnostic]:
+def _listed(grid: Grid, doubts: Sequence[DoubtfulRows], source: str, span: Span | None, shown: int) -> list[Diagnostic]:
     """The faults grouped by column and kind, in the order of each group's first row."""
     kinds: dict[tuple[str, str], list[tuple[int, Diagnostic]]] = {}
     unread = (*grid.lost, *((int(grid.rows[index]), fault) for index, fault in grid.spoiled.items()))

@@ -30,7 +30,7 @@ _KERNELS = {"=": "equal", "<": "less", "<=": "less_equal", ">": "greater", ">=":
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class DoubtfulRows:
     """A mask of ``wrong`` rows with one kind of fault, the message for one of them, and a phrase about the others."""
 
     wrong: np.ndarray
@@ -39,7 +39,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
-class ConditionResult(Doubt):
+class ConditionResult(DoubtfulRows):
     """The rows for which a condition ``holds``, and those whose cell cannot be compared."""
 
     holds: np.ndarray = field(kw_only=True)
