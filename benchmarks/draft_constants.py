@@ -38,7 +38,7 @@ def surveys(paths: Sequence[Path]) -> list[Survey]:
 
 
 def drafts(tables: Sequence[Survey]) -> list[str]:
-    return [draft([table], [table.path.name]).text for table in tables]
+    return [draft([table], [table.path.name]) for table in tables]
 
 
 def main() -> None:

@@ -124,11 +124,8 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
         symbols = unread(symbols)
     if not wanted:
         return symbols, []
-    from lnnkit.data.load import (
-        Sheets,
-        key_of,
-        read_table,  # numpy and Arrow are loaded only by programs with data
-    )
+    from lnnkit.data.grid import Load  # numpy and Arrow are loaded only by programs with data
+    from lnnkit.data.load import Sheets, key_of, read_table
 
     tables: list[FactTable] = []
     labels: list[FactTable] = []
@@ -146,7 +143,7 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
         elif name in symbols.declared and symbols.declared[name].closed:
             gaps = "refused"
         numeric, negated = name in symbols.numbers and symbols.declared[name].numeric, statement.negated
-        facts, findings = read_table(name, arity, numeric, table, base, statement.span, sheets, negated, gaps=gaps)
+        facts, findings = read_table(Load(name, arity, numeric, table, base, statement.span, negated, gaps), sheets)
         for finding in findings:
             diagnostics.setdefault(finding if finding.file is None else replace(finding, span=None), finding)
         complete = complete and not any(finding.severity == "error" for finding in findings)

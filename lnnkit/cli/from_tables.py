@@ -21,7 +21,6 @@ from lnnkit.syntax.relocate import relative
 
 if TYPE_CHECKING:
     from lnnkit.discovery.formula_search import Discovered
-    from lnnkit.draft.drafting import Draft
     from lnnkit.draft.survey import Survey, SurveyedColumn
 
 _NO_ROWS = "# No column names the rows: state their numbers as facts, or add ids by `lnnkit init --ids`.\n"
@@ -47,7 +46,7 @@ of several files that name the same entities get one sort. What is left out stan
 
 
 def _init(arguments: argparse.Namespace) -> int:
-    from lnnkit.draft.drafting import draft, stem_of
+    from lnnkit.draft.drafting import draft, keys_of, stem_of
 
     output = arguments.output
     if arguments.ids and output is None:
@@ -56,20 +55,16 @@ def _init(arguments: argparse.Namespace) -> int:
     require_output(arguments, files)
     base = Path(output).resolve().parent if output is not None else Path.cwd()
     tables = surveyed(files)
-
-    def drafted() -> Draft:
-        return draft(tables, [relative(table.path.resolve(), base) for table in tables])
-
-    program = drafted()
-    if arguments.ids and program.keyless:
-        tables = [_copied(table, base, arguments.force) if table.path in program.keyless else table for table in tables]
-        program = drafted()
+    if arguments.ids:
+        tables = [table if keys_of(table) else _copied(table, base, arguments.force) for table in tables]
+    keyless = [table.path for table in tables if not keys_of(table)]
     said = "no column identifies the rows: none has mostly distinct values"
     hint = "give each row an id: `lnnkit init {} --ids -o {}.lnn`"
-    keyless = [Diagnostic("no-key", said, hint.format(path, stem_of(path)), file=str(path)) for path in program.keyless]
-    _report(keyless, tables[len(program.keyless) :])
+    lost = [Diagnostic("no-key", said, hint.format(path, stem_of(path)), file=str(path)) for path in keyless]
+    _report(lost, tables[len(keyless) :])
     streams.findings(_lost(table) for table in tables if table.lost)
-    streams.deliver(program.text, output, f"lnnkit run {output}")
+    text = draft(tables, [relative(table.path.resolve(), base) for table in tables])
+    streams.deliver(text, output, f"lnnkit run {output}")
     return 0
 
 
@@ -156,11 +151,11 @@ def _discover(arguments: argparse.Namespace) -> int:
     require_output(arguments, [arguments.table])
     (table,) = surveyed([Path(arguments.table)])
     target, inputs = _chosen(table, arguments.target, arguments.columns)
-    wanted = target.in_floats
+    wanted = target.numbers
     if np.isnan(wanted).all():
         message = f'no row has a number in the column "{target.title}"'
         raise Error([Diagnostic("no-rows", message, "name another target", file=str(table.path))])
-    cells = np.column_stack([np.zeros((table.rows, 0)), *(column.in_floats for column in inputs)])
+    cells = np.column_stack([np.zeros((table.rows, 0)), *(column.numbers for column in inputs)])
     discovered = discover(cells, wanted, FormulaSearch(arguments.seconds, seed=arguments.seed % 2**63))
     next_step = f"try `lnnkit run {output}`"
     if output is not None:
@@ -194,7 +189,7 @@ def _chosen(table: Survey, target: str, wanted: str | None) -> tuple[SurveyedCol
     """The columns of the target and of the inputs. Raises `Error` for a name that is not a column of numbers."""
     known: dict[str, SurveyedColumn] = {}
     for column in table.columns:
-        if column.numbers is not None:
+        if len(column.numbers):
             known.setdefault(column.title, column)
     titles = list(known) if wanted is None else [part.strip() for part in wanted.split(",")]
     problems = [_missing(table, name, list(known)) for name in dict.fromkeys([target, *titles]) if name not in known]
@@ -228,7 +223,7 @@ def _left_out(table: Survey) -> str:
     from lnnkit.draft.drafting import keys_of
 
     keys = {column.title for column in keys_of(table)}
-    others = [column for column in table.columns if column.numbers is None and column.title not in keys]
+    others = [column for column in table.columns if not len(column.numbers) and column.title not in keys]
     names = [format_predicate(column.title) + (f" ({column.reason})" if column.reason else "") for column in others]
     return f"left out, without numbers: {listed(names)}" if names else ""
 

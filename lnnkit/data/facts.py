@@ -6,18 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.cells.conditions import Cells, ConditionResult, verdict
-from lnnkit.data.cells.date_values import dates_of
-from lnnkit.data.cells.numbers import Reals, reals_of
+from lnnkit.data.cells.conditions import ComparedCells, ConditionResult, DoubtfulRows, verdict
+from lnnkit.data.cells.numbers import Reals, cells_of
 from lnnkit.data.cells.texts import Texts, are_floats, outer_blanks, reunited, texts_together, without_fractions
 from lnnkit.data.files import Unreadable
-from lnnkit.data.grid import TEXT_FORMATS, ColumnChoice, Grid, Sheet
-from lnnkit.data.names import Names
+from lnnkit.data.grid import ColumnChoice, Gaps, Grid, Load, Sheet, meant_cells
 from lnnkit.data.numerals import NUMERAL, UNSAID, meant, several_units
 from lnnkit.data.table import EntityColumn, FactTable, in_use
 from lnnkit.syntax.dates import Numeric
@@ -45,11 +42,11 @@ def warnings(
     def warning(code: str, message: str, hint: str, row: int | None = None) -> Diagnostic:
         return Diagnostic(code, message, hint, table.span, "warning", table.source, row)
 
-    as_text, no_row = sheet.format in TEXT_FORMATS, not len(grid.rows) and not grid.lost
+    as_text, no_row = bool(sheet.delimiter), not len(grid.rows) and not grid.lost
     if no_row and as_text and sheet.named:
         hint = 'end the statement with "no header" if it is a row'
         yield warning("no-rows", "there is a header and no row below it", hint)
-    elif no_row and sheet.format == "parquet":
+    elif no_row and sheet.format and not sheet.format.encoded:
         yield warning("no-rows", "there are columns and no row", "")
     elif len(grid.rows) and choice.where and not len(table) and not chosen:
         filters = " and ".join(format_condition(test.where, sheet.title(test.positions[0])) for test in choice.where)
@@ -132,79 +129,54 @@ _GAPS = frozenset(("na", "nan", "null", "none", "nil", "unknown", "missing"))
 """Words for a missing cell; others beside truths stand for truths, as `ja`."""
 _FLOAT_KEYS = "holds floats that are all whole: they are read as whole numbers, 7.0 as 7"
 _AS_WHOLE = 'write whole numbers; in pandas, `column.astype("Int64")` keeps the gaps'
+_BELOW_ONE = 1 - 2.0**-53  # the greatest truth below 1
 UNKNOWN = "leave the row out where nothing is known, or give two bounds, 0 and 1"
 
 
-Gaps = Literal["unknown", "refused", "skipped"]
-"""What an empty truth is: unknown, an error (of a closed predicate, where nothing is unknown), or no label."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Doubt:
-    """A mask of rows with one kind of fault, the message for one of them, and the message for the rest."""
-
-    rows: np.ndarray
-    fault: Callable[[int], Diagnostic]
-    others: str = ""
-
-
 def facts(
-    predicate: str,
-    numeric: Numeric,
-    sheet: Sheet,
-    choice: ColumnChoice,
-    grid: Grid,
-    source: str,
-    span: Span | None,
-    shown: int = SHOWN,
-    known: Names | None = None,
-    *,
-    gaps: Gaps = "unknown",
+    load: Load, sheet: Sheet, choice: ColumnChoice, grid: Grid, source: str, shown: int = SHOWN
 ) -> tuple[FactTable, list[Diagnostic]]:
     """The valid rows as facts, and the faults of the others by column and kind: the first ``shown`` rows, then a count.
 
-    An empty cell of a number is unknown; ``gaps`` says what one of a truth is. Rows excluded by a ``where`` are not
-    checked. The names of entities may be ``known`` from another table. Raises ``Unreadable`` if the type of a column
-    fits no row at all.
+    An empty cell of a number is unknown. Rows excluded by a ``where`` are not checked. Raises ``Unreadable`` if the
+    type of a column fits no row at all.
     """
-    total = len(grid.rows)
+    numeric, span, total = load.numeric, load.span, len(grid.rows)
+    grid = meant_cells(grid, load.table, choice)
     try:
         missing = [position for position in dict.fromkeys(choice.keys) if position not in grid.texts]
         if missing:  # each column is encoded once
-            read = texts_together([(grid.columns[place], sheet.title(place)) for place in missing], known)
+            read = texts_together([(grid.columns[place], sheet.title(place)) for place in missing], grid.known)
             grid.texts.update(zip(missing, read, strict=True))
         written = [grid.texts[position] for position in choice.keys]
-        keys = [without_fractions(texts) for texts in written] if sheet.format in TEXT_FORMATS else written
+        keys = [without_fractions(texts) for texts in written] if sheet.delimiter else written
         whole = [texts is not raw for texts, raw in zip(keys, written, strict=True)]
         keys = reunited(keys)
-        cells = ((Cells(grid.columns[at], sheet.title(at)) for at in test.positions) for test in choice.where)
+        cells = ((ComparedCells(grid.columns[at], sheet.title(at)) for at in test.positions) for test in choice.where)
         verdicts = [verdict(test.where, *of) for test, of in zip(choice.where, cells, strict=True)]
-        reals = [
-            dates_of(grid.columns[position], sheet.title(position))
-            if numeric == "date"
-            else reals_of(grid.columns[position], sheet.title(position), not numeric)
-            for position in choice.values
-        ]
+        given = [cells_of(grid.columns[position], sheet.title(position)) for position in choice.values]
+        reals = [cells.days() if numeric == "date" else cells.reals(not numeric) for cells in given]
     except pa.ArrowException as error:
         raise Unreadable("unreadable-file", f"{sheet.source} cannot be read: {error}") from None
-    values = [_ValueColumn(*pair, sheet, numeric, gaps) for pair in zip(reals, choice.values, strict=True)]
+    values = [_ValueColumn(*pair, sheet, numeric, load.gaps) for pair in zip(reals, choice.values, strict=True)]
     lower, upper, doubts = _bounds(values, total)
     for texts, position in zip(keys, choice.keys, strict=True):
         title, fault = sheet.title(position), _key_fault(texts, sheet, position)
-        doubts.append(_Doubt(texts.codes < 0, fault, f"where {title} is empty"))
-        doubts.append(_Doubt(texts.codes >= len(texts.names), fault, f"where {title} is not an entity"))
-    doubts = [doubt for doubt in doubts if doubt.rows.any()]
+        doubts.append(DoubtfulRows(texts.codes < 0, fault, f"where {title} is empty"))
+        doubts.append(DoubtfulRows(texts.codes >= len(texts.names), fault, f"where {title} is not an entity"))
+    doubts = [doubt for doubt in doubts if doubt.wrong.any()]
     keep = np.broadcast_to(np.True_, total)  # takes no memory
     if doubts or verdicts or grid.spoiled:
         doubts, keep = _kept(doubts, verdicts, grid)
-    if gaps == "skipped":
+    if load.gaps == "skipped":
         least, most = (-np.inf, np.inf) if numeric else (0.0, 1.0)
         keep = keep & ((lower > least) | (upper < most))
     mask = None if keep.all() else keep
     if mask is not None:
         lower, upper = lower[mask], upper[mask]
     rows = grid.rows if mask is None else grid.rows[mask]
-    table = FactTable(predicate, _columns(keys, mask), lower, upper, rows, source, span)
+    trust = 1.0 if load.table.trust is None else float(load.table.trust)
+    table = FactTable(load.predicate, _columns(keys, mask), lower, upper, rows, source, span, trust)
     diagnostics = _listed(grid, doubts, source, span, shown)
     sound = [value.position for value in values if not value.real.wrong.any()]
     if not choice.listed and sheet.format and (len(values) > len(sound) > 0 if numeric else values):
@@ -218,10 +190,18 @@ def facts(
         if spelled or (total and are_floats(grid.columns[position]))
     ]
     diagnostics += warnings(table, sheet, choice, grid, keys, reals, keep, chosen=chosen)
-    return table, diagnostics
+    return (_denied(table) if load.negated and not numeric else table), diagnostics
 
 
-def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[ConditionResult], grid: Grid) -> tuple[list[_Doubt], np.ndarray]:
+def _denied(table: FactTable) -> FactTable:
+    """The facts of the negation: ``[1 - U, 1 - L]``; as for ``fact ~P``, a lower end is 1 only if ``U`` is 0."""
+    lower = np.where(table.upper == 0, 1.0, np.minimum(1 - table.upper, _BELOW_ONE))
+    return replace(table, lower=lower, upper=1 - table.lower)
+
+
+def _kept(
+    doubts: Sequence[DoubtfulRows], verdicts: Sequence[ConditionResult], grid: Grid
+) -> tuple[list[DoubtfulRows], np.ndarray]:
     """The doubts about rows that no condition leaves out, and which rows are facts."""
     spoiled = np.zeros(len(grid.rows), bool)
     spoiled[list(grid.spoiled)] = True
@@ -229,11 +209,11 @@ def _kept(doubts: Sequence[_Doubt], verdicts: Sequence[ConditionResult], grid: G
     for outcome in verdicts:
         live &= outcome.holds
         possible &= outcome.holds | outcome.wrong
-    kept = [_Doubt(doubt.rows & live, doubt.fault, doubt.others) for doubt in doubts]
-    kept += [_Doubt(outcome.wrong & possible, outcome.fault, outcome.what) for outcome in verdicts]
+    kept = [replace(doubt, wrong=doubt.wrong & live) for doubt in doubts]
+    kept += [replace(outcome, wrong=outcome.wrong & possible) for outcome in verdicts]
     bad = spoiled
     for doubt in kept:
-        bad = bad | doubt.rows
+        bad = bad | doubt.wrong
     return kept, live & ~bad
 
 
@@ -265,19 +245,19 @@ class _ValueColumn:
     def code(self) -> str:
         return "bad-date" if self.numeric == "date" else "bad-number" if self.numeric else "bad-truth"
 
-    def doubts(self, values: np.ndarray, unreached: float | None) -> Iterator[_Doubt]:
+    def doubts(self, values: np.ndarray, unreached: float | None) -> Iterator[DoubtfulRows]:
         """The rows with a wrong value: an end of a number may not be ``unreached``, and a single number (None) not be
         infinite."""
         real, title, sheet = self.real, self.title, self.sheet
         kind = "a date" if self.numeric == "date" else "a number" if self.numeric else "a truth value"
-        yield _Doubt(real.wrong, self.fault, f"where {title} is not {kind}")
+        yield DoubtfulRows(real.wrong, self.fault, f"where {title} is not {kind}")
         if self.numeric:
             infinite, what = values == unreached, "no number is beyond it"
             hint = "an unknown lower end is -inf or empty, an unknown upper end inf or empty"
             if unreached is None:
                 infinite, what = np.isinf(values), "no number is infinite"
                 hint = "leave the cell empty where the value is unknown, or load a lower and an upper column"
-            yield _Doubt(
+            yield DoubtfulRows(
                 infinite & ~(real.missing | real.wrong),
                 lambda row: Diagnostic("bad-number", f"{title} is {real.shown(row)}, and {what}", hint),
                 f"where {title} is infinite",
@@ -286,9 +266,9 @@ class _ValueColumn:
         if self.gaps == "refused":
             where = f"known: `where {sheet.column(self.position)} is not null`," if sheet.format else "known,"
             empty = Diagnostic("bad-truth", f"{title} is empty", UNKNOWN.replace("known,", where))
-            yield _Doubt(real.missing, lambda _: empty, f"where {title} is empty")
+            yield DoubtfulRows(real.missing, lambda _: empty, f"where {title} is empty")
         hint = "a truth value is a number from 0 to 1"
-        yield _Doubt(
+        yield DoubtfulRows(
             ~real.wrong & ((values < 0) | (values > 1)),
             lambda row: Diagnostic("bad-truth", f"{title} is {real.shown(row)}, outside [0, 1]", hint),
             f"where {title} is outside [0, 1]",
@@ -315,13 +295,13 @@ class _ValueColumn:
         return Diagnostic(self.code, message, f"write a number from 0 to 1, or true or false; {rest}")
 
 
-def _bounds(columns: Sequence[_ValueColumn], total: int) -> tuple[np.ndarray, np.ndarray, list[_Doubt]]:
+def _bounds(columns: Sequence[_ValueColumn], total: int) -> tuple[np.ndarray, np.ndarray, list[DoubtfulRows]]:
     """Lower and upper bounds, and the rows whose values are wrong. Without a value column facts are true."""
     if not columns:
         ones = np.broadcast_to(1.0, total)  # takes no memory
         return ones, ones, []
     unknown = (-np.inf, np.inf) if columns[0].numeric else (0.0, 1.0)
-    ends, doubts = list[np.ndarray](), list[_Doubt]()
+    ends, doubts = list[np.ndarray](), list[DoubtfulRows]()
     for end, column in enumerate(columns):
         values = column.real.values + 0.0  # without negative zeros, in memory that is not shared
         values[column.real.missing] = unknown[end]
@@ -334,19 +314,19 @@ def _bounds(columns: Sequence[_ValueColumn], total: int) -> tuple[np.ndarray, np
     lower, upper = ends
     crossing = lower > upper
     if crossing.any():
-        wrong = np.any([doubt.rows for doubt in doubts], axis=0) if doubts else np.False_
+        wrong = np.any([doubt.wrong for doubt in doubts], axis=0) if doubts else np.False_
 
         def crossed(row: int) -> Diagnostic:
             return Diagnostic(first.code, f"lower {first.real.shown(row)} exceeds upper {last.real.shown(row)}")
 
-        doubts.append(_Doubt(crossing & ~wrong, crossed, f"where {first.title} exceeds {last.title}"))
+        doubts.append(DoubtfulRows(crossing & ~wrong, crossed, f"where {first.title} exceeds {last.title}"))
     return lower, upper, doubts
 
 
 def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], Diagnostic]:
     leave_out = f", or leave such rows out: `where {sheet.column(position)} is not null`" if sheet.format else ""
     encoded = 'save the file as UTF-8, or add its encoding: `encoding "latin-1"`'
-    encoded = encoded if sheet.format in TEXT_FORMATS else ""
+    encoded = encoded if sheet.delimiter else ""
 
     def fault(row: int) -> Diagnostic:
         hint = f"without it the row states no fact: fill it in{leave_out}" if texts.codes[row] < 0 else encoded
@@ -356,7 +336,7 @@ def _key_fault(texts: Texts, sheet: Sheet, position: int) -> Callable[[int], Dia
     return fault
 
 
-def _listed(grid: Grid, doubts: Sequence[_Doubt], source: str, span: Span | None, shown: int) -> list[Diagnostic]:
+def _listed(grid: Grid, doubts: Sequence[DoubtfulRows], source: str, span: Span | None, shown: int) -> list[Diagnostic]:
     """The faults grouped by column and kind, in the order of each group's first row."""
     kinds: dict[tuple[str, str], list[tuple[int, Diagnostic]]] = {}
     unread = (*grid.lost, *((int(grid.rows[index]), fault) for index, fault in grid.spoiled.items()))
@@ -364,7 +344,7 @@ def _listed(grid: Grid, doubts: Sequence[_Doubt], source: str, span: Span | None
         kinds.setdefault((fault.code, fault.hint), []).append((number, fault))
     groups = [(rows[:shown], len(rows), " like these") for rows in kinds.values()]  # first rows, how many, and which
     for doubt in doubts:
-        rows = np.flatnonzero(doubt.rows)
+        rows = np.flatnonzero(doubt.wrong)
         named = [(int(grid.rows[row]), doubt.fault(row)) for row in rows[:shown].tolist()]
         groups += [(named, len(rows), f" {doubt.others}" if doubt.others else "")] if named else []
     diagnostics: list[Diagnostic] = []

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, TYPE_CHECKING, Any
 
 from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import format_string
@@ -23,10 +23,24 @@ from lnnkit.syntax.printer import format_string
 if TYPE_CHECKING:
     import numpy as np
 
-Format = Literal["csv", "tsv", "parquet", "jsonl"]
 
-FORMATS: dict[str, Format] = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".txt": "tsv"}
-FORMATS |= {".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A type of table files. The cells of those with a ``delimiter`` are texts; the columns of others have types. A
+    reader of `lnnkit.data.readers.frames.READERS` opens these, and messages say that such a file is ``what``.
+    ``encoded``: it is text in an encoding."""
+
+    name: str
+    delimiter: str = ""
+    what: str = ""
+    encoded: bool = True
+
+
+_CSV, _TSV = Format("csv", ","), Format("tsv", "\t")
+_PARQUET = Format("parquet", "", "a Parquet file", encoded=False)
+_JSON_LINES = Format("jsonl", "", "of JSON lines")
+FORMATS = {".csv": _CSV, ".tsv": _TSV, ".tab": _TSV, ".txt": _TSV}
+FORMATS |= {".parquet": _PARQUET, ".pq": _PARQUET, ".jsonl": _JSON_LINES, ".ndjson": _JSON_LINES}
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 
 _CONVERTED = {
@@ -137,8 +151,8 @@ def read_source(path: Path) -> RawTable:
 
 def in_utf8(raw: RawTable, encoding: str) -> RawTable:
     """A text file in an ``encoding`` that Python knows, as UTF-8. Raises ``Unreadable``."""
-    if raw.format == "parquet":
-        message = f'"{raw.path}" is a Parquet file: it has no encoding'
+    if not raw.format.encoded:
+        message = f'"{raw.path}" is {raw.format.what}: it has no encoding'
         raise Unreadable("bad-encoding", message, "take `encoding` out")
     try:
         return replace(raw, data=raw.data.decode(encoding).encode())

@@ -7,23 +7,24 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
+from pathlib import Path
+from typing import Literal, cast
 
 import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column, called, filled, is_text, mask, one, strings, value_type, without
 from lnnkit.data.cells.texts import Texts
-from lnnkit.data.files import Unreadable
+from lnnkit.data.files import Format, Unreadable
+from lnnkit.data.names import Names
 from lnnkit.data.numerals import pointed
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
-from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import format_cell, format_column, format_predicate, format_string
 
 _LISTED = 30  # greatest number of columns that a message names
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
-TEXT_FORMATS = ("csv", "tsv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,8 @@ class Grid:
 
     ``rows`` numbers the rows as ``FactTable.rows`` does. ``spoiled`` lists rows (by index) that were read but are
     unreliable, ``lost`` rows (by number) that could not be split into columns and are in no array. ``texts`` keeps
-    columns that were read as texts, for the next statement that needs them.
+    columns that were read as texts, for the next statement that needs them. Entities may be ``known`` from another
+    table.
     """
 
     columns: dict[int, Column]
@@ -40,19 +42,20 @@ class Grid:
     spoiled: dict[int, Diagnostic] = field(default_factory=dict)
     lost: tuple[tuple[int, Diagnostic], ...] = ()
     texts: dict[int, Texts] = field(default_factory=dict)
+    known: Names | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """A table before its cells are read: its name, its column names (from a header if ``named``, otherwise ``column
-    1``, ...), a function that reads columns, the format of its file, and the delimiter of a text file (none for a told
-    table)."""
+    1``, ...), a function that reads columns, the format of its file (None for a told table), and the delimiter of a
+    text file."""
 
     source: str
     names: tuple[str, ...]
     named: bool
     read: Callable[[Sequence[int]], Grid]
-    format: str = ""
+    format: Format | None = None
     delimiter: str = ""
 
     def title(self, position: int) -> str:
@@ -66,6 +69,31 @@ class Sheet:
     def listed(self, positions: Iterable[int]) -> str:
         """Columns as a statement lists them."""
         return f"({', '.join(map(self.column, positions))})"
+
+    def to_arrow(self) -> pa.Table:
+        """All columns of a file."""
+        columns = self.read(range(len(self.names))).columns.values()
+        return pa.table([column for column in columns if not isinstance(column, list)], list(self.names))
+
+
+Gaps = Literal["unknown", "refused", "skipped"]
+"""What an empty truth is: unknown, an error (of a closed predicate, where nothing is unknown), or no label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a statement reads from a ``table`` for a predicate, or an attribute if it is ``numeric``. ``base`` is the
+    folder of relative paths, ``span`` the statement to point at. For a ``negated`` predicate the truth of each row is
+    that of the negation; ``gaps`` says what an empty truth is."""
+
+    predicate: str
+    arity: int
+    numeric: Numeric
+    table: ast.Table
+    base: Path = Path()
+    span: Span | None = None
+    negated: bool = False
+    gaps: Gaps = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,27 +121,20 @@ class ColumnChoice:
         return tuple(dict.fromkeys((*self.keys, *self.values, *filtered)))
 
 
-def choose(
-    predicate: str,
-    arity: int,
-    numeric: Numeric,
-    sheet: Sheet,
-    columns: Sequence[ast.Column] | None = None,
-    where: Sequence[ast.Where] = (),
-    missing: Sequence[str] = (),
-) -> ColumnChoice:
-    """The columns that a statement means; raises ``Unreadable``. The first ``arity`` of a list are the arguments; one
-    more is a truth value (or the value of a number), two more are the lower and the upper bound. Without a list all
-    columns of the table are read as if they were listed, so a table with more is refused: an ignored column may contain
-    the truth values, and one that is read by accident something else."""
+def choose(load: Load, sheet: Sheet) -> ColumnChoice:
+    """The columns that a statement means; raises ``Unreadable``. The first of a list are the arguments; one more is a
+    truth value (or the value of a number), two more are the lower and the upper bound. Without a list all columns of
+    the table are read as if they were listed, so a table with more is refused: an ignored column may contain the truth
+    values, and one that is read by accident something else."""
+    arity, numeric, columns, where = load.arity, load.numeric, load.table.read, load.table.where
     if sheet.format and not sheet.names:
         raise Unreadable("empty-file", f"{sheet.source} is empty")
-    filters = [ColumnFilter(_positions(test, sheet), _comparable(test, missing)) for test in where]
+    filters = [ColumnFilter(_positions(test, sheet), _comparable(test, load.table.missing)) for test in where]
     allowed = range(arity + 1, arity + 3) if numeric else range(arity, arity + 3)
     if columns is not None:
         if len(columns) not in allowed:
             listed = ", ".join(map(str, columns)) or "none"
-            raise Unreadable("wrong-columns", f"{_needs(predicate, arity, numeric)}; {len(columns)} listed: {listed}")
+            raise Unreadable("wrong-columns", f"{_needs(load)}; {len(columns)} listed: {listed}")
         positions = tuple(_position(column, sheet) for column in columns)
     else:
         positions = tuple(range(len(sheet.names)))
@@ -123,27 +144,27 @@ def choose(
             hint = f"list the columns to read, as `{sheet.listed(positions[1 : 1 + wanted])}`; the first one is `1`"
             raise Unreadable("wrong-columns", message, hint)
         if len(positions) not in allowed:
-            raise _wrong_width(predicate, arity, numeric, sheet)
+            raise _wrong_width(load, sheet)
     written = [*(columns or ()), *(column for test in where for column in test.columns)]
     named = any(isinstance(column, str) for column in written)
     return ColumnChoice(positions[:arity], positions[arity:], tuple(filters), named, columns is not None)
 
 
-def _needs(predicate: str, arity: int, numeric: Numeric) -> str:
-    keys = f"{arity} column{'' if arity == 1 else 's'}"
-    if numeric:
-        return f"{predicate} takes {keys} and its value, or a lower and an upper end"
-    return f"{predicate} takes {keys}, then perhaps a truth value, or a lower and an upper bound"
+def _needs(load: Load) -> str:
+    keys = f"{load.predicate} takes {load.arity} column{'' if load.arity == 1 else 's'}"
+    if load.numeric:
+        return f"{keys} and its value, or a lower and an upper end"
+    return f"{keys}, then perhaps a truth value, or a lower and an upper bound"
 
 
-def _wrong_width(predicate: str, arity: int, numeric: Numeric, sheet: Sheet) -> Unreadable:
+def _wrong_width(load: Load, sheet: Sheet) -> Unreadable:
     count = len(sheet.names)
     has = f"{sheet.source} has {count}" + (f": {_listing(sheet.names)}" if sheet.named else "")
-    hint, wanted = "", max(1, arity + bool(numeric))
+    hint, wanted = "", max(1, load.arity + bool(load.numeric))
     if sheet.format:
         listed = sheet.listed(range(min(wanted, count) if sheet.named else wanted))
-        hint = f"list those to read: load {format_predicate(predicate)} from ... {listed}"
-    return Unreadable("wrong-columns", f"{_needs(predicate, arity, numeric)}; {has}", _separated(sheet) or hint)
+        hint = f"list those to read: load {format_predicate(load.predicate)} from ... {listed}"
+    return Unreadable("wrong-columns", f"{_needs(load)}; {has}", _separated(sheet) or hint)
 
 
 def _comparable(where: ast.Where, missing: Sequence[str]) -> ast.Where:
@@ -206,7 +227,7 @@ def _position(column: ast.Column, sheet: Sheet) -> int:
     close = difflib.get_close_matches(column.casefold(), list(folded), n=1)
     near = f'did you mean "{folded[close[0]]}"? ' if close else ""
     hint = f"{near}its columns: {_listing(sheet.names)}"
-    if sheet.format == "tsv" and f'"{column}"' in sheet.names:
+    if sheet.format and sheet.format.delimiter == "\t" and f'"{column}"' in sheet.names:
         hint = 'a TSV has no quotes, so they belong to its names and values: call the file .csv, with `delimiter "\\t"`'
     raise Unreadable("unknown-column", f'{sheet.source} has no column "{column}"', _separated(sheet) or hint)
 
@@ -223,33 +244,31 @@ def _nfc(text: str) -> str:
 def meant_cells(grid: Grid, table: ast.Table, choice: ColumnChoice) -> Grid:
     """The cells that a statement reads, as its clauses ``trim``, ``missing`` and ``decimal`` say. Raises
     ``Unreadable`` for a number with a point where commas are decimal."""
-    if table.trim:
-        grid = _changed(grid, {place: trimmed(column) for place, column in grid.columns.items()})
-    typed = {place: column for place, column in grid.columns.items() if not isinstance(column, list)}
-    grid = _changed(grid, {place: cleared(column, table.missing) for place, column in typed.items()})
-    if table.decimal == ",":
-        compared = [test for test in choice.where if len(test.positions) > 1 or _is_number(test.where.values)]
-        places = {*choice.values, *(place for test in compared for place in test.positions)}
-        grid = _changed(grid, {place: with_points(grid.columns[place], place) for place in sorted(places)})
-    return grid
+    compared = [test for test in choice.where if len(test.positions) > 1 or _has_number(test.where.values)]
+    pointed = {*choice.values, *(place for test in compared for place in test.positions)}
+    changed = dict[int, Column]()
+    for place, column in sorted(grid.columns.items()):
+        if isinstance(column, list):
+            continue
+        cells = cleared(trimmed(column) if table.trim else column, table.missing)
+        if table.decimal == "," and place in pointed:
+            cells = with_points(cells, place)
+        if cells is not column:
+            changed[place] = cells
+    texts = {place: texts for place, texts in grid.texts.items() if place not in changed}
+    return replace(grid, columns=grid.columns | changed, texts=texts) if changed else grid
 
 
-def _is_number(cells: Sequence[ast.Cell]) -> bool:
+def _has_number(cells: Sequence[ast.Cell]) -> bool:
     return any(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
 
 
-def _changed(grid: Grid, columns: dict[int, Column]) -> Grid:
-    changed = {place: column for place, column in columns.items() if column is not grid.columns[place]}
-    texts = {place: texts for place, texts in grid.texts.items() if place not in changed}
-    return replace(grid, columns={**grid.columns, **changed}, texts=texts) if changed else grid
-
-
-def trimmed(column: Column) -> Column:
+def trimmed(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """A column of texts without outer blanks; any other unchanged."""
     return _mapped(column, str.strip)
 
 
-def with_points(column: Column, place: int) -> Column:
+def with_points(column: pa.Array | pa.ChunkedArray, place: int) -> pa.Array | pa.ChunkedArray:
     """A column of texts whose numbers have decimal commas, with points; ``place`` is its position. Raises
     ``Unreadable`` for a number with a point."""
 
@@ -263,9 +282,9 @@ def with_points(column: Column, place: int) -> Column:
     return _mapped(column, point)
 
 
-def _mapped(column: Column, change: Callable[[str], str]) -> Column:
+def _mapped(column: pa.Array | pa.ChunkedArray, change: Callable[[str], str]) -> pa.Array | pa.ChunkedArray:
     """A column of texts, each distinct one changed once. Texts that are not UTF-8 leave the column as it is."""
-    if isinstance(column, list) or not is_text(value_type(column)):
+    if not is_text(value_type(column)):
         return column
     array = one(column)
     array = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()

@@ -14,66 +14,43 @@ import numpy as np
 
 from lnnkit.data.arrow import Column
 from lnnkit.data.cells.texts import Texts
-from lnnkit.data.facts import Gaps, facts
+from lnnkit.data.facts import facts
 from lnnkit.data.files import RawTable, Unreadable, in_utf8, read_source
-from lnnkit.data.grid import Grid, Sheet, choose, meant_cells
+from lnnkit.data.grid import Gaps, Grid, Load, Sheet, choose
 from lnnkit.data.readers.delimited import open_delimited
-from lnnkit.data.readers.frames import arrow_sheet, column_of, open_database, open_json_lines, open_parquet, open_query
+from lnnkit.data.readers.frames import READERS, arrow_sheet, column_of, open_database, open_query
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
-from lnnkit.syntax.diagnostic import Diagnostic, Span
+from lnnkit.syntax.diagnostic import Diagnostic
 
-SheetKey = tuple[Path, ast.Table]
+SheetKey = tuple[object, ...]
 _OF_THE_FILE = frozenset(("unreadable-file", "empty-file", "bad-column", "bad-number"))
 """The errors that are reported in the file; all others are to be fixed in the statement, and are reported there."""
 
 SOURCE = "the table"
 TOLD = "<told"  # how the names of told tables begin
-_BELOW_ONE = 1 - 2.0**-53  # the greatest truth below 1
 
 
-def read_table(
-    predicate: str,
-    arity: int,
-    numeric: Numeric,
-    table: ast.Table,
-    base: Path,
-    span: Span | None,
-    sheets: Sheets | None = None,
-    negated: bool = False,
-    *,
-    gaps: Gaps = "unknown",
-) -> tuple[FactTable | None, list[Diagnostic]]:
-    """The facts that ``table`` holds for a predicate (or ``numeric`` attribute), and all its errors.
+def read_table(load: Load, sheets: Sheets | None = None) -> tuple[FactTable | None, list[Diagnostic]]:
+    """The facts that a statement reads, and all its errors.
 
-    ``base`` is the folder of relative paths, ``span`` the statement to point at. Errors that leave other rows readable
-    come with the facts of those rows; None means that nothing could be read. Faulty rows are reported by line, in
-    order; errors of the statement itself are reported at ``span``. ``sheets`` holds what other statements have read
-    already. For a ``negated`` predicate the truth of each row is that of the negation; ``gaps`` says what an empty
-    truth is.
+    Errors that leave other rows readable come with the facts of those rows; None means that nothing could be read.
+    Faulty rows are reported by line, in order; errors of the statement itself are reported at its span. ``sheets``
+    holds what other statements have read already.
     """
-    source = table.origin if table.query is not None else str(base / table.origin)
+    table, span, sheets = load.table, load.span, sheets or Sheets()
+    source = table.origin if table.query is not None else str(load.base / table.origin)
     try:
-        sheet = (sheets or Sheets()).sheet(table, base)
-        choice = choose(predicate, arity, numeric, sheet, table.read, table.where, table.missing)
-        grid = meant_cells(sheet.read(choice.wanted), table, choice)
-        read, diagnostics = facts(predicate, numeric, sheet, choice, grid, source, span, gaps=gaps)
-        read = replace(read, trust=1.0 if table.trust is None else float(table.trust))
-        return (denied(read) if negated and not numeric else read), diagnostics
+        sheet = sheets.sheet(table, load.base)
+        choice = choose(load, sheet)
+        return facts(load, sheet, choice, sheet.read(choice.wanted), source)
     except Unreadable as problem:
         fault = problem.fault
         in_file = span is None or fault.code in _OF_THE_FILE
         return None, [replace(fault, span=fault.span or span, file=source if in_file else None)]
     finally:
-        if sheets is not None:
-            sheets.done(table, base)
-
-
-def denied(table: FactTable) -> FactTable:
-    """The facts of the negation: ``[1 - U, 1 - L]``; as for ``fact ~P``, a lower end is 1 only if ``U`` is 0."""
-    lower = np.where(table.upper == 0, 1.0, np.minimum(1 - table.upper, _BELOW_ONE))
-    return replace(table, lower=lower, upper=1 - table.lower)
+        sheets.done(table, load.base)
 
 
 # --- the data files of one check --------------------------------------------------------------------------------------
@@ -108,23 +85,21 @@ class Sheets:
             self._open.pop(key, None)
 
 
-def opened(raw: RawTable, header: bool, delimiter: str | None, encoding: str | None = None) -> Sheet:
+def opened(raw: RawTable, header: bool = True, delimiter: str | None = None, encoding: str | None = None) -> Sheet:
     """The sheet of a file of any format. Raises ``Unreadable``."""
     if encoding is not None:
         raw = in_utf8(raw, encoding)
-    if raw.format in ("csv", "tsv"):
+    if raw.format.delimiter:
         return open_delimited(raw, header, delimiter)
     if delimiter is not None:
-        kind = "a Parquet file" if raw.format == "parquet" else "of JSON lines"
-        raise Unreadable("bad-delimiter", f'"{raw.path}" is {kind}: it has no delimiter', "take `delimiter` out")
-    return open_parquet(raw) if raw.format == "parquet" else open_json_lines(raw)
+        message = f'"{raw.path}" is {raw.format.what}: it has no delimiter'
+        raise Unreadable("bad-delimiter", message, "take `delimiter` out")
+    return READERS[raw.format.name](raw)
 
 
 def key_of(table: ast.Table, base: Path) -> SheetKey:
     """What statements share that read the same cells."""
-    return base / table.path, replace(
-        table, path="", columns=None, where=(), missing=(), decimal=".", trim=False, trust=None
-    )
+    return base / table.path, table.header, table.delimiter, table.encoding, table.query, table.relation
 
 
 def _opened(table: ast.Table, base: Path) -> Sheet:
@@ -180,15 +155,15 @@ def told_table(
     ``like`` share its memory. ``gaps`` says what an empty truth is. With ``keys`` it has the arguments alone.
     """
     source = f"{TOLD} {predicate} {before + 1}>" if before else f"{TOLD} {predicate}>"
+    load = Load(predicate, arity, numeric, ast.Table("", trust=trust), gaps=gaps)
     try:
         sheet = _sheet(arity, numeric, table, like)
-        choice = choose(predicate, arity, numeric, sheet)
+        choice = choose(load, sheet)
         if keys and choice.values:
             message = f"facts of {predicate} are taken back by their arguments; {sheet.source} has more columns"
             raise Unreadable("wrong-columns", message, "leave out the columns with bounds or values")
-        grid, known = sheet.read(choice.wanted), None if like is None else like.names
-        read, diagnostics = facts(predicate, numeric, sheet, choice, grid, source, None, known=known, gaps=gaps)
-        return replace(read, trust=trust), diagnostics
+        grid = replace(sheet.read(choice.wanted), known=None if like is None else like.names)
+        return facts(load, sheet, choice, grid, source)
     except Unreadable as problem:
         return None, [replace(problem.fault, file=source)]
 

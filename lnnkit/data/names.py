@@ -71,7 +71,8 @@ class Names(Sequence[str]):
     @cached_property
     def python(self) -> tuple[str, ...]:
         """All names as Python strings."""
-        return (*map(str, self.numbers.tolist()), *self._texts_in_python())
+        texts = self.texts if isinstance(self.texts, tuple) else cast("list[str]", self.texts.to_pylist())
+        return (*map(str, self.numbers.tolist()), *texts)
 
     @cached_property
     def ranks(self) -> np.ndarray:
@@ -88,9 +89,6 @@ class Names(Sequence[str]):
         from lnnkit.data.arrow import strings
 
         return strings(self.texts)
-
-    def _texts_in_python(self) -> Sequence[str]:
-        return self.texts if isinstance(self.texts, tuple) else cast("list[str]", self.texts.to_pylist())
 
     def find(self, text: str) -> int | None:
         """The rank of a name (in NFC); None if it is absent."""
@@ -125,11 +123,9 @@ class Names(Sequence[str]):
         from lnnkit.data.arrow import booleans
 
         count = len(self.numbers)
-        if is_many(len(self.texts)):
-            texts = self.texts_in_arrow.filter(booleans(used[count:]))
-        else:
-            texts = tuple(compress(self._texts_in_python(), used[count:].tolist()))
-        return Names(texts, self.numbers[used[:count]])
+        if isinstance(self.texts, tuple):
+            return Names(tuple(compress(self.texts, used[count:].tolist())), self.numbers[used[:count]])
+        return Names(self.texts.filter(booleans(used[count:])), self.numbers[used[:count]])
 
     def _one(self, place: int) -> str:
         rest = place - len(self.numbers)

@@ -11,7 +11,6 @@ import csv
 import io
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import chain, combinations, count
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.files import Unreadable, format_of, read_source
+from lnnkit.data.load import opened
 from lnnkit.draft.survey import Survey, SurveyedColumn, SurveyedColumns, dialect, text_rows
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, KEYWORDS, SHOUTED, UNITS, is_name, normalise
@@ -41,16 +41,8 @@ _TIME = re.compile(rf"(?:^|[^a-z])(?:{_TIMES})$", re.IGNORECASE)
 _MOST = 12  # columns that are tried in pairs
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """The text of a program, and the tables in which no column names the rows."""
-
-    text: str
-    keyless: tuple[Path, ...]
-
-
-def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
-    """The program for ``tables``, whose files are written as ``paths``."""
+def draft(tables: Sequence[Survey], paths: Sequence[str]) -> str:
+    """The text of the program for ``tables``, whose files are written as ``paths``; without those that have no key."""
     keys = [keys_of(table) for table in tables]
     sorts, used, variables = Sorts(tables, keys), set[str](), _variables(tables)
     every = zip(tables, paths, keys, strict=True)
@@ -65,8 +57,7 @@ def draft(tables: Sequence[Survey], paths: Sequence[str]) -> Draft:
         *(lines for lines, *_ in written),
         ["# A rule, to begin with: `rule First(X) & Second(X) -> Third(X)`", *queries[:2]],
     ]
-    keyless = tuple(table.path for table, key in zip(tables, keys, strict=True) if not key)
-    return Draft("\n\n".join("\n".join(part) for part in parts if part) + "\n", keyless)
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
 def _table(
@@ -90,7 +81,7 @@ def _table(
             continue
         refers = column.kind in ("text", "number") and sorts.reference(column) is not None
         numeric, why = column.kind == "number" and not refers, _left_out(column, table, refers)
-        if why and (column.kind in ("empty", "unread") or column.names is None):
+        if why and column.kind in ("empty", "unread"):
             left.append(f"# {_title(column)}: {why}")
             continue
         name = predicate_name(column.title, stem_of(table.path), numeric, used)
@@ -145,11 +136,11 @@ def load_text(
 def _query(name: str, column: SurveyedColumn, table: Survey, arguments: str, numeric: bool) -> str:
     shown, some = format_predicate(name), f"exists {arguments}: "
     if numeric:
-        median = float(np.nanmedian(column.in_floats))
+        median = float(np.nanmedian(column.numbers))
         middle = int(median) if median.is_integer() else float(f"{median:.12g}")
         return f"query {some}{shown}({arguments}) >= {middle!r}"
     value = ""
-    if column.kind != "truth" and column.names is not None:  # the least frequent value of the first CATEGORIES
+    if column.kind != "truth" and column.distinct:  # the least frequent value of the first CATEGORIES
         commonest = np.argsort(-np.bincount(column.codes[column.codes >= 0]), kind="stable")
         value = f", {format_string(column.names[int(commonest[:CATEGORIES][-1])])}"
     return f"query {some if table.rows > _FEW else ''}{shown}({arguments}{value})"
@@ -157,7 +148,7 @@ def _query(name: str, column: SurveyedColumn, table: Survey, arguments: str, num
 
 def _variables(tables: Sequence[Survey]) -> list[str]:
     """Variable names that differ from every entity by more than case, since the check would report those as slips."""
-    names = [column.names for table in tables for column in table.columns if column.names is not None]
+    names = [column.names for table in tables for column in table.columns]
     spelled = ((name, (name, name.lower(), name.upper())) for name in _VARIABLES)
     free = [name for name, forms in spelled if all(entities.find(form) is None for entities in names for form in forms)]
     return free or ["Variable1", "Variable2", "Variable3"]
@@ -169,20 +160,22 @@ def _title(column: SurveyedColumn) -> str:
 
 def copy_name(path: Path) -> str:
     """The name of the copy: ``pima.csv`` gives ``pima.ids.csv``; copies are not compressed."""
-    return f"{path.name.split('.')[0]}.ids.{format_of(path)[0]}"
+    kind = format_of(path)[0]
+    return f"{path.name.split('.')[0]}.ids.{kind.name if kind.encoded else 'parquet'}"
 
 
 def with_ids(table: Survey) -> bytes:
     """The bytes of a copy of the table with an id column in front. Raises `Unreadable`."""
     raw = read_source(table.path)
     title = "id" if all(column.title.casefold() != "id" for column in table.columns) else "row-id"
-    if raw.format == "jsonl":
+    if raw.format.name == "jsonl":
         objects = [line.strip() for line in raw.data.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
         return b"".join(b'{"%s": "row%d", %s\n' % (title.encode(), n, line[1:]) for n, line in enumerate(objects, 1))
-    if raw.format == "parquet":
+    if not raw.format.delimiter:
         import pyarrow.parquet as pq
 
-        rows, sink = pq.read_table(pa.BufferReader(raw.data)), io.BytesIO()
+        sink = io.BytesIO()
+        rows = pq.read_table(pa.BufferReader(raw.data)) if raw.format.name == "parquet" else opened(raw).to_arrow()
         pq.write_table(rows.add_column(0, title, [[f"row{row + 1}" for row in range(rows.num_rows)]]), sink)
         return sink.getvalue()
     try:
@@ -259,7 +252,7 @@ def keys_of(table: Survey) -> SurveyedColumns:
     names = [column for column in able if column.kind == "text" or is_id(column.title)]
     if len(names) == len(table.columns) and len(names) in (2, 3):
         return tuple(names)
-    whole = [column for column in able if column.names is not None and not len(column.names.texts)]
+    whole = [column for column in able if not len(column.names.texts)]
     unique = [column for column in able if column.distinct == table.rows - column.missing]
     likely: tuple[Callable[[SurveyedColumn], bool], ...] = (
         lambda column: is_id(column.title),
@@ -293,13 +286,13 @@ class Sorts:
             stem = stem_of(table.path)
             whole = len(key) == len(table.columns) > 1  # a relation: its columns may name entities of one kind
             for place, column in enumerate(key):
-                sort = self._like(column, stem)
+                sort = self.reference(column, stem)
                 if sort is None and whole and place and overlap(column, key[0]):
                     sort = self._by_column[key[0]]
                 if sort is None:
                     sort = self._free(singular(subject(column.title) or (stem if len(key) == 1 else column.title)))
                 if whole and not place and any(overlap(column, other) for other in key[1:]):
-                    sort = self._like(column, stem) or self._free(f"{singular(stem)}-entity")
+                    sort = self.reference(column, stem) or self._free(f"{singular(stem)}-entity")
                 self._by_column[column] = sort
                 self._keys.append((sort, stem, column))
 
@@ -310,22 +303,16 @@ class Sorts:
             self._by_column[column] = self.reference(column) or self._free(bare(column.title).lower())
         return self._by_column[column]
 
-    def reference(self, column: SurveyedColumn) -> str | None:
-        """The sort of the key that a column refers to; None if it refers to none."""
-        return self._like(column, "") if column.names is not None else None
-
-    def _like(self, column: SurveyedColumn, stem: str) -> str | None:
-        """The sort of a key to which a column refers. The key has the same title and shares values, or its table is
-        named by the column's title. Two columns called ``id`` refer to each other only if one has all values of the
-        other. Texts that all occur in a key refer to it whatever their title."""
+    def reference(self, column: SurveyedColumn, stem: str = "") -> str | None:
+        """The sort of the key that a column refers to; None if it refers to none. The key has the same title and shares
+        values, or its table is named by the column's title. Two columns called ``id`` refer to each other only if both
+        are of one table, or one has all values of the other. Texts that all occur in a key refer to it whatever their
+        title. ``stem`` names the table of a column that is a key itself."""
         about = bare(subject(column.title)).lower() if subject(column.title) else ""
         for sort, table, key in self._keys:
             same = key.title.casefold() == column.title.casefold()
             named = bool(about) and (about == sort or bare(table).lower().startswith(about))
-            if (same and (about or table == stem)) or named:
-                refers = overlap(column, key)
-            else:
-                refers = same and not about and overlap(column, key, 1.0)
+            refers = (same or named) and overlap(column, key, 0.5 if about or table == stem else 1.0)
             texts = column.kind == key.kind == "text" and column.distinct > 1
             if key is not column and (refers or (texts and _shared(column, key) == column.distinct)):
                 return sort
@@ -345,4 +332,4 @@ def overlap(one: SurveyedColumn, other: SurveyedColumn, share: float = 0.5) -> b
 
 
 def _shared(one: SurveyedColumn, other: SurveyedColumn) -> int:
-    return len({*(one.names or ())} & {*(other.names or ())})
+    return len({*one.names} & {*other.names})

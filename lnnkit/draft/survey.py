@@ -8,7 +8,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -16,11 +16,11 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column as Cells
-from lnnkit.data.cells.numbers import reals_of
+from lnnkit.data.arrow import Column as ColumnCells
+from lnnkit.data.cells.numbers import Cells
 from lnnkit.data.cells.texts import are_floats, texts_of, whole_floats, without_fractions
 from lnnkit.data.files import RawTable, Unreadable, read_source
-from lnnkit.data.grid import TEXT_FORMATS, Grid, Sheet, cleared, with_points
+from lnnkit.data.grid import Grid, Sheet, cleared, with_points
 from lnnkit.data.load import opened
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, decimal_comma
@@ -53,16 +53,10 @@ class SurveyedColumn:
     kind: Literal["empty", "truth", "number", "text", "unread"]
     codes: np.ndarray
     marks: tuple[str, ...] = ()
-    names: Names | None = None
+    names: Names = field(default_factory=Names)
     reason: str = ""
     commas: bool = False
-    numbers: np.ndarray | None = None
-
-    @property
-    def in_floats(self) -> np.ndarray:
-        """The numbers of a column that has some."""
-        assert self.numbers is not None
-        return self.numbers
+    numbers: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     @property
     def missing(self) -> int:
@@ -71,7 +65,7 @@ class SurveyedColumn:
     @property
     def distinct(self) -> int:
         """How many names it has."""
-        return 0 if self.names is None else len(self.names)
+        return len(self.names)
 
 
 SurveyedColumns = tuple[SurveyedColumn, ...]
@@ -94,7 +88,7 @@ def survey(path: Path) -> Survey:
     """Read a file. Raises `Unreadable`."""
     raw = read_source(path)
     header, delimiter = True, None
-    if raw.format in TEXT_FORMATS:
+    if raw.format.delimiter:
         delimiter = delimiter_of(raw)
         header = has_header(sample(raw, delimiter))
     sheet = opened(raw, header, delimiter)
@@ -120,17 +114,17 @@ def _column(sheet: Sheet, grid: Grid, position: int) -> SurveyedColumn:
 
 def _counts(column: SurveyedColumn) -> bool:
     """Whether a column numbers the rows from 0 or 1, as an index that pandas wrote."""
-    if column.names is None or not column.distinct or len(column.names.texts):
+    if not column.distinct or len(column.names.texts):
         return False
     numbers = column.names.numbers
     return bool(column.distinct == len(column.codes) == numbers[-1] - numbers[0] + 1 and numbers[0] in (0, 1))
 
 
-def _surveyed(column: Cells, position: int, blank: SurveyedColumn) -> SurveyedColumn:
+def _surveyed(column: ColumnCells, position: int, blank: SurveyedColumn) -> SurveyedColumn:
     cells, title = whole_floats(column), blank.title
     assert not isinstance(cells, list)
     if are_floats(cells):
-        reals = reals_of(cells, title, False)
+        reals = Cells(cells, title).reals(False)
         numbered = replace(blank, codes=np.where(reals.missing | reals.wrong, -1, np.arange(len(cells))))
         if reals.wrong.any():
             reason = f"{int(reals.wrong.sum()):,} of its values are nan, which is no number"
@@ -149,15 +143,15 @@ def _surveyed(column: Cells, position: int, blank: SurveyedColumn) -> SurveyedCo
     as_text = replace(blank, kind="text", codes=texts.codes, marks=marks, names=texts.names)
     known = texts.codes >= 0
     if texts.faults:
-        return replace(as_text, kind="unread", names=None, reason="some of its texts are not UTF-8")
+        return replace(as_text, kind="unread", names=Names(), reason="some of its texts are not UTF-8")
     if not known.any():
         return replace(as_text, kind="empty")
     if not numeric and not padded:
         values = _all_right(cells, title, truth=True)
     if values is None and _decimal_commas(texts.names):
-        reals = reals_of(with_points(cells, position), title, False)
+        reals = Cells(with_points(cells, position), title).reals(False)
         if not reals.wrong.any():
-            return _of_numbers(replace(as_text, names=None, commas=True), reals.values)
+            return _of_numbers(replace(as_text, names=Names(), commas=True), reals.values)
     if values is None:
         return as_text
     if pa.types.is_boolean(cells.type):  # one of them alone is a truth too
@@ -175,7 +169,7 @@ def _of_numbers(column: SurveyedColumn, values: np.ndarray) -> SurveyedColumn:
     if not known.any():
         return replace(column, kind="empty")
     if not np.isfinite(values[known]).all():
-        return replace(column, kind="unread", names=None, marks=(), reason="some of its values are infinite")
+        return replace(column, kind="unread", names=Names(), marks=(), reason="some of its values are infinite")
     truth = set(np.unique(values[known]).tolist()) == {0.0, 1.0}
     return replace(column, kind="truth" if truth else "number", numbers=np.where(known, values, np.nan))
 
@@ -187,10 +181,10 @@ def _decimal_commas(names: Names) -> bool:
     return bool(with_comma) and (2 * with_comma >= len(names) or with_comma + plain == len(names))
 
 
-def _all_right(cells: Cells, title: str, *, truth: bool) -> np.ndarray | None:
+def _all_right(cells: ColumnCells, title: str, *, truth: bool) -> np.ndarray | None:
     """The values of a column that holds only numbers, or only truths; None for any other, and for an empty one."""
     try:
-        reals = reals_of(cells, title, truth)
+        reals = Cells(cells, title).reals(truth)
     except Unreadable:
         return None
     return None if reals.wrong.any() or reals.missing.all() else reals.values
@@ -201,7 +195,7 @@ def _all_right(cells: Cells, title: str, *, truth: bool) -> np.ndarray | None:
 
 def delimiter_of(raw: RawTable) -> str | None:
     """The delimiter; None if it is the one that the file name implies."""
-    implied = layout_of(raw.format, None).delimiter
+    implied = raw.format.delimiter
 
     def fit(mark: str) -> tuple[bool, int, bool]:
         widths = [len(row) for row in sample(raw, mark)] or [0]

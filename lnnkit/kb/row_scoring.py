@@ -43,8 +43,7 @@ def row_model(
     sides = [table for table in program.tables if table.predicate in about_rows and table.source.startswith(TOLD)]
     errors: list[Diagnostic] = []
     for load in others:
-        stated = load.predicate, load.arity, load.numeric, load.table, load.base, load.span
-        table, findings = read_table(*stated, negated=load.negated, gaps=load.gaps)
+        table, findings = read_table(load)
         errors += [finding for finding in findings if finding.severity == "error"]
         sides += [table] if table is not None else []
     if errors:

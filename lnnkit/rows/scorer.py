@@ -16,7 +16,7 @@ from lnnkit.check.walk import nodes
 from lnnkit.data.arrow import booleans, ends, iso_texts, numbers, one, strings
 from lnnkit.data.facts import SHOWN
 from lnnkit.data.files import Unreadable
-from lnnkit.data.grid import ColumnChoice, Sheet
+from lnnkit.data.grid import ColumnChoice, Sheet, choose
 from lnnkit.data.readers.frames import arrow_sheet
 from lnnkit.data.table import FactTable
 from lnnkit.errors import DataError, Error, ProgramError
@@ -192,7 +192,7 @@ class RowScorer:
         """The columns that the loads read, each once; the choice is cached for tables with the same columns."""
         model = self.model
         if sheet.names not in self._choices:
-            choices = tuple(load.choice(sheet) for load in model.loads)
+            choices = tuple(choose(load, sheet) for load in model.loads)
             key, problems = key_of(model.loads, choices, sheet)
             if problems:
                 raise ProgramError(problems)

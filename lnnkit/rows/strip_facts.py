@@ -17,13 +17,11 @@ from lnnkit.check.named_files import merge
 from lnnkit.check.program import Predicate
 from lnnkit.data.arrow import nulls, numbers, one, text_buffers, view
 from lnnkit.data.cells.texts import Texts, texts_of, without_fractions
-from lnnkit.data.facts import SHOWN, Gaps, facts
+from lnnkit.data.facts import SHOWN, facts
 from lnnkit.data.files import Unreadable
-from lnnkit.data.grid import TEXT_FORMATS, ColumnChoice, Grid, Sheet, choose, meant_cells, trimmed
-from lnnkit.data.load import denied
+from lnnkit.data.grid import ColumnChoice, Grid, Load, Sheet, trimmed
 from lnnkit.data.table import FactTable
 from lnnkit.syntax import ast
-from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import format_string
 
@@ -32,29 +30,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class RowLoad:
-    """A statement that loads a predicate, or number, of rows. ``place`` is the position of the row among its arguments;
-    ``base`` the folder of the program."""
+class RowLoad(Load):
+    """A statement that loads a predicate, or number, of rows. ``place`` is the position of the row among its
+    arguments."""
 
-    predicate: str
-    arity: int
-    numeric: Numeric
-    gaps: Gaps
-    place: int
-    table: ast.Table
-    negated: bool
-    span: Span
-    base: Path
+    place: int = 0
 
     @property
     def path(self) -> Path:
         """Where its rows come from; a query has a path of its own, where no file is."""
         return self.base / self.table.origin
-
-    def choice(self, sheet: Sheet) -> ColumnChoice:
-        """The columns that it reads. Raises `Unreadable`."""
-        table = self.table
-        return choose(self.predicate, self.arity, self.numeric, sheet, table.read, table.where, table.missing)
 
 
 def row_loads(
@@ -73,8 +58,9 @@ def row_loads(
         if len(places) > 1:
             pairs.setdefault(predicate.name, statement.span)
         if len(places) == 1:
-            about = predicate.name, predicate.arity, predicate.numeric, "refused" if predicate.closed else "unknown"
-            loads.append(RowLoad(*about, places[0], statement.table, statement.negated, statement.span, entry.base))
+            read = predicate.name, predicate.arity, predicate.numeric, statement.table, entry.base, statement.span
+            gaps = "refused" if predicate.closed else "unknown"
+            loads.append(RowLoad(*read, statement.negated, gaps, places[0]))
     return loads, pairs
 
 
@@ -139,7 +125,7 @@ class Strip:
         """The names of the rows."""
         keys = trimmed(self.keys) if any(load.table.trim for load in self.loads) else self.keys
         texts = texts_of(keys, self.sheet.title(self.key))
-        return without_fractions(texts) if self.sheet.format in TEXT_FORMATS else texts
+        return without_fractions(texts) if self.sheet.delimiter else texts
 
     @cached_property
     def parts(self) -> list[StripPart]:
@@ -185,11 +171,8 @@ class Strip:
         return replace(self, grid=grid)
 
     def _facts(self, load: RowLoad, choice: ColumnChoice, shown: int = SHOWN) -> tuple[FactTable, list[Diagnostic]]:
-        read = replace(self.grid, columns={position: self.grid.columns[position] for position in choice.wanted})
-        grid = meant_cells(read, load.table, choice)
-        about = load.predicate, load.numeric, self.sheet, choice, grid, self.name, load.span
-        table, findings = facts(*about, shown, gaps=load.gaps)
-        return (denied(table) if load.negated and not load.numeric else table), findings
+        grid = replace(self.grid, columns={position: self.grid.columns[position] for position in choice.wanted})
+        return facts(load, self.sheet, choice, grid, self.name, shown)
 
 
 class StripPart(NamedTuple):

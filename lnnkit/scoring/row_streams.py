@@ -218,7 +218,7 @@ class RowStream:
         """The number of rows, if it is known without reading them."""
         import pyarrow.parquet as pq
 
-        if self.standard_input is not None or any(format_of(path)[0] != "parquet" for path in self.files):
+        if self.standard_input is not None or any(format_of(path)[0].name != "parquet" for path in self.files):
             return None
         return sum(pq.read_metadata(path).num_rows for path in self.files)
 
@@ -229,9 +229,9 @@ class RowStream:
             return
         for path in self.files:
             kind, compression = format_of(path)
-            if kind == "parquet":
+            if kind.name == "parquet":
                 yield from _row_groups(path, self.batch)
-            elif kind == "jsonl":
+            elif not kind.delimiter:
                 yield from _objects(path, self.encoding, self.batch)
             else:
                 if self.encoding is not None and "\n".encode(self.encoding) != b"\n":
@@ -272,11 +272,7 @@ def _row_groups(path: Path, size: int) -> Iterator[RowGroups]:
 
 
 def _objects(path: Path, encoding: str | None, size: int) -> Iterator[Batches]:
-    import pyarrow as pa
-
-    sheet = opened(read_source(path), True, None, encoding)
-    columns = sheet.read(range(len(sheet.names))).columns
-    table = pa.table([column for column in columns.values() if not isinstance(column, list)], list(sheet.names))
+    table = opened(read_source(path), encoding=encoding).to_arrow()
     for start in range(0, table.num_rows, size):
         yield Batches(tuple(table.slice(start, size).to_batches()), start + 1, str(path))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lnnkit.data.grid import Load
 from lnnkit.data.load import read_table
 from lnnkit.syntax import ast
 from tests.data.reading import STATEMENT, Read, Reader, statement
@@ -29,7 +30,7 @@ def read(tmp_path: Path) -> Reader:
         if content is not None:
             (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
         table = statement(name, columns, where, header)
-        return Read(*read_table("P", arity, numeric, table, tmp_path, STATEMENT))
+        return Read(*read_table(Load("P", arity, numeric, table, tmp_path, STATEMENT)))
 
     return reader
 

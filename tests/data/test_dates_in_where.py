@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from lnnkit.data.grid import Load
 from lnnkit.data.load import read_table
 from lnnkit.data.names import SMALL
 from lnnkit.syntax import ast
@@ -26,7 +27,7 @@ def load(folder: Path, condition: str, name: str = "f.csv", arity: int = 1, colu
     assert not found
     (statement,) = program.statements
     assert isinstance(statement, ast.LoadStatement)
-    return Read(*read_table("P", arity, False, statement.table, folder, STATEMENT))
+    return Read(*read_table(Load("P", arity, False, statement.table, folder, STATEMENT)))
 
 
 def kept(folder: Path, cells: list[str], condition: str) -> str:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from lnnkit.data.grid import Load
 from lnnkit.data.load import read_table
 from lnnkit.data.readers.delimited import TextLayout, record_lines
 from tests.blocks import at_length
@@ -129,7 +130,7 @@ def test_quotes_are_read_as_by_a_strict_reader(count: int) -> None:
             patch.setattr("lnnkit.data.readers.delimited.BLOCK", block)
             patch.setattr("lnnkit.data.readers.delimited.LARGE", large)
             Path(folder, "f.csv").write_bytes(b"h,k\n" + text.encode())
-            got = Read(*read_table("P", 2, False, statement("f.csv", (1, 2)), Path(folder), STATEMENT))
+            got = Read(*read_table(Load("P", 2, False, statement("f.csv", (1, 2)), Path(folder), STATEMENT)))
         try:
             rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
         except csv.Error:
@@ -213,7 +214,7 @@ def test_any_csv_reads_back_verbatim(count: int) -> None:
         with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
             patch.setattr("lnnkit.data.readers.delimited.LARGE", large)
             Path(folder, "f.csv").write_bytes(text.encode())
-            got = Read(*read_table("P", 2, False, statement("f.csv", ("a", "b")), Path(folder), STATEMENT))
+            got = Read(*read_table(Load("P", 2, False, statement("f.csv", ("a", "b")), Path(folder), STATEMENT)))
         assert got.keys == [tuple(unicodedata.normalize("NFC", cell) for cell in row) for row in rows]
         assert got.rows == lines
         assert not got.errors
@@ -227,7 +228,7 @@ def test_no_bytes_crash_the_reader(data: bytes, suffix: str) -> None:
     """Whatever the bytes, the answer is a table or diagnostics, and rows are in order."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, f"f.{suffix}").write_bytes(data)
-        got = Read(*read_table("P", 1, False, statement(f"f.{suffix}", (1,)), Path(folder), STATEMENT))
+        got = Read(*read_table(Load("P", 1, False, statement(f"f.{suffix}", (1,)), Path(folder), STATEMENT)))
     assert got.table is not None or got.errors
     if got.table is not None:
         assert got.rows == sorted(set(got.rows))
@@ -239,7 +240,7 @@ def test_real_triples(real_data: Path) -> None:
     plain = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
     assert len(plain) == 8519
     table = statement(path.name, (1, 3), {2: "name"}, header=False)
-    got = Read(*read_table("name", 2, False, table, path.parent, STATEMENT))
+    got = Read(*read_table(Load("name", 2, False, table, path.parent, STATEMENT)))
     assert got.keys == [(s, o) for s, p, o in plain if p == "name"]
     assert got.keys[0][1] == '"University0"'
     assert got.rows == [line for line, row in enumerate(plain, 1) if row[1] == "name"]
@@ -249,7 +250,7 @@ def test_real_triples(real_data: Path) -> None:
 def test_real_leading_zeros(real_data: Path) -> None:
     path = real_data / "kg" / "wn18rr" / "train.txt"
     plain = [tuple(line.split("\t")) for line in path.read_text(encoding="utf-8").splitlines()]
-    got = Read(*read_table("triple", 3, False, statement(path.name, header=False), path.parent, STATEMENT))
+    got = Read(*read_table(Load("triple", 3, False, statement(path.name, header=False), path.parent, STATEMENT)))
     assert got.keys == plain
     assert got.keys[0][0] == "00260881"
 

@@ -93,7 +93,8 @@ span = Span(Source("p", ""), 0, 0)
 with tempfile.TemporaryDirectory() as folder:
     base = pathlib.Path(folder)
     (base / "f.csv").write_text("a,v\\nx,1\\n\\u00e9,2\\n,3\\n", encoding="utf-8")
-    table, found = lnnkit.data.load.read_table("v", 1, True, ast.Table(path="f.csv", span=span), base, None)
+    load = lnnkit.data.grid.Load("v", 1, True, ast.Table(path="f.csv", span=span), base)
+    table, found = lnnkit.data.load.read_table(load)
 assert len(table) == 2 and len(found) == 1
 intern([table], ["a"])
 assert not {"pandas", "pyarrow.compute", "pyarrow.parquet", "torch"} & set(sys.modules)

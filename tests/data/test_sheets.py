@@ -11,6 +11,7 @@ import pytest
 from lnnkit.check import check
 from lnnkit.data import load
 from lnnkit.data.files import RawTable, read_source
+from lnnkit.data.grid import Load
 from lnnkit.data.load import Sheets, key_of, read_table
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse
@@ -53,11 +54,11 @@ STATEMENTS: list[tuple[int, tuple[ast.Column, ...], dict[ast.Column, str]]] = [
 @pytest.mark.parametrize("name", ["f.csv", "f.parquet"])
 def test_every_statement_has_what_it_would_have_alone(folder: Path, opened: list[str], name: str) -> None:
     tables = [(arity, statement(name, columns, where)) for arity, columns, where in STATEMENTS]
-    alone = [Read(*read_table("P", arity, False, table, folder, STATEMENT)) for arity, table in tables]
+    alone = [Read(*read_table(Load("P", arity, False, table, folder, STATEMENT))) for arity, table in tables]
     shared = Sheets(key_of(table, folder) for _, table in tables)
     opened.clear()
     for (arity, table), want in zip(tables, alone, strict=True):
-        got = Read(*read_table("P", arity, False, table, folder, STATEMENT, shared))
+        got = Read(*read_table(Load("P", arity, False, table, folder, STATEMENT), shared))
         assert got.diagnostics == want.diagnostics
         assert (got.table is None) == (want.table is None)
         if got.table is not None and want.table is not None:
@@ -70,7 +71,7 @@ def test_every_statement_has_what_it_would_have_alone(folder: Path, opened: list
 def test_nothing_is_held_behind_the_last_statement(folder: Path, opened: list[str]) -> None:
     shared = Sheets([key_of(statement("f.csv", ("s",)), folder)] * 2)
     for _ in range(3):
-        read_table("P", 1, False, statement("f.csv", ("s",)), folder, STATEMENT, shared)
+        read_table(Load("P", 1, False, statement("f.csv", ("s",)), folder, STATEMENT), shared)
     assert opened == ["f.csv"] * 2  # the third was not expected
 
 

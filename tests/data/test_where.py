@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import lnnkit
+from lnnkit.data.grid import Load
 from lnnkit.data.load import read_table
 from lnnkit.data.names import SMALL
 from lnnkit.syntax import ast
@@ -20,13 +21,13 @@ from lnnkit.syntax.parse import parse
 from tests.blocks import at_length
 from tests.data.reading import STATEMENT, Read
 
-Load = Callable[..., Read]
+Loading = Callable[..., Read]
 
 WORDS = ("", "a", "b", "B", "ab", "é", "zebra", "10", "9", "x y", "2024-01-15")
 
 
 @pytest.fixture
-def load(tmp_path: Path) -> Load:
+def load(tmp_path: Path) -> Loading:
     """Write a file, if there is a content, and read it by a statement."""
 
     def reader(clauses: str, content: str | None = None, *, name: str = "f.csv", arity: int = 1, numeric: bool = False):
@@ -36,7 +37,7 @@ def load(tmp_path: Path) -> Load:
         assert not found, [finding.render() for finding in found]
         (statement,) = program.statements
         assert isinstance(statement, ast.LoadStatement)
-        return Read(*read_table("P", arity, numeric, statement.table, tmp_path, STATEMENT))
+        return Read(*read_table(Load("P", arity, numeric, statement.table, tmp_path, STATEMENT)))
 
     return reader
 
@@ -64,7 +65,7 @@ def condition(rng: random.Random) -> tuple[str, str]:
 
 @pytest.mark.parametrize("size", [40, SMALL + 1000])
 @pytest.mark.parametrize("seed", at_length([0, 1, 2], plain=1))
-def test_the_rows_that_duckdb_keeps(load: Load, tmp_path: Path, size: int, seed: int) -> None:
+def test_the_rows_that_duckdb_keeps(load: Loading, tmp_path: Path, size: int, seed: int) -> None:
     rng = random.Random(seed)
     table = pa.table(
         {
@@ -122,7 +123,7 @@ def kept(got: Read) -> str:
         ('where 3 = "-" and id != "b"', "c"),
     ],
 )
-def test_what_is_kept(load: Load, clauses: str, expected: str) -> None:
+def test_what_is_kept(load: Loading, clauses: str, expected: str) -> None:
     got = load(f"(id) {clauses}", PEOPLE)
     if expected or got.errors:
         assert kept(got) == expected
@@ -130,7 +131,7 @@ def test_what_is_kept(load: Load, clauses: str, expected: str) -> None:
         assert got.found == [("no-rows", None)]
 
 
-def test_marks_of_gaps_as_limits(load: Load) -> None:
+def test_marks_of_gaps_as_limits(load: Loading) -> None:
     text = "id,age\na,-1\nb,0\nc,7\nd,-5\n"
     assert kept(load("(id) where age > -1 missing -1", text)) == "bc"
     assert kept(load("(id) where age <= 7 missing -1, 7", text)) == "bd"
@@ -148,13 +149,13 @@ def test_marks_of_gaps_as_limits(load: Load) -> None:
         ("where class = 1", "bad-number", 2, 'write "1" in quotes'),
     ],
 )
-def test_what_cannot_be_compared(load: Load, clauses: str, code: str, row: int | None, hint: str) -> None:
+def test_what_cannot_be_compared(load: Loading, clauses: str, code: str, row: int | None, hint: str) -> None:
     got = load(f"(id) {clauses}", PEOPLE)
     assert got.errors[0] == (code, row)
     assert hint in got.diagnostics[0].hint
 
 
-def test_typed_columns(load: Load, tmp_path: Path) -> None:
+def test_typed_columns(load: Loading, tmp_path: Path) -> None:
     import datetime
 
     times = [datetime.datetime(2024, 1, day, 12) for day in (1, 2, 3)]
@@ -199,7 +200,7 @@ def test_typed_columns(load: Load, tmp_path: Path) -> None:
         assert only.code == "bad-condition" and hint in only.hint and only.file is None
 
 
-def test_missing_in_typed_columns(load: Load, tmp_path: Path) -> None:
+def test_missing_in_typed_columns(load: Loading, tmp_path: Path) -> None:
     columns: dict[str, Any] = {"id": ["a", "b"], "n": pa.array([-9, 4]), "x": pa.array([-9.0, 4.0])}
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
     for column in ("n", "x"):
@@ -208,7 +209,7 @@ def test_missing_in_typed_columns(load: Load, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("clause", ["", "trim", 'missing "?"', 'where who != "b"', "where who = other"])
-def test_texts_held_as_views(load: Load, tmp_path: Path, clause: str) -> None:
+def test_texts_held_as_views(load: Loading, tmp_path: Path, clause: str) -> None:
     """Arrow has few kernels for them."""
     columns = {name: pa.array(["a", "?", None], pa.string_view()) for name in ("who", "other")}
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
@@ -217,7 +218,7 @@ def test_texts_held_as_views(load: Load, tmp_path: Path, clause: str) -> None:
 
 
 @pytest.mark.parametrize(("mark", "name"), [(";", "f.csv"), ("\\t", "f.csv"), ("|", "f.txt"), (" ", "f.tsv")])
-def test_delimiters(load: Load, mark: str, name: str) -> None:
+def test_delimiters(load: Loading, mark: str, name: str) -> None:
     cell = mark.replace("\\t", "\t")
     text = f'id{cell}note\na{cell}"x{cell}""y"""\n\nb{cell}"two\nlines"\nc{cell}z\nd\n'
     got = load(f'delimiter "{mark}"', text, name=name, arity=2)
@@ -226,12 +227,12 @@ def test_delimiters(load: Load, mark: str, name: str) -> None:
     assert got.found == [("bad-row", 7)]
 
 
-def test_a_delimiter_of_parquet(load: Load, tmp_path: Path) -> None:
+def test_a_delimiter_of_parquet(load: Loading, tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": ["a"]}), tmp_path / "t.parquet")
     assert load('delimiter ";"', name="t.parquet").only().code == "bad-delimiter"
 
 
-def test_words_for_truths(load: Load) -> None:
+def test_words_for_truths(load: Loading) -> None:
     text = "id,p\na,True\nb,FALSE\nc,Yes\nd,no\ne,T\nf,n\ng,0.5\nh, true \ni,perhaps\n"
     got = load("(id, p)", text)
     assert [fact[1] for fact in got.facts] == [1, 0, 1, 0, 1, 0, 0.5, 1]
@@ -263,7 +264,7 @@ def test_negated_labels(tmp_path: Path) -> None:
     assert kb.evaluate().predicates["Good"].n == 2
 
 
-def test_faults_of_several_columns_are_grouped(load: Load) -> None:
+def test_faults_of_several_columns_are_grouped(load: Loading) -> None:
     rows = "".join(f"k{n},{'x' if n % 2 else '0.5'},{'1' if n % 3 else '2'}\n" for n in range(60))
     got = load("(id, l, u)", "id,l,u\n" + rows)
     codes = [finding.row for finding in got.diagnostics]

@@ -31,6 +31,6 @@ def test_what_is_none(text: str) -> None:
 def test_init_loads_them(tmp_path: Path) -> None:
     path = tmp_path / "ward.csv"
     path.write_text(WARD)
-    kb = lnnkit.loads(draft([survey(path)], [path.name]).text, tmp_path)
+    kb = lnnkit.loads(draft([survey(path)], [path.name]), tmp_path)
     assert {each.bindings["X"]: each.lower for each in kb.ask("temp(X)")} == {"P1": 38.9, "P2": 36.6}
     assert {each.bindings["X"]: each.lower for each in kb.ask("weight(X)")} == {"P1": 80, "P2": 81.5, "P3": 1079.25}

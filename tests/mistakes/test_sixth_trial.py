@@ -56,7 +56,7 @@ def test_a_number_that_names_rows_of_another_table(tmp_path: Path) -> None:
     (tmp_path / "kunden.csv").write_text("id,name\n7,Acme\n12,Bolt\n31,Nut\n")
     (tmp_path / "rechnungen.csv").write_text("rechnung,kunde,betrag\nR1,12,1\nR2,7,2\nR3,7,3\n")
     paths = ["kunden.csv", "rechnungen.csv"]
-    kb = lnnkit.loads(draft([survey(tmp_path / path) for path in paths], paths).text, tmp_path)
+    kb = lnnkit.loads(draft([survey(tmp_path / path) for path in paths], paths), tmp_path)
     assert [each.bindings["X"] for each in kb.ask("Kunde(X, 7)")] == ["R2", "R3"]
 
 

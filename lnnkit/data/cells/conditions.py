@@ -9,27 +9,15 @@ with zones as instants. A cell that cannot be compared is an error, unless anoth
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column, called, concatenated, is_text, mask, nulls, one, strings, value_type, view
-from lnnkit.data.cells.numbers import (
-    COMPARISONS,
-    Dates,
-    Reals,
-    as_date,
-    has_dates,
-    is_other_date,
-    other_dates,
-    reals_of,
-    text_dates,
-    typed_dates,
-)
-from lnnkit.data.cells.text_values import TextValues, text_values
-from lnnkit.data.cells.texts import distinct_names
+from lnnkit.data.arrow import called, mask, one, strings, view
+from lnnkit.data.cells.numbers import COMPARISONS, Cells, Dates, Reals, as_date, has_dates, is_other_date
+from lnnkit.data.cells.texts import texts_together
 from lnnkit.data.files import Unreadable
 from lnnkit.data.names import is_many
 from lnnkit.data.numerals import NUMERAL, TRUTHS, UNSAID, meant
@@ -42,19 +30,30 @@ _KERNELS = {"=": "equal", "<": "less", "<=": "less_equal", ">": "greater", ">=":
 
 
 @dataclass(frozen=True, slots=True)
-class ConditionResult:
-    """The rows for which a condition ``holds``, and those whose cell cannot be compared (``wrong``), with the reason;
-    ``what`` is the reason as a phrase about all of them."""
+class DoubtfulRows:
+    """A mask of ``wrong`` rows with one kind of fault, the message for one of them, and a phrase about the others."""
 
-    holds: np.ndarray
     wrong: np.ndarray
     fault: Callable[[int], Diagnostic]
-    what: str = ""
+    others: str = ""
 
 
-def verdict(where: Where, cells: Cells, other: Cells | None = None) -> ConditionResult:
+@dataclass(frozen=True, slots=True)
+class ConditionResult(DoubtfulRows):
+    """The rows for which a condition ``holds``, and those whose cell cannot be compared."""
+
+    holds: np.ndarray = field(kw_only=True)
+
+
+def verdict(where: Where, cells: ComparedCells, other: ComparedCells | None = None) -> ConditionResult:
     """The verdict of a condition on each of the cells, beside those of the ``other`` column that it names. Raises
     ``Unreadable`` if the type of the column cannot be compared in this way."""
+    if where.operator == "!=":
+        equal = verdict(replace(where, operator="="), cells, other)
+        if where.values == ("",):
+            return cells.known(~equal.holds)
+        missing = cells.missing if other is None else cells.missing | other.missing
+        return replace(equal, holds=~(equal.holds | equal.wrong | missing))
     if other is not None:
         return _pair_verdict(where.operator, cells, other)
     match where.operator:
@@ -64,11 +63,6 @@ def verdict(where: Where, cells: Cells, other: Cells | None = None) -> Condition
             return cells.known(~cells.missing)
         case "=" | "in":
             return _any([cells.equal(cell) for cell in where.values])
-        case "!=":
-            equal = cells.equal(where.values[0])
-            if where.values[0] == "":
-                return cells.known(~equal.holds)
-            return replace(equal, holds=~(equal.holds | equal.wrong | cells.missing))
         case order:
             return cells.ordered(order, where.values[0])
 
@@ -76,43 +70,18 @@ def verdict(where: Where, cells: Cells, other: Cells | None = None) -> Condition
 def _any(several: Sequence[ConditionResult]) -> ConditionResult:
     """The verdict of "one of several": a cell is wrong if it cannot be compared with one of the values and equals no
     other."""
-    if len(several) == 1:
-        return several[0]
     holds = np.any([part.holds for part in several], axis=0)
     wrong = np.any([part.wrong for part in several], axis=0)
 
     def fault(row: int) -> Diagnostic:
         return next(part.fault(row) for part in several if part.wrong[row])
 
-    return ConditionResult(holds, wrong & ~holds, fault, next((part.what for part in several if part.wrong.any()), ""))
+    others = next((part.others for part in several if part.wrong.any()), "")
+    return ConditionResult(wrong & ~holds, fault, others, holds=holds)
 
 
-class Cells:
+class ComparedCells(Cells):
     """The cells of one column, as those of another or values of a statement are compared with them."""
-
-    def __init__(self, column: Column, title: str) -> None:
-        assert not isinstance(column, list)  # values from Python have no `where`
-        self.column, self.title = column, title
-        self.kind, types = value_type(column), pa.types
-        self.numeric = types.is_integer(self.kind) or types.is_floating(self.kind) or types.is_decimal(self.kind)
-        self.dated = types.is_date(self.kind) or types.is_timestamp(self.kind)
-        self.timed = types.is_temporal(self.kind) and not self.dated
-        self.textual = is_text(self.kind)
-
-    @cached_property
-    def array(self) -> pa.Array:
-        """The column in one array, decoded."""
-        return one(self.column.cast(self.kind))
-
-    @cached_property
-    def texts(self) -> TextValues:
-        """The cells as texts."""
-        return text_values(self.column if len(self.column) else [], self.title).cleaned()
-
-    @cached_property
-    def dates(self) -> Dates:
-        """The cells of a column of days, timestamps or texts as dates."""
-        return typed_dates(self.array) if self.dated else text_dates(self.texts)
 
     @cached_property
     def numerals(self) -> Reals:
@@ -124,7 +93,7 @@ class Cells:
         if self.dated:
             zeros = np.zeros(len(self.column), np.int64)
             return Reals(zeros, self.missing, zeros == 0, str, zeros > 0)
-        reals = reals_of(self.column, self.title, not self.textual)
+        reals = self.reals(not self.textual)
         if pa.types.is_integer(self.kind) and self.kind != pa.uint64():
             return replace(reals, values=view(self.array.cast(pa.int64()), np.int64))
         return reals
@@ -137,17 +106,9 @@ class Cells:
         zeros = np.zeros(len(self.column), np.int64)
         return Dates(zeros > 0, zeros > 0, zeros, zeros)
 
-    @cached_property
-    def missing(self) -> np.ndarray:
-        """A mask of empty, null and nan cells."""
-        if self.textual or pa.types.is_null(self.kind):
-            return self.texts.by_row(self.texts.empty(), gap=1)
-        if not pa.types.is_floating(self.kind):
-            return nulls(self.array)
-        return nulls(self.array) | np.isnan(view(self.array.cast(pa.float64()), np.float64))
-
     def known(self, holds: np.ndarray) -> ConditionResult:
-        return ConditionResult(holds, np.zeros(len(holds), bool), lambda row: Diagnostic("bad-row", f"row {row}"))
+        none = np.zeros(len(holds), bool)
+        return ConditionResult(none, lambda row: Diagnostic("bad-row", f"row {row}"), holds=holds)
 
     def equal(self, cell: Cell) -> ConditionResult:
         if cell == "" and isinstance(cell, str):
@@ -171,7 +132,7 @@ class Cells:
             raise self._unfit(cell, "booleans", "write `= true` or `= false`")
         numeric = self.numeric
         if self.textual and NUMERAL.fullmatch(cell):
-            reals = reals_of(self.column, self.title, False)
+            reals = self.reals(False)
             numeric = not reals.wrong.any() and not reals.missing.all()
         if numeric:
             raise self._unfit(cell, "numbers", _as_number(cell))
@@ -188,7 +149,7 @@ class Cells:
             if -(2**63) <= cell < (2**64 if dtype is np.uint64 else 2**63) and (cell >= 0 or dtype is np.int64):
                 values = view(one(self.column.cast(wide)), dtype)
                 return self.known(compare(values, dtype(cell)) & ~self.missing)
-        reals = reals_of(self.column, self.title, False)
+        reals = self.reals(False)
         wrong = reals.wrong & ~np.isnan(reals.values) if self.numeric else reals.wrong
         known = ~(reals.missing | reals.wrong)
         near = float(cell) if abs(cell) < 2**1000 else float("inf") if cell > 0 else -float("inf")
@@ -199,10 +160,11 @@ class Cells:
             if not self.numeric:
                 wrong = wrong | (known & reals.inexact & (reals.values == near))
                 holds &= ~reals.inexact
-        return ConditionResult(holds, wrong, self._no_number(reals, cell), f"where {self.title} is not a number")
+        fault = self._no_number(reals, cell)
+        return ConditionResult(wrong, fault, f"where {self.title} is not a number", holds=holds)
 
     def _truth(self, cell: bool) -> ConditionResult:
-        reals = reals_of(self.column, self.title, True)
+        reals = self.reals(True)
         wrong = ~reals.missing & (reals.wrong | ((reals.values != 0) & (reals.values != 1)))
         holds = ~(reals.missing | reals.wrong) & (reals.values == float(cell))
 
@@ -210,7 +172,7 @@ class Cells:
             hint = "true, yes, t, y and 1 are truths, and false, no, f, n and 0; compare others with a text in quotes"
             return Diagnostic("bad-truth", f"{self.title} is {reals.shown(row)}, neither true nor false", hint)
 
-        return ConditionResult(holds, wrong, fault, f"where {self.title} is neither true nor false")
+        return ConditionResult(wrong, fault, f"where {self.title} is neither true nor false", holds=holds)
 
     def _text(self, relation: str, cell: str) -> ConditionResult:
         if self.timed:
@@ -243,17 +205,12 @@ class Cells:
         wrong = dates.foreign if relation == "=" else ~dates.dated & ~missing
         if not wrong.any():
             return self.known(holds)
-        texts = self.texts
-        fault_of = other_dates(texts, self.title)
 
         def fault(row: int) -> Diagnostic:
-            faulty = texts.faults.get(texts.at(row))
-            return Diagnostic("bad-date", f"{self.title} {faulty}") if faulty else fault_of(texts.text(row))
+            faulty = self.texts.faults.get(self.texts.at(row))
+            return Diagnostic("bad-date", f"{self.title} {faulty}") if faulty else self.other_date(self.texts.text(row))
 
-        return ConditionResult(holds, wrong, fault, f"where {self.title} is not a date as 2024-01-15")
-
-    def shown(self, row: int) -> str:
-        return repr(self.texts.text(row)) if self.textual else str(self.array[row].as_py())
+        return ConditionResult(wrong, fault, f"where {self.title} is not a date as 2024-01-15", holds=holds)
 
     def uncompared(self, row: int) -> Diagnostic | None:
         """Why a cell is neither a number nor a date; None if it is one."""
@@ -264,7 +221,7 @@ class Cells:
             return Diagnostic("bad-row", f"{self.title} {faulty}")
         text = self.texts.text(row)
         if foreign or formats([text]):
-            return other_dates(self.texts, self.title)(text)
+            return self.other_date(text)
         hint = meant(text).replace(UNSAID, "")
         return Diagnostic("bad-number", f"{self.title} is {text!r}, neither a number nor a date", hint)
 
@@ -302,27 +259,24 @@ def _compared(array: pa.Array, relation: str, value: pa.Scalar) -> np.ndarray:
 # --- two columns ------------------------------------------------------------------------------------------------------
 
 
-def _pair_verdict(relation: str, one: Cells, other: Cells) -> ConditionResult:
-    """The verdict of a comparison (``=``, ``!=`` or an order) of two columns on each row, cell by cell: numbers compare
-    with numbers, dates with dates as instants, and other texts can only be equal. Raises ``Unreadable`` for columns of
-    a type that does not compare."""
+def _pair_verdict(relation: str, one: ComparedCells, other: ComparedCells) -> ConditionResult:
+    """The verdict of a comparison (``=`` or an order) of two columns on each row, cell by cell: numbers compare with
+    numbers, dates with dates as instants, and other texts can only be equal. Raises ``Unreadable`` for columns of a
+    type that does not compare."""
     left, right, first, second = one.numerals, other.numerals, one.dates_beside, other.dates_beside
-    plain = "=" if relation == "!=" else relation
     known, same = ~one.missing & ~other.missing, _same(one, other)
     numeric, dated = ~(left.missing | left.wrong | right.missing | right.wrong), first.dated & second.dated
-    equal = COMPARISONS[plain](left.values, right.values)
+    equal = COMPARISONS[relation](left.values, right.values)
     whole = left.values.dtype == right.values.dtype == np.int64
     doubtful = numeric & (left.inexact | right.inexact) & (left.values == right.values) & ~same & (not whole)
-    instants = first.compared(plain, second.micros, second.nanos) & dated
+    instants = first.compared(relation, second.micros, second.nanos) & dated
     holds = known & np.where(numeric, equal, instants) & ~doubtful
     rest = known & ~numeric & ~dated
     wrong = doubtful | rest
-    if plain == "=":
+    if relation == "=":
         holds |= rest & same
         crossed = (first.dated & second.foreign) | (first.foreign & second.dated)
         wrong = doubtful | (rest & crossed)
-    if relation == "!=":
-        holds = known & ~holds & ~wrong
 
     def fault(row: int) -> Diagnostic:
         for side, opposite in ((one, other), (other, one)):
@@ -335,18 +289,12 @@ def _pair_verdict(relation: str, one: Cells, other: Cells) -> ConditionResult:
             return Diagnostic("bad-number", what, "compare texts: quote them")
         return Diagnostic("bad-number", f"{what}: a number and a date do not compare", "compare columns of one kind")
 
-    return ConditionResult(holds, wrong, fault, f"where {one.title} and {other.title} do not compare")
+    return ConditionResult(wrong, fault, f"where {one.title} and {other.title} do not compare", holds=holds)
 
 
-def _same(one: Cells, other: Cells) -> np.ndarray:
+def _same(one: ComparedCells, other: ComparedCells) -> np.ndarray:
     """A mask of the rows with two equal texts."""
     if not (one.textual and other.textual):
         return np.zeros(len(one.column), bool)
-    values, behind = concatenated([one.texts.values, other.texts.values]), len(one.texts.values)
-    _, ranks = distinct_names(values)
-    faults = [*one.texts.faults.items(), *((behind + place, fault) for place, fault in other.texts.faults.items())]
-    reasons = dict[str, int]()
-    for place, fault in faults:  # alike if their reasons are, which quote them
-        ranks[place] = len(values) + reasons.setdefault(fault, len(reasons))
-    codes = one.texts.by_row(ranks[:behind], gap=-1)
-    return (codes == other.texts.by_row(ranks[behind:], gap=-1)) & (codes >= 0)
+    first, second = texts_together([(one.column, one.title), (other.column, other.title)])
+    return (first.codes == second.codes) & (first.codes >= 0)

@@ -161,7 +161,8 @@ def drawn(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
 
 _WHOLE_FLOAT = re.compile(r"(0|-?[1-9][0-9]*)\.0+")
 _LOOKED_UP = 1000
-"""Up to this many texts are looked up one by one in a list that may have them all; more are ranked with it."""
+"""Up to this many names are looked up one by one among others; more are ranked with these. Among a million, 1,000 take
+36 ms, 52 ms together; 16,000 take 0.76 s and 0.45 s."""
 _EXACT_DIGITS = 15  # float64 tells all numbers of so many digits apart
 
 
@@ -236,9 +237,9 @@ def _named(several: Sequence[TextValues], wholes: Names) -> tuple[Names, dict[in
     if len(wholes):
         names, (front, behind) = shared_names([wholes, names])
         place = renumbered(place, behind)
-    if faults:
-        place[list(faults)] = np.arange(len(names), len(names) + len(faults))
-    reasons = dict(enumerate(faults.values(), start=len(names)))
+    reasons = dict(enumerate(dict.fromkeys(faults.values()), start=len(names)))
+    code = {reason: number for number, reason in reasons.items()}  # faults with one reason, which quotes them, are one
+    place[list(faults)] = [code[reason] for reason in faults.values()]
     return names, reasons, [front, *np.split(renumbered(ranks, place), starts[1:-1])]
 
 
@@ -342,8 +343,16 @@ def _ranks_in(largest: pa.StringArray, texts: pa.StringArray) -> np.ndarray | No
     """The ranks of some texts in a list that has them all; None if it does not, or is not worth a look."""
     if texts is largest or texts.equals(largest):
         return np.arange(len(texts), dtype=np.int32)
-    if len(texts) > _LOOKED_UP:
-        return None
-    known = Names(largest)
-    places = [known.find(text) for text in cast("list[str]", texts.to_pylist())]
-    return None if None in places else np.array(places, np.int32)
+    places = ranks_among(Names(largest), Names(texts)) if len(texts) <= _LOOKED_UP else np.array([-1])
+    return None if (places < 0).any() else places
+
+
+def ranks_among(names: Names, others: Names) -> np.ndarray:
+    """The ranks (int32) of some other names among ``names``, -1 for one that is none of them."""
+    if len(others) <= _LOOKED_UP:
+        ranks = (names.find(text) for text in others)
+        return np.array([-1 if rank is None else rank for rank in ranks], np.int32)
+    every, (place, places) = shared_names([names, others])
+    rank = np.full(len(every), -1, np.int32)
+    rank[place] = names.ranks
+    return rank.take(places)

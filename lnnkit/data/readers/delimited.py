@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import Column
-from lnnkit.data.files import UTF16_MARKS, RawTable, Unreadable
+from lnnkit.data.files import UTF16_MARKS, Format, RawTable, Unreadable
 from lnnkit.data.grid import Grid, Sheet
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_string
@@ -66,10 +66,10 @@ def open_delimited(raw: RawTable, header: bool, delimiter: str | None = None) ->
     return Sheet(source, cells if header else numbered(cells), header, read, raw.format, layout.delimiter)
 
 
-def layout_of(kind: str, delimiter: str | None) -> TextLayout:
+def layout_of(kind: Format, delimiter: str | None) -> TextLayout:
     """How a text of a format is divided, with a delimiter that may be told."""
-    mark = delimiter or ("\t" if kind == "tsv" else ",")
-    return TextLayout(mark, quoting=kind != "tsv" or mark != "\t")
+    mark = delimiter or kind.delimiter
+    return TextLayout(mark, quoting="\t" not in (mark, kind.delimiter) or mark != kind.delimiter)
 
 
 def numbered(cells: Sequence[str]) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ def _parsed(
             return arrow_csv.read_csv(pa.BufferReader(text), read, parse, convert)
         except (pa.ArrowException, OSError, ValueError) as error:
             problem = error
-    raise Unreadable("unreadable-file", f'"{raw.path}" cannot be read as {raw.format.upper()}: {problem}')
+    raise Unreadable("unreadable-file", f'"{raw.path}" cannot be read as {raw.format.name.upper()}: {problem}')
 
 
 # --- the lines of records ---------------------------------------------------------------------------------------------

@@ -12,8 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,12 +22,13 @@ import pyarrow as pa
 
 from lnnkit.data.arrow import Column, numbers, without_views
 from lnnkit.data.cells.text_values import is_missing
-from lnnkit.data.files import RawTable, Unreadable, nearest_file
+from lnnkit.data.files import Format, RawTable, Unreadable, nearest_file
 from lnnkit.data.grid import Grid, Sheet
 
 if TYPE_CHECKING:
     import duckdb
 
+QUERY = Format("query")
 UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 _ALONE = {
     "allow_community_extensions": "false",
@@ -45,9 +45,9 @@ _READERS = re.compile(r"read_\w+|parquet_\w+|glob|sniff_csv")  # table functions
 _NAME = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|[\w.]+""")
 
 
-def arrow_sheet(table: Any, source: str) -> Sheet:
-    """The sheet of any object with an Arrow interface; rows count from 1. A named pandas index becomes the first
-    columns, as ``reset_index`` does; an unnamed one is ignored."""
+def arrow_sheet(table: Any, source: str, form: Format | None = None, rows: np.ndarray | None = None) -> Sheet:
+    """The sheet of any object with an Arrow interface; rows count from 1 if they have no numbers. A named pandas index
+    becomes the first columns, as ``reset_index`` does; an unnamed one is ignored."""
     kind = type(table).__name__
     try:
         held = _table(_with_times(table))
@@ -55,14 +55,12 @@ def arrow_sheet(table: Any, source: str) -> Sheet:
         raise Unreadable("wrong-table", f"a {kind} cannot be read as a table: {error}") from None
     held, order = _ordered(held, type(table).__module__.startswith("pandas"))
     names = tuple(held.column_names[place] for place in order)
-    rows = np.arange(1, held.num_rows + 1, dtype=np.int64)
+    numbered = np.arange(1, held.num_rows + 1, dtype=np.int64) if rows is None else rows
 
     def read(wanted: Sequence[int]) -> Grid:
-        columns: dict[int, Column] = {place: without_views(held.column(order[place])) for place in wanted}
-        return Grid(columns, rows)
+        return Grid({place: without_views(held.column(order[place])) for place in wanted}, numbered)
 
-    assert isinstance(held, pa.Table)
-    return Sheet(source, names, True, read)
+    return Sheet(source, names, True, read, form)
 
 
 def _with_times(table: Any) -> Any:
@@ -185,8 +183,8 @@ def open_parquet(raw: RawTable) -> Sheet:
             table = file.read(columns=chosen if plain else None)
         except (pa.ArrowException, OSError, ValueError) as error:
             raise Unreadable("unreadable-file", f'"{raw.path}" cannot be read: {error}') from None
-        columns = {place: without_views(table.column(names[place] if plain else place)) for place in wanted}
-        return Grid(dict(columns), np.arange(1, file.metadata.num_rows + 1, dtype=np.int64))
+        rows = np.arange(1, file.metadata.num_rows + 1, dtype=np.int64)
+        return Grid({at: without_views(table.column(names[at] if plain else at)) for at in wanted}, rows)
 
     return Sheet(f'"{raw.path}"', tuple(names), True, read, raw.format)
 
@@ -210,12 +208,12 @@ def open_json_lines(raw: RawTable) -> Sheet:
         hint = "each line is one object, whose values under one key are of one type"
         raise Unreadable("unreadable-file", f'"{raw.path}" cannot be read as JSON lines: {error}', hint) from None
     lines = [number for number, line in enumerate(raw.data.split(b"\n"), start=1) if line.strip()]
-    rows = np.array(lines if len(lines) == table.num_rows else range(1, table.num_rows + 1), np.int64)
+    rows = np.array(lines, np.int64) if len(lines) == table.num_rows else None
+    return arrow_sheet(table, f'"{raw.path}"', raw.format, rows)
 
-    def read(wanted: Sequence[int]) -> Grid:
-        return Grid({position: table.column(position) for position in wanted}, rows)
 
-    return Sheet(f'"{raw.path}"', tuple(table.column_names), True, read, raw.format)
+READERS: dict[str, Callable[[RawTable], Sheet]] = {"parquet": open_parquet, "jsonl": open_json_lines}
+"""What makes the sheet of a file of typed columns, by the name of its `Format`."""
 
 
 # --- queries and databases -------------------------------------------------------------------------------------------
@@ -233,7 +231,8 @@ def open_query(sql: str, base: Path, source: str) -> Sheet:
             if len(statements) != 1 or not _selects(tree):
                 message = "a query is one `select`, which reads and returns rows, and this is not"
                 raise Unreadable("bad-query", message, "write one `select`; nothing is written or set")
-            return _sheet(connection, _anchored(sql, tree, folder), source)
+            anchored = connection.sql(_anchored(sql, tree, folder))
+            return arrow_sheet(anchored.to_arrow_table(), source, QUERY)
         except database.Error as problem:
             reading = isinstance(problem, (database.IOException, database.PermissionException))
             raise Unreadable("bad-query", _said(problem, folder), _BESIDE if reading else _DIALECT) from None
@@ -253,7 +252,7 @@ def open_database(path: Path, table: str, source: str) -> Sheet:
         try:
             _lock(connection)
             name = ".".join(_quoted(part, '"') for part in table.split("."))
-            return _sheet(connection, f"select * from {name}", source)
+            return arrow_sheet(connection.sql(f"select * from {name}").to_arrow_table(), source, QUERY)
         except database.Error as problem:
             raise Unreadable("bad-query", _said(problem), f'name a table or a view of "{path.name}"') from None
 
@@ -272,10 +271,6 @@ def _lock(connection: duckdb.DuckDBPyConnection, *folders: str) -> None:
     settings = f"allowed_directories = [{listed}]", "temp_directory = ''", "TimeZone = 'UTC'"
     for setting in (*settings, "enable_external_access = false", "lock_configuration = true"):
         connection.execute(f"set {setting}")
-
-
-def _sheet(connection: duckdb.DuckDBPyConnection, sql: str, source: str) -> Sheet:
-    return replace(arrow_sheet(connection.sql(sql).to_arrow_table(), source), format="query")
 
 
 def _quoted(text: str, mark: str) -> str:
