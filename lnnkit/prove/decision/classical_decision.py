@@ -301,7 +301,7 @@ class LazyDecision(ClassicalDecision):
 
 
 def prove_classically(ground: Ground, question: Question, timeout: float | None) -> Proved:
-    """Whether a question is true in all worlds of the classical reading, or false in all. Raises `NoSolver`."""
+    """Whether a question is true in all worlds of the classical reading, or false in all."""
     return Asked(ground, question, "classical", 1.0, Deadline(timeout)).answered(_classical)
 
 

@@ -279,7 +279,7 @@ def outward(value: Fraction, end: int) -> float:
 
 
 def prove_exactly(ground: Ground, question: Question, alpha: float, timeout: float | None) -> Proved:
-    """The tightest bounds of a question, and whether they make it true or false. Raises `NoSolver`."""
+    """The tightest bounds of a question, and whether they make it true or false."""
     return Asked(ground, question, "exact", alpha, Deadline(timeout)).answered(_exact)
 
 
@@ -287,7 +287,7 @@ def exact_ends(
     ground: Ground, question: Question, timeout: float | None
 ) -> tuple[Proved, Mapping[int, Sequence[CoreItem]]]:
     """The answer in the exact reading, with the items from which each end (0 lower, 1 upper) follows that is tighter
-    than the inferred one. Raises `NoSolver`."""
+    than the inferred one."""
     items: dict[int, Sequence[CoreItem]] = {}
 
     def decide(asked: Asked) -> Proved:
