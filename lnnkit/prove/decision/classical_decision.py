@@ -52,6 +52,8 @@ class ClassicalDecision(Decision):
     """``decide`` gives the verdict and sets the items on which it depends, or two ``models``. A world that may break
     what could not be encoded sets ``left_open``. ``count`` is that of the items given to the solver."""
 
+    _stopped = _LATE  # the note if time runs out before the solver gives up
+
     def __init__(self, asked: Asked, reading: GroundReading | None = None) -> None:
         super().__init__(asked, reading)
         self._used: dict[Constraint, None] = {}
@@ -76,11 +78,8 @@ class ClassicalDecision(Decision):
         with self._ground.limited(self.deadline), suppress(TimedOut):
             false = self.can(truth=False)
             return "timeout" if false == "unknown" else _VERDICTS.get((false, self.can(truth=True)), "timeout")
-        self.note = self._stopped()
+        self.note = self._stopped.format(self.count)
         return "timeout"
-
-    def _stopped(self) -> str:
-        return _LATE
 
     def can(self, *, truth: bool) -> SolverStatus:
         """Whether the question can have a truth, with a model or an unsatisfiable core."""
@@ -159,6 +158,7 @@ class LazyDecision(ClassicalDecision):
 
     encoding: LazyEncoding
     _reading: WorldReading
+    _stopped = "time ran out after {:,} instances of statements; these are the bounds of inference"
 
     def __init__(self, asked: Asked) -> None:
         known, most = asked.ground.known, asked.ground.limit
@@ -236,9 +236,6 @@ class LazyDecision(ClassicalDecision):
             self._add(definition_of(key, self._ground.index, self._ground.known))
         self._complete_rows(model, self._reading.anyones - existing)
         return before != (self.count, len(self.encoding.asides))
-
-    def _stopped(self) -> str:
-        return f"time ran out after {self.count:,} instances of statements; these are the bounds of inference"
 
     def _true(self, model: Z3, made: Z3) -> bool:
         return bool(self.encoding.z3.is_true(model.eval(made, model_completion=True)))

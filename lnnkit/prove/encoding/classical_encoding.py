@@ -94,9 +94,6 @@ class ClassicalEncoding(GradedEncoding):
     def _variable(self, name: str, box: Box | None = None) -> Z3:
         return self.z3.Bool(name, self.context)
 
-    def _same(self, one: object, other: object) -> TruthValue:
-        return one == other if isinstance(one, str) == isinstance(other, str) else False
-
     def _crisp(self, holds: Z3 | bool) -> TruthValue:
         return holds
 

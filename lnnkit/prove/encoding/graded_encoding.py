@@ -133,7 +133,7 @@ class GradedEncoding(ArithmeticEncoding):
         return made
 
     def _same(self, one: object, other: object) -> TruthValue:
-        return self.one if one == other else self.zero
+        return self._crisp(one == other if isinstance(one, str) == isinstance(other, str) else False)
 
     def _comparison(self, part: Part, bindings: Assignment) -> TruthValue:
         if part.concluded and not part.total and self._known.compared(part, bindings) is None:

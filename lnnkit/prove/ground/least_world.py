@@ -147,11 +147,8 @@ class WorldReading(GroundReading):
                 bound = self.unified(leaf, key[1], sorts)
                 if bound is None:
                     continue
-                if not inner:
-                    yield from self.instances(stated, bound)
-                    continue
                 # The atoms without which the row of a quantifier is neutral, now and before
-                rows = (guard for quantifier in quantifiers for guard in quantifier.row_guards if guard is not leaf)
+                rows = (guard for quantifier in inner for guard in quantifier.row_guards if guard is not leaf)
                 for assignment in self.assignments([*sorts.items()], bound, [*rows, *stated.guards]):
                     yield Instance(stated, {name: assignment[name] for name, _ in stated.variables})
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import count
+from itertools import chain, count
 from typing import NamedTuple, cast
 
 from lnnkit.check.program import Assertion, Predicate
@@ -69,11 +69,14 @@ class Part:
         return self.kind == LEAST
 
     @cached_property
+    def below(self) -> tuple[Part, ...]:
+        """It and all that is in it, from left to right."""
+        return (self, *chain.from_iterable(operand.below for operand in self.operands))
+
+    @cached_property
     def leaves(self) -> tuple[Part, ...]:
         """The atoms and numbers in it."""
-        if self.kind == "atom":
-            return (self,)
-        return tuple(leaf for operand in self.operands for leaf in operand.leaves)
+        return tuple(part for part in self.below if part.kind == "atom")
 
     @cached_property
     def occurrences(self) -> tuple[Occurrence, ...]:
@@ -95,8 +98,7 @@ class Part:
     @cached_property
     def aggregates(self) -> tuple[Part, ...]:
         """The aggregates in it."""
-        inner = (part for operand in self.operands for part in operand.aggregates)
-        return (*((self,) if self.kind in AGGREGATES else ()), *inner)
+        return tuple(part for part in self.below if part.kind in AGGREGATES)
 
     @property
     def numeric(self) -> bool:
@@ -106,8 +108,8 @@ class Part:
     @cached_property
     def total(self) -> bool:
         """Whether all comparisons in it have a value wherever their numbers have one."""
-        plain = self.arithmetic is None or self.arithmetic.total
-        return plain and self.kind not in ("mean", "min", "max") and all(operand.total for operand in self.operands)
+        totals = (part.arithmetic.total for part in self.below if part.arithmetic is not None)
+        return all(totals) and not any(part.kind in ("mean", "min", "max") for part in self.below)
 
     @cached_property
     def row_guards(self) -> tuple[Part, ...]:
