@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import Answers
@@ -25,8 +25,8 @@ from lnnkit.kb.session import Session
 from lnnkit.kb.theory import free_variables, no_formula
 from lnnkit.prove.decision.classical_decision import classical_smtlib, prove_classically
 from lnnkit.prove.decision.graded_decision import exact_ends, prove_exactly
-from lnnkit.prove.decision.minimal_core import NoRecord, declarations, member_of, recorded
-from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_formula, propagated
+from lnnkit.prove.decision.minimal_core import CoreItem, NoRecord, declarations, member_of, recorded
+from lnnkit.prove.decision.question import WHOLE, Asked, Ground, Question, bound_formula, propagated
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.parts import Part, StatementIndex, part_of, sorted_variables
 from lnnkit.prove.ground.proved_program import component, crisped, is_crisp, plain, whole_numbers
@@ -73,6 +73,7 @@ def proved(
         return
     _require_solver()  # before the clock starts
     clock = _Clock(session.watch, _deadline(timeout))
+    decide = prove_classically if reading == "classical" else prove_exactly
     late = (replace(propagated(query.text, (0.0, 1.0), reading, alpha, BEFORE), alpha=alpha) for query in queries)
     with ExitStack() as stack:
         try:
@@ -93,10 +94,8 @@ def proved(
                 with collection_paused(), Interruption() if is_pythons_own() else nullcontext() as clock.current:
                     if clock.late and not clock.halted():
                         answer = propagated(question.text, question.inferred, reading, alpha, clock.note)
-                    elif reading == "classical":
-                        answer = prove_classically(ground, question, clock.deadline.left)
                     else:
-                        answer = prove_exactly(ground, question, alpha, clock.deadline.left)
+                        answer = Asked(ground, question, reading, alpha, clock.deadline).answered(decide)
                 clock.stopped |= answer.interrupted
                 yield replace(answer, notes=(*notes, *answer.notes), alpha=alpha)
                 clock.deadline = _deadline(timeout)
@@ -227,7 +226,7 @@ def exact_answers(session: Session, query: Query, alpha: float, timeout: float |
     for row, question in _questions(session, ground, query, query.text):
         if row not in places:
             continue
-        exact = prove_exactly(ground, question, 1.0, timeout)
+        exact = Asked(ground, question, "exact", 1.0, Deadline(timeout)).answered(prove_exactly)
         late += not exact.settled
         if exact.lower is not None and exact.upper is not None and exact.verdict != "inconsistent":
             lower[places[row]], upper[places[row]] = exact.lower, exact.upper
@@ -246,7 +245,8 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
     ground = _grounded(session, rested, [query], "exact")
     ((_, question),) = _questions(session, ground, query, query.text)
     _require_solver()
-    exact, items = exact_ends(ground, question, timeout)
+    items: dict[int, Sequence[CoreItem]] = {}
+    exact = Asked(ground, question, "exact", 1.0, Deadline(timeout)).answered(partial(exact_ends, items=items))
     warnings = [Diagnostic("not-settled", note, "raise `timeout`", severity="warning") for note in exact.notes]
     if exact.verdict == "inconsistent":
         message = "the program contradicts itself: no bound is exact"

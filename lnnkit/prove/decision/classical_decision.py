@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 
-from lnnkit.prove.decision.minimal_core import core_of, smtlib
+from lnnkit.prove.decision.minimal_core import CoreSearch, core_of
 from lnnkit.prove.decision.question import Asked, Decision, Ground, Question, contrasted, world_of
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, LazyEncoding, Quantified
 from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint
@@ -62,10 +62,8 @@ class ClassicalDecision(Decision):
         self.note = _LATE  # on a timeout
         self.count = 0
         self.deadline = asked.deadline
-        self.encoding = self.encoded(folded=True)
         context, least = self.encoding.context, reading is not None  # false first, as in the least world
         self._solver = MarkedSolver[Constraint](context, self.encoding.drained, false_first=least)
-        self._goal = self.encoding.truth(asked.question.part, {})
 
     def encoded(self, *, folded: bool) -> ClassicalEncoding:
         return ClassicalEncoding(self._ground.known, self._ground.whole, folded=folded)
@@ -297,11 +295,6 @@ class LazyDecision(ClassicalDecision):
 # --- the answer -------------------------------------------------------------------------------------------------------
 
 
-def prove_classically(ground: Ground, question: Question, timeout: float | None) -> Proved:
-    """Whether a question is true in all worlds of the classical reading, or false in all."""
-    return Asked(ground, question, "classical", 1.0, Deadline(timeout)).answered(_classical)
-
-
 def classical_smtlib(ground: Ground, question: Question) -> str:
     """The classical reading of a question, as the solver prints it: `unsat` if the question follows. Raises
     `TooWide`."""
@@ -310,10 +303,11 @@ def classical_smtlib(ground: Ground, question: Question) -> str:
     decision = ConeDecision(asked)
     if asked.cone.definitions:  # adds loop formulas
         decision.decide()
-    return smtlib(decision, decision._solver.marks)
+    return CoreSearch(decision, asked.deadline).smtlib(decision._solver.marks)
 
 
-def _classical(asked: Asked) -> Proved:
+def prove_classically(asked: Asked) -> Proved:
+    """Whether a question is true in all worlds of the classical reading, or false in all."""
     question, conflict = asked.question, asked.ground.conflict
     if conflict is not None:
         return conflict().shown_by(Proved(question.text, "classical", "inconsistent"))

@@ -61,28 +61,23 @@ CoreItem = Constraint | KnownEnd
 def core_of(decision: Decision, goal: Goal | None = None) -> Core:
     """A core that refutes a goal (None: any world), made from the items used and the known bounds of their atoms."""
     deadline = decision.asked.deadline.capped(SECONDS)
-    finder = _Finder(decision, deadline)
+    finder = CoreSearch(decision, deadline)
     with decision.asked.ground.limited(deadline), suppress(TimedOut, TooWide, Interrupted):
         return finder.core(goal)
     return finder.as_core(finder.enough, whole=finder.whole)
 
 
-def smtlib(decision: Decision, given: Iterable[Constraint]) -> str:
-    """A question in SMT-LIB, as the solver prints it: `unsat` if it follows from the items that were given."""
-    return _Finder(decision, decision.asked.deadline).smtlib(given)
-
-
 def near_items(decision: Decision, goal: Goal) -> Sequence[CoreItem]:
     """A minimal set of items used and known bounds that refutes a goal; what is known to suffice if time ran out."""
     deadline = Deadline(SECONDS)
-    finder = _Finder(decision, deadline)
+    finder = CoreSearch(decision, deadline)
     with decision.asked.ground.limited(deadline), suppress(TimedOut, TooWide, Interrupted):
         if (items := finder.near(goal)) is not None:
             return items
     return finder.enough
 
 
-class _Finder:
+class CoreSearch:
     """A search; ``enough`` is what suffices as far as is known, ``whole`` if it has all facts that it rests on."""
 
     def __init__(self, decision: Decision, deadline: Deadline) -> None:
@@ -127,8 +122,8 @@ class _Finder:
         return self.as_core(wider)  # where completed atoms are false by what rules say together, all that they say
 
     def smtlib(self, given: Iterable[Constraint]) -> str:
-        """The items that were given to the solver, what the known bounds of their atoms rest on, and the negation of
-        the question, as the solver prints them."""
+        """A question in SMT-LIB, as the solver prints it: `unsat` if it follows from the items that were given to the
+        solver, and what the known bounds of their atoms rest on."""
         question, items = self._decision.asked.question, [*given]
         goal = self.encoding.negated(self.encoding.truth(question.part, {}))
         self._enter(items)
@@ -274,7 +269,10 @@ def recorded(ground: Ground, proof: Proof, end: int, bound: float, items: Sequen
     tighter = replace(tighter, steps=[*steps, _least(step, tighter, ground.world)])
     kept = sorted(tighter.reachable(*tighter.ends))
     places = {number: place for place, number in enumerate(kept)}
-    steps = [_renumbered(tighter.steps[number], places) for number in kept]
+    steps = [
+        replace(step, premises=[Premise(places[premise.step], premise.weight) for premise in step.premises])
+        for step in map(tighter.steps.__getitem__, kept)
+    ]
     return replace(tighter, steps=steps, lower=places[tighter.lower], upper=places[tighter.upper])
 
 
@@ -292,10 +290,6 @@ def _least(step: Step, proof: Proof, world: ProofWorld) -> Step:
         return fault(replace(step, premises=premises), proof, world) is None
 
     return replace(step, premises=minimal(step.premises, enough))
-
-
-def _renumbered(step: Step, places: Mapping[int, int]) -> Step:
-    return replace(step, premises=[Premise(places[premise.step], premise.weight) for premise in step.premises])
 
 
 class _Record:
@@ -328,7 +322,9 @@ class _Record:
                     forms += [rule for rule, _ in completed.instances]
                 case KnownEnd():
                     premises[self._ground.prover.end(self._steps, *item.key, item.end)] = None
-        premises |= dict.fromkeys(map(self._unlisted, self._closed(forms)))
+        for name in self._closed(forms):  # what is not listed is false, and a number that is not has no value
+            variables = [ast.Variable(f"X{place}") for place, _ in enumerate(world.program.predicates[name].sorts, 1)]
+            premises[self._ground.prover.end(self._steps, name, variables, 1)] = None
         rests = [Premise(number, 1.0) for number in premises]
         step = Step(conclusion, SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules)
         made = self._ground.prover.finished(self._steps, proof.atom, proof.lower, proof.upper)
@@ -352,9 +348,3 @@ class _Record:
         world, known = self._world, self._ground.known.relations.tables
         closed = (name for name in names if world.program.predicates[name].closed and name in known)
         return (name for name in closed if name in in_rows or not world.derived(name))
-
-    def _unlisted(self, name: str) -> int:
-        """The step which states that what is not listed of a closed predicate is false, of a number has no value."""
-        sorts = self._world.program.predicates[name].sorts
-        variables = [ast.Variable(f"X{place}") for place, _ in enumerate(sorts, 1)]
-        return self._ground.prover.end(self._steps, name, variables, 1)

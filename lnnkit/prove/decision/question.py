@@ -291,6 +291,8 @@ class Decision:
         self.asked, self._ground, self._question = asked, asked.ground, asked.question
         self._reading = reading or asked.ground.known
         self.cone = asked.cone
+        self.encoding = self.encoded(folded=True)
+        self._goal = self.encoding.truth(asked.question.part, {})
 
     def encoded(self, *, folded: bool) -> GradedEncoding:
         """An encoding, in which bounds known from inference are constants if ``folded``."""
