@@ -22,7 +22,6 @@ from lnnkit.explain.missing import missing_premises, unmet_premises
 from lnnkit.explain.proof import sufficient_premises
 from lnnkit.kb import asking, assuming, proving
 from lnnkit.prove.decision import classical_decision, minimal_core, question
-from lnnkit.prove.ground import least_world
 
 _EVER = 1 << 40
 CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
@@ -30,7 +29,6 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (question, "WHOLE"): ("proofs", (0, 100, 500, 2000, 8000)),
     (minimal_core, "_MOST_STEPS"): ("proofs", (500, 5000, 50_000)),
     (classical_decision, "_TURNS"): ("unnamed", (0, 10, 100, 1000)),
-    (least_world, "_MOST"): ("proofs", (4, 16, 64, 256)),
     (asking, "_FEW"): ("asked", (0, 2, 8, 32, 128)),
     (missing_premises, "_LOOKED_AT"): ("missing", (2, 5, 10, 20, 40, 80)),
     (missing_premises, "_ALTERNATIVES"): ("missing", (1, 3, 6, 12)),

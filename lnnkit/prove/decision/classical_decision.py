@@ -17,10 +17,9 @@ from lnnkit.prove.decision.minimal_core import CoreSearch, core_of
 from lnnkit.prove.decision.question import Asked, Decision, Ground, Question, contrasted, world_of
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, LazyEncoding, Quantified
 from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint
-from lnnkit.prove.ground.dependency_cone import Definition, TooWide, definition_of, unfounded
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
-from lnnkit.prove.ground.least_world import WorldReading
 from lnnkit.prove.ground.parts import Instance
+from lnnkit.prove.ground.relevant_instances import Definition, TooWide, WorldReading, definition_of, unfounded
 from lnnkit.prove.solving import Z3, MarkedSolver, SolverStatus
 from lnnkit.prove.verdict import Proved, ShownWorld, Verdict
 from lnnkit.time_limit import Deadline, TimedOut, check_time
@@ -323,10 +322,8 @@ def prove_classically(asked: Asked) -> Proved:
 def _decided(asked: Asked) -> tuple[ClassicalDecision, Verdict]:
     """Quantifiers over unnamed individuals may keep the solver busy for ever, so where lazy instantiation applies, the
     whole cone gets only a share of the time."""
-    decision: ClassicalDecision | None = None
     with suppress(TooWide):
         decision = ConeDecision(asked)
-    if decision is not None:
         for_good = decision.encoding.unnamed is None or not asked.lazily
         decision.deadline = asked.deadline if for_good else asked.deadline.share(3).capped(_FIRST_SECONDS)
         verdict = decision.decide()

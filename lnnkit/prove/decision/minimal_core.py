@@ -28,9 +28,9 @@ from lnnkit.explain.proof.prover import Steps
 from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.prove.decision.question import Decision, Ground, bound_formula
 from lnnkit.prove.encoding.graded_encoding import Constraint
-from lnnkit.prove.ground.dependency_cone import Definition, Loop, TooWide, definition_of
 from lnnkit.prove.ground.ground_reading import GroundAtom
 from lnnkit.prove.ground.parts import BoundedStatement, Instance
+from lnnkit.prove.ground.relevant_instances import Definition, Loop, TooWide, definition_of
 from lnnkit.prove.solving import Z3, Interrupted, MarkedSolver
 from lnnkit.prove.verdict import Core, CoreMember
 from lnnkit.syntax import ast

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property
@@ -17,9 +17,9 @@ from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.proof.proof import ground_atom
 from lnnkit.explain.proof.prover import Prover
 from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
-from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
 from lnnkit.prove.ground.parts import BoundedStatement, Part, StatementIndex
+from lnnkit.prove.ground.relevant_instances import Cone, TooWide
 from lnnkit.prove.rational_terms import Box
 from lnnkit.prove.solving import Z3, Interrupted, fraction
 from lnnkit.prove.verdict import Core, Proved, Reading, ShownWorld, Verdict
@@ -313,10 +313,7 @@ class Decision:
                 if encoding.loose:
                     return None
                 raise BrokenWorld(f"a world for `{self._question.text}` breaks a statement")
-        keys: dict[GroundAtom, None] = {}
-        with suppress(TooWide):  # the time is over: those of them
-            for key in islice(self._ground.known.atoms(part, {}), _OF_QUESTION):
-                keys[key] = None
+        keys = dict.fromkeys(islice(self._ground.known.atoms(part, {}), _OF_QUESTION))
         atoms: list[tuple[str, float]] = []
         numbers: list[tuple[str, float | str]] = []
         for key in keys | dict.fromkeys(islice(cone.atoms, cone.near)):

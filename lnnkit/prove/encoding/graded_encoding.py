@@ -18,9 +18,9 @@ from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.logic import TruthValue, WeightedTruth
 from lnnkit.numeric import Comparison, Term
-from lnnkit.prove.ground.dependency_cone import Definition, Loop
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Part
+from lnnkit.prove.ground.relevant_instances import Definition, Loop
 from lnnkit.prove.rational_terms import ArithmeticEncoding, Box, NotRational, NoValue, Unlisted, rational
 from lnnkit.prove.solving import Z3, fraction
 
