@@ -20,7 +20,7 @@ from unittest import mock
 import lnnkit
 from lnnkit.explain.missing import missing_premises, unmet_premises
 from lnnkit.explain.proof import sufficient_premises
-from lnnkit.kb import asking, assuming, proving
+from lnnkit.kb import asking, explaining, proving
 from lnnkit.prove.decision import classical_decision, minimal_core, question
 
 _EVER = 1 << 40
@@ -36,7 +36,7 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (missing_premises, "_MOST"): ("missing", (20, 50, 200, 800)),
     (missing_premises, "_SUBSETS"): ("missing", (20, 100, 300, 1000)),
     (unmet_premises, "_ALONE"): ("missing", (2, 8, 32, 128)),
-    (assuming, "_KNOWN"): ("missing", (0, 1, 2, 4, 8)),
+    (explaining, "_KNOWN"): ("missing", (0, 1, 2, 4, 8)),
     (sufficient_premises, "_AT_ONCE"): ("explained", (1, 8, 64, 512)),
     (sufficient_premises, "_ALL"): ("explained", (0, 2, 5, 8)),
     (sufficient_premises, "_MOST"): ("explained", (100, 500, 2000, 8000)),

@@ -110,7 +110,6 @@ def smtlib(session: Session, queries: Sequence[Query], alpha: float) -> tuple[st
     part, notes = _classical(session, alpha)
     ground = replace(_grounded(part, _covering(part, asked), asked, "classical"), limit=sys.maxsize)
     questions = (question for query in asked for _, question in _questions(part, ground, query, query.text))
-    _require_solver()
     text = "(reset)\n".join(classical_smtlib(ground, question) for question in questions)
     return text, [Diagnostic("left-out", note, severity="warning") for note in notes]
 
@@ -185,6 +184,7 @@ def _require_solver() -> None:
 
 
 def _grounded(session: Session, rested: Rested, queries: Sequence[Query], reading: Reading) -> Ground:
+    _require_solver()
     explainer, fixpoint = rested.explainer, rested.fixpoint
     world, lifted = explainer.world, fixpoint.plan.lifted
     _check_derived(rested, queries)
@@ -219,7 +219,6 @@ def exact_answers(session: Session, query: Query, alpha: float, timeout: float |
     known = answers(session, query, alpha)
     if query.numeric or not len(known):
         return known
-    _require_solver()
     lower, upper = known.lower.copy(), known.upper.copy()
     places, late = {row: place for place, row in enumerate(_rows(known))}, 0
     ground = _grounded(session, _covering(session, [query]), [query], "exact")
@@ -244,7 +243,6 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
     rested, explanation = explained(session, query, alpha)
     ground = _grounded(session, rested, [query], "exact")
     ((_, question),) = _questions(session, ground, query, query.text)
-    _require_solver()
     items: dict[int, Sequence[CoreItem]] = {}
     exact = Asked(ground, question, "exact", 1.0, Deadline(timeout)).answered(partial(exact_ends, items=items))
     warnings = [Diagnostic("not-settled", note, "raise `timeout`", severity="warning") for note in exact.notes]

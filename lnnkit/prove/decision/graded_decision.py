@@ -212,9 +212,8 @@ class LazyBounds(GradedDecision):
     def _translate(self) -> None:
         self.cone = self.asked.cone = self.asked.new_cone()
         self.cone.near = _SHOWN
-        asked = self.asked
-        known, most = self._ground.known, self._ground.limit
-        self._reading = WorldReading(known, asked.statements, asked.mentioning, most)
+        asked, ground = self.asked, self._ground
+        self._reading = WorldReading(ground.known, asked.statements, asked.mentioning, ground.limit)
         self._turns = 0
         self._drain()
 

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
+from itertools import count
 
 from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.logic import logic_named, truth_at
@@ -53,7 +54,7 @@ class GradedEncoding(ArithmeticEncoding):
         self.loose = False
         self._known = reading
         self._slack = slack
-        self._fresh = 0
+        self._fresh = count(1)
 
     def held(self, item: Constraint) -> Z3 | bool:
         """The constraint that an item holds."""
@@ -334,8 +335,7 @@ class GradedEncoding(ArithmeticEncoding):
         return self.lifted(one) >= self.lifted(other)
 
     def _fresh_name(self, kind: str) -> str:
-        self._fresh += 1
-        return f"?{kind} {self._fresh}"
+        return f"?{kind} {next(self._fresh)}"
 
     def _fresh_truth(self) -> Z3:
         return self._variable(self._fresh_name("truth"))

@@ -27,7 +27,7 @@ from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.logic.bounds import Bounds
-from lnnkit.prove.ground.ground_reading import SLACK, GroundAtom, GroundReading
+from lnnkit.prove.ground.ground_reading import NOISE, SLACK, GroundAtom, GroundReading
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Part, StatementIndex
 from lnnkit.prove.rational_terms import Box
 from lnnkit.time_limit import check_time
@@ -372,7 +372,8 @@ def _bounds(known: GroundReading, joins: Joins, part: Bindings) -> Bounds:
             if neuron.kind == LEAF:
                 pattern = joins.pattern((neuron.source, neuron.arguments))
                 tuples = pattern.tuples(part.column, part.length)
-                truths = known.least_truths(pattern.table, pattern.table.tuples.find(tuples, part.length))
+                lower = pattern.table.take(0, pattern.table.tuples.find(tuples, part.length))
+                truths = (lower > NOISE).astype(np.float64) if known.classical else lower
             elif neuron.kind == "same":
                 one, other = (part.column(a) if isinstance(a, int) else joins.domain.index[a] for a in neuron.arguments)
                 truths = np.full(part.length, one == other, np.float64)
