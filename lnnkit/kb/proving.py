@@ -15,6 +15,7 @@ from lnnkit.answer_table import Answers
 from lnnkit.check.program import Query
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
+from lnnkit.explain.checker.proof_world import InvalidStep
 from lnnkit.explain.conflict.program_variants import ConflictMember, StatedRule, alone, names_in
 from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.garbage import collection_paused
@@ -25,7 +26,7 @@ from lnnkit.kb.session import Session
 from lnnkit.kb.theory import free_variables, no_formula
 from lnnkit.prove.decision.classical_decision import classical_smtlib, prove_classically
 from lnnkit.prove.decision.graded_decision import exact_ends, prove_exactly
-from lnnkit.prove.decision.minimal_core import CoreItem, NoRecord, declarations, member_of, recorded
+from lnnkit.prove.decision.minimal_core import CoreItem, declarations, member_of, recorded
 from lnnkit.prove.decision.question import WHOLE, Asked, Ground, Question, bound_formula, propagated
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.parts import Part, StatementIndex, part_of, sorted_variables
@@ -255,7 +256,7 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
         assert bound is not None
         try:
             proof = recorded(ground, proof, end, bound, premises)
-        except NoRecord as problem:
+        except InvalidStep as problem:
             message = f"the {'upper' if end else 'lower'} bound {bound:g} has no proof that can be checked: {problem}"
             warnings.append(Diagnostic("no-proof", message, "`lnnkit prove` shows the verdict", severity="warning"))
     return replace(explanation, proof=proof, warnings=tuple(warnings), _others=None)

@@ -21,7 +21,7 @@ from operator import attrgetter
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.checker.ground_form import Form, stated_formula, truth_of
 from lnnkit.explain.checker.proof_checker import defined, fault
-from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld
+from lnnkit.explain.checker.proof_world import ProofWorld, demand
 from lnnkit.explain.conflict.program_variants import names_in
 from lnnkit.explain.proof.proof import SIDES, GivenFact, Premise, Proof, Step, ground_atom, ground_key
 from lnnkit.explain.proof.prover import Steps
@@ -252,20 +252,12 @@ def declarations(program: CheckedProgram, names: Iterable[str]) -> Iterator[Core
 # --- exact bounds as steps of proofs ----------------------------------------------------------------------------------
 
 
-class NoRecord(Exception):
-    """A bound has no proof that the checker accepts."""
-
-
 def recorded(ground: Ground, proof: Proof, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
-    """A ``proof`` with an exact step for a tighter end. Raises `NoRecord` if the checker does not accept the step."""
-    try:
-        tighter = _Record(ground, proof).exact(end, bound, items)
-    except InvalidStep as problem:
-        raise NoRecord(str(problem)) from None
+    """A ``proof`` with an exact step for a tighter end. Raises `InvalidStep` where the checker rejects it."""
+    tighter = _with_exact_step(ground, proof, end, bound, items)
     *steps, step = tighter.steps
     problem = fault(step, tighter, ground.world)
-    if problem is not None:
-        raise NoRecord(problem)
+    demand(problem is None, str(problem))
     tighter = replace(tighter, steps=[*steps, _least(step, tighter, ground.world)])
     kept = sorted(tighter.reachable(*tighter.ends))
     places = {number: place for place, number in enumerate(kept)}
@@ -292,59 +284,54 @@ def _least(step: Step, proof: Proof, world: ProofWorld) -> Step:
     return replace(step, premises=minimal(step.premises, enough))
 
 
-class _Record:
-    """The steps of a ``proof``, with the premises of an exact step."""
+def _with_exact_step(ground: Ground, proof: Proof, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
+    """The proof in which a step that comes last says that an end follows from items."""
+    world, steps = ground.world, Steps()
+    steps.made += proof.steps
+    conclusion = proof.steps[proof.upper if end else proof.lower].conclusion
+    premises: dict[int, None] = {}
+    completes: list[ast.Expression] = []
+    rules: list[Assertion] = []
+    forms = [world.form(conclusion)]
+    for item in items:
+        match item:
+            case Instance():
+                # Not those of a `forall` that was instantiated
+                bindings = {name: text for name, text in item.bindings.items() if not name.startswith("#")}
+                premises |= dict.fromkeys(_stated(world, steps, item.stated.origin, bindings))
+                forms.append(world.instance(item.stated.origin, bindings))
+            case Definition():
+                completes.append(ground_atom(*item.key))
+                completed = defined(world.form(completes[-1]), world)
+                rules += [statement for statement in completed.statements if statement not in rules]
+                forms += [rule for rule, _ in completed.instances]
+            case KnownEnd():
+                premises[ground.prover.end(steps, *item.key, item.end)] = None
+    for name in _closed(ground, forms):  # what is not listed is false, and a number that is not has no value
+        variables = [ast.Variable(f"X{place}") for place, _ in enumerate(world.program.predicates[name].sorts, 1)]
+        premises[ground.prover.end(steps, name, variables, 1)] = None
+    rests = [Premise(number, 1.0) for number in premises]
+    step = Step(conclusion, SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules)
+    made = ground.prover.finished(steps, proof.atom, proof.lower, proof.upper)
+    return replace(made, steps=[*made.steps, step], **{SIDES[end]: len(made.steps)})
 
-    def __init__(self, ground: Ground, proof: Proof) -> None:
-        self._ground, self._world, self._proof = ground, ground.world, proof
-        self._steps = Steps()
-        self._steps.made += proof.steps
 
-    def exact(self, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
-        """The proof in which a step that comes last says that an end follows from items."""
-        world, proof = self._world, self._proof
-        conclusion = proof.steps[proof.upper if end else proof.lower].conclusion
-        premises: dict[int, None] = {}
-        completes: list[ast.Expression] = []
-        rules: list[Assertion] = []
-        forms = [world.form(conclusion)]
-        for item in items:
-            match item:
-                case Instance():
-                    # Not those of a `forall` that was instantiated
-                    bindings = {name: text for name, text in item.bindings.items() if not name.startswith("#")}
-                    premises |= dict.fromkeys(self._stated(item.stated.origin, bindings))
-                    forms.append(world.instance(item.stated.origin, bindings))
-                case Definition():
-                    completes.append(ground_atom(*item.key))
-                    completed = defined(world.form(completes[-1]), world)
-                    rules += [statement for statement in completed.statements if statement not in rules]
-                    forms += [rule for rule, _ in completed.instances]
-                case KnownEnd():
-                    premises[self._ground.prover.end(self._steps, *item.key, item.end)] = None
-        for name in self._closed(forms):  # what is not listed is false, and a number that is not has no value
-            variables = [ast.Variable(f"X{place}") for place, _ in enumerate(world.program.predicates[name].sorts, 1)]
-            premises[self._ground.prover.end(self._steps, name, variables, 1)] = None
-        rests = [Premise(number, 1.0) for number in premises]
-        step = Step(conclusion, SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules)
-        made = self._ground.prover.finished(self._steps, proof.atom, proof.lower, proof.upper)
-        return replace(made, steps=[*made.steps, step], **{SIDES[end]: len(made.steps)})
+def _stated(world: ProofWorld, steps: Steps, statement: Assertion, bindings: Mapping[str, str]) -> Iterator[int]:
+    """The steps for an instance of a statement, one for each end that it gives."""
+    starts = world.starts
+    logic = None if statement.logic == world.program.logic else statement.logic
+    said = bound_formula(stated_formula(statement, starts), bindings, logic)
+    for side, truth, nothing in zip(SIDES, truth_of(statement, starts), (0.0, 1.0), strict=True):
+        if truth != nothing:
+            yield steps.add(Step(said, side, truth, "stated", statement, bindings=dict(bindings)))
 
-    def _stated(self, statement: Assertion, bindings: Mapping[str, str]) -> Iterator[int]:
-        """The steps for an instance of a statement, one for each end that it gives."""
-        starts = self._world.starts
-        logic = None if statement.logic == self._world.program.logic else statement.logic
-        said = bound_formula(stated_formula(statement, starts), bindings, logic)
-        for side, truth, nothing in zip(SIDES, truth_of(statement, starts), (0.0, 1.0), strict=True):
-            if truth != nothing:
-                yield self._steps.add(Step(said, side, truth, "stated", statement, bindings=dict(bindings)))
 
-    def _closed(self, forms: Sequence[Form]) -> Iterable[str]:
-        """The closed predicates and numbers of which formulas may read what is not listed. What rules make of atoms
-        that an encoding has are premises already, but not what they make of rows that it left out."""
-        inner = [part for form in forms for part, _ in form.walk() if part.count]
-        names = dict.fromkeys(leaf.name for form in forms for leaf in form.leaves if leaf.kind == "atom")
-        in_rows = {leaf.name for part in inner for leaf in part.leaves}
-        world, known = self._world, self._ground.known.relations.tables
-        closed = (name for name in names if world.program.predicates[name].closed and name in known)
-        return (name for name in closed if name in in_rows or not world.derived(name))
+def _closed(ground: Ground, forms: Sequence[Form]) -> Iterable[str]:
+    """The closed predicates and numbers of which formulas may read what is not listed. What rules make of atoms
+    that an encoding has are premises already, but not what they make of rows that it left out."""
+    inner = [part for form in forms for part, _ in form.walk() if part.count]
+    names = dict.fromkeys(leaf.name for form in forms for leaf in form.leaves if leaf.kind == "atom")
+    in_rows = {leaf.name for part in inner for leaf in part.leaves}
+    world, known = ground.world, ground.known.relations.tables
+    closed = (name for name in names if world.program.predicates[name].closed and name in known)
+    return (name for name in closed if name in in_rows or not world.derived(name))

@@ -211,7 +211,6 @@ class StatementIndex:
         stated = ((root, root.origin) for root in lifted.statements)
         self._roots = [(root, said) for root, said in stated if isinstance(said, Assertion) and said.kind != "law"]
         self._world = world
-        self._defines = {id(origin): root.defines for root, origin in self._roots}
         self._by_name: dict[str, list[int]] = {}
         for place, (root, _) in enumerate(self._roots):
             for node in lifted.graph.below(root.reference.node):
@@ -263,7 +262,7 @@ class StatementIndex:
 
     def defined(self, stated: BoundedStatement) -> list[Part]:
         """The atoms of closed predicates that a statement completes."""
-        defines, heads = self._defines[id(stated.origin)], list[Part]()
+        defines, heads = stated.root.defines, list[Part]()
         stack = [stated.part.operands[1]] if defines and stated.part.kind == "implies" else []
         while stack:
             inner = stack.pop()
