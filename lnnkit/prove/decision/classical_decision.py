@@ -48,19 +48,16 @@ _OPEN = (
 
 
 class ClassicalDecision(Decision):
-    """``decide`` gives the verdict and sets the items on which it depends, or two ``models``. A world that may break
-    what could not be encoded sets ``left_open``. ``count`` is that of the items given to the solver."""
+    """``decide`` gives the verdict and sets the items on which it depends, or two ``worlds``, or the ``note`` that says
+    why there is none. ``count`` is that of the items given to the solver."""
 
     _stopped = _LATE  # the note if time runs out before the solver gives up
 
     def __init__(self, asked: Asked, reading: GroundReading | None = None) -> None:
         super().__init__(asked, reading)
         self._used: dict[Constraint, None] = {}
-        self.models: list[ShownWorld] = []
-        self.left_open = False
-        self.note = _LATE  # on a timeout
+        self.note = _LATE
         self.count = 0
-        self.deadline = asked.deadline
         context, least = self.encoding.context, reading is not None  # false first, as in the least world
         self._solver = MarkedSolver[Constraint](context, self.encoding.drained, false_first=least)
 
@@ -88,9 +85,9 @@ class ClassicalDecision(Decision):
             # The truth that was asked for: Z3 may leave quantifiers over unnamed individuals unevaluated in a model
             shown = self._world(model, float(truth))
             if shown is None:
-                self.left_open = True
+                self.note = _OPEN  # it may break what could not be encoded
                 return "unknown"
-            self.models.append(shown)
+            self.worlds.append(shown)
             return "sat"
         return status
 
@@ -312,10 +309,10 @@ def prove_classically(asked: Asked) -> Proved:
         return conflict().shown_by(Proved(question.text, "classical", "inconsistent"))
     decision, verdict = _decided(asked)
     if verdict == "timeout":
-        return asked.propagated(_OPEN if decision.left_open else decision.note)
+        return asked.propagated(decision.note)
     proved = Proved(question.text, "classical", verdict, translated=decision.count)
     if verdict == "neither":
-        return replace(proved, models=contrasted(decision.models))
+        return replace(proved, models=contrasted(decision.worlds))
     return core_of(decision, None if verdict == "inconsistent" else (int(verdict == "refuted"), ZERO)).shown_by(proved)
 
 

@@ -21,7 +21,7 @@ from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, Constraint, GradedE
 from lnnkit.prove.ground.relevant_instances import TooWide, WorldReading
 from lnnkit.prove.rational_terms import rational
 from lnnkit.prove.solving import Z3, SolverStatus, checked, fraction
-from lnnkit.prove.verdict import Proved, ShownWorld
+from lnnkit.prove.verdict import Proved
 from lnnkit.time_limit import TimedOut, check_time
 
 SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
@@ -50,8 +50,7 @@ class GradedDecision(Decision):
         self.consistent: bool | None = None
         self.broken = False
         self.ends: dict[int, Fraction | None] = {}
-        self.worlds: list[ShownWorld] = []
-        self._deadline = self._until = asked.deadline  # for the question, and for one end
+        self._until = asked.deadline  # for one end
         self._wanted = ends
         self._said: list[Z3] = []
         self._given = 0  # how much of that the linear solver has
@@ -70,7 +69,7 @@ class GradedDecision(Decision):
             elif self.consistent:
                 seen = self._solver.model()
                 for end in self._wanted:
-                    self._until = self._deadline.share(2 - end)
+                    self._until = self.deadline.share(2 - end)
                     self.ends[end], model = self._extreme(end, seen)
                     truth = ZERO if model is None else min(ONE, max(ZERO, self._value(model)))
                     world = None if model is None else self._world(model, float(truth))
@@ -113,7 +112,7 @@ class GradedDecision(Decision):
     def _filled(self, solver: Z3, values: Sequence[tuple[Z3, Z3]] = ()) -> Z3:
         """A solver with all that is said, where numbers have these ``values``. Raises `TimedOut`."""
         for start in range(0, len(self._said), _LOOKED):
-            if self._deadline.passed:
+            if self.deadline.passed:
                 raise TimedOut
             said = self._said[start : start + _LOOKED]
             solver.add([self.encoding.z3.substitute(constraint, *values) for constraint in said] if values else said)

@@ -283,14 +283,16 @@ def world_of(model: Z3, known: GroundReading, encoding: GradedEncoding) -> Calla
 
 
 class Decision:
-    """A way to decide a question that was ``asked``. What a model lacks has the values that the ``reading`` knows."""
+    """A way to decide a question that was ``asked``, with ``worlds`` to show. What a model lacks has the values that
+    the ``reading`` knows."""
 
     encoding: Any  # a `GradedEncoding`
 
     def __init__(self, asked: Asked, reading: GroundReading | None = None) -> None:
         self.asked, self._ground, self._question = asked, asked.ground, asked.question
         self._reading = reading or asked.ground.known
-        self.cone = asked.cone
+        self.cone, self.deadline = asked.cone, asked.deadline
+        self.worlds: list[ShownWorld] = []
         self.encoding = self.encoded(folded=True)
         self._goal = self.encoding.truth(asked.question.part, {})
 
