@@ -19,7 +19,7 @@ from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, LazyEnco
 from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
 from lnnkit.prove.ground.parts import Instance
-from lnnkit.prove.ground.relevant_instances import Definition, TooWide, WorldReading, definition_of, unfounded
+from lnnkit.prove.ground.relevant_instances import Definition, TooWide, WorldReading, unfounded
 from lnnkit.prove.solving import Z3, MarkedSolver, SolverStatus
 from lnnkit.prove.verdict import Proved, ShownWorld, Verdict
 from lnnkit.time_limit import Deadline, TimedOut, check_time
@@ -227,7 +227,7 @@ class LazyDecision(ClassicalDecision):
             self._add(instance)
         for key in self._unsupported():
             self._defined.add(key)
-            self._add(definition_of(key, self._ground.index, self._ground.known))
+            self._add(Definition(key, self._ground.index, self._ground.known))
         self._complete_rows(model, self._reading.anyones - existing)
         return before != (self.count, len(self.encoding.asides))
 
@@ -270,7 +270,7 @@ class LazyDecision(ClassicalDecision):
                     heads |= dict.fromkeys(atom for atom in atoms if atom is not None and known.completed(atom))
         for key in heads:
             if key not in self._defined and self._reading.box(key)[0] > 0:
-                rules = definition_of(key, self._ground.index, self._reading).rules
+                rules = Definition(key, self._ground.index, self._reading).rules
                 certain = (rule for rule in rules if rule.stated.lower > 0)
                 if not any(self._reading.truth(rule.antecedent, rule.bindings)[0] > 0 for rule in certain):
                     yield key

@@ -260,11 +260,10 @@ def _between(one: Fraction, other: Fraction) -> Fraction:
 def outward(value: Fraction, end: int) -> float:
     """A lower (0) or upper (1) end, rounded outward unless the decimal text of the nearest float equals it."""
     near = float(value)
-    if Fraction(repr(near)) == value:
+    beyond = Fraction(near) >= value if end else Fraction(near) <= value
+    if beyond or Fraction(repr(near)) == value:
         return near
-    if end == 0:
-        return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
-    return near if Fraction(near) >= value else math.nextafter(near, math.inf)
+    return math.nextafter(near, math.inf if end else -math.inf)
 
 
 # --- the answer -------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from lnnkit.prove.decision.question import Decision, Ground, bound_formula
 from lnnkit.prove.encoding.graded_encoding import Constraint
 from lnnkit.prove.ground.ground_reading import GroundAtom
 from lnnkit.prove.ground.parts import BoundedStatement, Instance
-from lnnkit.prove.ground.relevant_instances import Definition, Loop, TooWide, definition_of
+from lnnkit.prove.ground.relevant_instances import Definition, Loop, TooWide
 from lnnkit.prove.solving import Z3, Interrupted, MarkedSolver
 from lnnkit.prove.verdict import Core, CoreMember
 from lnnkit.syntax import ast
@@ -199,7 +199,7 @@ class CoreSearch:
         if step.given is not None and key is not None:
             yield KnownEnd(key, side, step.given)
         elif step.reason == "completed" and key is not None:
-            defined = definition_of(key, self.ground.index, self.ground.known) if by_rules else None
+            defined = Definition(key, self.ground.index, self.ground.known) if by_rules else None
             yield defined or KnownEnd(key, side, completed=True)
         elif step.statement is not None:
             names, origin = sorted(names_in(step.statement.formula)), step.statement

@@ -40,12 +40,13 @@ Statements = Sequence[BoundedStatement]
 # --- the cone ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
 class Definition:
-    """The definition of a completed atom: instances of its ``rules``."""
+    """The definition of a completed atom: the instances of ``rules`` that may make it true."""
 
-    key: GroundAtom
-    rules: list[Instance]
+    def __init__(self, key: GroundAtom, index: StatementIndex, reading: GroundReading) -> None:
+        pairs = ((rule, head) for stated, head in index.defining(key[0]) for rule in reading.touching(key, [stated]))
+        self.key = key
+        self.rules = [*dict.fromkeys(rule for rule, head in pairs if reading.key(head, rule.bindings) == key)]
 
 
 class TooWide(Exception):
@@ -131,20 +132,9 @@ class Cone:
                 self._define(key)
 
     def _define(self, key: GroundAtom) -> None:
-        self.definitions[key] = definition = definition_of(key, self.index, self.reading)
+        self.definitions[key] = definition = Definition(key, self.index, self.reading)
         for instance in definition.rules:
             self._wait(instance.stated.part, instance.bindings)
-
-
-def definition_of(key: GroundAtom, index: StatementIndex, reading: GroundReading) -> Definition:
-    """The definition of a completed atom: the rules that may make it true."""
-    rules = dict.fromkeys(
-        instance
-        for stated, head in index.defining(key[0])
-        for instance in reading.touching(key, [stated])
-        if reading.key(head, instance.bindings) == key
-    )
-    return Definition(key, [*rules])
 
 
 @dataclass(frozen=True, slots=True)
