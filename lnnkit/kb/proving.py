@@ -117,7 +117,7 @@ def smtlib(session: Session, queries: Sequence[Query], alpha: float) -> tuple[st
 
 def _check_aggregates(ground: Ground, part: Part, span: Span | None) -> None:
     """Raises `ProgramError` for an aggregate whose elements may be any number of unnamed individuals."""
-    endless = ground.known.endless(part)
+    endless = ground.endless(part)
     if endless is None:
         return
     aggregate, variable, sort = endless

@@ -16,10 +16,11 @@ from dataclasses import replace
 from lnnkit.prove.decision.minimal_core import CoreSearch, core_of
 from lnnkit.prove.decision.question import Asked, Decision, Ground, Question, contrasted, world_of
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, LazyEncoding, Quantified
-from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint
+from lnnkit.prove.encoding.graded_encoding import Constraint
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
 from lnnkit.prove.ground.parts import Instance
 from lnnkit.prove.ground.relevant_instances import Definition, TooWide, WorldReading, unfounded
+from lnnkit.prove.rational_terms import ZERO
 from lnnkit.prove.solving import Z3, MarkedSolver, SolverStatus
 from lnnkit.prove.verdict import Proved, ShownWorld, Verdict
 from lnnkit.time_limit import Deadline, TimedOut, check_time

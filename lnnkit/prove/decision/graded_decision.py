@@ -17,9 +17,9 @@ from typing import Self
 
 from lnnkit.prove.decision.minimal_core import CoreItem, core_of, near_items
 from lnnkit.prove.decision.question import TOLERANCE, Asked, Decision, contrasted, verdict_at
-from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, Constraint, GradedEncoding
+from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
 from lnnkit.prove.ground.relevant_instances import TooWide, WorldReading
-from lnnkit.prove.rational_terms import rational
+from lnnkit.prove.rational_terms import ONE, ZERO, rational
 from lnnkit.prove.solving import Z3, SolverStatus, checked, fraction
 from lnnkit.prove.verdict import Proved
 from lnnkit.time_limit import TimedOut, check_time

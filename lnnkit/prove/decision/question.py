@@ -88,6 +88,17 @@ class Ground:
         counts = (math.prod(self.known.count(sort) for _, sort in stated.variables) for stated in every)
         return self.index.count <= WHOLE and all(total <= WHOLE for total in accumulate(counts))
 
+    def endless(self, part: Part) -> tuple[Part, str, str] | None:
+        """An aggregate in a formula whose elements may be any number of unnamed individuals: one of its variables, and
+        the open sort of that."""
+        for aggregate in part.aggregates:
+            guards = [guard for guard in aggregate.row_guards if guard.kind == "atom"]
+            ended = [guard for guard in guards if self.known.false_of_unnamed(guard.name)]
+            for name, sort in aggregate.bound:
+                if self.known.is_open(sort) and not any(name in guard.variables for guard in ended):
+                    return aggregate, name, sort
+        return None
+
     def limited(self, deadline: Deadline) -> AbstractContextManager[None]:
         """A context in which `check_time` raises `TimedOut` when the time is over, and `Interrupted` after Ctrl-C."""
         return limited_to(deadline if self.halted is None else _Haltable(deadline, self.halted))

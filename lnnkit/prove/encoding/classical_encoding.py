@@ -23,11 +23,11 @@ from fractions import Fraction
 from functools import reduce
 
 from lnnkit.graph.lifted import LEAST
-from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint, GradedEncoding, TruthValue
+from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding, TruthValue
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Part
 from lnnkit.prove.ground.relevant_instances import Loop, WorldReading
-from lnnkit.prove.rational_terms import Box
+from lnnkit.prove.rational_terms import ZERO, Box
 from lnnkit.prove.solving import Z3
 from lnnkit.time_limit import check_time
 

@@ -26,9 +26,9 @@ from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Pa
 from lnnkit.prove.rational_terms import (
     Box,
     GroundAtom,
+    NotListed,
     NotRational,
     NoValue,
-    Unlisted,
     aggregated,
     applied,
     comparison_box,
@@ -236,7 +236,7 @@ class GroundReading:
         try:
             ranges = tuple([self._value(operand, bindings, read or self.box) for operand in part.operands])
             return comparison_box(part.arithmetic, ranges)
-        except (NotRational, Unlisted):
+        except (NotRational, NotListed):
             return 0.0, 1.0
         except NoValue:
             return None
@@ -257,7 +257,7 @@ class GroundReading:
             return value, value
         key = self.key(part, bindings)
         if self.without_value(part.name, key):
-            raise Unlisted
+            raise NotListed
         if key is None:
             raise NotRational
         return read(key)
@@ -265,18 +265,6 @@ class GroundReading:
     def without_value(self, name: str, key: GroundAtom | None) -> bool:
         """Whether no fact gives a closed number, of an unnamed individual where there is no ``key``."""
         return self.program.predicates[name].closed and (key is None or self.box(key) == NO_VALUE)
-
-    def endless(self, part: Part) -> tuple[Part, str, str] | None:
-        """An aggregate in a formula whose elements may be any number of unnamed individuals: one of its variables, and
-        the open sort of that."""
-        for aggregate in part.aggregates:
-            ended = [
-                guard for guard in aggregate.row_guards if guard.kind == "atom" and self.false_of_unnamed(guard.name)
-            ]
-            for name, sort in aggregate.bound:
-                if self.is_open(sort) and not any(name in guard.variables for guard in ended):
-                    return aggregate, name, sort
-        return None
 
     def satisfied(self, instance: Instance) -> bool:
         """Whether an instance is satisfied at the known bounds."""

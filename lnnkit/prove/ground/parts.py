@@ -25,7 +25,6 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.time_limit import check_time
 
-Argument = str | Free  # an entity, or a variable
 Assignment = Mapping[str, object]  # by name of a variable: its entity or, in the classical encoding, a term of Z3
 
 
@@ -48,7 +47,7 @@ class Part:
 
     kind: str
     name: str = ""
-    terms: tuple[Argument, ...] = ()
+    terms: tuple[str | Free, ...] = ()  # entities and variables
     operands: tuple[Part, ...] = ()
     weights: tuple[float, ...] = ()
     bias: float = 1.0
