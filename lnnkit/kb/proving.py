@@ -6,15 +6,16 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from lnnkit.answer_table import Answers
 from lnnkit.check.program import Query
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
+from lnnkit.explain.checker.proof_world import InvalidStep
 from lnnkit.explain.conflict.program_variants import ConflictMember, StatedRule, alone, names_in
 from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.garbage import collection_paused
@@ -25,17 +26,17 @@ from lnnkit.kb.session import Session
 from lnnkit.kb.theory import free_variables, no_formula
 from lnnkit.prove.decision.classical_decision import classical_smtlib, prove_classically
 from lnnkit.prove.decision.graded_decision import exact_ends, prove_exactly
-from lnnkit.prove.decision.minimal_core import NoRecord, declarations, member_of, recorded
-from lnnkit.prove.decision.question import WHOLE, Ground, Question, bound_formula, propagated
+from lnnkit.prove.decision.minimal_core import CoreItem, declarations, member_of, recorded
+from lnnkit.prove.decision.question import WHOLE, Asked, Ground, Question, bound_formula, propagated
 from lnnkit.prove.ground.ground_reading import GroundReading
 from lnnkit.prove.ground.parts import Part, StatementIndex, part_of, sorted_variables
 from lnnkit.prove.ground.proved_program import component, crisped, is_crisp, plain, whole_numbers
-from lnnkit.prove.solving import NoSolver, solver_module
+from lnnkit.prove.solving import solver_module
 from lnnkit.prove.verdict import Core, CoreMember, Proved, Reading
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import format_expression
-from lnnkit.time_limit import Deadline, TimedOut, limited_to
+from lnnkit.time_limit import Deadline, TimedOut, check_time, limited_to
 
 if TYPE_CHECKING:
     from lnnkit.engine.inference_run import RoundReport, Watch
@@ -71,43 +72,34 @@ def proved(
         asked = [_plain(query) for query in asked]
     if not asked:
         return
-    with _solver_needed():
-        solver_module()  # before the clock starts
-    deadline = _deadline(timeout)
-    stop = _Stop(session.watch)
-    timed = Timed(session.watch, deadline)
+    _require_solver()  # before the clock starts
+    clock = _Clock(session.watch, _deadline(timeout))
+    decide = prove_classically if reading == "classical" else prove_exactly
     late = (replace(propagated(query.text, (0.0, 1.0), reading, alpha, BEFORE), alpha=alpha) for query in queries)
-    try:
-        with collection_paused(), limited_to(timed):
-            part, notes = _part(session, asked)
-            if reading == "classical":
-                part, left_out = _classical(part, alpha)
-                notes = (*notes, *left_out)
-    except TimedOut:
-        yield from late
-        return
-    with _late_forgotten(part, timed):
+    with ExitStack() as stack:
         try:
-            with collection_paused(), part.watched(timed), limited_to(timed):
-                rested = _covering(part, asked)
+            with collection_paused(), limited_to(clock):
+                part, notes = _part(session, asked)
+                if reading == "classical":
+                    part, left_out = _classical(part, alpha)
+                    notes = (*notes, *left_out)
+            rested = stack.enter_context(_inferred(part, asked, clock))
         except TimedOut:
             yield from late
             return
-        ground = replace(_grounded(part, rested, asked, reading, tell, timed), halted=stop.asked)
-        if rested.cut_short and not timed.late:
+        ground = replace(_grounded(part, rested, asked, reading), tell=tell, halted=clock.halted)
+        if rested.cut_short and not clock.late:
             notes = (*notes, "inference was stopped before its end")
         for query, text in zip(asked, [query.text for query in queries], strict=True):
             for _, question in _questions(part, ground, query, text):
-                with collection_paused(), Interruption() if is_pythons_own() else nullcontext() as stop.current:
-                    if timed.late and not stop.asked():
-                        answer = propagated(question.text, question.inferred, reading, alpha, timed.note)
-                    elif reading == "classical":
-                        answer = prove_classically(ground, question, deadline.left)
+                with collection_paused(), Interruption() if is_pythons_own() else nullcontext() as clock.current:
+                    if clock.late and not clock.halted():
+                        answer = propagated(question.text, question.inferred, reading, alpha, clock.note)
                     else:
-                        answer = prove_exactly(ground, question, alpha, deadline.left)
-                stop.done |= answer.interrupted
+                        answer = Asked(ground, question, reading, alpha, clock.deadline).answered(decide)
+                clock.stopped |= answer.interrupted
                 yield replace(answer, notes=(*notes, *answer.notes), alpha=alpha)
-                deadline = timed.deadline = _deadline(timeout)
+                clock.deadline = _deadline(timeout)
 
 
 def smtlib(session: Session, queries: Sequence[Query], alpha: float) -> tuple[str, list[Diagnostic]]:
@@ -119,14 +111,13 @@ def smtlib(session: Session, queries: Sequence[Query], alpha: float) -> tuple[st
     part, notes = _classical(session, alpha)
     ground = replace(_grounded(part, _covering(part, asked), asked, "classical"), limit=sys.maxsize)
     questions = (question for query in asked for _, question in _questions(part, ground, query, query.text))
-    with _solver_needed():
-        text = "(reset)\n".join(classical_smtlib(ground, question) for question in questions)
+    text = "(reset)\n".join(classical_smtlib(ground, question) for question in questions)
     return text, [Diagnostic("left-out", note, severity="warning") for note in notes]
 
 
 def _check_aggregates(ground: Ground, part: Part, span: Span | None) -> None:
     """Raises `ProgramError` for an aggregate whose elements may be any number of unnamed individuals."""
-    endless = ground.known.endless(part)
+    endless = ground.endless(part)
     if endless is None:
         return
     aggregate, variable, sort = endless
@@ -171,46 +162,30 @@ def _part(session: Session, queries: Sequence[Query]) -> tuple[Session, tuple[st
 
 
 @contextmanager
-def _late_forgotten(session: Session, timed: Timed) -> Iterator[None]:
-    """A context after which fixpoints that the time has cut short are forgotten."""
-    before = {key for key, rested in session.fixpoints.items() if rested.cut_short}
+def _inferred(session: Session, queries: Sequence[Query], clock: _Clock) -> Iterator[Rested]:
+    """A fixpoint for queries. What the time has cut short is forgotten after the context. Raises `TimedOut`."""
+    before = dict(session.fixpoints)
     try:
-        yield
+        with collection_paused(), session.watched(clock), limited_to(clock):
+            rested = _covering(session, queries)
+        yield rested
     finally:
-        if timed.late:
-            kept = (key for key, rested in session.fixpoints.items() if key in before or not rested.cut_short)
-            session.fixpoints = {key: session.fixpoints[key] for key in kept}
+        if clock.late:
+            every = session.fixpoints.items()
+            session.fixpoints = {key: made for key, made in every if made is before.get(key) or not made.cut_short}
 
 
-class _Stop:
-    """Records Ctrl-C: the first one leaves the bounds of inference for this question and the following ones."""
-
-    def __init__(self, watch: Watch | None) -> None:
-        self._watch = watch
-        self.current: Interruption | None = None
-        self.done = False
-
-    def asked(self) -> bool:
-        return self.done or any(watch.asked for watch in (self.current, self._watch) if isinstance(watch, Interruption))
-
-
-@contextmanager
-def _solver_needed() -> Iterator[None]:
+def _require_solver() -> None:
+    """Raises `Error` if the package is not installed."""
     try:
-        yield
-    except NoSolver:
+        solver_module()
+    except ImportError:
         message = "proving needs the package z3-solver, which is not installed"
         raise Error([Diagnostic("missing-package", message, f"install it with: {INSTALL}")]) from None
 
 
-def _grounded(
-    session: Session,
-    rested: Rested,
-    queries: Sequence[Query],
-    reading: Reading,
-    tell: Tell | None = None,
-    timed: Timed | None = None,
-) -> Ground:
+def _grounded(session: Session, rested: Rested, queries: Sequence[Query], reading: Reading) -> Ground:
+    _require_solver()
     explainer, fixpoint = rested.explainer, rested.fixpoint
     world, lifted = explainer.world, fixpoint.plan.lifted
     _check_derived(rested, queries)
@@ -218,8 +193,8 @@ def _grounded(
     known = GroundReading(fixpoint, rested.names, rested.program, world.origins, classical=classical)
     whole = whole_numbers(rested.program, [query.formula for query in queries]) if classical else frozenset[str]()
     index = StatementIndex(lifted, world)
-    conflict = cache(lambda: _conflict(session, rested, timed)) if rested.outcome.contradictions else None
-    ground = Ground(world, known, index, explainer.prover, whole, conflict, tell=tell)
+    conflict = cache(lambda: _conflict(session, rested)) if rested.outcome.contradictions else None
+    ground = Ground(world, known, index, explainer.prover, whole, conflict)
     for stated in index.aggregating():
         _check_aggregates(ground, stated.part, stated.origin.span)
     return ground
@@ -251,8 +226,7 @@ def exact_answers(session: Session, query: Query, alpha: float, timeout: float |
     for row, question in _questions(session, ground, query, query.text):
         if row not in places:
             continue
-        with _solver_needed():
-            exact = prove_exactly(ground, question, 1.0, timeout)
+        exact = Asked(ground, question, "exact", 1.0, Deadline(timeout)).answered(prove_exactly)
         late += not exact.settled
         if exact.lower is not None and exact.upper is not None and exact.verdict != "inconsistent":
             lower[places[row]], upper[places[row]] = exact.lower, exact.upper
@@ -270,8 +244,8 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
     rested, explanation = explained(session, query, alpha)
     ground = _grounded(session, rested, [query], "exact")
     ((_, question),) = _questions(session, ground, query, query.text)
-    with _solver_needed():
-        exact, items = exact_ends(ground, question, timeout)
+    items: dict[int, Sequence[CoreItem]] = {}
+    exact = Asked(ground, question, "exact", 1.0, Deadline(timeout)).answered(partial(exact_ends, items=items))
     warnings = [Diagnostic("not-settled", note, "raise `timeout`", severity="warning") for note in exact.notes]
     if exact.verdict == "inconsistent":
         message = "the program contradicts itself: no bound is exact"
@@ -282,7 +256,7 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
         assert bound is not None
         try:
             proof = recorded(ground, proof, end, bound, premises)
-        except NoRecord as problem:
+        except InvalidStep as problem:
             message = f"the {'upper' if end else 'lower'} bound {bound:g} has no proof that can be checked: {problem}"
             warnings.append(Diagnostic("no-proof", message, "`lnnkit prove` shows the verdict", severity="warning"))
     return replace(explanation, proof=proof, warnings=tuple(warnings), _others=None)
@@ -319,10 +293,10 @@ def _classical(session: Session, alpha: float) -> tuple[Session, Sequence[str]]:
     return session.about(theory.about(crisp)), notes
 
 
-def _conflict(session: Session, rested: Rested, timed: Timed | None) -> Core:
+def _conflict(session: Session, rested: Rested) -> Core:
     """The core of the first contradiction."""
     try:
-        listing = conflicts(session, 1, rested, None if timed is None else Raising(timed))
+        listing = conflicts(session, 1, rested, _Raising())
     except TimedOut:
         return Core((), minimal=False, whole=False)
     if not listing:
@@ -379,15 +353,22 @@ def _rows(known: Answers) -> Iterator[tuple[str, ...]]:
     return (tuple(answer.bindings[name] for name in sorted(answer.bindings)) for answer in known)
 
 
-class Timed:
-    """A watch that continues until a deadline, and as long as another ``watch`` does. It has been ``late`` if the
-    deadline came first. As a limit it passes once: what comes after inference is quick."""
+class _Clock:
+    """A watch that continues until a ``deadline``, and as long as another ``watch`` does. It has been ``late`` if the
+    deadline came first. As a limit it passes once: what comes after inference is quick. The first Ctrl-C leaves the
+    bounds of inference for the ``current`` question and those after it."""
 
     def __init__(self, watch: Watch | None, deadline: Deadline) -> None:
-        self.late = False
-        self._watch = watch
         self.deadline = deadline
+        self.late = self.stopped = False
+        self.current: Interruption | None = None
+        self._watch = watch
         self._rounds = 0
+
+    def halted(self) -> bool:
+        """Whether Ctrl-C was pressed."""
+        watches = (self.current, self._watch)
+        return self.stopped or any(watch.asked for watch in watches if isinstance(watch, Interruption))
 
     @property
     def note(self) -> str:
@@ -409,13 +390,9 @@ class Timed:
         return not self.late
 
 
-class Raising:
-    """A watch that raises `TimedOut` once the time of another is over."""
-
-    def __init__(self, timed: Timed) -> None:
-        self._timed = timed
+class _Raising:
+    """A watch that raises `TimedOut` once the time is over."""
 
     def after_round(self, _report: RoundReport, /) -> bool:
-        if self._timed.deadline.passed:
-            raise TimedOut
+        check_time()
         return True

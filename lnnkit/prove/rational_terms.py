@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from lnnkit.logic import logic_named, truth_at
-from lnnkit.logic.logic import Numbers
+from lnnkit.logic.logic import Numbers, TruthValue, WeightedTruth
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number, Operation, Term, apply, constant
 from lnnkit.numeric.interval import Interval, entered, hull
 from lnnkit.prove.solving import Z3, solver_module
@@ -25,6 +25,7 @@ GroundAtom = tuple[str, tuple[str, ...]]  # a predicate or number, and entities
 RELATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le, "=": operator.eq, "!=": operator.ne
 }  # fmt: skip
+ZERO, ONE = Fraction(0), Fraction(1)
 _WHOLE = 64  # the greatest whole exponent that is worked out
 _GREATEST_POWER = 16  # of powers and of roots that are encoded
 # Which operand an operation needs above 0 to have a value wherever that is
@@ -40,7 +41,7 @@ class NoValue(Exception):
     """A term has no value."""
 
 
-class Unlisted(NoValue):
+class NotListed(NoValue):
     """A closed number has no value: a comparison of it may be true or false."""
 
 
@@ -208,9 +209,10 @@ def _stepwise(z3: Z3, operation: object, x: Sequence[Z3]) -> Z3:
 
 
 class ArithmeticEncoding:
-    """Encodes numbers for Z3, in a context of its own: reals, or integers if their names are ``whole``. ``folded``:
-    known values become constants. ``asides`` are constraints that the terms need: the ends of numbers, and the
-    definitions of roots. ``multiplied``: whether variables are multiplied."""
+    """Encodes numbers for Z3, in a context of its own: reals, or integers if their names are ``whole``; and the
+    arithmetic of truths. ``folded``: known values become constants. ``asides`` are constraints that the terms need: the
+    ends of numbers, and the definitions of roots. ``multiplied``: whether variables are multiplied; ``nonlinear``:
+    whether truths are."""
 
     def __init__(self, box: Callable[[GroundAtom], Box], whole: Collection[str], *, folded: bool) -> None:
         self.z3 = solver_module()
@@ -218,7 +220,7 @@ class ArithmeticEncoding:
         self.numbers: dict[GroundAtom, Z3] = {}
         self.asides: list[Z3] = []
         self.roots: dict[tuple[Z3, int], Z3] = {}
-        self.multiplied = self._bound = False
+        self.multiplied = self.nonlinear = self._bound = False
         self._box, self._whole, self._folded = box, whole, folded
 
     def number(self, key: GroundAtom) -> Fraction | Z3:
@@ -339,3 +341,44 @@ class ArithmeticEncoding:
             power = math.prod([root] * (degree - 1), start=root)
             self.asides.append(self.z3.Implies(base >= 0, self.z3.And(root >= 0, power == base)))
         return self.roots[base, degree]
+
+    def at_least(self, one: TruthValue, other: TruthValue) -> Z3 | bool:
+        """``one >= other``."""
+        if isinstance(one, Fraction) and isinstance(other, Fraction):
+            return one >= other
+        return self.lifted(one) >= self.lifted(other)
+
+    def sum(self, constant: Fraction, terms: Iterable[WeightedTruth]) -> TruthValue:
+        parts: list[Z3] = []
+        for weight, truth, complemented in terms:
+            if complemented:
+                constant, weight = constant + weight, -weight
+            if isinstance(truth, Fraction):
+                constant += weight * truth
+            elif weight:
+                parts.append(truth if weight == 1 else weight * truth)
+        return self.z3.Sum([*parts, *([constant] if constant else [])]) if parts else constant
+
+    def smaller(self, one: TruthValue, other: TruthValue) -> TruthValue:
+        return self.choose(one, other, one, other)
+
+    def choose(self, one: TruthValue, other: TruthValue, then: TruthValue, otherwise: TruthValue) -> TruthValue:
+        return self._if(self.at_least(other, one), then, otherwise)
+
+    def _greater(self, one: TruthValue, other: TruthValue) -> TruthValue:
+        return self.choose(other, one, one, other)
+
+    def cut(self, value: TruthValue) -> TruthValue:
+        return self.smaller(ONE, self._greater(value, ZERO))
+
+    def _if(self, condition: Z3 | bool, one: TruthValue, other: TruthValue) -> TruthValue:
+        if isinstance(condition, bool):
+            return one if condition else other
+        return self.z3.If(condition, self.lifted(one), self.lifted(other))
+
+    def times(self, one: TruthValue, other: TruthValue) -> TruthValue:
+        for factor, rest in ((one, other), (other, one)):
+            if isinstance(factor, Fraction):
+                return ZERO if factor == 0 else rest if factor == 1 else factor * rest
+        self.nonlinear = True
+        return one * other

@@ -15,20 +15,14 @@ SolverStatus = Literal["sat", "unsat", "unknown"]
 T = TypeVar("T")
 
 
-class NoSolver(Exception):
-    """The package z3-solver is not installed."""
-
-
 class Interrupted(Exception):
     """Ctrl-C while the solver worked."""
 
 
 def solver_module() -> Z3:
-    """The module ``z3``. Raises `NoSolver`."""
-    try:
-        import z3
-    except ImportError:
-        raise NoSolver from None
+    """The module ``z3``. Raises ``ImportError`` if the package z3-solver is not installed."""
+    import z3
+
     return z3
 
 

@@ -13,14 +13,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 
-from lnnkit.prove.decision.minimal_core import core_of, smtlib
+from lnnkit.prove.decision.minimal_core import CoreSearch, core_of
 from lnnkit.prove.decision.question import Asked, Decision, Ground, Question, contrasted, world_of
 from lnnkit.prove.encoding.classical_encoding import ClassicalEncoding, LazyEncoding, Quantified
-from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint
-from lnnkit.prove.ground.dependency_cone import Definition, TooWide, definition_of, unfounded
+from lnnkit.prove.encoding.graded_encoding import Constraint
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
-from lnnkit.prove.ground.least_world import WorldReading
 from lnnkit.prove.ground.parts import Instance
+from lnnkit.prove.ground.relevant_instances import Definition, TooWide, WorldReading, unfounded
+from lnnkit.prove.rational_terms import ZERO
 from lnnkit.prove.solving import Z3, MarkedSolver, SolverStatus
 from lnnkit.prove.verdict import Proved, ShownWorld, Verdict
 from lnnkit.time_limit import Deadline, TimedOut, check_time
@@ -49,21 +49,18 @@ _OPEN = (
 
 
 class ClassicalDecision(Decision):
-    """``decide`` gives the verdict and sets the items on which it depends, or two ``models``. A world that may break
-    what could not be encoded sets ``left_open``. ``count`` is that of the items given to the solver."""
+    """``decide`` gives the verdict and sets the items on which it depends, or two ``worlds``, or the ``note`` that says
+    why there is none. ``count`` is that of the items given to the solver."""
+
+    _stopped = _LATE  # the note if time runs out before the solver gives up
 
     def __init__(self, asked: Asked, reading: GroundReading | None = None) -> None:
         super().__init__(asked, reading)
         self._used: dict[Constraint, None] = {}
-        self.models: list[ShownWorld] = []
-        self.left_open = False
-        self.note = _LATE  # on a timeout
+        self.note = _LATE
         self.count = 0
-        self.deadline = asked.deadline
-        self.encoding = self.encoded(folded=True)
         context, least = self.encoding.context, reading is not None  # false first, as in the least world
         self._solver = MarkedSolver[Constraint](context, self.encoding.drained, false_first=least)
-        self._goal = self.encoding.truth(asked.question.part, {})
 
     def encoded(self, *, folded: bool) -> ClassicalEncoding:
         return ClassicalEncoding(self._ground.known, self._ground.whole, folded=folded)
@@ -76,11 +73,8 @@ class ClassicalDecision(Decision):
         with self._ground.limited(self.deadline), suppress(TimedOut):
             false = self.can(truth=False)
             return "timeout" if false == "unknown" else _VERDICTS.get((false, self.can(truth=True)), "timeout")
-        self.note = self._stopped()
+        self.note = self._stopped.format(self.count)
         return "timeout"
-
-    def _stopped(self) -> str:
-        return _LATE
 
     def can(self, *, truth: bool) -> SolverStatus:
         """Whether the question can have a truth, with a model or an unsatisfiable core."""
@@ -92,9 +86,9 @@ class ClassicalDecision(Decision):
             # The truth that was asked for: Z3 may leave quantifiers over unnamed individuals unevaluated in a model
             shown = self._world(model, float(truth))
             if shown is None:
-                self.left_open = True
+                self.note = _OPEN  # it may break what could not be encoded
                 return "unknown"
-            self.models.append(shown)
+            self.worlds.append(shown)
             return "sat"
         return status
 
@@ -159,6 +153,7 @@ class LazyDecision(ClassicalDecision):
 
     encoding: LazyEncoding
     _reading: WorldReading
+    _stopped = "time ran out after {:,} instances of statements; these are the bounds of inference"
 
     def __init__(self, asked: Asked) -> None:
         known, most = asked.ground.known, asked.ground.limit
@@ -233,12 +228,9 @@ class LazyDecision(ClassicalDecision):
             self._add(instance)
         for key in self._unsupported():
             self._defined.add(key)
-            self._add(definition_of(key, self._ground.index, self._ground.known))
+            self._add(Definition(key, self._ground.index, self._ground.known))
         self._complete_rows(model, self._reading.anyones - existing)
         return before != (self.count, len(self.encoding.asides))
-
-    def _stopped(self) -> str:
-        return f"time ran out after {self.count:,} instances of statements; these are the bounds of inference"
 
     def _true(self, model: Z3, made: Z3) -> bool:
         return bool(self.encoding.z3.is_true(model.eval(made, model_completion=True)))
@@ -279,7 +271,7 @@ class LazyDecision(ClassicalDecision):
                     heads |= dict.fromkeys(atom for atom in atoms if atom is not None and known.completed(atom))
         for key in heads:
             if key not in self._defined and self._reading.box(key)[0] > 0:
-                rules = definition_of(key, self._ground.index, self._reading).rules
+                rules = Definition(key, self._ground.index, self._reading).rules
                 certain = (rule for rule in rules if rule.stated.lower > 0)
                 if not any(self._reading.truth(rule.antecedent, rule.bindings)[0] > 0 for rule in certain):
                     yield key
@@ -300,11 +292,6 @@ class LazyDecision(ClassicalDecision):
 # --- the answer -------------------------------------------------------------------------------------------------------
 
 
-def prove_classically(ground: Ground, question: Question, timeout: float | None) -> Proved:
-    """Whether a question is true in all worlds of the classical reading, or false in all. Raises `NoSolver`."""
-    return Asked(ground, question, "classical", 1.0, Deadline(timeout)).answered(_classical)
-
-
 def classical_smtlib(ground: Ground, question: Question) -> str:
     """The classical reading of a question, as the solver prints it: `unsat` if the question follows. Raises
     `TooWide`."""
@@ -313,29 +300,28 @@ def classical_smtlib(ground: Ground, question: Question) -> str:
     decision = ConeDecision(asked)
     if asked.cone.definitions:  # adds loop formulas
         decision.decide()
-    return smtlib(decision, decision._solver.marks)
+    return CoreSearch(decision, asked.deadline).smtlib(decision._solver.marks)
 
 
-def _classical(asked: Asked) -> Proved:
+def prove_classically(asked: Asked) -> Proved:
+    """Whether a question is true in all worlds of the classical reading, or false in all."""
     question, conflict = asked.question, asked.ground.conflict
     if conflict is not None:
         return conflict().shown_by(Proved(question.text, "classical", "inconsistent"))
     decision, verdict = _decided(asked)
     if verdict == "timeout":
-        return asked.propagated(_OPEN if decision.left_open else decision.note)
+        return asked.propagated(decision.note)
     proved = Proved(question.text, "classical", verdict, translated=decision.count)
     if verdict == "neither":
-        return replace(proved, models=contrasted(decision.models))
+        return replace(proved, models=contrasted(decision.worlds))
     return core_of(decision, None if verdict == "inconsistent" else (int(verdict == "refuted"), ZERO)).shown_by(proved)
 
 
 def _decided(asked: Asked) -> tuple[ClassicalDecision, Verdict]:
     """Quantifiers over unnamed individuals may keep the solver busy for ever, so where lazy instantiation applies, the
     whole cone gets only a share of the time."""
-    decision: ClassicalDecision | None = None
     with suppress(TooWide):
         decision = ConeDecision(asked)
-    if decision is not None:
         for_good = decision.encoding.unnamed is None or not asked.lazily
         decision.deadline = asked.deadline if for_good else asked.deadline.share(3).capped(_FIRST_SECONDS)
         verdict = decision.decide()

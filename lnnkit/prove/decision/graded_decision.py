@@ -8,7 +8,7 @@ extreme model violates nothing it is a world of the program, and the bound is th
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -16,14 +16,13 @@ from functools import partial
 from typing import Self
 
 from lnnkit.prove.decision.minimal_core import CoreItem, core_of, near_items
-from lnnkit.prove.decision.question import TOLERANCE, Asked, Decision, Ground, Question, contrasted, verdict_at
-from lnnkit.prove.encoding.graded_encoding import ONE, ZERO, Constraint, GradedEncoding
-from lnnkit.prove.ground.dependency_cone import TooWide
-from lnnkit.prove.ground.least_world import WorldReading
-from lnnkit.prove.rational_terms import rational
+from lnnkit.prove.decision.question import TOLERANCE, Asked, Decision, contrasted, verdict_at
+from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
+from lnnkit.prove.ground.relevant_instances import TooWide, WorldReading
+from lnnkit.prove.rational_terms import ONE, ZERO, rational
 from lnnkit.prove.solving import Z3, SolverStatus, checked, fraction
-from lnnkit.prove.verdict import Proved, ShownWorld
-from lnnkit.time_limit import Deadline, TimedOut, check_time
+from lnnkit.prove.verdict import Proved
+from lnnkit.time_limit import TimedOut, check_time
 
 SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
 _LEAST = Fraction(1, 10**30)  # less than any rounding of truths
@@ -46,18 +45,15 @@ class GradedDecision(Decision):
     if the time runs out during translation."""
 
     def __init__(self, asked: Asked, slack: Fraction, ends: Sequence[int] = (0, 1)) -> None:
+        self._slack = slack
         super().__init__(asked)
         self.consistent: bool | None = None
         self.broken = False
         self.ends: dict[int, Fraction | None] = {}
-        self.worlds: list[ShownWorld] = []
-        self._deadline = self._until = asked.deadline  # for the question, and for one end
+        self._until = asked.deadline  # for one end
         self._wanted = ends
-        self._slack = slack
-        self.encoding = self.encoded(folded=True)
         self._said: list[Z3] = []
         self._given = 0  # how much of that the linear solver has
-        self._goal = self.encoding.truth(asked.question.part, {})
         self._translate()
 
     def encoded(self, *, folded: bool) -> GradedEncoding:
@@ -71,19 +67,16 @@ class GradedDecision(Decision):
             if self.consistent and isinstance(self._goal, Fraction):
                 self.ends = {0: self._goal, 1: self._goal}
             elif self.consistent:
-                self._seek(self._solver.model())
+                seen = self._solver.model()
+                for end in self._wanted:
+                    self._until = self.deadline.share(2 - end)
+                    self.ends[end], model = self._extreme(end, seen)
+                    truth = ZERO if model is None else min(ONE, max(ZERO, self._value(model)))
+                    world = None if model is None else self._world(model, float(truth))
+                    self.worlds += [] if world is None else [world]
         except TimedOut:
             self.broken = True
         return self
-
-    def _seek(self, seen: Z3) -> None:
-        """Both ends, from any model."""
-        for end in self._wanted:
-            self._until = self._deadline.share(2 - end)
-            self.ends[end], model = self._extreme(end, seen)
-            if model is not None:
-                world = self._world(model, float(min(ONE, max(ZERO, self._value(model)))))
-                self.worlds += [] if world is None else [world]
 
     def _translate(self) -> None:
         for item in self.cone.items:
@@ -119,7 +112,7 @@ class GradedDecision(Decision):
     def _filled(self, solver: Z3, values: Sequence[tuple[Z3, Z3]] = ()) -> Z3:
         """A solver with all that is said, where numbers have these ``values``. Raises `TimedOut`."""
         for start in range(0, len(self._said), _LOOKED):
-            if self._deadline.passed:
+            if self.deadline.passed:
                 raise TimedOut
             said = self._said[start : start + _LOOKED]
             solver.add([self.encoding.z3.substitute(constraint, *values) for constraint in said] if values else said)
@@ -218,9 +211,8 @@ class LazyBounds(GradedDecision):
     def _translate(self) -> None:
         self.cone = self.asked.cone = self.asked.new_cone()
         self.cone.near = _SHOWN
-        asked = self.asked
-        known, most = self._ground.known, self._ground.limit
-        self._reading = WorldReading(known, asked.statements, asked.mentioning, most)
+        asked, ground = self.asked, self._ground
+        self._reading = WorldReading(ground.known, asked.statements, asked.mentioning, ground.limit)
         self._turns = 0
         self._drain()
 
@@ -268,43 +260,31 @@ def _between(one: Fraction, other: Fraction) -> Fraction:
 def outward(value: Fraction, end: int) -> float:
     """A lower (0) or upper (1) end, rounded outward unless the decimal text of the nearest float equals it."""
     near = float(value)
-    if Fraction(repr(near)) == value:
+    beyond = Fraction(near) >= value if end else Fraction(near) <= value
+    if beyond or Fraction(repr(near)) == value:
         return near
-    if end == 0:
-        return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
-    return near if Fraction(near) >= value else math.nextafter(near, math.inf)
+    return math.nextafter(near, math.inf if end else -math.inf)
 
 
 # --- the answer -------------------------------------------------------------------------------------------------------
 
 
-def prove_exactly(ground: Ground, question: Question, alpha: float, timeout: float | None) -> Proved:
-    """The tightest bounds of a question, and whether they make it true or false. Raises `NoSolver`."""
-    return Asked(ground, question, "exact", alpha, Deadline(timeout)).answered(_exact)
+def exact_ends(asked: Asked, items: dict[int, Sequence[CoreItem]]) -> Proved:
+    """The bounds of a question. Adds the ``items`` from which each end (0 lower, 1 upper) follows that is tighter than
+    the inferred one."""
+    settled = _settled(asked)
+    if settled.consistent is False or asked.ground.conflict is not None:
+        return _inconsistent(asked, settled)
+    proved, short = _bounded(asked, settled), rational(TOLERANCE / 2)
+    assert proved.lower is not None and proved.upper is not None
+    for end, bound in enumerate((proved.lower, proved.upper)):
+        if abs(bound - asked.question.inferred[end]) > TOLERANCE:
+            items[end] = near_items(settled, (end, rational(bound) + short if end else rational(bound) - short))
+    return proved
 
 
-def exact_ends(
-    ground: Ground, question: Question, timeout: float | None
-) -> tuple[Proved, Mapping[int, Sequence[CoreItem]]]:
-    """The answer in the exact reading, with the items from which each end (0 lower, 1 upper) follows that is tighter
-    than the inferred one. Raises `NoSolver`."""
-    items: dict[int, Sequence[CoreItem]] = {}
-
-    def decide(asked: Asked) -> Proved:
-        settled = _settled(asked)
-        if settled.consistent is False or ground.conflict is not None:
-            return _inconsistent(asked, settled)
-        proved, short = _bounded(asked, settled), rational(TOLERANCE / 2)
-        assert proved.lower is not None and proved.upper is not None
-        for end, bound in enumerate((proved.lower, proved.upper)):
-            if abs(bound - question.inferred[end]) > TOLERANCE:
-                items[end] = near_items(settled, (end, rational(bound) + short if end else rational(bound) - short))
-        return proved
-
-    return Asked(ground, question, "exact", 1.0, Deadline(timeout)).answered(decide), items
-
-
-def _exact(asked: Asked) -> Proved:
+def prove_exactly(asked: Asked) -> Proved:
+    """The tightest bounds of a question, and whether they make it true or false."""
     ground, settled = asked.ground, _settled(asked)
     unsure = settled.consistent is None or settled.encoding.loose or not ground.small
     if settled.consistent is False or (ground.conflict is not None and unsure):

@@ -21,16 +21,16 @@ from operator import attrgetter
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.explain.checker.ground_form import Form, stated_formula, truth_of
 from lnnkit.explain.checker.proof_checker import defined, fault
-from lnnkit.explain.checker.proof_world import InvalidStep, ProofWorld
+from lnnkit.explain.checker.proof_world import ProofWorld, demand
 from lnnkit.explain.conflict.program_variants import names_in
 from lnnkit.explain.proof.proof import SIDES, GivenFact, Premise, Proof, Step, ground_atom, ground_key
 from lnnkit.explain.proof.prover import Steps
 from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.prove.decision.question import Decision, Ground, bound_formula
 from lnnkit.prove.encoding.graded_encoding import Constraint
-from lnnkit.prove.ground.dependency_cone import Definition, Loop, TooWide, definition_of
 from lnnkit.prove.ground.ground_reading import GroundAtom
 from lnnkit.prove.ground.parts import BoundedStatement, Instance
+from lnnkit.prove.ground.relevant_instances import Definition, Loop, TooWide
 from lnnkit.prove.solving import Z3, Interrupted, MarkedSolver
 from lnnkit.prove.verdict import Core, CoreMember
 from lnnkit.syntax import ast
@@ -61,28 +61,23 @@ CoreItem = Constraint | KnownEnd
 def core_of(decision: Decision, goal: Goal | None = None) -> Core:
     """A core that refutes a goal (None: any world), made from the items used and the known bounds of their atoms."""
     deadline = decision.asked.deadline.capped(SECONDS)
-    finder = _Finder(decision, deadline)
+    finder = CoreSearch(decision, deadline)
     with decision.asked.ground.limited(deadline), suppress(TimedOut, TooWide, Interrupted):
         return finder.core(goal)
     return finder.as_core(finder.enough, whole=finder.whole)
 
 
-def smtlib(decision: Decision, given: Iterable[Constraint]) -> str:
-    """A question in SMT-LIB, as the solver prints it: `unsat` if it follows from the items that were given."""
-    return _Finder(decision, decision.asked.deadline).smtlib(given)
-
-
 def near_items(decision: Decision, goal: Goal) -> Sequence[CoreItem]:
     """A minimal set of items used and known bounds that refutes a goal; what is known to suffice if time ran out."""
     deadline = Deadline(SECONDS)
-    finder = _Finder(decision, deadline)
+    finder = CoreSearch(decision, deadline)
     with decision.asked.ground.limited(deadline), suppress(TimedOut, TooWide, Interrupted):
         if (items := finder.near(goal)) is not None:
             return items
     return finder.enough
 
 
-class _Finder:
+class CoreSearch:
     """A search; ``enough`` is what suffices as far as is known, ``whole`` if it has all facts that it rests on."""
 
     def __init__(self, decision: Decision, deadline: Deadline) -> None:
@@ -127,8 +122,8 @@ class _Finder:
         return self.as_core(wider)  # where completed atoms are false by what rules say together, all that they say
 
     def smtlib(self, given: Iterable[Constraint]) -> str:
-        """The items that were given to the solver, what the known bounds of their atoms rest on, and the negation of
-        the question, as the solver prints them."""
+        """A question in SMT-LIB, as the solver prints it: `unsat` if it follows from the items that were given to the
+        solver, and what the known bounds of their atoms rest on."""
         question, items = self._decision.asked.question, [*given]
         goal = self.encoding.negated(self.encoding.truth(question.part, {}))
         self._enter(items)
@@ -204,7 +199,7 @@ class _Finder:
         if step.given is not None and key is not None:
             yield KnownEnd(key, side, step.given)
         elif step.reason == "completed" and key is not None:
-            defined = definition_of(key, self.ground.index, self.ground.known) if by_rules else None
+            defined = Definition(key, self.ground.index, self.ground.known) if by_rules else None
             yield defined or KnownEnd(key, side, completed=True)
         elif step.statement is not None:
             names, origin = sorted(names_in(step.statement.formula)), step.statement
@@ -257,24 +252,19 @@ def declarations(program: CheckedProgram, names: Iterable[str]) -> Iterator[Core
 # --- exact bounds as steps of proofs ----------------------------------------------------------------------------------
 
 
-class NoRecord(Exception):
-    """A bound has no proof that the checker accepts."""
-
-
 def recorded(ground: Ground, proof: Proof, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
-    """A ``proof`` with an exact step for a tighter end. Raises `NoRecord` if the checker does not accept the step."""
-    try:
-        tighter = _Record(ground, proof).exact(end, bound, items)
-    except InvalidStep as problem:
-        raise NoRecord(str(problem)) from None
+    """A ``proof`` with an exact step for a tighter end. Raises `InvalidStep` where the checker rejects it."""
+    tighter = _with_exact_step(ground, proof, end, bound, items)
     *steps, step = tighter.steps
     problem = fault(step, tighter, ground.world)
-    if problem is not None:
-        raise NoRecord(problem)
+    demand(problem is None, str(problem))
     tighter = replace(tighter, steps=[*steps, _least(step, tighter, ground.world)])
     kept = sorted(tighter.reachable(*tighter.ends))
     places = {number: place for place, number in enumerate(kept)}
-    steps = [_renumbered(tighter.steps[number], places) for number in kept]
+    steps = [
+        replace(step, premises=[Premise(places[premise.step], premise.weight) for premise in step.premises])
+        for step in map(tighter.steps.__getitem__, kept)
+    ]
     return replace(tighter, steps=steps, lower=places[tighter.lower], upper=places[tighter.upper])
 
 
@@ -294,67 +284,54 @@ def _least(step: Step, proof: Proof, world: ProofWorld) -> Step:
     return replace(step, premises=minimal(step.premises, enough))
 
 
-def _renumbered(step: Step, places: Mapping[int, int]) -> Step:
-    return replace(step, premises=[Premise(places[premise.step], premise.weight) for premise in step.premises])
+def _with_exact_step(ground: Ground, proof: Proof, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
+    """The proof in which a step that comes last says that an end follows from items."""
+    world, steps = ground.world, Steps()
+    steps.made += proof.steps
+    conclusion = proof.steps[proof.upper if end else proof.lower].conclusion
+    premises: dict[int, None] = {}
+    completes: list[ast.Expression] = []
+    rules: list[Assertion] = []
+    forms = [world.form(conclusion)]
+    for item in items:
+        match item:
+            case Instance():
+                # Not those of a `forall` that was instantiated
+                bindings = {name: text for name, text in item.bindings.items() if not name.startswith("#")}
+                premises |= dict.fromkeys(_stated(world, steps, item.stated.origin, bindings))
+                forms.append(world.instance(item.stated.origin, bindings))
+            case Definition():
+                completes.append(ground_atom(*item.key))
+                completed = defined(world.form(completes[-1]), world)
+                rules += [statement for statement in completed.statements if statement not in rules]
+                forms += [rule for rule, _ in completed.instances]
+            case KnownEnd():
+                premises[ground.prover.end(steps, *item.key, item.end)] = None
+    for name in _closed(ground, forms):  # what is not listed is false, and a number that is not has no value
+        variables = [ast.Variable(f"X{place}") for place, _ in enumerate(world.program.predicates[name].sorts, 1)]
+        premises[ground.prover.end(steps, name, variables, 1)] = None
+    rests = [Premise(number, 1.0) for number in premises]
+    step = Step(conclusion, SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules)
+    made = ground.prover.finished(steps, proof.atom, proof.lower, proof.upper)
+    return replace(made, steps=[*made.steps, step], **{SIDES[end]: len(made.steps)})
 
 
-class _Record:
-    """The steps of a ``proof``, with the premises of an exact step."""
+def _stated(world: ProofWorld, steps: Steps, statement: Assertion, bindings: Mapping[str, str]) -> Iterator[int]:
+    """The steps for an instance of a statement, one for each end that it gives."""
+    starts = world.starts
+    logic = None if statement.logic == world.program.logic else statement.logic
+    said = bound_formula(stated_formula(statement, starts), bindings, logic)
+    for side, truth, nothing in zip(SIDES, truth_of(statement, starts), (0.0, 1.0), strict=True):
+        if truth != nothing:
+            yield steps.add(Step(said, side, truth, "stated", statement, bindings=dict(bindings)))
 
-    def __init__(self, ground: Ground, proof: Proof) -> None:
-        self._ground, self._world, self._proof = ground, ground.world, proof
-        self._steps = Steps()
-        self._steps.made += proof.steps
 
-    def exact(self, end: int, bound: float, items: Sequence[CoreItem]) -> Proof:
-        """The proof in which a step that comes last says that an end follows from items."""
-        world, proof = self._world, self._proof
-        conclusion = proof.steps[proof.upper if end else proof.lower].conclusion
-        premises: dict[int, None] = {}
-        completes: list[ast.Expression] = []
-        rules: list[Assertion] = []
-        forms = [world.form(conclusion)]
-        for item in items:
-            match item:
-                case Instance():
-                    # Not those of a `forall` that was instantiated
-                    bindings = {name: text for name, text in item.bindings.items() if not name.startswith("#")}
-                    premises |= dict.fromkeys(self._stated(item.stated.origin, bindings))
-                    forms.append(world.instance(item.stated.origin, bindings))
-                case Definition():
-                    completes.append(ground_atom(*item.key))
-                    completed = defined(world.form(completes[-1]), world)
-                    rules += [statement for statement in completed.statements if statement not in rules]
-                    forms += [rule for rule, _ in completed.instances]
-                case KnownEnd():
-                    premises[self._ground.prover.end(self._steps, *item.key, item.end)] = None
-        premises |= dict.fromkeys(map(self._unlisted, self._closed(forms)))
-        rests = [Premise(number, 1.0) for number in premises]
-        step = Step(conclusion, SIDES[end], bound, "exact", premises=rests, completes=completes, rules=rules)
-        made = self._ground.prover.finished(self._steps, proof.atom, proof.lower, proof.upper)
-        return replace(made, steps=[*made.steps, step], **{SIDES[end]: len(made.steps)})
-
-    def _stated(self, statement: Assertion, bindings: Mapping[str, str]) -> Iterator[int]:
-        """The steps for an instance of a statement, one for each end that it gives."""
-        starts = self._world.starts
-        logic = None if statement.logic == self._world.program.logic else statement.logic
-        said = bound_formula(stated_formula(statement, starts), bindings, logic)
-        for side, truth, nothing in zip(SIDES, truth_of(statement, starts), (0.0, 1.0), strict=True):
-            if truth != nothing:
-                yield self._steps.add(Step(said, side, truth, "stated", statement, bindings=dict(bindings)))
-
-    def _closed(self, forms: Sequence[Form]) -> Iterable[str]:
-        """The closed predicates and numbers of which formulas may read what is not listed. What rules make of atoms
-        that an encoding has are premises already, but not what they make of rows that it left out."""
-        inner = [part for form in forms for part, _ in form.walk() if part.count]
-        names = dict.fromkeys(leaf.name for form in forms for leaf in form.leaves if leaf.kind == "atom")
-        in_rows = {leaf.name for part in inner for leaf in part.leaves}
-        world, known = self._world, self._ground.known.relations.tables
-        closed = (name for name in names if world.program.predicates[name].closed and name in known)
-        return (name for name in closed if name in in_rows or not world.derived(name))
-
-    def _unlisted(self, name: str) -> int:
-        """The step which states that what is not listed of a closed predicate is false, of a number has no value."""
-        sorts = self._world.program.predicates[name].sorts
-        variables = [ast.Variable(f"X{place}") for place, _ in enumerate(sorts, 1)]
-        return self._ground.prover.end(self._steps, name, variables, 1)
+def _closed(ground: Ground, forms: Sequence[Form]) -> Iterable[str]:
+    """The closed predicates and numbers of which formulas may read what is not listed. What rules make of atoms
+    that an encoding has are premises already, but not what they make of rows that it left out."""
+    inner = [part for form in forms for part, _ in form.walk() if part.count]
+    names = dict.fromkeys(leaf.name for form in forms for leaf in form.leaves if leaf.kind == "atom")
+    in_rows = {leaf.name for part in inner for leaf in part.leaves}
+    world, known = ground.world, ground.known.relations.tables
+    closed = (name for name in names if world.program.predicates[name].closed and name in known)
+    return (name for name in closed if name in in_rows or not world.derived(name))

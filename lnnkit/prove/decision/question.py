@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property
@@ -17,9 +17,9 @@ from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.proof.proof import ground_atom
 from lnnkit.explain.proof.prover import Prover
 from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
-from lnnkit.prove.ground.dependency_cone import Cone, TooWide
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
 from lnnkit.prove.ground.parts import BoundedStatement, Part, StatementIndex
+from lnnkit.prove.ground.relevant_instances import Cone, TooWide
 from lnnkit.prove.rational_terms import Box
 from lnnkit.prove.solving import Z3, Interrupted, fraction
 from lnnkit.prove.verdict import Core, Proved, Reading, ShownWorld, Verdict
@@ -87,6 +87,17 @@ class Ground:
         every = self.index.every() if self.index.count <= WHOLE else ()
         counts = (math.prod(self.known.count(sort) for _, sort in stated.variables) for stated in every)
         return self.index.count <= WHOLE and all(total <= WHOLE for total in accumulate(counts))
+
+    def endless(self, part: Part) -> tuple[Part, str, str] | None:
+        """An aggregate in a formula whose elements may be any number of unnamed individuals: one of its variables, and
+        the open sort of that."""
+        for aggregate in part.aggregates:
+            guards = [guard for guard in aggregate.row_guards if guard.kind == "atom"]
+            ended = [guard for guard in guards if self.known.false_of_unnamed(guard.name)]
+            for name, sort in aggregate.bound:
+                if self.known.is_open(sort) and not any(name in guard.variables for guard in ended):
+                    return aggregate, name, sort
+        return None
 
     def limited(self, deadline: Deadline) -> AbstractContextManager[None]:
         """A context in which `check_time` raises `TimedOut` when the time is over, and `Interrupted` after Ctrl-C."""
@@ -283,14 +294,18 @@ def world_of(model: Z3, known: GroundReading, encoding: GradedEncoding) -> Calla
 
 
 class Decision:
-    """A way to decide a question that was ``asked``. What a model lacks has the values that the ``reading`` knows."""
+    """A way to decide a question that was ``asked``, with ``worlds`` to show. What a model lacks has the values that
+    the ``reading`` knows."""
 
     encoding: Any  # a `GradedEncoding`
 
     def __init__(self, asked: Asked, reading: GroundReading | None = None) -> None:
         self.asked, self._ground, self._question = asked, asked.ground, asked.question
         self._reading = reading or asked.ground.known
-        self.cone = asked.cone
+        self.cone, self.deadline = asked.cone, asked.deadline
+        self.worlds: list[ShownWorld] = []
+        self.encoding = self.encoded(folded=True)
+        self._goal = self.encoding.truth(asked.question.part, {})
 
     def encoded(self, *, folded: bool) -> GradedEncoding:
         """An encoding, in which bounds known from inference are constants if ``folded``."""
@@ -311,10 +326,7 @@ class Decision:
                 if encoding.loose:
                     return None
                 raise BrokenWorld(f"a world for `{self._question.text}` breaks a statement")
-        keys: dict[GroundAtom, None] = {}
-        with suppress(TooWide):  # the time is over: those of them
-            for key in islice(self._ground.known.atoms(part, {}), _OF_QUESTION):
-                keys[key] = None
+        keys = dict.fromkeys(islice(self._ground.known.atoms(part, {}), _OF_QUESTION))
         atoms: list[tuple[str, float]] = []
         numbers: list[tuple[str, float | str]] = []
         for key in keys | dict.fromkeys(islice(cone.atoms, cone.near)):

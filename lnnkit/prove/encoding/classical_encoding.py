@@ -23,12 +23,11 @@ from fractions import Fraction
 from functools import reduce
 
 from lnnkit.graph.lifted import LEAST
-from lnnkit.prove.encoding.graded_encoding import ZERO, Constraint, GradedEncoding, TruthValue
-from lnnkit.prove.ground.dependency_cone import Loop
+from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding, TruthValue
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
-from lnnkit.prove.ground.least_world import WorldReading
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Part
-from lnnkit.prove.rational_terms import Box
+from lnnkit.prove.ground.relevant_instances import Loop, WorldReading
+from lnnkit.prove.rational_terms import ZERO, Box
 from lnnkit.prove.solving import Z3
 from lnnkit.time_limit import check_time
 
@@ -93,9 +92,6 @@ class ClassicalEncoding(GradedEncoding):
 
     def _variable(self, name: str, box: Box | None = None) -> Z3:
         return self.z3.Bool(name, self.context)
-
-    def _same(self, one: object, other: object) -> TruthValue:
-        return one == other if isinstance(one, str) == isinstance(other, str) else False
 
     def _crisp(self, holds: Z3 | bool) -> TruthValue:
         return holds

@@ -13,19 +13,19 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
+from itertools import count
 
 from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.logic import logic_named, truth_at
-from lnnkit.logic.logic import TruthValue, WeightedTruth
+from lnnkit.logic.logic import TruthValue
 from lnnkit.numeric import Comparison, Term
-from lnnkit.prove.ground.dependency_cone import Definition, Loop
 from lnnkit.prove.ground.ground_reading import GroundAtom, GroundReading
 from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Part
-from lnnkit.prove.rational_terms import ArithmeticEncoding, Box, NotRational, NoValue, Unlisted, rational
+from lnnkit.prove.ground.relevant_instances import Definition, Loop
+from lnnkit.prove.rational_terms import ONE, ZERO, ArithmeticEncoding, Box, NotListed, NotRational, NoValue, rational
 from lnnkit.prove.solving import Z3, fraction
 
 Constraint = Instance | Definition | Loop | BoundedStatement  # a statement about unnamed individuals alone
-ZERO, ONE = Fraction(0), Fraction(1)
 _GRID = 9  # a bound within rounding of a number with this many decimals is read as that number
 _ROUNDED = 1e-13
 _WIDER = 1e-12  # other bounds are widened by this, since they were rounded
@@ -49,11 +49,10 @@ class GradedEncoding(ArithmeticEncoding):
         super().__init__(reading.box, whole, folded=folded)
         self.atoms: dict[GroundAtom, Z3] = {}
         self.closed: set[str] = set()  # closed predicates for which it was used that unlisted atoms are false
-        self.nonlinear = False
         self.loose = False
         self._known = reading
         self._slack = slack
-        self._fresh = 0
+        self._fresh = count(1)
 
     def held(self, item: Constraint) -> Z3 | bool:
         """The constraint that an item holds."""
@@ -133,7 +132,7 @@ class GradedEncoding(ArithmeticEncoding):
         return made
 
     def _same(self, one: object, other: object) -> TruthValue:
-        return self.one if one == other else self.zero
+        return self._crisp(one == other if isinstance(one, str) == isinstance(other, str) else False)
 
     def _comparison(self, part: Part, bindings: Assignment) -> TruthValue:
         if part.concluded and not part.total and self._known.compared(part, bindings) is None:
@@ -146,7 +145,7 @@ class GradedEncoding(ArithmeticEncoding):
             return self._crisp(self.comparison(part.arithmetic, values, there))
         except NotRational:
             return self._enclosed(part, bindings)
-        except Unlisted:
+        except NotListed:
             return self._unknown(part, bindings)
         except NoValue:
             return self.zero
@@ -163,7 +162,7 @@ class GradedEncoding(ArithmeticEncoding):
         key = self._known.key(part, bindings)
         if self._known.without_value(part.name, key):
             self.closed.add(part.name)
-            raise Unlisted
+            raise NotListed
         self._bound |= key is None
         return self._applied(part, bindings) if key is None else self.number(key)
 
@@ -327,29 +326,11 @@ class GradedEncoding(ArithmeticEncoding):
             exact, wider = rational(value), wider + rational(_WIDER)
         return min(ONE, exact + wider) if end else max(ZERO, exact - wider)
 
-    def at_least(self, one: TruthValue, other: TruthValue) -> Z3 | bool:
-        """``one >= other``."""
-        if isinstance(one, Fraction) and isinstance(other, Fraction):
-            return one >= other
-        return self.lifted(one) >= self.lifted(other)
-
     def _fresh_name(self, kind: str) -> str:
-        self._fresh += 1
-        return f"?{kind} {self._fresh}"
+        return f"?{kind} {next(self._fresh)}"
 
     def _fresh_truth(self) -> Z3:
         return self._variable(self._fresh_name("truth"))
-
-    def sum(self, constant: Fraction, terms: Iterable[WeightedTruth]) -> TruthValue:
-        parts: list[Z3] = []
-        for weight, truth, complemented in terms:
-            if complemented:
-                constant, weight = constant + weight, -weight
-            if isinstance(truth, Fraction):
-                constant += weight * truth
-            elif weight:
-                parts.append(truth if weight == 1 else weight * truth)
-        return self.z3.Sum([*parts, *([constant] if constant else [])]) if parts else constant
 
     def _equal(self, one: TruthValue, other: TruthValue) -> Z3 | bool:
         """Equality up to the slack."""
@@ -358,35 +339,11 @@ class GradedEncoding(ArithmeticEncoding):
         gap, slack = one - other, self.lifted(self._slack)
         return self.z3.And(gap <= slack, -gap <= slack) if self._slack else gap == 0
 
-    def smaller(self, one: TruthValue, other: TruthValue) -> TruthValue:
-        return self.choose(one, other, one, other)
-
-    def choose(self, one: TruthValue, other: TruthValue, then: TruthValue, otherwise: TruthValue) -> TruthValue:
-        return self._if(self.at_least(other, one), then, otherwise)
-
-    def _greater(self, one: TruthValue, other: TruthValue) -> TruthValue:
-        return self.choose(other, one, one, other)
-
     def _least(self, values: Iterable[TruthValue]) -> TruthValue:
         return reduce(self.smaller, values, self.one)
 
     def _greatest(self, values: Iterable[TruthValue]) -> TruthValue:
         return reduce(self._greater, values, self.zero)
-
-    def cut(self, value: TruthValue) -> TruthValue:
-        return self.smaller(ONE, self._greater(value, ZERO))
-
-    def _if(self, condition: Z3 | bool, one: TruthValue, other: TruthValue) -> TruthValue:
-        if isinstance(condition, bool):
-            return one if condition else other
-        return self.z3.If(condition, self.lifted(one), self.lifted(other))
-
-    def times(self, one: TruthValue, other: TruthValue) -> TruthValue:
-        for factor, rest in ((one, other), (other, one)):
-            if isinstance(factor, Fraction):
-                return ZERO if factor == 0 else rest if factor == 1 else factor * rest
-        self.nonlinear = True
-        return one * other
 
     def power(self, base: TruthValue, exponent: Fraction) -> TruthValue:
         raised = reduce(self.times, [base] * exponent.numerator, ONE)

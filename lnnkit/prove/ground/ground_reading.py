@@ -26,9 +26,9 @@ from lnnkit.prove.ground.parts import Assignment, BoundedStatement, Instance, Pa
 from lnnkit.prove.rational_terms import (
     Box,
     GroundAtom,
+    NotListed,
     NotRational,
     NoValue,
-    Unlisted,
     aggregated,
     applied,
     comparison_box,
@@ -36,11 +36,10 @@ from lnnkit.prove.rational_terms import (
     points,
     term_value,
 )
-from lnnkit.store.relations import Relation
 from lnnkit.time_limit import check_time
 
 _TICKS = 256  # steps of a search between two looks at the clock
-_NOISE = 1e-12  # ends closer than this are equal
+NOISE = 1e-12  # ends closer than this are equal
 _ROUNDED = 1e-6  # relative error of a derived number: 1,000 times the tolerance of equality (`lnnkit.numeric.interval`)
 SLACK = 1e-9  # an instance violated by no more than this counts as satisfied,
 _APART = 1e-6  # and as broken in a world if violated by more than this
@@ -54,7 +53,7 @@ class GroundReading:
     def __init__(
         self, fixpoint: Run, names: Names, program: CheckedProgram, origins: FactSources, *, classical: bool
     ) -> None:
-        self._classical = classical
+        self.classical = classical
         self._ticks = 0
         self.program = program
         self.origins = origins
@@ -80,8 +79,8 @@ class GroundReading:
         box = self._boxes.get(key)
         if box is None:
             box = self._read(key)
-            if self._classical and not self.program.predicates[key[0]].numeric:
-                box = float(box[0] > _NOISE), float(box[1] >= 1 - _NOISE)
+            if self.classical and not self.program.predicates[key[0]].numeric:
+                box = float(box[0] > NOISE), float(box[1] >= 1 - NOISE)
             self._boxes[key] = box
         return box
 
@@ -143,16 +142,11 @@ class GroundReading:
     def settled(self, key: GroundAtom) -> bool:
         """Whether the two ends of a truth are equal."""
         low, high = self.box(key)
-        return abs(high - low) <= _NOISE
-
-    def least_truths(self, table: Relation, rows: np.ndarray) -> np.ndarray:
-        """(n,) the truths of rows in the world of all lower ends."""
-        lower = table.take(0, rows)
-        return (lower > _NOISE).astype(float) if self._classical else lower
+        return abs(high - low) <= NOISE
 
     @cached_property
     def least(self) -> Analyses:
-        """Analyses of formulas in that world."""
+        """Analyses of formulas in the world of all lower ends."""
         defaults: dict[str, Box] = {}
         for name, table in self.relations.tables.items():
             defaults[name] = table.default if table.numeric else (table.default[0], table.default[0])
@@ -164,7 +158,7 @@ class GroundReading:
         if table is None or table.default[0] != table.default[1] or table.unnamed_differs:
             return False
         lower, upper = table.bounds
-        return bool((upper - lower <= _NOISE).all()) if table.sorts else self.settled((name, ()))
+        return bool((upper - lower <= NOISE).all()) if table.sorts else self.settled((name, ()))
 
     def names_of(self, ids: np.ndarray) -> list[str]:
         """The entities with these ids."""
@@ -242,7 +236,7 @@ class GroundReading:
         try:
             ranges = tuple([self._value(operand, bindings, read or self.box) for operand in part.operands])
             return comparison_box(part.arithmetic, ranges)
-        except (NotRational, Unlisted):
+        except (NotRational, NotListed):
             return 0.0, 1.0
         except NoValue:
             return None
@@ -263,7 +257,7 @@ class GroundReading:
             return value, value
         key = self.key(part, bindings)
         if self.without_value(part.name, key):
-            raise Unlisted
+            raise NotListed
         if key is None:
             raise NotRational
         return read(key)
@@ -271,18 +265,6 @@ class GroundReading:
     def without_value(self, name: str, key: GroundAtom | None) -> bool:
         """Whether no fact gives a closed number, of an unnamed individual where there is no ``key``."""
         return self.program.predicates[name].closed and (key is None or self.box(key) == NO_VALUE)
-
-    def endless(self, part: Part) -> tuple[Part, str, str] | None:
-        """An aggregate in a formula whose elements may be any number of unnamed individuals: one of its variables, and
-        the open sort of that."""
-        for aggregate in part.aggregates:
-            ended = [
-                guard for guard in aggregate.row_guards if guard.kind == "atom" and self.false_of_unnamed(guard.name)
-            ]
-            for name, sort in aggregate.bound:
-                if self.is_open(sort) and not any(name in guard.variables for guard in ended):
-                    return aggregate, name, sort
-        return None
 
     def satisfied(self, instance: Instance) -> bool:
         """Whether an instance is satisfied at the known bounds."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import count
+from itertools import chain, count
 from typing import NamedTuple, cast
 
 from lnnkit.check.program import Assertion, Predicate
@@ -25,7 +25,6 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.time_limit import check_time
 
-Argument = str | Free  # an entity, or a variable
 Assignment = Mapping[str, object]  # by name of a variable: its entity or, in the classical encoding, a term of Z3
 
 
@@ -48,7 +47,7 @@ class Part:
 
     kind: str
     name: str = ""
-    terms: tuple[Argument, ...] = ()
+    terms: tuple[str | Free, ...] = ()  # entities and variables
     operands: tuple[Part, ...] = ()
     weights: tuple[float, ...] = ()
     bias: float = 1.0
@@ -69,11 +68,14 @@ class Part:
         return self.kind == LEAST
 
     @cached_property
+    def below(self) -> tuple[Part, ...]:
+        """It and all that is in it, from left to right."""
+        return (self, *chain.from_iterable(operand.below for operand in self.operands))
+
+    @cached_property
     def leaves(self) -> tuple[Part, ...]:
         """The atoms and numbers in it."""
-        if self.kind == "atom":
-            return (self,)
-        return tuple(leaf for operand in self.operands for leaf in operand.leaves)
+        return tuple(part for part in self.below if part.kind == "atom")
 
     @cached_property
     def occurrences(self) -> tuple[Occurrence, ...]:
@@ -95,8 +97,7 @@ class Part:
     @cached_property
     def aggregates(self) -> tuple[Part, ...]:
         """The aggregates in it."""
-        inner = (part for operand in self.operands for part in operand.aggregates)
-        return (*((self,) if self.kind in AGGREGATES else ()), *inner)
+        return tuple(part for part in self.below if part.kind in AGGREGATES)
 
     @property
     def numeric(self) -> bool:
@@ -106,8 +107,8 @@ class Part:
     @cached_property
     def total(self) -> bool:
         """Whether all comparisons in it have a value wherever their numbers have one."""
-        plain = self.arithmetic is None or self.arithmetic.total
-        return plain and self.kind not in ("mean", "min", "max") and all(operand.total for operand in self.operands)
+        totals = (part.arithmetic.total for part in self.below if part.arithmetic is not None)
+        return all(totals) and not any(part.kind in ("mean", "min", "max") for part in self.below)
 
     @cached_property
     def row_guards(self) -> tuple[Part, ...]:
@@ -209,7 +210,6 @@ class StatementIndex:
         stated = ((root, root.origin) for root in lifted.statements)
         self._roots = [(root, said) for root, said in stated if isinstance(said, Assertion) and said.kind != "law"]
         self._world = world
-        self._defines = {id(origin): root.defines for root, origin in self._roots}
         self._by_name: dict[str, list[int]] = {}
         for place, (root, _) in enumerate(self._roots):
             for node in lifted.graph.below(root.reference.node):
@@ -261,7 +261,7 @@ class StatementIndex:
 
     def defined(self, stated: BoundedStatement) -> list[Part]:
         """The atoms of closed predicates that a statement completes."""
-        defines, heads = self._defines[id(stated.origin)], list[Part]()
+        defines, heads = stated.root.defines, list[Part]()
         stack = [stated.part.operands[1]] if defines and stated.part.kind == "implies" else []
         while stack:
             inner = stack.pop()

@@ -11,8 +11,8 @@ where all that is said of them is integral.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar, cast
 
 import networkx as nx
 import numpy as np
@@ -32,22 +32,14 @@ _OF = "?{}"  # a predicate of the members of a sort, by a name that no program c
 # --- the part ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
-    """A part of a program as a ``program`` about its ``predicates``; ``kept`` are places among ``total`` statements."""
+class Component(NamedTuple):
+    """A part of a program as a ``program`` about its ``predicates``, of the statements at the places ``kept``; and a
+    ``note`` on answers from it."""
 
     program: CheckedProgram
     predicates: frozenset[str]
     kept: tuple[int, ...]
-    total: int
-
-    @property
-    def note(self) -> str:
-        """A remark on answers from it."""
-        return (
-            f"{len(self.kept):,} of {self.total:,} statements share predicates with it; "
-            "whether the others contradict each other was not checked"
-        )
+    note: str
 
 
 def component(program: CheckedProgram, formulas: Sequence[Formula]) -> Component | None:
@@ -65,7 +57,9 @@ def component(program: CheckedProgram, formulas: Sequence[Formula]) -> Component
     if 2 * len(kept) > len(names):
         return None
     predicates = asked.union(*(names[place] for place in kept))
-    return Component(_part(program, kept, predicates), predicates, kept, len(names))
+    note = "statements share predicates with it; whether the others contradict each other was not checked"
+    part = _part(program, kept, predicates)
+    return Component(part, predicates, kept, f"{len(kept):,} of {len(names):,} {note}")
 
 
 def _part(program: CheckedProgram, kept: Sequence[int], predicates: frozenset[str]) -> CheckedProgram:
