@@ -139,4 +139,4 @@ def test_bytes_that_are_no_text_equal_themselves_and_are_not_ordered(tmp_path: P
         *(("bad-row", row) for row in (2, 3)),
         *(("bad-number", row) for row in (4, 5)),
     ]
-    assert "compared with" in ordered[0].message
+    assert "compared with text that is not UTF-8" in ordered[0].message
