@@ -192,7 +192,13 @@ def tidied(formula: Product, table: np.ndarray, positive: frozenset[int] = froze
     ``positive`` columns, which are nowhere negative, is left out."""
     few = table[:_PROBES]
     zeroed = [np.where(np.arange(table.shape[1]) == place, 0.0, few) for place in range(table.shape[1])]
-    plain = _unsized(replaced(formula, lambda _: None), positive)
+
+    def bare(base: Base) -> Product:
+        inner = replaced(*base.operands, bare) if isinstance(base, Absolute) else ZERO
+        plain = all(isinstance(column, ColumnVariable) and column.place in positive for column, _ in inner.factors)
+        return inner if plain and inner.coefficient.value > 0 else of_base(base)
+
+    plain = replaced(replaced(formula, lambda _: None), bare)
     return _rescaled(_redivided(plain, np.concatenate([few, *zeroed])))
 
 
@@ -244,19 +250,6 @@ def _key(base: Base) -> tuple[int, str]:
 
 def _even(exponent: float) -> bool:
     return exponent == int(exponent) and int(exponent) % 2 == 0
-
-
-def _unsized(formula: Product, positive: frozenset[int]) -> Product:
-    """The formula without ``abs`` around products of columns that are nowhere negative."""
-    factors = [constant(formula.coefficient)]
-    for base, exponent in formula.factors:
-        inner = of_base(base)
-        if isinstance(base, Absolute):
-            bare = _unsized(*base.operands, positive)
-            plain = all(isinstance(column, ColumnVariable) and column.place in positive for column, _ in bare.factors)
-            inner = bare if plain and bare.coefficient.value > 0 else inner
-        factors.append(power(inner, exponent))
-    return product(*factors)
 
 
 @lru_cache(maxsize=65536)

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import all_set, any_set, where_set
+from lnnkit.arrays import any_set, set_at, where_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.engine.bounds_state import shown
 from lnnkit.graph.lifting import build
@@ -56,10 +56,9 @@ class Labels:
         return Labels(self.names, self.predicate[which], columns, *rest)
 
     @property
-    def plain(self) -> bool:
-        """Whether all labels of truths are 0 or 1."""
-        said = (self.lower == self.upper) & ((self.lower == 0) | (self.lower == 1))
-        return all_set(said | self.numeric)
+    def crisp(self) -> Tensor:
+        """(n,) a mask of labels of truths that are 0 or 1."""
+        return ~self.numeric & (self.lower == self.upper) & ((self.lower == 0) | (self.lower == 1))
 
     @property
     def numeric(self) -> Tensor:
@@ -87,14 +86,12 @@ class Labels:
 
 def label_queries(program: CheckedProgram) -> tuple[Query, ...]:
     """A query for all atoms of every labelled predicate and number, so that inference derives them."""
-    spans = {label.predicate: label.span for label in program.labels}
-    for table in program.label_tables:
-        if table.span is not None:
-            spans.setdefault(table.predicate, table.span)
+    spans = {table.predicate: Span(Source("", ""), 0, 0) for table in program.label_tables}
+    spans |= {table.predicate: table.span for table in reversed(program.label_tables) if table.span is not None}
+    spans |= {label.predicate: label.span for label in program.labels}
     queries: list[Query] = []
-    for name in sorted({*spans, *(table.predicate for table in program.label_tables)}):
-        predicate = program.predicates[name]
-        span = spans.get(name) or Span(Source("", ""), 0, 0)
+    for name in sorted(spans):
+        predicate, span = program.predicates[name], spans[name]
         variables = tuple(ast.Variable(f"X{place}", span=span) for place in range(predicate.arity))
         queries.append(Query(ast.Atom(name, variables, span=span), name, program.logic, span, predicate.numeric))
     return tuple(queries)
@@ -166,7 +163,7 @@ class LabelledBounds:
 
     def _by_name(self, which: Tensor) -> Iterator[tuple[str, Tensor, bool]]:
         """The predicates and numbers that have labels, with the indices of these, and whether it is a number."""
-        chosen = torch.zeros(len(self.labels), dtype=torch.bool).index_fill(0, which, True)
+        chosen = set_at(len(self.labels), which)
         for name, mine, _ in self.labels.by_name():
             mine = mine[chosen.index_select(0, mine)]
             if len(mine):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import any_set
+from lnnkit.arrays import any_set, set_at
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.inference import infer
 from lnnkit.engine.planning.compiling import Plans
@@ -132,7 +132,7 @@ class ComparisonData:
         columns, values = tuple(column[known] for column in rows[0]), values[:, known]
         arity = len(self.lifted.graph.nodes[node]["sorts"])
         near = nearest(self.lifted, (node,), {name for name, _, ids in labels.by_name() if len(ids) == arity})
-        used = torch.zeros(len(labels), dtype=torch.bool).index_fill(0, self._train, True) & ~labels.numeric | every
+        used = set_at(len(labels), self._train) & ~labels.numeric | every
         made: list[Examples] = []
         for name, mine, ids in labels.by_name():
             if name in near and len(ids) == len(columns):

@@ -137,14 +137,6 @@ _SHARE, _LESS = 0.5, 0.15
 
 
 @dataclass(frozen=True, slots=True)
-class Softness:
-    """How crisp comparisons are softened: ``scale`` decreases from 1; less where data ``placed`` all parameters."""
-
-    scale: float = 0.0
-    placed: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
 class LearnedComparison:
     """``left - right`` over the numbers of the comparison's formula, then over the parameters ``names``: constants, and
     weights of units. ``order`` maps each input of the terms to one of these; ``units`` are the learned weights of each
@@ -248,11 +240,13 @@ class LearnedComparison:
             at = plus / (4 * zero) if zero else 2.0
         return torch.atanh(torch.tensor(at, dtype=torch.float64)) if abs(at) < 1 else torch.tensor(torch.inf).double()
 
-    def softened(self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor], softness: Softness) -> float:
+    def softened(
+        self, numbers: Sequence[Interval], parameters: Mapping[str, Tensor], softness: float, placed: Set[str]
+    ) -> float:
         """The positive scale that softens a crisp comparison of these numbers: a share of the differences' spread, or
-        of their size where modules supply them, which may start far off."""
-        placed = not self.moved and softness.placed.issuperset(self.names)
-        share = softness.scale * (_LESS if placed else _SHARE)
+        of their size where modules supply them, which may start far off. ``softness`` decreases from 1; the share is
+        less where data ``placed`` all parameters."""
+        share = softness * (_LESS if not self.moved and placed >= {*self.names} else _SHARE)
         with torch.no_grad():
             low, high = self.difference(numbers, parameters)
             middle = (low + high) / 2

@@ -54,7 +54,7 @@ def _rounded(fitting: Fitting, values: Tensor, inferred: Inferred, idle: Tensor)
 
     def measures(inferred: Inferred) -> list[float]:
         losses = [inferred.losses.total, inferred.losses.validation]
-        wrong = [1 - accuracy for accuracy in fitting.accuracies(inferred) if accuracy is not None]
+        wrong = [1 - right for right in map(inferred.bounds.accuracy, fitting.split) if right is not None]
         return [*(loss for loss in losses if loss is not None), *wrong]
 
     exact, places = measures(inferred), where_set(~idle).tolist()
@@ -130,7 +130,7 @@ def no_worse(fitting: Fitting, hard: Inferred, soft: Inferred) -> bool:
     losses = (hard.losses.total, soft.losses.total), (hard.losses.validation or 0.0, soft.losses.validation or 0.0)
     if all(mine <= other + _NOTHING for mine, other in losses):
         return True
-    if not fitting.labels.plain:
+    if not all_set(fitting.labels.crisp | fitting.labels.numeric):
         return False
     standings = (fitting.standing(one) for one in (hard, soft))
     mine, others = ([scores for scores in (of.train, of.validation) if scores is not None] for of in standings)

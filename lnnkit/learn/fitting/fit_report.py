@@ -9,7 +9,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import any_set, where_set
+from lnnkit.arrays import any_set, set_at, where_set
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import nodes
 from lnnkit.graph.lifting import build
@@ -123,7 +123,7 @@ def _unmet(fitting: Fitting, inferred: Inferred) -> Tensor:
         for end, other, gap in ends:
             if (name, end) in produced or (name, other) not in produced:
                 wrong[mine] |= gap[mine].abs() > _MET
-    return wrong & torch.zeros(len(labels), dtype=torch.bool).index_fill(0, fitting.split.train, True)
+    return wrong & set_at(len(labels), fitting.split.train)
 
 
 def _atoms(fitting: Fitting, inferred: Inferred, which: Tensor) -> str:
@@ -187,11 +187,10 @@ def _common(labels: Labels, mine: Tensor) -> tuple[int, str] | None:
 def majority(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
     """A ``majority-class`` warning for each predicate whose labels are all true or false, with both present."""
     labels, truths = fitting.labels, fitted.after.truths
-    crisp = (labels.lower == labels.upper) & ((labels.lower == 0) | (labels.lower == 1)) & ~labels.numeric
     for name, mine, _ in labels.by_name():
         positive = labels.true[mine]
         count, true = len(positive), int(positive.sum())
-        if count < _LEAST or not bool(crisp[mine].all()) or true in (0, count):
+        if count < _LEAST or not bool(labels.crisp[mine].all()) or true in (0, count):
             continue
         right = (truths[mine] > 0.5) == positive
         if fitting.settings.balanced:
@@ -222,8 +221,7 @@ def evidence(program: CheckedProgram, fitting: Fitting, fitted: FittedValues) ->
         for name, rows in fitting.thresholds.items()
         if len(rows.turns)
     ]
-    held = torch.zeros(len(truths), dtype=torch.bool).index_fill(0, fitting.split.validation, True)
-    columns = (truths, fitted.before.truths, fitted.after.truths, held)
+    columns = (truths, fitted.before.truths, fitted.after.truths, set_at(len(truths), fitting.split.validation))
     named = ((name, mine) for name, mine, _ in fitting.labels.by_name() if len(mine))
     predictions = [Predictions(name, *(column[mine].numpy() for column in columns)) for name, mine in named]
     learned = []

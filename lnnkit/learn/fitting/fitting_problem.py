@@ -18,7 +18,6 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Guard
 from lnnkit.learn.comparisons.candidates import ThresholdRows
-from lnnkit.learn.comparisons.learned_comparisons import Softness
 from lnnkit.learn.fitting.loss import LabelBatch, Objective, SoftEnds, Targets, crossings, supports, targets
 from lnnkit.learn.labels import LabelledBounds, label_queries, labelled_bounds, labels, last_events, mentioned, split
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
@@ -173,7 +172,8 @@ class Fitting:
             known=self._known,
             gathering=self._gathering,
             through=True,
-            softness=Softness(softness, self._placed),
+            softness=softness,
+            placed=self._placed,
             supplied=self._supplied,
             listed=list(zip(self.labels.names, self.labels.columns, strict=True)) if self._widely or listed else (),
         )
@@ -259,10 +259,6 @@ class Fitting:
                 replay, wanted = replace(replay, places=replay.places[: len(wanted)]), points
             made.append(LabelBatch(wanted, bound_replay(replay, owned), len(crossed), ends))
         return made
-
-    def accuracies(self, inferred: Inferred) -> tuple[float | None, float | None]:
-        """The accuracy on the training and on the validation labels; None where no truth is labelled."""
-        return inferred.bounds.accuracy(self.split.train), inferred.bounds.accuracy(self.split.validation)
 
     def standing(self, inferred: Inferred) -> Standing:
         """How the answers agree with the labels."""

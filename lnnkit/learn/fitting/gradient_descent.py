@@ -113,7 +113,10 @@ class _GradientDescent:
 
     def _restart(self, restart: int, start: Tensor, saved: Saved | None) -> StopReason:
         fitting, settings = self._fitting, self._fitting.settings
-        point = (self._begin(restart, start) / self._units).requires_grad_()
+        if restart:  # from perturbed weights, biases and truths
+            noise = torch.randn(len(start), generator=self._generator(restart, -1), dtype=start.dtype) * _SPREAD
+            start = fitting.constraints.project(start + noise * self._units, start)
+        point = (start / self._units).requires_grad_()
         weights = [weight for binding in fitting.bindings for weight in binding.module.parameters()]
         optimizer = _Adam([([point], settings.rate), (weights, settings.module_rate)])
         epoch, gap, since = 0, 1, 0
@@ -164,13 +167,6 @@ class _GradientDescent:
         points = all_set(fitting.labels.lower == fitting.labels.upper)
         return points and not weighed and fitting.standing(inferred).exact
 
-    def _begin(self, restart: int, start: Tensor) -> Tensor:
-        """The start of a restart: after the first, with perturbed weights, biases and truths."""
-        if not restart:
-            return start
-        noise = torch.randn(len(start), generator=self._generator(restart, -1), dtype=start.dtype) * _SPREAD
-        return self._fitting.constraints.project(start + noise * self._units, start)
-
     def _generator(self, restart: int, epoch: int) -> torch.Generator:
         """A generator with a distinct seed for each restart and epoch."""
         seed = self._fitting.settings.seed * 1_000_003 + restart * 7_919 + epoch + 2
@@ -219,7 +215,8 @@ class _GradientDescent:
 
     def _report(self, restart: int, epoch: int, inferred: Inferred, values: Tensor) -> bool:
         self._before = self._before or self._fitting.standing(inferred)
-        losses, accuracy = inferred.losses, self._fitting.accuracies(inferred)[inferred.losses.validation is not None]
+        losses, split = inferred.losses, self._fitting.split
+        accuracy = inferred.bounds.accuracy(split.train if losses.validation is None else split.validation)
         named = self._fitting.named(values)
         self._history.append(Epoch(restart + 1, epoch, losses.total, losses.terms, losses.validation, accuracy, named))
         return self._listen is None or self._listen(self._history[-1]) is not False

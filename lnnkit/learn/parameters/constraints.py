@@ -95,7 +95,18 @@ class Constraints:
         declared = (neuron for neuron in neurons if neuron.rule in classical)
         self.declared = [neuron for neuron in declared if not self._place.keys().isdisjoint(neuron.names)]
         for neuron in self.declared:
-            self._declare(neuron, slack=slack)
+            region = neuron.region(alpha)
+            if region is None:
+                raise Infeasible(neuron, alpha)
+            for name, value in zip(neuron.names, region.inside, strict=True):
+                if name in self._place and np.isnan(self._inside[self._place[name]]):
+                    self._inside[self._place[name]] = value
+            for row, limit, slackable in region.conditions:
+                coefficients, left = self._half_space(row, neuron.names, neuron.values, limit)
+                if coefficients.any():
+                    (self._slack if slack and slackable else self._half_spaces).append((coefficients, left))
+                elif left < -1e-9:
+                    raise Infeasible(neuron, alpha)
         for root in statements:
             learned, ends = [name in self._place for name in root.learned], (root.lower, root.upper)
             if all(learned) or (any(learned) and root.lower > 0.0 and root.upper < 1.0):  # lower <= upper
@@ -112,20 +123,6 @@ class Constraints:
             elif coefficient:
                 limit -= coefficient * value
         return coefficients, limit
-
-    def _declare(self, neuron: LearnedNeuron, *, slack: bool) -> None:
-        region = neuron.region(self._alpha)
-        if region is None:
-            raise Infeasible(neuron, self._alpha)
-        for name, value in zip(neuron.names, region.inside, strict=True):
-            if name in self._place and np.isnan(self._inside[self._place[name]]):
-                self._inside[self._place[name]] = value
-        for row, limit, slackable in region.conditions:
-            coefficients, left = self._half_space(row, neuron.names, neuron.values, limit)
-            if coefficients.any():
-                (self._slack if slack and slackable else self._half_spaces).append((coefficients, left))
-            elif left < -1e-9:
-                raise Infeasible(neuron, self._alpha)
 
     def start(self, values: Tensor) -> Tensor:
         """Feasible values near these. Raises `Infeasible` if none are found."""

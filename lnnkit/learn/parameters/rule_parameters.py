@@ -248,16 +248,14 @@ def parametrised(
     untrained = [assertion for place, assertion in enumerate(program.assertions) if names[place] not in trained]
     fixed = {learnable.name for assertion in untrained for learnable in in_assertion(assertion)}
     learned: dict[str, LearnedParameter] = {}
-    assertions: list[Assertion] = []
+    assertions = list(program.assertions)
     limits: dict[str, tuple[float, float]] = {}
     for place, assertion in enumerate(program.assertions):
         if names[place] in trained:
             marked = is_marked(assertion)
             number = _entering(ParameterNaming(names[place], marked=marked, fixed=fixed), names[place], learned)
-            assertions.append(_rewritten(_opened(assertion), number, spans, marked=marked))
-            limits |= ranges(cast("ast.Expression", assertions[-1].formula))
-        else:
-            assertions.append(assertion)
+            assertions[place] = _rewritten(_opened(assertion), number, spans, marked=marked)
+            limits |= ranges(cast("ast.Expression", assertions[place].formula))
     parameters = []
     for parameter in learned.values():
         start = 1.0 if parameter.start is None and parameter.kind in OF_LOGIC else parameter.start

@@ -27,16 +27,14 @@ def crisp_relation(node: ast.Comparison) -> ast.Comparison:
 
 def _given(node: ast.Unit | ast.Comparison) -> dict[str, float | list[float]] | None:
     """The numbers of the attributes; None where one of them is learnable."""
-    given = {attribute.key: _numbers(attribute.value) for attribute in node.attributes}
-    known = {key: value for key, value in given.items() if value is not None}
-    return known if len(known) == len(given) else None
-
-
-def _numbers(value: ast.Value | ast.ValueList | str) -> float | list[float] | None:
-    if isinstance(value, ast.ValueList):
-        items = [float(item.value) for item in value.items if isinstance(item, ast.Number)]
-        return items if len(items) == len(value.items) else None
-    return float(value.value) if isinstance(value, ast.Number) else None
+    given: dict[str, float | list[float]] = {}
+    for key, value in ((attribute.key, attribute.value) for attribute in node.attributes):
+        items = value.items if isinstance(value, ast.ValueList) else (value,)
+        numbers = [float(item.value) for item in items if isinstance(item, ast.Number)]
+        if len(numbers) < len(items):
+            return None
+        given[key] = numbers if isinstance(value, ast.ValueList) else numbers[0]
+    return given
 
 
 def _unit(node: ast.Unit) -> tuple[ast.Expression, float]:

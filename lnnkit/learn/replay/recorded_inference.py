@@ -3,7 +3,7 @@ depend on, with reads as positions. Tells whether one replay serves two inferenc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
 from itertools import zip_longest
@@ -22,7 +22,7 @@ from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Grounding, Guard
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.join.instances.rule_shape import RuleShape
-from lnnkit.learn.comparisons.learned_comparisons import Softness, opened_comparisons
+from lnnkit.learn.comparisons.learned_comparisons import opened_comparisons
 from lnnkit.learn.parameters.rule_parameters import at
 from lnnkit.learn.replay.event_values import (
     GroupReads,
@@ -57,15 +57,17 @@ class RecordedInference:
         known: Known | None = None,
         gathering: Gathering | None = None,
         through: bool = False,
-        softness: Softness | None = None,
+        softness: float = 0.0,
+        placed: Set[str] = frozenset(),
         supplied: Collection[str] = (),
         listed: Sequence[tuple[str, Sequence[Tensor]]] = (),
     ) -> None:
         """Infer the program at some values of its parameters, by name, in their order, and keep the history.
 
-        ``through`` lets gradients pass the clamps of rules. ``softness`` softens crisp comparisons, including those of
-        the numbers ``supplied`` by modules. The atoms ``listed``, by predicate and the columns of their entities, are
-        materialised even if nothing is known of them. Raises `TooLarge`."""
+        ``through`` lets gradients pass the clamps of rules. ``softness`` softens crisp comparisons, less where data
+        ``placed`` their parameters, and those of the numbers ``supplied`` by modules. The atoms ``listed``, by
+        predicate and the columns of their entities, are materialised even if nothing is known of them. Raises
+        `TooLarge`."""
         lifted = build(replace(at(program, values), queries=tuple(queries)))
         stated = {text for texts in constants(lifted).values() for text in texts}
         asked = unnamed(lifted.program, asked_constants(lifted, lifted.queries) - stated)
@@ -88,7 +90,7 @@ class RecordedInference:
         self.comparisons = opened_comparisons(self.fixpoint.plan.lifted, grounding, history, values, supplied)
         self.numbers = RowNumbers(grounding.atoms)
         self.events = EventIndex(history, self.numbers, self.comparisons)
-        self._softness = softness or Softness()
+        self._softness, self._placed = softness, placed
         self._names = tuple(values)
         self._values = {name: torch.tensor(value, dtype=torch.float64) for name, value in values.items()}
         self._through = through
@@ -164,7 +166,7 @@ class RecordedInference:
             operands = formula.neurons[formula.top].operands
             if comparison.crisp and itself:
                 known = [Interval(*(self._as_read(*reads.ends[index, end]) for end in (0, 1))) for index in operands]
-                softness = comparison.softened(known, self._values, self._softness)
+                softness = comparison.softened(known, self._values, self._softness, self._placed)
             narrowed = (operands.index(leaf), pairs[AUXILIARY]) if leaf >= 0 else None
             numbers = [pairs[index] for index in operands]
             return comparison_values(comparison, numbers, narrowed, side, softness, self._names)

@@ -21,8 +21,6 @@ from lnnkit.learn.replay.event_values import CROSSING, StepFunction, StepReads
 from lnnkit.store.relations import RowNumbers
 from lnnkit.trail.events import NOBODY, Events, Kind, Trail
 
-_NONE = torch.full((1,), -1)
-
 EventGroup = tuple[int, int, int]  # a shape, a leaf, and the side of the leaf that instances of the shape set
 
 
@@ -96,12 +94,11 @@ class EventIndex:
         return order.split(ticks.unique_consecutive(return_counts=True)[1].tolist())
 
     def before(self, keys: Tensor, ticks: Tensor) -> Tensor:
-        """(n,) the last event that set each bound before a tick, or, restored, that first set it; -1: none.
-        Read-only."""
+        """(n,) the last event that set each bound before a tick, or, restored, that first set it; -1: none."""
         number = self._number.index_select(0, keys)
         known = number >= 0
         if not any_set(known):
-            return _NONE.expand(len(keys))
+            return number
         if self._once:
             event = number.clamp(min=0)
             known &= self.tick.index_select(0, event) < ticks
@@ -118,7 +115,7 @@ class EventIndex:
 
     def _at(self, place: Tensor, keys: Tensor) -> Tensor:
         """The sources of the events at these places in order, if they are of these keys; -1 for others."""
-        event = self._order[place.clamp(min=0)]
+        event = self._ordered[1][place.clamp(min=0)]
         return torch.where((place >= 0) & (self.key[event] == keys), self.source[event], -1)
 
     @cached_property
@@ -126,27 +123,22 @@ class EventIndex:
         """The events sorted by key and tick, packed into one number, and the permutation."""
         return (self.key * self._span + self.tick).sort(stable=True)
 
-    @property
-    def _order(self) -> Tensor:
-        return self._ordered[1]
-
     @cached_property
     def _place(self) -> Tensor:
         """(n,) the position of each event in that order."""
-        place = torch.empty_like(self._order)
-        place[self._order] = torch.arange(len(place))
-        return place
+        return torch.empty_like(self.key).index_copy_(0, self._ordered[1], torch.arange(len(self)))
 
     def _traced(self, kinds: Tensor) -> Tensor:
         """For each event the one that first produced its value: what a restoration restores."""
         source = torch.arange(len(self.key))
         restored = where_set(kinds == Kind.RESTORED)
         if len(restored):
+            order = self._ordered[1]
             for event in restored[self._place[restored].argsort()].tolist():
                 place = int(self._place[event])
-                while place >= 0 and int(kinds[self._order[place]]) != Kind.RESTARTED:
+                while place >= 0 and int(kinds[order[place]]) != Kind.RESTARTED:
                     place -= 1
-                earlier = int(self._order[place - 1]) if place >= 1 else -1
+                earlier = int(order[place - 1]) if place >= 1 else -1
                 known = earlier >= 0 and int(self.key[earlier]) == int(self.key[event])
                 source[event] = source[earlier] if known else -1
         return source
