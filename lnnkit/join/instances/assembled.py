@@ -294,6 +294,8 @@ class Assembler:
         columns = argument_columns(arguments, ids, length, self.domain)
         if table is self.atoms.truths:
             return self._equal(columns, arguments)
+        if all(int(column.max(initial=-1)) < self.domain.generic for column in columns):
+            return table.tuples.find(columns, length)
         unnamed, stranger = np.zeros(length, bool), np.zeros(length, bool)
         for column in columns:
             unnamed |= column >= self.domain.generic
@@ -332,7 +334,7 @@ def argument_columns(
 ) -> list[Array]:
     """The entity ids of an atom's arguments, from those of its variables."""
     return [
-        np.full(length, domain.index[term], np.int32) if isinstance(term, str) else ids[term].astype(np.int32)
+        np.full(length, domain.index[term], np.int32) if isinstance(term, str) else np.asarray(ids[term], np.int32)
         for term in arguments
     ]
 
