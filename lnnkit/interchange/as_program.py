@@ -148,7 +148,7 @@ def _with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[f
     name_of: dict[str, str] = {}
 
     def renamed(node: Expression) -> Expression:
-        if not _is_constant(node):
+        if node.kind != "constant":
             return fol.changed(node, renamed)
         name = node.name
         while name in name_of:
@@ -158,7 +158,8 @@ def _with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[f
     kept = []
     for line in stated:
         formula = line.formula
-        if line.role != "axiom" or formula.kind != "equal" or not all(map(_is_constant, formula.parts)):
+        sides = [side.kind for side in formula.parts]
+        if line.role != "axiom" or formula.kind != "equal" or sides != ["constant", "constant"]:
             kept.append(line)
             continue
         one, other = (renamed(term).name for term in formula.parts)
@@ -175,7 +176,7 @@ def _note_unique_names(stated: Sequence[fol.Stated], liberties: Liberties) -> No
     which distinct names denote distinct entities."""
     nodes = [*fol.nodes(line.formula for line in stated)]
     equations = [node for node in nodes if node.kind == "equal"]
-    if equations and len({node.name for node in nodes if node.kind == "function" and not node.parts}) > 1:
+    if equations and len({node.name for node in nodes if node.kind in ("constant", "string")}) > 1:
         place = next((node.span for node in equations if node.span is not None), None)
         message = "different names are taken to denote different individuals"
         liberties.note("unique-names", message, "where two may be one, use one name for both", place)
@@ -190,7 +191,7 @@ def _names_for(stated: Sequence[fol.Stated], liberties: Liberties) -> tuple[dict
         name = normalise(node.name)
         if node.kind in ("atom", "attribute"):
             symbols.setdefault((node.kind, name, len(node.parts)), node.span)
-        elif node.kind == "function" and not node.parts:
+        elif node.kind in ("constant", "string"):
             constants.setdefault(name, node.span)
     names = dict(_apart(symbols, liberties))
     _note_case({name: span for (_, name, _), span in symbols.items()}, "predicate", liberties)
@@ -227,10 +228,6 @@ def _note_case(names: Mapping[str, Span | None], kind: str, liberties: Liberties
             message = f"{listed} are two {kind}s, though they are spelled nearly the same"
             hint = "spell them alike if they are meant to be one"
             liberties.note("nearly-same-names", message, hint, names[group[1]])
-
-
-def _is_constant(term: Expression) -> bool:
-    return term.kind == "function" and not term.parts and not term.quoted
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

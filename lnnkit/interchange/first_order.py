@@ -23,6 +23,7 @@ CONNECTIVES = ("not", "and", "or", "implies", "iff", "xor")
 QUANTIFIERS = ("forall", "exists")
 COMPARISONS = ("<", "<=", ">", ">=", "=")  # of numbers; `equal` compares individuals
 ARITHMETIC = ("+", "-", "*", "/")
+INDIVIDUALS = ("function", "constant", "string")
 _NameAndArity = tuple[str, int]  # a name and its arity
 
 
@@ -32,15 +33,12 @@ class Expression:
 
     | kind | name | parts |
     | --- | --- | --- |
-    | ``variable``, ``true``, ``false`` | its name | |
-    | ``function``; a constant is one without parts | its name | its arguments |
-    | ``number``, a literal | as written | |
-    | ``attribute``, a number that individuals have, and ``atom`` | its name | its arguments |
+    | ``variable``, ``constant``, ``string`` (a quoted constant), ``true``, ``false`` | its name | |
+    | ``number``, a literal, which has a ``value`` | as written | |
+    | ``function``, ``attribute`` (a number that individuals have), ``atom`` | its name | its arguments |
     | one of `ARITHMETIC`, `COMPARISONS`, or ``equal`` | | two terms |
     | one of `CONNECTIVES` | | formulas: one for ``not``, any number for ``and`` and ``or``, else two |
     | one of `QUANTIFIERS` | its variable | the formula in its scope |
-
-    ``value`` is that of a number, and ``quoted`` marks a string literal.
     """
 
     kind: str
@@ -48,7 +46,6 @@ class Expression:
     parts: tuple[Expression, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
     value: float | int = 0
-    quoted: bool = field(default=False, compare=False)
 
 
 TRUE, FALSE = Expression("true"), Expression("false")
@@ -184,7 +181,7 @@ def with_attributes(stated: Sequence[Stated]) -> list[Stated]:
     def rewritten(node: Expression) -> Expression:
         if _of_numbers(node, numeric):
             node = replace(node, kind="=" if node.kind == "equal" else node.kind)
-            return changed(node, lambda term: _number(term, numeric))
+            return changed(node, _number)
         return changed(node, rewritten)
 
     return [replace(line, formula=rewritten(line.formula)) for line in stated]
@@ -195,25 +192,24 @@ def _of_numbers(node: Expression, numeric: set[_NameAndArity]) -> bool:
     number."""
     if node.kind != "equal":
         return node.kind in COMPARISONS
-    functions = [side for side in node.parts if side.kind == "function"]
     kinds = {side.kind for side in node.parts}
-    if any(_symbol(side) in numeric for side in functions) or not kinds.isdisjoint(ARITHMETIC):
+    if not kinds.isdisjoint(ARITHMETIC) or ("number" in kinds and not kinds.isdisjoint(("function", "constant"))):
         return True
-    return "number" in kinds and any(not side.quoted for side in functions)
+    return any(side.kind in INDIVIDUALS and _symbol(side) in numeric for side in node.parts)
 
 
 def _symbols(term: Expression) -> Iterator[_NameAndArity]:
     """The functions that give the numbers of a term or a comparison."""
-    if term.kind == "function":
+    if term.kind in INDIVIDUALS:
         yield _symbol(term)
-    elif term.kind in (*ARITHMETIC, *COMPARISONS, "equal"):
+    else:
         yield from (symbol for part in term.parts for symbol in _symbols(part))
 
 
-def _number(term: Expression, numeric: set[_NameAndArity]) -> Expression:
+def _number(term: Expression) -> Expression:
     if term.kind in ARITHMETIC:
-        return changed(term, lambda part: _number(part, numeric))
-    if term.kind == "function" and not term.quoted and _symbol(term) in numeric:
+        return changed(term, _number)
+    if term.kind in ("function", "constant"):
         return replace(term, kind="attribute")
     if term.kind not in ("number", "attribute"):
         message = f"`{term.name}` is an individual, but a number is expected here"
@@ -231,8 +227,8 @@ def with_relations(stated: Sequence[Stated], liberties: Liberties) -> list[State
     taken = {node.name for node in every if node.kind == "atom"}
     relations: dict[_NameAndArity, str] = {}
     laws: list[Stated] = []
-    for term in filter(_is_function, every):
-        if _symbol(term) not in relations:
+    for term in every:
+        if term.kind == "function" and _symbol(term) not in relations:
             name, arity = _symbol(term)
             relation = relations[name, arity] = fresh((name, f"{name}_value"), f"{name}_value", 2, taken)
             taken.add(relation)
@@ -275,10 +271,9 @@ class _Rewriting:
     def _leaf(self, leaf: Expression, positive: bool) -> Expression:
         """The leaf with variables in place of its functions, under the definitions of these."""
         given: list[Expression] = []
-        function = next(filter(_is_function, leaf.parts), None) if leaf.kind == "equal" else None
-        if function is not None:
-            left, right = leaf.parts
-            leaf = self._image(function, right if function is left else left, leaf)
+        if leaf.kind == "equal" and "function" in [side.kind for side in leaf.parts]:
+            function, value = sorted(leaf.parts, key=lambda side: side.kind != "function")
+            leaf = self._image(function, value, leaf)
         leaf = changed(leaf, lambda term: self._term(term, given))
         for atom in reversed(given):
             inner = joined("implies" if positive else "and", atom, leaf)
@@ -293,13 +288,9 @@ class _Rewriting:
         """The term with variables in place of its functions. Their definitions are added to ``given``, inner ones
         first."""
         term = changed(term, lambda part: self._term(part, given))
-        if not _is_function(term):
+        if term.kind != "function":
             return term
         variable = Expression("variable", fresh((), "v", 1, self.taken))
         self.taken.add(variable.name)
         given.append(self._image(term, variable, term))
         return variable
-
-
-def _is_function(term: Expression) -> bool:
-    return term.kind == "function" and bool(term.parts) and not term.quoted

@@ -333,13 +333,15 @@ class _FormulaBuilder:
                 return Expression("number", str(node), span=self._span(node), value=value)
             case Token():  # `true` as an argument names something
                 text = str(node)[1:-1] if node.type == "STRING" else str(node)
-                return Expression("function", text, span=self._span(node), quoted=True)
+                return Expression("string", text, span=self._span(node))
             case Tree(data="group", children=[inner]):
                 return self.term(inner, bound)
             case Tree(data="application"):
                 term = self._application(node, "function", bound)
+                if term.parts:
+                    return term
                 named = term.name in bound or term.name in self.quantified or _LIKE_VARIABLE.fullmatch(term.name)
-                return replace(term, kind="variable") if named and not term.parts else term
+                return replace(term, kind="variable" if named else "constant")
             case Tree(data="sum" | "product"):
                 whole = self.term(node.children[0], bound)
                 for sign, operand in zip(node.children[1::2], node.children[2::2], strict=True):
