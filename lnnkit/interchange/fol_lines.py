@@ -248,7 +248,7 @@ class _FormulaBuilder:
             case Token(type="TRUTH"):
                 return fol.TRUE if node.lower() in ("true", "⊤", "\\top") else fol.FALSE
             case Token():
-                raise self._unreadable("number-as-formula", f"`{node}` is not a formula", "", node)
+                raise unreadable("number-as-formula", f"`{node}` is not a formula", "", self._span(node))
             case Tree(data="start" | "group", children=[inner]):
                 return self.formula(inner, bound)
             case Tree(data="negation", children=[operand]):
@@ -262,7 +262,7 @@ class _FormulaBuilder:
                 atom = self._application(node, "atom", bound)
                 if atom.name in bound and not atom.parts:
                     message = f"the variable `{atom.name}` is not a formula"
-                    raise self._unreadable("variable-as-formula", message, "", node.children[0])
+                    raise unreadable("variable-as-formula", message, "", self._span(node.children[0]))
                 return atom
             case Tree(data="and" | "or" | "xor" | "implies" | "iff" as kind, children=operands):
                 self._note_precedence(node, kind)
@@ -270,7 +270,7 @@ class _FormulaBuilder:
                 if kind in ("xor", "iff"):
                     return reduce(lambda whole, part: fol.joined(kind, whole, part), built)
                 return fol.joined(kind, *built)
-        raise self._unreadable("number-as-formula", "a number is not a formula", "compare it", node)
+        raise unreadable("number-as-formula", "a number is not a formula", "compare it", self._span(node))
 
     def _quantified(self, node: Tree[Token], bound: frozenset[str]) -> Expression:
         quantifier, name, *_, scope = node.children
@@ -297,13 +297,16 @@ class _FormulaBuilder:
         if kind in ("xor", "iff") and len(node.children) > 2:
             message = f"a chain of `{symbol}` is read from the left: `(A {symbol} B) {symbol} C`"
             hint = "a chain of `⊕` does not mean exactly one of several" if kind == "xor" else "put brackets"
-            self._note("connective-chain", message, hint, node)
+            self.liberties.note("connective-chain", message, hint, self._span(node))
         elif kind == "implies" and inner[1:] == ["implies"]:
-            self._note("connective-chain", "a chain of `→` is read from the right: `A → (B → C)`", "", node)
+            message = "a chain of `→` is read from the right: `A → (B → C)`"
+            self.liberties.note("connective-chain", message, "", self._span(node))
         for connective in dict.fromkeys(inner):
             if connective in _TIGHTER.get(kind, ()):
                 message = f"`{_SYMBOLS[connective]}` is taken to bind tighter than `{symbol}`"
-                self._note("precedence", message, "put brackets around what belongs together", node)
+                self.liberties.note(
+                    "precedence", message, "put brackets around what belongs together", self._span(node)
+                )
         for child in node.children[:-1]:
             self._note_scope(child)
 
@@ -313,7 +316,7 @@ class _FormulaBuilder:
             scope = node.children[-1]
             if node.data == "quantified" and isinstance(scope, Tree) and scope.data in ("application", "comparison"):
                 message = "the scope of the quantifier is read as the next atom alone"
-                self._note("quantifier-scope", message, "put the whole scope in brackets", node)
+                self.liberties.note("quantifier-scope", message, "put the whole scope in brackets", self._span(node))
             node = scope
 
     def _comparison(self, node: Tree[Token], bound: frozenset[str]) -> Expression:
@@ -349,24 +352,17 @@ class _FormulaBuilder:
                     whole = Expression(operator, parts=(whole, self.term(operand, bound)))
                 return whole
         message = "a formula cannot stand within a term"
-        raise self._unreadable("formula-as-term", message, "write an atom for each of its parts", node)
+        raise unreadable("formula-as-term", message, "write an atom for each of its parts", self._span(node))
 
     def _application(self, node: Tree[Token], kind: str, bound: frozenset[str]) -> Expression:
         name, *arguments = node.children
-        return Expression(kind, str(name), tuple([self._argument(term, bound) for term in arguments]), self._span(name))
-
-    def _argument(self, node: _Subtree, bound: frozenset[str]) -> Expression:
-        term = self.term(node, bound)
-        if term.kind in fol.ARITHMETIC:
-            message = "arithmetic cannot stand in the place of an individual"
-            raise self._unreadable("arithmetic-argument", message, "name the individual", node)
-        return term
+        terms: list[Expression] = []
+        for argument in arguments:
+            terms.append(self.term(argument, bound))
+            if terms[-1].kind in fol.ARITHMETIC:
+                message = "arithmetic cannot stand in the place of an individual"
+                raise unreadable("arithmetic-argument", message, "name the individual", self._span(argument))
+        return Expression(kind, str(name), tuple(terms), self._span(name))
 
     def _span(self, node: _Subtree) -> Span:
         return self.liberties.span(node if isinstance(node, Token) else node.meta)
-
-    def _unreadable(self, code: str, message: str, hint: str, node: _Subtree) -> ProgramError:
-        return unreadable(code, message, hint, self._span(node))
-
-    def _note(self, code: str, message: str, hint: str, node: Tree[Token]) -> None:
-        self.liberties.note(code, message, hint, self._span(node))

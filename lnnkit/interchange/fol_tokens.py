@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 from lark import Lark, Token
 
@@ -53,10 +53,11 @@ def settled(words: Words, liberties: Liberties) -> Words:
     while words and (words[-1].type in ("DOT", "_COMMA") or words[-1] == ";"):
         words = words[:-1]
     words = [token for token in words if token.type != "IF"]
-    words = _with_or(words, liberties)
+    words = _rewritten(words, _BETWEEN, partial(_connective, liberties=liberties))
     words = _rewritten(words, _WRAPPED, _unwrapped)
     words = _with_single_variables(_balanced(words, liberties), liberties)
-    return _with_whole_names(_rewritten(words, _UNARY, _negation), liberties)
+    words = _rewritten(words, _UNARY, _negation)
+    return _rewritten(words, _WORDS, partial(_whole_name, liberties=liberties))
 
 
 def _rewritten(words: Words, pattern: re.Pattern[str], change: Callable[[Words], Words]) -> Words:
@@ -68,16 +69,12 @@ def _rewritten(words: Words, pattern: re.Pattern[str], change: Callable[[Words],
     return rewritten + words[done:]
 
 
-def _with_or(words: Words, liberties: Liberties) -> Words:
+def _connective(part: Words, liberties: Liberties) -> Words:
     """A lone letter v between two formulas is the connective."""
-
-    def change(part: Words) -> Words:
-        if part != ["v"]:
-            return part
-        liberties.note("letter-as-or", "`v` is read as `∨`", "", liberties.span(*part))
-        return [part[0].update("_OR")]
-
-    return _rewritten(words, _BETWEEN, change)
+    if part != ["v"]:
+        return part
+    liberties.note("letter-as-or", "`v` is read as `∨`", "", liberties.span(*part))
+    return [part[0].update("_OR")]
 
 
 def _unwrapped(part: Words) -> Words:
@@ -97,18 +94,14 @@ def _negation(part: Words) -> Words:
     return number or [minus.update("_NOT")]
 
 
-def _with_whole_names(words: Words, liberties: Liberties) -> Words:
+def _whole_name(part: Words, liberties: Liberties) -> Words:
     """Names of several words are one token."""
-
-    def change(part: Words) -> Words:
-        if len(part) == 1:  # the variable of a quantifier
-            return part
-        text, span = " ".join(part), liberties.span(*part)
-        message = f"`{text}` is read as one name"
-        liberties.note("name-of-words", message, "put it in quotes, or write it as one word", span)
-        return [Token("NAME", text, span.start, end_pos=span.end)]
-
-    return _rewritten(words, _WORDS, change)
+    if len(part) == 1:  # the variable of a quantifier
+        return part
+    text, span = " ".join(part), liberties.span(*part)
+    message = f"`{text}` is read as one name"
+    liberties.note("name-of-words", message, "put it in quotes, or write it as one word", span)
+    return [Token("NAME", text, span.start, end_pos=span.end)]
 
 
 def _balanced(words: Words, liberties: Liberties) -> Words:
