@@ -19,10 +19,6 @@ from lnnkit.interchange.fol_tokens import Words, fol_parser, group_end, settled,
 from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
 
 _HEADING = re.compile(r"(?:#+\s*|\*\*)?([A-Za-z][A-Za-z \-]*?)(?:\*\*)?\s*(:?)(?:\*\*)?")
-_INLINE_HEADING = re.compile(
-    r"(?:\*\*)?(premises?|conclusions?|query|queries|goal|claims?|hypothesis)(?:\s*\d+)?(?:\*\*)?\s*:(?:\*\*)?\s*",
-    re.IGNORECASE,
-)
 _IGNORED = "ignored"
 _SECTIONS = {
     "axiom": ("premise", "premises", "facts", "rules", "axioms", "assumptions", "knowledge", "policy", "background"),
@@ -34,10 +30,14 @@ _SECTIONS = {
     _IGNORED: ("constants", "variables", "explanation", "reasoning", "first-order-logic premises", "fol"),
 }  # fmt: skip
 _COMMENT = re.compile(r"(?:#|//|%|--\s)")
-_NUMBERING = re.compile(r"(?:\(?\d{1,3}[.):]\s+|\(\d{1,3}\)\s*|[•*·‣]\s+)")
-_DASH = re.compile(r"[-–—]\s+")
+_BEGINNING = re.compile(
+    r"""(?:\(?\d{1,3}[.):]\s+ | \(\d{1,3}\)\s* | [•*·‣]\s+ | (?P<dash>[-–—]\s+))?
+    (?:(?:\*\*)?(?P<heading>premises?|conclusions?|query|queries|goal|claims?|hypothesis)
+        (?:\s*\d+)?(?:\*\*)?\s*:(?:\*\*)?\s*)?
+    (?P<asked>(?:⊢|⊨|\\(?:vdash|models|therefore)\b|\|-|\|=|∴|\?-|\?|therefore,?\s|query\s)\s*)?""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _TITLE = re.compile(r"([^\W\d_][\w-]*(?: \d+)?):(?![-:=])\s+(?=\S)")
-_ASKED = re.compile(r"(?:⊢|⊨|\\(?:vdash|models|therefore)\b|\|-|\|=|∴|\?-|\?|therefore,?\s|query\s)\s*", re.I)
 _GLOSS = re.compile(r"\s*(?::::*|#|//)\s*")
 LINKS = ("_AND", "_OR", "_XOR", "_IMPLIES", "_IFF")
 _LIKE_VARIABLE = re.compile(r"[u-zU-Z]\d{0,2}[’']?")  # `y1976` names a year
@@ -106,19 +106,15 @@ def _section(heading: str) -> str | None:
 
 def _cut(span: Span, role: str, liberties: Liberties) -> Stated:
     """The line that a stretch of text holds, after its numbering, its heading, and its name."""
-    text, start, end = span.source.text, span.start, span.end
-    name, gloss = None, ""
-    if match := _NUMBERING.match(text, start, end):
-        start = match.end()
-    elif match := _DASH.match(text, start, end):
+    text, end, name, gloss = span.source.text, span.end, None, ""
+    beginning = _BEGINNING.match(text, span.start, end)
+    assert beginning is not None  # all of its groups are optional
+    if beginning["dash"] and all(note.code != "dash-as-bullet" for note in liberties.findings):
         message = "a dash and a space at the head of a line are read as a bullet"
-        if all(note.code != "dash-as-bullet" for note in liberties.findings):
-            liberties.note("dash-as-bullet", message, "write `¬` for a negation", replace(span, end=match.end()))
-        start = match.end()
-    if match := _INLINE_HEADING.match(text, start, end):
-        role, start = _section(match[1]) or role, match.end()
-    if match := _ASKED.match(text, start, end):
-        role, start = "query", match.end()
+        place = replace(span, end=beginning.end("dash"))
+        liberties.note("dash-as-bullet", message, "write `¬` for a negation", place)
+    start, heading = beginning.end(), beginning["heading"]
+    role = "query" if beginning["asked"] else (heading and _section(heading)) or role
     if role != "predicate" and (match := _TITLE.match(text, start, end)):
         name, start = match[1], match.end()
     if match := _GLOSS.search(text, start, end):
