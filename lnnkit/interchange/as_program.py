@@ -22,7 +22,6 @@ from lnnkit.syntax.identifiers import is_name, normalise
 from lnnkit.syntax.printer import format_statement, one_line
 
 _Symbol = tuple[str, str, int]  # "atom" or "attribute", the name, and the arity
-_DEEPEST = 140
 _MADE = {
     "not": ast.Not, "implies": ast.Implies, "iff": ast.Iff, "xor": ast.Xor, "and": ast.And, "or": ast.Or,
     "forall": ast.Forall, "exists": ast.Exists,
@@ -52,9 +51,10 @@ def from_fol(text: str, path: str = "<string>", *, skip_errors: bool = False) ->
         raise ProgramError(errors)
     for error in errors:
         liberties.add(replace(error, message=f"left out: {error.message}", severity="warning"))
-    _require_shallow(stated)
     stated = fol.with_relations(_with_one_name(fol.with_attributes(stated), liberties), liberties)
-    _require_shallow(stated)
+    deep = [fol.too_deep(line.span) for line in stated if fol.depth(line.formula) > fol.DEEPEST]
+    if deep:
+        raise ProgramError(deep)
     _note_unique_names(stated, liberties)
     stated = [replace(line, formula=_evaluated(line.formula)) for line in stated]
     stated = [line for line in stated if line.role == "query" or line.formula != fol.TRUE]
@@ -67,15 +67,8 @@ def from_fol(text: str, path: str = "<string>", *, skip_errors: bool = False) ->
         head.append(f"# {several}" if len(notes) > 1 else "# One liberty was taken; it stands below as `note`.")
         head += [f"# note: {_shown(note)}" for note in notes if not any(_within(note, line) for line in stated)]
     body = [row for line in stated for row in writer.lines(line, notes)]
-    return ImportedProgram("\n".join([*head, *_declarations(names, glosses), "", *body]) + "\n", notes)
-
-
-def _require_shallow(stated: Sequence[fol.Stated]) -> None:
-    """Raises `ProgramError` for formulas that nest deeper than the language allows."""
-    message, hint = f"this formula nests more than {_DEEPEST} operators", "split it into several formulas"
-    deep = [Diagnostic("too-deep", message, hint, line.span) for line in stated if fol.depth(line.formula) > _DEEPEST]
-    if deep:
-        raise ProgramError(deep)
+    rows = [*head, "", "sort entity open", *_declarations(names, glosses), "", *body]
+    return ImportedProgram("\n".join(rows) + "\n", notes)
 
 
 def _evaluated(formula: Expression) -> Expression:
@@ -85,8 +78,6 @@ def _evaluated(formula: Expression) -> Expression:
         if "variable" not in (left.kind, right.kind):
             return fol.TRUE if _text(left) == _text(right) else fol.FALSE
         return fol.TRUE if left == right else formula
-    if formula.kind not in (*fol.CONNECTIVES, *fol.QUANTIFIERS):
-        return formula
     inner = tuple([_evaluated(part) for part in formula.parts])
     match formula.kind:
         case "not" if inner[0] in (fol.TRUE, fol.FALSE):
@@ -158,8 +149,7 @@ def _with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[f
     kept = []
     for line in stated:
         formula = line.formula
-        sides = [side.kind for side in formula.parts]
-        if line.role != "axiom" or formula.kind != "equal" or sides != ["constant", "constant"]:
+        if line.role != "axiom" or formula.kind != "equal" or {side.kind for side in formula.parts} != {"constant"}:
             kept.append(line)
             continue
         one, other = (renamed(term).name for term in formula.parts)
@@ -201,11 +191,10 @@ def _names_for(stated: Sequence[fol.Stated], liberties: Liberties) -> tuple[dict
 
 def _apart(symbols: Mapping[_Symbol, Span | None], liberties: Liberties) -> Iterator[tuple[_Symbol, str]]:
     taken = {name for _, name, _ in symbols}
-    used: set[str] = set()
+    first: dict[str, _Symbol] = {}
     for symbol, span in symbols.items():
         kind, name, arity = symbol
-        if name not in used:
-            used.add(name)
+        if first.setdefault(name, symbol) == symbol:
             yield symbol, name
             continue
         stem = f"{name}_{arity}" if kind == "atom" else f"{name}_number"
@@ -234,8 +223,6 @@ def _note_case(names: Mapping[str, Span | None], kind: str, liberties: Liberties
 
 
 def _declarations(names: Mapping[_Symbol, str], glosses: Mapping[str, str]) -> Iterator[str]:
-    yield ""
-    yield "sort entity open"
     for (kind, name, arity), chosen in names.items():
         made = ast.PredicateStatement if kind == "atom" else ast.NumberStatement
         text, gloss = format_statement(made(chosen, ("entity",) * arity)), one_line(glosses.get(name, ""))
@@ -281,7 +268,8 @@ class _Writer:
             )
         names: dict[str, str] = {}
         used: set[str] = set()
-        while formula.kind == "forall" and _occurs_twice(formula):
+        # a variable that occurs once keeps its quantifier
+        while formula.kind == "forall" and len(fol.free_variables(formula.parts[0]).get(formula.name, ())) > 1:
             names[formula.name] = self._variable(formula.name, used)
             (formula,) = formula.parts
         if name is not None:
@@ -345,8 +333,3 @@ class _Writer:
             return ast.Variable(names[term.name])
         text = _text(term)
         return ast.Constant(text, quoted=text not in self.known or len(text) == 1)
-
-
-def _occurs_twice(quantified: Expression) -> bool:
-    """Whether a quantifier's variable occurs more than once in its scope."""
-    return sum(variable.name == quantified.name for variable in fol.free_occurrences(quantified.parts[0])) > 1

@@ -19,10 +19,10 @@ from lark.tree import Meta
 from lnnkit.errors import ProgramError
 from lnnkit.syntax.diagnostic import NOWHERE, Diagnostic, Source, Span
 
-CONNECTIVES = ("not", "and", "or", "implies", "iff", "xor")
 QUANTIFIERS = ("forall", "exists")
 COMPARISONS = ("<", "<=", ">", ">=", "=")  # of numbers; `equal` compares individuals
 ARITHMETIC = ("+", "-", "*", "/")
+DEEPEST = 140  # the operators that a program may nest
 INDIVIDUALS = ("function", "constant", "string")
 _NameAndArity = tuple[str, int]  # a name and its arity
 
@@ -37,7 +37,8 @@ class Expression:
     | ``number``, a literal, which has a ``value`` | as written | |
     | ``function``, ``attribute`` (a number that individuals have), ``atom`` | its name | its arguments |
     | one of `ARITHMETIC`, `COMPARISONS`, or ``equal`` | | two terms |
-    | one of `CONNECTIVES` | | formulas: one for ``not``, any number for ``and`` and ``or``, else two |
+    | ``not`` | | a formula |
+    | ``and``, ``or``; ``implies``, ``iff``, ``xor`` | | formulas, any number; two formulas |
     | one of `QUANTIFIERS` | its variable | the formula in its scope |
     """
 
@@ -96,21 +97,17 @@ def changed(expression: Expression, change: Callable[[Expression], Expression]) 
     return replace(expression, parts=tuple([change(part) for part in expression.parts]))
 
 
-def free_occurrences(expression: Expression) -> Iterator[Expression]:
-    """Each occurrence of a free variable, from left to right."""
+def free_variables(expression: Expression) -> dict[str, list[Expression]]:
+    """The occurrences of each free variable, in order."""
     if expression.kind == "variable":
-        yield expression
-    bound = expression.name if expression.kind in QUANTIFIERS else None
+        return {expression.name: [expression]}
+    free: dict[str, list[Expression]] = {}
     for part in expression.parts:
-        yield from (variable for variable in free_occurrences(part) if variable.name != bound)
-
-
-def free_variables(expression: Expression) -> dict[str, Expression]:
-    """The first occurrence of each free variable, in order."""
-    first: dict[str, Expression] = {}
-    for variable in free_occurrences(expression):
-        first.setdefault(variable.name, variable)
-    return first
+        for name, occurrences in free_variables(part).items():
+            free.setdefault(name, []).extend(occurrences)
+    if expression.kind in QUANTIFIERS:
+        free.pop(expression.name, None)
+    return free
 
 
 def variables(expression: Expression) -> set[str]:
@@ -136,6 +133,12 @@ def fresh(names: Sequence[str], stem: str, first: int, taken: Container[str]) ->
 def unreadable(code: str, message: str, hint: str, span: Span | None) -> ProgramError:
     """The error for a line that cannot be read."""
     return ProgramError([Diagnostic(code, message, hint, span)])
+
+
+def too_deep(span: Span) -> Diagnostic:
+    """The error for a formula that nests deeper than the language allows."""
+    message = f"this formula nests more than {DEEPEST} operators"
+    return Diagnostic("too-deep", message, "split it into several formulas", span)
 
 
 @dataclass
@@ -236,8 +239,6 @@ def with_relations(stated: Sequence[Stated], liberties: Liberties) -> list[State
             given = "".join(f"x{i + 1}, " for i in range(arity))
             message = f"the function `{name}` is written as the relation `{relation}({given}y)`: `y` is its value"
             liberties.note("function-as-relation", message, "", term.span)
-    if not relations:
-        return list(stated)
     return [*laws, *(replace(line, formula=_Rewriting(relations, line).formula) for line in stated)]
 
 
@@ -245,10 +246,11 @@ def _laws(name: str, relation: str, arity: int) -> Iterator[Stated]:
     given = [f"x{i + 1}" for i in range(arity)]
     *arguments, one, two = (Expression("variable", variable) for variable in (*given, "y", "z"))
     images = [Expression("atom", relation, (*arguments, value)) for value in (one, two)]
-    total = quantified("exists", "y", images[0])
+    total = quantified("forall", given, quantified("exists", "y", images[0]))
+    yield Stated(NOWHERE, gloss=f"`{name}` has a value", formula=total)
     same = joined("implies", joined("and", *images), Expression("equal", parts=(one, two)))
-    for law, gloss in ((total, "a value"), (quantified("forall", "yz", same), "one value at most")):
-        yield Stated(NOWHERE, gloss=f"`{name}` has {gloss}", formula=quantified("forall", given, law))
+    unique = quantified("forall", [*given, "y", "z"], same)
+    yield Stated(NOWHERE, gloss=f"`{name}` has one value at most", formula=unique)
 
 
 class _Rewriting:

@@ -41,11 +41,10 @@ _TITLE = re.compile(r"([^\W\d_][\w-]*(?: \d+)?):(?![-:=])\s+(?=\S)")
 _GLOSS = re.compile(r"\s*(?::::*|#|//)\s*")
 LINKS = ("_AND", "_OR", "_XOR", "_IMPLIES", "_IFF")
 _LIKE_VARIABLE = re.compile(r"[u-zU-Z]\d{0,2}[’']?")  # `y1976` names a year
-_RELATIONS = {
+_OPERATORS = {
     "==": "=", "!=": "≠", "!==": "≠", "<>": "≠", "\\ne": "≠", "\\neq": "≠", "=<": "<=", "≤": "<=", "\\le": "<=",
-    "\\leq": "<=", "≥": ">=", "\\ge": ">=", "\\geq": ">=",
+    "\\leq": "<=", "≥": ">=", "\\ge": ">=", "\\geq": ">=", "−": "-", "–": "-", "×": "*", "·": "*",
 }  # fmt: skip
-_ARITHMETIC = {"−": "-", "–": "-", "×": "*", "·": "*"}
 _SYMBOLS = {"and": "∧", "or": "∨", "xor": "⊕", "implies": "→", "iff": "↔"}
 _TIGHTER = {"or": ("and",), "xor": ("and", "or"), "iff": ("implies",)}  # where readers differ
 
@@ -75,8 +74,7 @@ def read_fol(source: Source, liberties: Liberties) -> tuple[list[Stated], dict[s
         except ProgramError as problem:
             errors += problem.diagnostics
         except RecursionError:
-            message, hint = "this formula is nested too deeply", "split it into several formulas"
-            errors.append(Diagnostic("too-deep", message, hint, line.span))
+            errors.append(fol.too_deep(line.span))
     return stated, glosses, errors
 
 
@@ -136,7 +134,7 @@ def _goes_on(before: Stated, line: Stated) -> bool:
 
 
 def read_line(line: Stated, liberties: Liberties) -> Stated:
-    """The line with its formula, closed. Raises `ProgramError`, and ``RecursionError`` if that is nested too deeply."""
+    """The line with its formula, closed. Raises `ProgramError`, and ``RecursionError`` if that nests very deeply."""
     words = words_of(line.span)
     _require_formula(words, line, liberties)
     notes = Liberties(liberties.source)
@@ -149,13 +147,16 @@ def read_line(line: Stated, liberties: Liberties) -> Stated:
         if extended is None:
             break
         words = extended
+    free = fol.free_variables(formula)
+    closed = fol.quantified("forall", free, formula)
+    if fol.depth(closed) > fol.DEEPEST:
+        raise ProgramError([fol.too_deep(line.span)])
     for note in (*notes.findings, *builder.liberties.findings):
         liberties.add(note)
-    free = fol.free_variables(formula)
-    for name, variable in free.items():
+    for name, (variable, *_) in free.items():
         message = f"nothing binds `{name}`: it is read as `for every {name}`"
         liberties.note("free-variable", message, f"write `∀{name} (...)`, or name the individual", variable.span)
-    return replace(line, formula=fol.quantified("forall", free, formula))
+    return replace(line, formula=closed)
 
 
 def _require_formula(words: Words, line: Stated, liberties: Liberties) -> None:
@@ -163,8 +164,7 @@ def _require_formula(words: Words, line: Stated, liberties: Liberties) -> None:
         raise unreadable("no-formula", "a formula is missing", "", line.span)
     for word in words:
         if word.type == "STRAY" and word != ";":
-            message = f"`{word}` cannot be part of a formula"
-            raise unreadable("stray-character", message, "", liberties.span(word))
+            raise unreadable("stray-character", f"`{word}` cannot be part of a formula", "", liberties.span(word))
         if word.type == "ENTAILS":
             message = f"`{word}` cannot stand within a formula"
             hint = "put what follows from the premises on a line of its own, after `Conclusion:`"
@@ -214,7 +214,7 @@ def _unexpected(word: Token, accepted: set[str], span: Span) -> ProgramError:
 def _extended(words: Words, formula: Expression, liberties: Liberties) -> Words | None:
     """The tokens with the scope of one quantifier reaching to the end of its group, where its variable is used after
     its scope; None where there is none."""
-    for name, variable in fol.free_variables(formula).items():
+    for name, (variable, *_) in fol.free_variables(formula).items():
         assert variable.span is not None
         for index in range(len(words) - 2, -1, -1):
             if words[index].type != "QUANTIFIER" or words[index + 1] != name:
@@ -319,7 +319,7 @@ class _FormulaBuilder:
         terms = [self.term(child, bound) for child in node.children[::2]]
         links: list[Expression] = []
         for relation, sides in zip(node.children[1::2], itertools.pairwise(terms), strict=True):
-            operator = _RELATIONS.get(str(relation), str(relation))
+            operator = _OPERATORS.get(str(relation), str(relation))
             kind = "equal" if operator in ("=", "≠") else operator
             link = Expression(kind, parts=sides, span=self._span(relation))
             links.append(fol.joined("not", link) if operator == "≠" else link)
@@ -344,7 +344,7 @@ class _FormulaBuilder:
             case Tree(data="sum" | "product"):
                 whole = self.term(node.children[0], bound)
                 for sign, operand in zip(node.children[1::2], node.children[2::2], strict=True):
-                    operator = _ARITHMETIC.get(str(sign), str(sign))
+                    operator = _OPERATORS.get(str(sign), str(sign))
                     whole = Expression(operator, parts=(whole, self.term(operand, bound)))
                 return whole
         message = "a formula cannot stand within a term"

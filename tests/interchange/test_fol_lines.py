@@ -92,3 +92,12 @@ def test_all_errors_are_found_at_once_or_left_out() -> None:
     imported = lnnkit.from_fol(text, skip_errors=True)
     assert statements(imported.text) == ["fact P(ann)", "fact R(ann)"]
     assert [note.message.startswith("left out") for note in imported.notes] == [True, True]
+
+
+@pytest.mark.parametrize("depth", [141, 200, 500, 2000])
+def test_a_line_that_nests_too_deeply_is_left_out_as_any_other_error(depth: int) -> None:
+    text = f"P(ann)\n{'¬' * depth}P(bob)\nall of this is prose\n"
+    with pytest.raises(lnnkit.ProgramError) as problem:
+        lnnkit.from_fol(text)
+    assert [each.code for each in problem.value.diagnostics] == ["too-deep", "no-formula"]
+    assert statements(lnnkit.from_fol(text, skip_errors=True).text) == ["fact P(ann)"]
