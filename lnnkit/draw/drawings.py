@@ -13,7 +13,7 @@ import networkx as nx
 
 from lnnkit.answer_table import Answer, formatter, state_in_words
 from lnnkit.check.program import Assertion, CheckedProgram, SameEntity
-from lnnkit.check.walk import children
+from lnnkit.check.walk import children, with_signs
 from lnnkit.explain.proof.explanation import because, free_names
 from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.graph.describe import derived_by
@@ -117,17 +117,13 @@ def _sides(formula: Formula) -> tuple[list[Formula], Formula]:
 def _atoms(formula: Formula) -> Iterator[tuple[str, bool]]:
     """The names of its predicates and numbers, each with whether it stands under an odd number of negations. Without
     recursion: formulas may be nested deep."""
-    stack: list[tuple[Formula, bool]] = [(formula, False)]
+    stack: list[tuple[Formula, int]] = [(formula, 1)]
     while stack:
-        node, negative = stack.pop()
+        node, sign = stack.pop()
         if isinstance(node, ast.Atom):
-            yield node.name, negative
-        elif isinstance(node, ast.Not):
-            stack.append((node.operand, not negative))
-        elif isinstance(node, ast.Implies):
-            stack += [(node.consequent, negative), (node.antecedent, not negative)]
+            yield node.name, sign < 0
         elif not isinstance(node, SameEntity):
-            stack += [(child, negative) for child in reversed(children(node))]
+            stack += reversed(with_signs(node, sign))
 
 
 def _predicate(program: CheckedProgram, name: str) -> Box:
@@ -195,9 +191,18 @@ def neighbourhood(
         return step.bound != default(step)[step.side == "upper"]
 
     def atom(step: Step) -> str:
-        """The box of a step's conclusion; returns its name."""
-        if step.atom not in boxes:
-            boxes[step.atom] = _atom(step, bounds(step.conclusion), default(step), numeric(step.conclusion), alpha)
+        """The name of the box of a step's conclusion. Without ``bounds``, the step's bound is the only one known."""
+        if step.atom in boxes:
+            return step.atom
+        low, high = default(step)
+        known = bounds(step.conclusion) or ((step.bound, high) if step.side == "lower" else (low, step.bound))
+        kind = numeric(step.conclusion)
+        state = Answer({}, *known, alpha=alpha, numeric=kind).state
+        words = "" if kind else f"  {state_in_words(state, False)}"
+        lines = [shortened(step.atom, _SHOWN), f"{formatter(kind)(*known)}{words}"]
+        if names := free_names(step.conclusion):
+            lines.append(f"for any other {' and '.join(names)}")
+        boxes[step.atom] = Box(step.atom, "atom", tuple(lines), state, note=step.atom)
         return step.atom
 
     away = dict.fromkeys([end for end in proof.ends if tells(steps[end])] or proof.ends, 0)
@@ -224,20 +229,6 @@ def neighbourhood(
             away |= fresh
             queue += fresh
     return Picture(proof.atom, list(boxes.values()), list(arrows.values()), left_out)
-
-
-def _atom(
-    step: Step, bounds: tuple[float, float] | None, default: tuple[float, float], numeric: Numeric, alpha: float
-) -> Box:
-    """The box of a step's conclusion. Without ``bounds``, its bound is the only one that is known."""
-    if bounds is None:
-        bounds = (step.bound, default[1]) if step.side == "lower" else (default[0], step.bound)
-    state = Answer({}, *bounds, alpha=alpha, numeric=numeric).state
-    words = "" if numeric else f"  {state_in_words(state, False)}"
-    lines = [shortened(step.atom, _SHOWN), f"{formatter(numeric)(*bounds)}{words}"]
-    if names := free_names(step.conclusion):
-        lines.append(f"for any other {' and '.join(names)}")
-    return Box(step.atom, "atom", tuple(lines), state, note=step.atom)
 
 
 def _source(step: Step) -> str:
