@@ -10,6 +10,7 @@ import pytest
 import lnnkit
 from lnnkit import errors
 from tests.agreement import disagreements
+from tests.blocks import in_blocks
 from tests.engine.unnamed_completion import Completed
 from tests.oracle import Formula, Program, ProgramError
 from tests.oracle.program import Fact, Predicate, Statement, free_variables
@@ -112,18 +113,18 @@ def test_rows_about_unnamed_individuals() -> None:
     assert compared(Quantified, range(25)) > 5
 
 
-@pytest.mark.slow
-def test_more_rows_about_unnamed_individuals() -> None:
-    assert compared(Quantified, range(25, 2000)) > 510
+@pytest.mark.parametrize("block", in_blocks(range(25, 2005), 165, plain=0))
+def test_more_rows_about_unnamed_individuals(block: range) -> None:
+    assert compared(Quantified, block) > 25
 
 
 def test_completion_about_unnamed_individuals() -> None:
     assert compared(Completed, range(8)) > 3
 
 
-@pytest.mark.slow
-def test_more_completion_about_unnamed_individuals() -> None:
-    assert compared(Completed, range(8, 900)) > 405
+@pytest.mark.parametrize("block", in_blocks(range(8, 908), 150, plain=0))
+def test_more_completion_about_unnamed_individuals(block: range) -> None:
+    assert compared(Completed, block) > 50
 
 
 def test_an_unnamed_individual_meets_the_named_of_a_closed_sort() -> None:
