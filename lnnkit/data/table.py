@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 12
 LIMIT = 2**31 - 1
-_FEW = 8  # keys that are looked for one by one: one is taken back from 1,000 told rows in 20 ms, not 310
 
 
 class EntityColumn(Sequence[str]):
@@ -110,11 +109,11 @@ class FactTable:
 
         if not self.columns or not len(keys) or not len(self):
             return np.full(len(self), len(keys) > 0)
-        rows = zip(*keys.columns, strict=True)
-        if len(keys) <= _FEW and not any(all(name in self.names for name in row) for row in rows):
-            return np.zeros(len(self), bool)
         place = ranks_among(self.names, keys.names)
-        wanted = [place.take(column.codes) for column in keys.columns]
+        wanted = np.stack([place.take(column.codes) for column in keys.columns])
+        wanted = wanted[:, (wanted >= 0).all(0)]  # no fact is about the others
+        if not wanted.size:
+            return np.zeros(len(self), bool)
         about = np.isin(self.columns[0].codes, wanted[0])
         near = np.flatnonzero(about)
         both = [np.append(column.codes[near], codes) for column, codes in zip(self.columns, wanted, strict=True)]

@@ -126,7 +126,7 @@ def _infer(run: Run, round_limit: int, watch: Watch | None) -> None:
         progress.status = Status.CREEPING
     elif progress.status is Status.CONVERGED and run.drift.met:
         progress.status = Status.DRIFTING
-        progress.creeping = on_cycles(run, run.drift.often())
+        progress.creeping = on_cycles(run, run.drift.drifting())
 
 
 def _settle(run: Run, round_limit: int, watch: Watch | None) -> None:

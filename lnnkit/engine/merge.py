@@ -245,7 +245,7 @@ class Drift:
         if self._often[side] >= _TRACED:
             self._last[side].setdefault(table, Growing(np.int32)).reach(len(table))[rows] = self._round
 
-    def often(self) -> list[tuple[Relation, int, Array]]:
+    def drifting(self) -> list[tuple[Relation, int, Array]]:
         """The rows that were left as they are, and those that raise them, by relation and side."""
         moved = [(side, *item) for side, moves in enumerate(self._moves) for item in moves.items()]
         return self.lost + [(table, side, np.flatnonzero(counts.values >= MOST - 1)) for side, table, counts in moved]

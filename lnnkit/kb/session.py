@@ -223,9 +223,10 @@ class Session:
         if rested is None:
             checked = self.theory.checked
             answers_alone = narrow and not (self._assumable or checked.labels or checked.label_tables)
-            plain = queries == checked.queries and self.most is None and max_rounds == ROUND_LIMIT
+            whole = queries == checked.queries
+            plain = whole and self.most is None and max_rounds == ROUND_LIMIT
             plans = self._plans.get(texts) or Plans(add_queries(self.graph(), queries), self._known)
-            if queries == checked.queries:
+            if whole:
                 self._plans[texts] = plans
             rested = inferred(
                 self.theory,

