@@ -123,18 +123,31 @@ class FactTable:
 
     def only(self, keep: np.ndarray) -> FactTable:
         """The facts in the rows that a mask keeps, and the entities of these alone."""
-        columns = in_use([column.codes[keep] for column in self.columns], self.names)
-        lower, upper, rows = self.lower[keep], self.upper[keep], self.rows[keep]
-        return replace(self, columns=columns, lower=lower, upper=upper, rows=rows)
+        import numpy as np
+
+        gone = np.flatnonzero(~keep)
+        lost = [column.codes[gone] for column in self.columns]
+        columns = in_use([np.delete(column.codes, gone) for column in self.columns], self.names, lost)
+        lower, upper = (
+            end[: len(end) - len(gone)] if end.strides == (0,) else np.delete(end, gone)
+            for end in (self.lower, self.upper)
+        )
+        return replace(self, columns=columns, lower=lower, upper=upper, rows=np.delete(self.rows, gone))
 
 
-def in_use(columns: Sequence[np.ndarray], names: Names) -> tuple[EntityColumn, ...]:
-    """Columns of codes that share their ``names``, with the names reduced to those in use."""
+def in_use(
+    columns: Sequence[np.ndarray], names: Names, lost: Sequence[np.ndarray] | None = None
+) -> tuple[EntityColumn, ...]:
+    """Columns of codes that share their ``names``, with the names reduced to those in use. All but the ``lost`` codes
+    (default: any) are known to be used."""
     import numpy as np
 
-    used = np.zeros(len(names), bool)
+    used, doubtful = np.full(len(names), lost is not None), np.empty(0, np.int32)
+    if lost:
+        doubtful = np.unique(np.concatenate(lost))
+        used[doubtful] = False
     for codes in columns:
-        used[codes] = True
+        used[codes if lost is None else codes[np.isin(codes, doubtful)]] = True
     if not used.all():
         place = np.cumsum(used, dtype=np.int32) - np.int32(1)
         columns, names = [place.take(codes) for codes in columns], names.some(used)

@@ -132,7 +132,7 @@ def to_fixpoint(
         gain = _largest_gain(now.inbox) if steady else 1.0
         progress.arrested += now.arrested
         state.trail.arrest(now.arrested)
-        moves = _merged(run, now.inbox, rising)
+        moves = merged(run, now.inbox, rising)
         if not moves.raised and not moves.lowered and not now.arrested:
             return Status.CONVERGED
         pace.note(gain, (moves.raised, moves.lowered), settled=steady and not moves.arrested)
@@ -158,7 +158,7 @@ def _gather(run: Run, worklist: Worklist, delta: Delta) -> Round:
     return now
 
 
-def _merged(run: Run, inbox: Inbox, rising: Rising | None) -> Moves:
+def merged(run: Run, inbox: Inbox, rising: Rising | None) -> Moves:
     """Merge a round's proposals."""
     moves, both = Moves(), rising is not None and rising.exact
     if rising is None:

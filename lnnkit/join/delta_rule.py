@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from lnnkit.analysis.needs import EQUAL, Need, Needs, in_order
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
-from lnnkit.join.bindings import NOTHING, Bindings, Matched, Pattern
+from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched, Pattern
 from lnnkit.join.join_plan import Recorder
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.triggers import Delta, Trigger, at_once, find_triggers, subsumed
@@ -81,7 +82,7 @@ class DeltaRule:
         self.started = False
         self._postponed: list[Bindings] = []
 
-    @property
+    @cached_property
     def triggers(self) -> set[tuple[str, int]]:
         """The tables and sides whose moves matter."""
         return {
@@ -138,9 +139,12 @@ class DeltaRule:
     def assignments(self, moved: Delta) -> Iterator[Bindings]:
         """Assignments of all variables, about `CHUNK` at a time; some may be repeated. Those of a prenex formula come
         at once, since what one says depends on the others of its quantifiers."""
+        return self._whole(self._assignments(moved))
+
+    def _whole(self, every: Iterator[Bindings]) -> Iterator[Bindings]:
         if self.formula.prenex_of is not None:
-            return self._together(self._assignments(moved))
-        return self._distinct(self._assignments(moved)) if self._repeats else self._assignments(moved)
+            return self._together(every)
+        return self._distinct(every) if self._repeats else every
 
     def _together(self, every: Iterable[Bindings]) -> Iterator[Bindings]:
         parts = list(every)
@@ -213,6 +217,18 @@ class DeltaRule:
         joins.recorder = None
         for number, literals in enumerate(self._needs):
             yield from joins.joined(start, joins.step(start.known, literals), Path(number, share=0.0))
+
+    def reaching(self, atom: Matched, rows: Array) -> Iterator[Bindings]:
+        """All assignments in which an atom is one of some rows of its table; some may be repeated."""
+        pattern = self.pattern(atom)
+        known = Known(frozenset(pattern.places), frozenset({atom}))
+        start = self.joins.matched(pattern, pattern.fitting(rows), known)
+        every = (
+            bindings
+            for number, literals in enumerate(self._needs)
+            for bindings in self.joins.joined(start, self.joins.step(known, literals), Path(number, share=0.0))
+        )
+        return self._whole(every)
 
     def _every(self) -> Iterator[tuple[int, Bindings]]:
         """All assignments, each with the need that finds it."""

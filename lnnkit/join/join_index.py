@@ -19,7 +19,7 @@ from lnnkit.arrays import quietly
 from lnnkit.join.bindings import Matched, Pattern
 from lnnkit.numeric import Interval, point, unknown
 from lnnkit.store.relations import Relation
-from lnnkit.store.row_arrays import Array, Chunks, in_order, spelled_out
+from lnnkit.store.row_arrays import Array, in_order, spelled_out
 
 _BITS = 62  # of mixed-radix keys
 # Up to this many possible keys are tabulated, or up to four times the number of rows. 2 ** 10 to 2 ** 22 take 338 to
@@ -105,13 +105,14 @@ class Segment:
 
 
 class JoinIndex:
-    """Finds the rows of ``listing`` that fit ``pattern``, by the ids in the columns ``places``. Rows are kept in
-    segments, each at least twice as long as the next, so that growth costs amortised logarithmic time a row."""
+    """Finds the rows in the list ``column`` that fit ``pattern``, by the ids in the columns ``places``. Rows are kept
+    in segments, each at least twice as long as the next, so that growth costs amortised logarithmic time a row."""
 
-    def __init__(self, pattern: Pattern, listing: Chunks, places: Sequence[int], radix: int) -> None:
+    def __init__(self, pattern: Pattern, column: str, places: Sequence[int], radix: int) -> None:
         self.places = tuple(places)
         self._pattern = pattern
-        self._listing = listing
+        self._column = column
+        self._listing = pattern.table.listing(column)
         self._radix = max(radix, 2)
         self._read = 0
         self._segments: list[Segment] = []
@@ -134,7 +135,11 @@ class JoinIndex:
         return key
 
     def _extend(self) -> None:
-        if self._read == len(self._listing):
+        listing = self._pattern.table.listing(self._column)
+        if listing is not self._listing:  # rows were taken out of it
+            self._listing, self._read = listing, 0
+            self._segments.clear()
+        if self._read == len(listing):
             return
         rows = self._fresh()
         self._read = len(self._listing)
@@ -199,9 +204,9 @@ class RangeIndex(JoinIndex):
     """Also by the ``number`` of each row, of which the arguments are in its columns ``at``."""
 
     def __init__(
-        self, pattern: Pattern, listing: Chunks, places: Sequence[int], radix: int, number: Relation, at: Sequence[int]
+        self, pattern: Pattern, column: str, places: Sequence[int], radix: int, number: Relation, at: Sequence[int]
     ) -> None:
-        super().__init__(pattern, listing, places, radix)
+        super().__init__(pattern, column, places, radix)
         self._number = number
         self._at = at
 

@@ -19,7 +19,7 @@ from lnnkit.join.join_plan import Ranged, Reads, Recorder
 from lnnkit.numeric import Interval
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import UNKNOWN, Relations
-from lnnkit.store.row_arrays import Array, first_rows
+from lnnkit.store.row_arrays import Array, Chunks, first_rows
 
 # Assignments made at a time, a limit of memory: columns that are looked up here and there stay in the cache. A join of
 # 2,000,000 takes 377 CPU ms with 2 ** 17, 471 with 2 ** 13, 293 with 2 ** 21 (`python -m benchmarks.inference_constants
@@ -107,7 +107,8 @@ class Joins:
         self.recorder = recorder
         self.member = member
         self._guard = guard
-        self._sizes: dict[Literal, tuple[int, int]] = {}  # how much of a list was read, and how many of its rows match
+        # The list of a literal, how much of it was read, and how many of its rows match
+        self._sizes: dict[Literal, tuple[Chunks, int, int]] = {}
         self._indexes: dict[tuple[Literal, tuple[int, ...], Matched | None], JoinIndex] = {}
         self._patterns: dict[Matched, Pattern] = {}
         self._reach = JoinIndex.reach(self.radix)
@@ -152,11 +153,13 @@ class Joins:
         pattern = self.pattern(literal.atom)
         if pattern.plain:
             return self.length(literal)
-        listing = self.listing(literal)
-        read, count = self._sizes.get(literal, (0, 0))
+        listing = pattern.table.listing(literal.column)
+        known, read, count = self._sizes.get(literal, (listing, 0, 0))
+        if known is not listing:  # rows were taken out of it
+            read = count = 0
         if read < len(listing):
-            count += len(pattern.fitting(listing[read:]))
-            self._sizes[literal] = len(listing), count
+            count += len(pattern.fitting(listing.values[read:]))
+            self._sizes[literal] = listing, len(listing), count
         return count
 
     def counted(self, path: Path, out: int, *, last: bool = True) -> None:
@@ -384,13 +387,12 @@ class Joins:
         pattern = self.pattern(literal.atom)
         keyed = [variable for variable in pattern.places if variable in bound][: self._reach]
         places = tuple(pattern.places[v] for v in keyed)
-        listing = pattern.table.listing(literal.column)
         index = self._indexes.get((literal, places, number))
         if index is None:
-            index = JoinIndex(pattern, listing, places, self.radix)
+            index = JoinIndex(pattern, literal.column, places, self.radix)
             if number is not None:
                 at = [pattern.places[variable] for variable in number[1] if isinstance(variable, int)]
-                index = RangeIndex(pattern, listing, places, self.radix, self.atoms.tables[number[0]], at)
+                index = RangeIndex(pattern, literal.column, places, self.radix, self.atoms.tables[number[0]], at)
             self._indexes[literal, places, number] = index
         return keyed, index
 

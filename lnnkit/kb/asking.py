@@ -40,7 +40,7 @@ def covering(session: Session, query: Query, *, narrow: bool = False) -> Rested:
     """A fixpoint that covers the query: that of the program's own queries, or one made for this query. If it may be
     ``narrow``, closed derived predicates are completed only as far as the queries need them."""
     queries = session.theory.checked.queries
-    if query in queries:
+    if any(known.text == query.text for known in queries):
         return session.rest(queries, narrow=narrow)
     made = session.made()
     for rested in made:
@@ -76,8 +76,8 @@ def _covers(rested: Rested, query: Query) -> bool:
 def answers(session: Session, query: Query, alpha: float) -> Answers:
     """The answers to a query. Runs inference first if no existing fixpoint covers the query. Raises `BudgetError`."""
     rested = covering(session, query, narrow=True)
-    queries = rested.program.queries
-    return _read(session, rested, query, queries.index(query) if query in queries else None, alpha)
+    places = {known.text: place for place, known in enumerate(rested.program.queries)}
+    return _read(session, rested, query, places.get(query.text), alpha)
 
 
 def truth(session: Session, query: Query, alpha: float) -> bool | None:

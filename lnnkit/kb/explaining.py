@@ -19,7 +19,7 @@ from lnnkit.check.program import Assertion, CheckedProgram, Fact, Query
 from lnnkit.check.walk import nodes, with_entities
 from lnnkit.errors import BudgetError
 from lnnkit.explain.conflict.conflict import Conflict, ContradictionKind, RepairSet, fitting, kind_of, repair_set
-from lnnkit.explain.conflict.program_variants import ASSUMED, ConflictMember, alone, assumption, tightens
+from lnnkit.explain.conflict.program_variants import ASSUMED, ConflictMember, alone, assumption
 from lnnkit.explain.missing.why_not import Added, Came, Missing, Way, WhyNot
 from lnnkit.explain.proof.proof import ground_key
 from lnnkit.join.instances.grounding import unlimited
@@ -37,7 +37,7 @@ from lnnkit.syntax.diagnostic import Span
 if TYPE_CHECKING:
     from lnnkit.engine.inference_run import Watch
 
-_OPENED = 8  # sets of atoms for which a base session is cached
+_SUPPOSED = 8  # sets of atoms whose last copy is kept
 _NOWHERE = Span(Text(ASSUMED, ""), 0, 0)
 _OPPOSITE: dict[str, str] = {">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 _MARGIN = {">": 1e-3, ">=": 0.0, "<": -1e-3, "<=": 0.0}
@@ -61,8 +61,15 @@ def hypothetical(session: Session, bounds: Mapping[str, Assumed | None]) -> tupl
     for name, arguments in taken:
         session.retract(fact_table(session.theory.checked, name, [arguments], keys=True)[0])
     clone = session.about(session.theory.assuming(facts), session.graph())
-    tighter = all(tightens(session.theory.origins(), fact) for fact in facts)
-    clone.source = Continuation(session, session.theory.checked, facts) if tighter else _source_without(session, facts)
+    # An interactive slider assumes the same atoms again and again: each copy goes on from the last one
+    atoms = frozenset((fact.predicate, fact.arguments) for fact in facts)
+    origin, checked = session.supposed.get(atoms, (session, session.theory.checked))
+    if origin.theory.checked is not checked or not origin.fixpoints:
+        origin, checked = session, session.theory.checked
+    clone.source = Continuation(origin, checked, [(fact, gone) for fact in facts for gone in (True, False)])
+    session.supposed[atoms] = clone, clone.theory.checked
+    if len(session.supposed) > _SUPPOSED:
+        del session.supposed[next(iter(session.supposed))]
     return clone, frozenset(name for name, _ in taken)
 
 
@@ -91,26 +98,6 @@ def _assumption(theory: Theory, text: str, value: Assumed) -> Fact:
     except OverflowError:
         raise wrong from None
     return assumption(*about, lower, upper, numeric=query.numeric)
-
-
-def _source_without(session: Session, facts: Sequence[Fact]) -> Continuation | None:
-    """A session without any fact about these atoms, so that any assumption about them only tightens it. It is made on
-    the second assumption: an interactive slider assumes the same atoms again and again."""
-    atoms = frozenset((fact.predicate, fact.arguments) for fact in facts)
-    if atoms not in session.opened:
-        session.opened[atoms] = None
-        if len(session.opened) > _OPENED:
-            del session.opened[next(iter(session.opened))]
-        return None
-    opened = session.opened[atoms]
-    if opened is None:
-        numeric = [session.theory.checked.predicates[fact.predicate].numeric for fact in facts]
-        ends = [(-math.inf, math.inf) if unbounded else (0.0, 1.0) for unbounded in numeric]
-        bare = [replace(fact, lower=low, upper=high) for fact, (low, high) in zip(facts, ends, strict=True)]
-        assumable = frozenset(fact.predicate for fact in facts)
-        opened = session.about(session.theory.assuming(bare), session.graph(), assumable)
-        session.opened[atoms] = opened
-    return Continuation(opened, opened.theory.checked, facts)
 
 
 def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
@@ -179,7 +166,7 @@ def _came(
         assumed = copy(theory)
         assumed.checked = replace(theory.checked, facts=(*theory.checked.facts, *facts))
         clone = session.about(assumed, session.graph())
-        clone.source = Continuation(session, theory.checked, facts)
+        clone.source = Continuation(session, theory.checked, [(fact, False) for fact in facts])
     try:
         rested = covering_widely(clone, query)
     except BudgetError:

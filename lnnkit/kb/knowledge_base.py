@@ -178,7 +178,7 @@ class KnowledgeBase:
         fewer = without_denials(self.warnings, name)
         denied = fewer != self.warnings and len(facts) > 0 and float(facts.upper.min()) < 1
         self.warnings = (*(fewer if denied else self.warnings), *findings)
-        self._session.change(with_table(self._checked, facts))
+        self._session.change(with_table(self._checked, facts), facts)
         self._tables = (*self._tables, facts)
 
     def retract(self, name: str, rows: object) -> None:
@@ -226,9 +226,9 @@ class KnowledgeBase:
         """A what-if copy, in which the given atoms have these ``bounds`` (one truth or two; one end or two of numbers
         and dates; None: no facts) instead of those that their facts give.
 
-        If the bounds are tighter than here, the copy continues from the fixpoint of this knowledge base and computes
-        only what follows from those atoms; otherwise it infers from the start, unless the same atoms were assumed
-        before. Raises `ProgramError` for a key that is not an atom, ``ValueError`` for invalid bounds.
+        Where that is possible the copy goes on from the fixpoint of this knowledge base, or of the last copy in which
+        the same atoms were assumed, and works out only what rests on those atoms. Raises `ProgramError` for a key that
+        is not an atom, ``ValueError`` for invalid bounds.
         """
         from lnnkit.kb.explaining import hypothetical
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,9 +14,11 @@ from lnnkit.budget import TooLarge, too_large, too_many_entities
 from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.computing import Computing
 from lnnkit.data.names import Names
-from lnnkit.engine.inference import Assumption, assumed, infer
+from lnnkit.data.table import FactTable
+from lnnkit.engine.inference import copied, infer
 from lnnkit.engine.inference_run import Run, Status
 from lnnkit.engine.planning.compiling import Plans
+from lnnkit.engine.revision import Restated, revise
 from lnnkit.errors import Error
 from lnnkit.kb.theory import Theory
 from lnnkit.outcome import Outcome
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 _FEW = 2**20
 """Facts: with this many or fewer, all rows fit the memory together (0.1 KB a fact), and their fixpoint has explanations
 too."""
+
+_MOST = 10_000  # facts; for more of them a fixpoint is not revised, but made anew
 
 
 class Rested:
@@ -59,6 +64,7 @@ class Rested:
         self.strips = strips
         self._fixpoint = fixpoint
         self._consistent = consistent
+        self.revised = False  # whether its run has become another fixpoint
         self.narrow = isinstance(fixpoint, Run) and bool(fixpoint.plan.demands)
 
     @cached_property
@@ -100,7 +106,6 @@ def inferred(
     recorder: Recorder | None,
     gathering: Gathering,
     record: bool,
-    assumable: frozenset[str],
     narrow: bool,
     by_strips: bool,
     later: Callable[[], Watch | None],
@@ -130,7 +135,6 @@ def inferred(
                 watch=watching,
                 recorder=recorder,
                 record=record,
-                assumable=assumable,
                 labelled=labelled,
                 unnamed=asked,
                 narrow=narrow,
@@ -164,17 +168,60 @@ def rested(fixpoint: Run, names: Names, program: CheckedProgram) -> Rested:
     return Rested(names, program, outcome, fixpoint, consistent=not (outcome.contradictions or fixpoint.state.crossed))
 
 
-def gone_on(theory: Theory, earlier: Rested, facts: Sequence[Fact], *, round_limit: int) -> Rested | None:
-    """The fixpoint of a theory that states what the theory of ``earlier`` stated, and these facts in addition. None if
-    it cannot be reached from ``earlier``."""
-    index = earlier.fixpoint.grounding.domain.index
-    if any(entity not in index for fact in facts for entity in fact.arguments):
+Changed = Sequence[tuple[Fact | FactTable, bool]]
+"""Facts that were stated, or taken back (True), one after another."""
+
+
+def revised(theory: Theory, before: Rested, changed: Changed, watch: Watch | None, *, copy: bool) -> Rested | None:
+    """A fixpoint, or a ``copy`` of it, brought to the facts of a theory, which differ from its own by those that
+    ``changed``. None if it has to be made anew, as where others may still read it."""
+    if before.strips is not None or theory.bindings or not (copy or "explainer" not in vars(before)):
         return None
-    changes = [
-        Assumption(fact.predicate, tuple(index[entity] for entity in fact.arguments), fact.lower, fact.upper)
-        for fact in facts
-    ]
-    fixpoint = assumed(earlier.fixpoint, changes, round_limit)
-    if fixpoint is None:
+    restated = _restated(theory.checked.facts, before.fixpoint, changed)
+    if restated is None:
         return None
-    return rested(fixpoint, earlier.names, theory.bound(theory.checked))
+    before.revised = not copy
+    run = copied(before.fixpoint) if copy else before.fixpoint
+    if not revise(run, restated, watch):
+        return None
+    return rested(run, before.names, replace(theory.checked, assertions=before.program.assertions))
+
+
+def _restated(facts: Sequence[Fact], run: Run, changed: Changed) -> Sequence[Restated] | None:
+    """What facts say now of the atoms about which some ``changed``: of those taken back what axioms say, which are
+    among the ``facts``. None if they are too many, name new entities, or contradict each other."""
+    if sum(1 if isinstance(stated, Fact) else len(stated) for stated, _ in changed) > _MOST:
+        return None
+    index, atoms = run.grounding.domain.index, dict[tuple[str, tuple[int, ...]], tuple[float, float] | None]()
+    axioms = [fact for fact in facts if fact.of_axiom]
+    for predicate, arguments, bounds in _atoms(changed):
+        if not all(text in index for text in arguments):
+            if bounds is None:
+                continue  # there are no facts about it
+            return None
+        key = predicate, tuple(index[text] for text in arguments)
+        if bounds is None:
+            ends = [
+                (fact.lower, fact.upper)
+                for fact in axioms
+                if (fact.predicate, fact.arguments) == (predicate, arguments)
+            ]
+        else:
+            known = atoms[key] if key in atoms else run.grounding.atoms.tables[predicate].given(key[1])
+            ends = [bounds] if known is None else [known, bounds]
+        low, high = max((end[0] for end in ends), default=-math.inf), min((end[1] for end in ends), default=math.inf)
+        if low > high:
+            return None
+        atoms[key] = (low, high) if ends else None
+    return [Restated(predicate, entities, bounds) for (predicate, entities), bounds in atoms.items()]
+
+
+def _atoms(changed: Changed) -> Iterator[tuple[str, tuple[str, ...], tuple[float, float] | None]]:
+    """The predicate and the entities of each fact, and its bounds; None if it is taken back."""
+    for stated, taken in changed:
+        if isinstance(stated, Fact):
+            yield stated.predicate, stated.arguments, None if taken else (stated.lower, stated.upper)
+            continue
+        every = zip(*stated.columns, strict=True) if stated.columns else [()] * len(stated)
+        for arguments, low, high in zip(every, stated.lower.tolist(), stated.upper.tolist(), strict=True):
+            yield stated.predicate, arguments, None if taken else (low, high)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 from weakref import ref
 
-from lnnkit.check.program import CheckedProgram, Fact, Query
+from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.computing import Computing
 from lnnkit.errors import BudgetError
 from lnnkit.garbage import collection_paused
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from lnnkit.engine.planning.compiling import Plans
     from lnnkit.graph.lifted import LiftedGraph
     from lnnkit.join.join_plan import Recorder
-    from lnnkit.kb.rested import Rested
+    from lnnkit.kb.rested import Changed, Rested
     from lnnkit.store.stated_facts import Gathering
 
 ROUND_LIMIT = 100_000
 _PARTS = 8  # sessions of parts that are kept
 
 Atom = tuple[str, tuple[str, ...]]  # a predicate, and entities
+Key = tuple[bool, tuple[str, ...]]  # whether a fixpoint is narrow, and the texts of its queries
 Part = tuple[tuple[int, ...], frozenset[str]]  # statements by their places, and predicates
 
 
@@ -40,8 +41,8 @@ class Session:
     ``computing`` is the precision and the device, ``most`` the limit of instances of one rule (None: as many as fit
     half of the free memory), ``recording`` whether explanations are kept. ``watch`` is called after rounds that have no
     watch of their own. ``fixpoints`` are keyed by whether they are narrow and by the texts of their queries. A copy may
-    continue from ``source``. ``opened`` maps sets of atoms to sessions without facts about them, or to None if they
-    were assumed only once. ``parts`` are sessions of some of the statements.
+    continue from ``source``. ``supposed`` has by sets of atoms the last copy in which they were assumed, and what it
+    stated; ``parts`` are sessions of some of the statements.
     """
 
     def __init__(self, theory: Theory) -> None:
@@ -50,26 +51,25 @@ class Session:
         self.most: int | None = None
         self.recording = True
         self.watch: Watch | None = None  # while inferring for an answer
-        self.fixpoints: dict[tuple[bool, tuple[str, ...]], Rested] = {}
+        self.fixpoints: dict[Key, Rested] = {}
         self.source: Continuation | None = None
-        self.opened: dict[frozenset[Atom], Session | None] = {}
+        self.supposed: dict[frozenset[Atom], tuple[Session, CheckedProgram]] = {}
         self.parts: dict[Part, Session] = {}
         self.earlier: CheckedProgram | None = None  # of the answers before facts last changed
-        self._assumable: frozenset[str] = frozenset()  # predicates that copies may bound further
+        # Fixpoints of the facts before some were stated or taken back (True)
+        self._outdated: dict[Key, tuple[Rested, Changed]] = {}
         self._lifted: LiftedGraph | None = None
         self._known: Known | None = None
         self._plans: dict[tuple[str, ...], Plans] = {}  # of the program's queries, by their texts
         self._gathering: Gathering | None = None
         self._version: tuple[object, ...] = ()  # the version of the graph and the fixpoints
 
-    def about(
-        self, theory: Theory, lifted: LiftedGraph | None = None, assumable: frozenset[str] = frozenset()
-    ) -> Session:
+    def about(self, theory: Theory, lifted: LiftedGraph | None = None) -> Session:
         """A session for another theory, with the same settings, that has inferred nothing yet. ``lifted`` is the graph
         of its statements, if known."""
         clone = copy(self)
-        clone.theory, clone._lifted, clone._assumable = theory, lifted, assumable
-        clone.fixpoints, clone.opened, clone.parts = {}, {}, {}
+        clone.theory, clone._lifted = theory, lifted
+        clone.fixpoints, clone.supposed, clone.parts, clone._outdated = {}, {}, {}, {}
         clone.source, clone._gathering, clone.watch, clone.earlier = None, None, None, None
         clone._plans = self._plans if lifted is not None and lifted is self._lifted else {}
         return clone
@@ -101,9 +101,11 @@ class Session:
             self._lifted = build(replace(self.theory.settled(), queries=()))
         return self._lifted
 
-    def change(self, checked: CheckedProgram) -> None:
-        """Replace the checked program of the theory, and discard all fixpoints. The graph and its plans remain if facts
-        alone differ, unless these may decide whether dates have times."""
+    def change(self, checked: CheckedProgram, facts: FactTable | None = None, *, taken: bool = False) -> None:
+        """Replace the checked program of the theory, and discard all fixpoints, or keep them to be revised where it
+        differs by ``facts`` alone, which are stated or ``taken`` back. The graph and its plans remain if facts alone
+        differ, unless these may decide whether dates have times."""
+        outdated = self._outdated | {key: (rested, []) for key, rested in self.fixpoints.items()}
         if self.fixpoints:
             self.earlier = self.theory.checked
         same = checked.assertions is self.theory.checked.assertions
@@ -115,6 +117,8 @@ class Session:
             self._start_anew()
         else:
             self.forget()
+        if same and facts is not None:
+            self._outdated = {key: (rested, [*known, (facts, taken)]) for key, (rested, known) in outdated.items()}
 
     def retract(self, keys: FactTable) -> None:
         """Take back the facts about some atoms, also those that are assumed."""
@@ -122,7 +126,7 @@ class Session:
 
         theory = self.theory
         theory.assumed = without(replace(theory.checked, facts=theory.assumed, tables=()), keys).facts
-        self.change(without(theory.checked, keys))
+        self.change(without(theory.checked, keys), keys, taken=True)
 
     def of_facts(self, checked: CheckedProgram) -> Session:
         """This session, or one for the same theory with the facts of another program."""
@@ -144,6 +148,8 @@ class Session:
         except BaseException:
             for part, state in zip((self, theory), before, strict=True):
                 vars(part).update(state)
+            self.fixpoints = {key: rested for key, rested in self.fixpoints.items() if not rested.revised}
+            self._outdated = {key: entry for key, entry in self._outdated.items() if not entry[0].revised}
             if theory.learner is not None and learner is not None:
                 vars(theory.learner).update(learner)
                 theory.learner.module.load(values)
@@ -164,7 +170,7 @@ class Session:
     ) -> Rested:
         """Infer again what the program's queries need; later requests use the same settings. Ctrl-C ends it after a
         round. Raises `BudgetError`."""
-        self._start_anew()
+        self._start_anew(keeping=recorder is None and most is None and max_rounds == ROUND_LIMIT)
         self.computing = replace(computing, precision="double") if self.theory.numeric else computing
         self.most = most
         watch = watch or self.watch
@@ -189,8 +195,10 @@ class Session:
         return self.rest(self.theory.checked.queries, narrow=True)
 
     def made(self) -> list[Rested]:
-        """The fixpoints that exist and are still valid."""
+        """The fixpoints that exist and are still valid, or can be brought to the facts as they are."""
         self._follow_learning()
+        for key in [*self._outdated]:
+            self._current(key, self.watch)
         return list(self.fixpoints.values())
 
     def rest(
@@ -217,12 +225,13 @@ class Session:
         self._follow_learning()
         texts = tuple(query.text for query in queries)
         for key in ((False, texts), (True, texts))[: 1 + narrow]:
-            if key in self.fixpoints:
-                return self.fixpoints[key]
+            current = self._current(key, watch or self.watch)
+            if current is not None:
+                return current
         rested = None if self.source is None else self._gone_on(queries, self.source)
         if rested is None:
             checked = self.theory.checked
-            answers_alone = narrow and not (self._assumable or checked.labels or checked.label_tables)
+            answers_alone = narrow and not (checked.labels or checked.label_tables)
             whole = queries == checked.queries
             plain = whole and self.most is None and max_rounds == ROUND_LIMIT
             plans = self._plans.get(texts) or Plans(add_queries(self.graph(), queries), self._known)
@@ -238,7 +247,6 @@ class Session:
                 recorder=recorder,
                 gathering=self._gathering,
                 record=self.recording,
-                assumable=self._assumable,
                 narrow=answers_alone,
                 by_strips=answers_alone and recorder is None and plain and self.computing == Computing(),
                 later=partial(_watch_of, ref(self)),
@@ -246,20 +254,31 @@ class Session:
         self.fixpoints[rested.narrow, texts] = rested
         return rested
 
+    def _current(self, key: Key, watch: Watch | None) -> Rested | None:
+        """A fixpoint by its key, if it exists or can be brought to the facts as they are."""
+        if key in self._outdated:
+            revised = self._revised(*self._outdated.pop(key), watch)
+            if revised is not None:
+                self.fixpoints[key] = revised
+        return self.fixpoints.get(key)
+
     def _gone_on(self, queries: tuple[Query, ...], source: Continuation) -> Rested | None:
         """The fixpoint continued from that of the session that this one is a copy of, if that is possible."""
-        from lnnkit.kb.rested import gone_on
-
-        predicates = self.theory.checked.predicates
-        if any(predicates[fact.predicate].closed for fact in source.facts):
-            return None
         origin = source.origin
         origin._follow_learning()
         same = origin.theory.checked is source.checked and origin._version == self._version
         if not same or origin.computing != self.computing or origin.recording != self.recording:
             return None  # facts or learned values have changed since
-        rested = origin.rest(queries, watch=self.watch)
-        return gone_on(self.theory, rested, source.facts, round_limit=ROUND_LIMIT)
+        return self._revised(origin.rest(queries, watch=self.watch), source.changed, self.watch, copy=True)
+
+    def _revised(self, before: Rested, changed: Changed, watch: Watch | None, *, copy: bool = False) -> Rested | None:
+        """A fixpoint brought to the facts as they are, if that is possible."""
+        from lnnkit.kb.rested import revised
+
+        state = before.fixpoint.state
+        same = (state.dtype, state.device) == (self.computing.dtype, self.computing.device)
+        same &= state.trail.has_values == self.recording
+        return revised(self.theory, before, changed, watch, copy=copy) if same else None
 
     def _follow_learning(self) -> None:
         """Discard fixpoints that were made with other parameter values."""
@@ -268,9 +287,10 @@ class Session:
             self._version = version
             self.forget()
 
-    def _start_anew(self) -> None:
+    def _start_anew(self, *, keeping: bool = False) -> None:
+        self._outdated = self._outdated if keeping else {}
         self.fixpoints.clear()
-        self.opened.clear()
+        self.supposed.clear()
         self.parts.clear()
         self.source = None
 
@@ -283,9 +303,9 @@ def _watch_of(session: ref[Session]) -> Watch | None:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """What a copy may continue from: the session ``origin``, as long as its program is still ``checked``, with
-    ``facts`` added."""
+    """What a copy may continue from: the session ``origin``, as long as its program is still ``checked``; and the facts
+    that ``changed``."""
 
     origin: Session
     checked: CheckedProgram
-    facts: Sequence[Fact]
+    changed: Changed

@@ -58,10 +58,13 @@ class Relation:
         self._ends = tuple(Growing(dtype, end) for end in ends)  # reserved: unknown, unnamed, default
         self.frozen = Growing(np.bool_, (True,) * RESERVED)
         self.crossed = Crossed(dtype)
-        self.loaded = 0  # the first so many rows are facts, in the lexicographic order of their tuples
+        self.loaded = 0  # the first so many rows are facts, in the lexicographic order of their tuples,
+        self.loaded_bounds: tuple[Array, Array] = (np.empty(0), np.empty(0))  # which gave them these bounds;
+        self.restated: dict[int, Pair] = {}  # what facts give the rows of which they were changed
         self.in_order = True  # no lower end is above its upper one, not even by less than the tolerance
         self._lists = {name: Chunks() for name in LISTS}
         self._flags = {name: Growing(np.bool_, (False,) * RESERVED) for name in LISTS}
+        self._shrunk: set[str] = set()  # lists out of which rows were taken
         self._unlisted: list[tuple[str, int, int]] = []  # parts of lists not yet entered in "either"
         if unnamed is not None:
             self.reserve(UNNAMED, unnamed)
@@ -147,8 +150,19 @@ class Relation:
         self.tuples.append(columns, bounds.lower.size)
         for growing, values in zip(self._ends, bounds, strict=True):
             growing.append(values)
-        self.loaded = len(self.tuples)
+        self.loaded, self.loaded_bounds = len(self.tuples), tuple(bounds)
         return range(len(self.tuples))
+
+    def stated(self, rows: Array) -> Bounds:
+        """(n,) the bounds that facts give to rows; of others the default."""
+        loaded = np.flatnonzero(rows < self.loaded)
+        ends = (np.full(len(rows), end, self._ends[0].values.dtype) for end in self.default)
+        lower, upper = ends
+        for end, given in zip((lower, upper), self.loaded_bounds, strict=True):
+            end[loaded] = given[rows.take(loaded)]  # numpy's take would spell one value out
+        for place, row in enumerate(rows.tolist() if self.restated else ()):
+            lower[place], upper[place] = self.restated.get(row, (lower[place], upper[place]))
+        return Bounds(lower, upper)
 
     # --- lists --------------------------------------------------------------------------------------------------------
 
@@ -166,6 +180,10 @@ class Relation:
             parts, self._unlisted = self._unlisted, []
             for end, start, stop in parts:
                 self.enlist(name, self._lists[end].values[start:stop])
+        if name in self._shrunk:
+            self._shrunk.discard(name)
+            self._lists[name] = Chunks()
+            self._append(name, np.flatnonzero(self.flags(name).values[: len(self.tuples)]).astype(np.int32))
         return self._lists[name]
 
     def enlist(self, name: str, rows: Array) -> None:
@@ -184,6 +202,21 @@ class Relation:
         else:  # every row
             flags.set(0, len(rows), True)
         self._append(name, rows)
+
+    def given(self, entities: Sequence[int]) -> Pair | None:
+        """The bounds that facts give one atom; None if there are none about it."""
+        row = self.tuples.find([np.array([entity], np.int32) for entity in entities], 1) if len(self) else None
+        if row is None or row[0] < 0 or not self.flags("given").take(row)[0]:
+            return None
+        lower, upper = self.stated(row)
+        return float(lower[0]), float(upper[0])
+
+    def delist(self, name: str, rows: Array) -> None:
+        """Take rows out of the list ``name``: it is made anew when it is read next."""
+        flags = self.flags(name)
+        if flags.take(rows).any():
+            flags.put(rows, False)
+            self._shrunk.add(name)
 
     def enlist_new(self, name: str, rows: range) -> None:
         """Add rows that are in no list to the list ``name``."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
@@ -35,7 +35,8 @@ class Kind(IntEnum):
     RESTARTED = 2  # a completed predicate, which starts from false
     RESTORED = 3  # restored after a completion that derived less
     OPENED = 4  # unknown: arrested, or a completion that did not terminate
-    STATED = 5  # given by a fact that was added to a fixpoint
+    STATED = 5  # given by a fact about a number, from which a completion starts
+    RESET = 6  # what facts and the default give, after facts of a fixpoint have changed
 
 
 class Events(NamedTuple):
@@ -52,6 +53,18 @@ class Events(NamedTuple):
     side: Array
     shape: Array
     leaf: Array
+
+
+class Chunk(NamedTuple):
+    """Consecutive events of one relation, by its number: its ``rows``, and the ``instances`` that set them."""
+
+    kind: int
+    side: int
+    shape: int
+    leaf: int
+    table: int
+    rows: Array | range
+    instances: Array | range
 
 
 class Completion(NamedTuple):
@@ -84,6 +97,16 @@ class _Column:
     @property
     def nbytes(self) -> int:
         return len(self._plain) * self._dtype.itemsize + len(self._first) * self._first.itemsize
+
+    def parts(self, lengths: Iterable[int]) -> Iterator[Array | range]:
+        """The numbers of each chunk, of these lengths; read-only."""
+        plain, start = self._plain.values, 0
+        for first, length in zip(self._first, lengths, strict=True):
+            if math.isnan(first):
+                yield plain[start : start + length]
+                start += length
+            else:
+                yield range(int(first), int(first) + length)
 
     def expanded(self, lengths: Array, start: Array) -> Array:
         """All numbers, expanded; read-only."""
@@ -158,6 +181,10 @@ class Trail:
         return sum(self._chunks[::_WIDTH])
 
     @property
+    def chunk_count(self) -> int:
+        return len(self._chunks) // _WIDTH
+
+    @property
     def nbytes(self) -> int:
         """The memory of the events, in bytes."""
         columns = (self._row, self._value, self._instance)
@@ -204,11 +231,17 @@ class Trail:
         self._instance.add(instances)
         self._chunks.extend((len(rows), self.tick, kind, side, shape, leaf, table))
 
+    def chunks(self) -> Iterator[Chunk]:
+        """The events in order, those of one proposal or step together."""
+        lengths = self._chunks[::_WIDTH]
+        heads = (self._chunks[place::_WIDTH] for place in (2, 3, 4, 5, 6))
+        yield from map(Chunk, *heads, self._row.parts(lengths), self._instance.parts(lengths))
+
     def setters(self, side: int, numbers: RowNumbers) -> Setters:
         """The last setters of the lower (0) or the upper (1) ends of all rows. Of what a completion restored it is what
         had set it."""
         events, count = self.events(numbers), numbers.count
-        sets = (events.side == side) & ((events.kind == Kind.SENT) | (events.kind == Kind.STATED))
+        sets = (events.side == side) & np.isin(events.kind, (Kind.SENT, Kind.STATED, Kind.RESET))
         chunk = np.arange(len(sets)).repeat(np.diff(events.start, append=len(events.row)))
         places = np.flatnonzero(sets.take(chunk))
         last = np.full(count, -1, np.int64)

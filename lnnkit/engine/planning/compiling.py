@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from lnnkit.analysis.demand import ENTERED, Bound, Demand, Wanted, bound_atom, demand, restricted, wanted
 from lnnkit.analysis.needs import Literal, Need, Needs, Range, minimal_needs, range_of
@@ -126,12 +126,11 @@ def _observers(lifted: LiftedGraph, world: Domain, schemas: dict[str, Schema]) -
 @dataclass(frozen=True)
 class FactProfile:
     """What facts may bound: the ``sides`` that they move, the relations whose atoms they list, and those whose atoms
-    they give. Facts about ``assumable`` predicates may be added later."""
+    they give."""
 
     sides: frozenset[Side]
     listed: frozenset[str]
     given: frozenset[str]
-    assumable: frozenset[str] = field(default=frozenset())
 
 
 class Plans:
@@ -168,15 +167,15 @@ class Plans:
 def compiled(outline: Outline, world: Domain, profile: FactProfile, *, narrow: bool = False) -> Plan:
     """The plan for facts of a profile. If ``narrow``, closed derived predicates are completed only as far as bound
     queries need them."""
-    lifted, assumable = outline.lifted, profile.assumable
+    lifted = outline.lifted
     atoms, names = asked(lifted, world)
-    stated = {(name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES} | profile.sides
+    stated = {(name, side) for name in lifted.closed_derived for side in SIDES} | profile.sides
     said, given = informed_sides(outline)
     listed = profile.listed | {atom.node for atom in atoms}
     heads = {side for seen in outline.readings for side in consequents(seen.formula)}
-    relevance = decide(outline.readings, stated | said, given, profile.given | assumable, listed, names, heads)
+    relevance = decide(outline.readings, stated | said, given, profile.given, listed, names, heads)
     sizes = {sort: min(len(ids), 2) for sort, ids in world.sorts.items()}
-    moving = relevance.derived.union((name, side) for name in (*lifted.closed_derived, *assumable) for side in SIDES)
+    moving = relevance.derived.union((name, side) for name in lifted.closed_derived for side in SIDES)
     aggregates = {str(formula.auxiliary) for formula in outline.shared.formulas if formula.measures}
     changing = frozenset(name for name, _ in moving) | aggregates
     plan = Plan(

@@ -119,7 +119,7 @@ def loosen_comparisons(run: Run) -> set[str | None]:
     chosen = [formula for formula in run.plan.shared.formulas if _partial(formula) and _differs(run, formula)]
     chosen = [formula for formula in chosen if formula.auxiliary not in run.waiting]
     for formula in chosen:
-        _initialise(run, formula)
+        initialise(run, formula)
     return {formula.auxiliary for formula in chosen}
 
 
@@ -135,7 +135,7 @@ def begin_aggregates(run: Run, pending: Collection[str]) -> None:
         if formula.compares and not _differs(run, formula):
             _begin_neurons(run, [response for response in run.demanded if response.rule.formula is formula])
             continue
-        _initialise(run, formula)
+        initialise(run, formula)
         run.begun = run.state.trail.tick + 1
         for response in run.responses.values() if formula.measures else ():
             if response.rule.formula.auxiliary == name:
@@ -154,7 +154,7 @@ def initialise_shared(run: Run) -> set[str | None]:
         if str(formula.auxiliary) in run.plan.partly_known:
             initialise_neuron(run, str(formula.auxiliary))
         else:
-            _initialise(run, formula)
+            initialise(run, formula)
     return {formula.auxiliary for formula in chosen}
 
 
@@ -182,8 +182,9 @@ def _partial(formula: Formula) -> bool:
     return isinstance(comparison, Comparison) and not comparison.total
 
 
-def _initialise(run: Run, formula: Formula) -> None:
-    """Give a shared neuron the bounds that its operands give it before the first round."""
+def initialise(run: Run, formula: Formula, rows: Array | None = None) -> None:
+    """Give a shared neuron the bounds that its operands give it before the first round; or some ``rows`` of it those
+    that they give now."""
     assert formula.auxiliary is not None
     grounding, needs = run.grounding, run.plan.finder(formula).initial()
     if formula.auxiliary in run.plan.groups:
@@ -195,7 +196,9 @@ def _initialise(run: Run, formula: Formula) -> None:
     place = atoms, grounding.domain, grounding.guard, {}
     member = -1 if recorder is None else recorder.enter(formula, needs, "first bounds")
     with nullcontext() if recorder is None else recorder.measured(member, ()):
-        view = Assembler(formula, needs, *place, member, recorder, upward=run.state.trail.trace is None).every()
+        assembler = Assembler(formula, needs, *place, member, recorder, upward=run.state.trail.trace is None)
+        columns = () if rows is None else atoms.tables[formula.auxiliary].tuples.columns
+        view = assembler.every() if rows is None else assembler.of([c.take(rows) for c in columns], len(rows))
         if view.length(0):
             _put_first(run, formula, needs, view)
     if recorder is not None:

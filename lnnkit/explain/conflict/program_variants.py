@@ -117,12 +117,6 @@ def with_facts(program: CheckedProgram, origins: FactSources, facts: Sequence[Fa
     return replace(program, facts=(*kept, *facts), tables=tables)
 
 
-def tightens(origins: FactSources, fact: Fact) -> bool:
-    """Whether a fact implies all of the program's facts about its atom."""
-    said = origins.of(fact.predicate, fact.arguments)
-    return all(fact.lower >= other.lower and fact.upper <= other.upper for other in said)
-
-
 def _without_rows(table: FactTable, rows: set[int]) -> FactTable:
     """The table without some rows; the entities that they name remain known."""
     if not rows:

@@ -239,6 +239,7 @@ class BoundSources:
         while crossed and event is not None and event.kind is Kind.OPENED:
             event = self.history.previous(event)
         event = self.history.restored(event)
+        event = None if event is not None and event.kind is Kind.RESET else event
         table, arguments = self.wording.about(row)
         relation, _ = self.wording.numbers.behind(row)
         if relation.derived and side != relation.completed_side and (event is None or event.kind is Kind.RESTARTED):

@@ -1,0 +1,93 @@
+"""What it costs to take facts back and to state them again, beside a fresh inference.
+
+    python -m benchmarks.changes [lubm] [smokers] [--size N] [--repeat N]
+
+LUBM's department (`benchmarks.lubm`) and ``N`` smokers with five friendships each (`benchmarks.relational`). CPU
+seconds of each change with the inference after it, medians of ``--repeat``: one fact that rules read is taken back and
+told again; 500 are taken back and told in one transaction. ``first``: what is prepared once at the first change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+import lnnkit
+from benchmarks import lubm
+from benchmarks.relational.data import smokers
+from benchmarks.relational.engines.lnnkit_engine import OPEN_SMOKERS
+
+Row = tuple[str, ...]
+_TOGETHER = 1000
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The CPU seconds that some work takes."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def changed(kb: lnnkit.KnowledgeBase, name: str, rows: Sequence[Row], *, back: bool) -> float:
+    """The CPU seconds to take rows back, or to tell them, and to infer."""
+
+    def change() -> None:
+        (kb.retract if back else kb.tell)(name, rows)
+        kb.infer()
+
+    return seconds(change)
+
+
+def measure(title: str, kb: lnnkit.KnowledgeBase, name: str, rows: Sequence[Row], repeat: int) -> None:
+    """Print a line about changes of the ``rows`` of a predicate."""
+    fresh = seconds(kb.infer)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    first = changed(kb, name, rows[:1], back=True) + changed(kb, name, rows[:1], back=False)
+    times = [
+        [changed(kb, name, [row], back=back) for row in rows[1 : repeat + 1] for back in (side,)] for side in (1, 0)
+    ]
+    many = rows[repeat + 1 : repeat + 1 + _TOGETHER // 2]
+
+    def together() -> None:
+        with kb.transaction():
+            kb.retract(name, many)
+            kb.tell(name, many)
+        kb.infer()
+
+    back, told = map(statistics.median, times)
+    more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / memory
+    print(
+        f"{title:<9} {name:<12} inferred {fresh:.3f}; first {first:.3f}, taken back {back:.4f}, told {told:.4f}, "
+        f"{2 * len(many)} changes {seconds(together):.3f}; peak memory {more:.2f} times"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.changes", description="What changes of facts cost.")
+    parser.add_argument("programs", nargs="*", choices=("lubm", "smokers", []), help="default: both")
+    parser.add_argument("--size", type=int, default=100_000, help="smokers (default: 100,000)")
+    parser.add_argument("--repeat", type=int, default=11, help="facts that are changed one by one (default: 11)")
+    options = parser.parse_args()
+    if "lubm" in (options.programs or ["lubm"]):
+        kb = lnnkit.loads(lubm.program(lubm.read(lubm.DATA / "tbox.tsv")), lubm.DATA)
+        listed = lubm.read(lubm.DATA / "abox.tsv")
+        taken = [(student, course) for student, relation, course in listed if relation == "takesCourse"]
+        measure("LUBM", kb, "takesCourse", taken, options.repeat)
+    if "smokers" in (options.programs or ["smokers"]):
+        data, kb = smokers(options.size), lnnkit.loads(OPEN_SMOKERS)
+        people = np.array([f"p{number}" for number in range(options.size)])
+        friends = people[data["friends"]]
+        kb.tell("friends", {"a": friends[:, 0], "b": friends[:, 1]})
+        known = people[data["smokers"]]
+        kb.tell("smokes", {"a": known})
+        measure("smokers", kb, "friends", [tuple(map(str, row)) for row in friends[:2000]], options.repeat)
+        measure("smokers", kb, "smokes", [(str(person),) for person in known[:2000]], options.repeat)
+
+
+if __name__ == "__main__":
+    main()

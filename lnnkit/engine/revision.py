@@ -1,0 +1,357 @@
+"""Facts of a fixpoint change: what rests on them is taken back, by the trail, and found again.
+
+A bound rests on what the instances read that ever set it. Rows to which facts give less than before, and all that rests
+on them, are reset to what facts and defaults give; then the instances that may bound these rows are evaluated once, and
+rounds go on from what has moved. All other bounds hold still, and bounds only tighten from there: to the fixpoint of a
+fresh inference, unless something is arrested on the way, a closed predicate is completed from what changes, or numbers
+that were contracted have to be widened. Then a fresh inference has to be made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+
+import numpy as np
+
+from lnnkit.analysis.relevance import SIDES
+from lnnkit.check.program import ENTITY
+from lnnkit.engine.bounds_state import distinct
+from lnnkit.engine.inference_run import Progress, Run, Status, Watch
+from lnnkit.engine.merge import Round, changes
+from lnnkit.engine.response.proposing import GroupResponse, reader
+from lnnkit.engine.response.respond import respond
+from lnnkit.engine.response.rule_instances import RuleInstances
+from lnnkit.engine.response.rule_response import RuleResponse
+from lnnkit.engine.rounds import infer_rounds, merged
+from lnnkit.engine.start.first_bounds import catch_up, initialise
+from lnnkit.join.bindings import Bindings
+from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.join.instances.grounding import sources
+from lnnkit.join.instances.group_rule import GroupRule
+from lnnkit.join.triggers import Delta
+from lnnkit.store.layout import constants
+from lnnkit.store.relations import DEFAULT, Relation
+from lnnkit.store.row_arrays import Array, spelled_out, taken
+from lnnkit.store.tuple_set import TupleSet
+from lnnkit.trail.events import Chunk, Kind
+
+_ROUNDS = 10_000  # a fresh inference is no dearer than more
+_SHARE = 4  # nor than a revision that resets more than one in so many rows,
+_FEW = 1000  # if these are not few anyway
+
+_Rows = Mapping[Relation, Array]
+_Response = RuleResponse | GroupResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Restated:
+    """An atom by the ids of its entities, and the bounds that its facts give it now; None if it has none."""
+
+    predicate: str
+    entities: tuple[int, ...]
+    bounds: tuple[float, float] | None
+
+
+def revise(run: Run, restated: Sequence[Restated], watch: Watch | None) -> bool:
+    """Bring a fixpoint to that of its facts as they are now. False if a fresh inference has to be made: then, and after
+    an exception, the run is of no more use."""
+    trail = run.state.trail
+    start = trail.chunk_count
+    entered = _entered(run, restated) if _revisable(run) else None
+    if entered is None:
+        return False
+    loosened, tightened = entered
+    reset = _Resting(run, loosened).rows() if loosened else {}
+    most = max(_FEW, len(run.grounding.atoms) // _SHARE)
+    if any(table.numeric for table in reset) or sum(map(len, reset.values())) > most:
+        return False
+    run.progress = Progress()
+    trail.step()
+    _reset(run, reset)
+    if not _tightened(run, tightened):
+        return False
+    catch_up(run, changes(tightened))
+    found = _evaluated(run, reset)
+    both = (tightened, found)
+    moved = {t: distinct([rows[t] for rows in both if t in rows]) for t in (*tightened, *found)}
+    infer_rounds(run, run.inference, _ROUNDS, moved, watch)
+    written = _written(run, start)
+    apart = {table.name for table in (*written, *loosened, *tightened)}.isdisjoint(_completing(run))
+    return apart and _whole(run, Status.CONVERGED, Status.INTERRUPTED) and not _by_order(run, written)
+
+
+def _revisable(run: Run) -> bool:
+    trail, plan = run.state.trail, run.plan
+    plain = trail.trace is None and run.grounding.recorder is None and run.state.device == "cpu" and not plan.demands
+    return plain and not plan.shared.impossible and _whole(run, Status.CONVERGED)
+
+
+def _whole(run: Run, *statuses: Status) -> bool:
+    """Whether it has ended so, and no bound was given up on the way."""
+    progress = run.progress
+    given_up = progress.arrested or run.state.crossed or run.unfinished or run.drift.met
+    return progress.status in statuses and not given_up
+
+
+def _written(run: Run, start: int) -> _Rows:
+    """The rows about which there are events from chunk ``start`` on."""
+    rows: dict[Relation, list[Array]] = {}
+    for chunk in islice(run.state.trail.chunks(), start, None):
+        rows.setdefault(run.grounding.atoms.numbered[chunk.table], []).append(spelled_out(chunk.rows))
+    return {table: distinct(parts) for table, parts in rows.items()}
+
+
+def _completing(run: Run) -> set[str]:
+    """The tables that completions read and write."""
+    rules = (run.responses[member].rule for _, members in run.strata for member in members)
+    return {name for rule in rules for name in sources(rule.formula)}
+
+
+# --- facts ------------------------------------------------------------------------------------------------------------
+
+
+def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows] | None:
+    """The rows to which facts give less now at some end, and those to which they give more; None if the plan was not
+    made for such facts."""
+    atoms, plan = run.grounding.atoms, run.plan
+    members = {sort: run.grounding.domain.members(sort) for sort in {s for a in restated for s in _sorts(run, a)}}
+    by_table: dict[Relation, dict[int, Restated]] = {}
+    for atom in restated:
+        table, sorts = atoms.tables[atom.predicate], _sorts(run, atom)
+        known = all(members[sort][entity] for sort, entity in zip(sorts, atom.entities, strict=True))
+        if table.numeric or (atom.bounds is not None and not (known and _foreseen(run, table, atom.bounds))):
+            return None
+        row = int(atoms.materialise(table, [np.array([entity], np.int32) for entity in atom.entities], 1)[0])
+        by_table.setdefault(table, {})[row] = atom
+    index = run.grounding.domain.index
+    asked = {(atom.node, tuple(index[str(text)] for text in atom.arguments)) for atom in plan.asked}
+    loosened, tightened = dict[Relation, Array](), dict[Relation, Array]()
+    for table, entries in by_table.items():
+        rows, given = np.array([*entries], np.int32), np.array([a.bounds is not None for a in entries.values()])
+        before = table.stated(rows)
+        table.restated |= {row: atom.bounds or table.default for row, atom in entries.items()}
+        now = table.stated(rows)
+        looser = (now.lower < before.lower) | (now.upper > before.upper)
+        tighter = (now.lower > before.lower) | (now.upper < before.upper)
+        for target, chosen in ((loosened, looser), (tightened, tighter)):
+            if chosen.any():
+                target[table] = np.sort(rows[chosen])
+        listed = given | np.array([(table.name, atom.entities) in asked for atom in entries.values()])
+        for name, kept in (("given", given), ("listed", listed)):
+            table.enlist(name, rows[given])
+            table.delist(name, rows[~kept])
+    gone = dict.fromkeys(
+        pair for a in restated if a.bounds is None for pair in zip(_sorts(run, a), a.entities, strict=True)
+    )
+    return (loosened, tightened) if _named(run, gone) else None
+
+
+def _sorts(run: Run, atom: Restated) -> tuple[str, ...]:
+    return run.grounding.atoms.tables[atom.predicate].sorts
+
+
+def _foreseen(run: Run, table: Relation, bounds: tuple[float, float]) -> bool:
+    """Whether rules were planned that read what such facts say."""
+    told = (end != default for end, default in zip(bounds, table.default, strict=True))
+    produced = [(table.name, side) in run.plan.relevance.produced for side in SIDES]
+    return bool(table.loaded or table.restated) and all(not says or p for says, p in zip(told, produced, strict=True))
+
+
+def _named(run: Run, entities: Collection[tuple[str, int]]) -> bool:
+    """Whether a fact or a statement still names each entity, by its id, in a position of the sort."""
+    tables, index = run.grounding.atoms.tables.values(), run.grounding.domain.index
+    for sort, entity in entities:
+        places = ((t, place) for t in tables for place, at in enumerate(t.sorts) if sort in (at, ENTITY))
+        rows = ((table, np.flatnonzero(table.tuples.columns[place] == entity)) for table, place in places)
+        if not any(table.flags("given").take(at).any() for table, at in rows):
+            texts = (text for at, some in constants(run.plan.lifted).items() if sort in (at, ENTITY) for text in some)
+            if not any(index.get(text) == entity for text in texts):
+                return False
+    return True
+
+
+def _tightened(run: Run, tightened: _Rows) -> bool:
+    """Give rows what facts give them; False where bounds cross."""
+    for table, rows in tightened.items():
+        for side, values in enumerate(table.stated(rows)):
+            now = table.take(side, rows)
+            at = np.flatnonzero(values < now if side else values > now)
+            run.state.put(table, side, rows.take(at), values.take(at), Kind.RESET)
+        if len(run.state.arrest(table, rows)):
+            return False
+        table.deviate(rows, *table.read(rows))
+        run.encoded.refresh(table, rows)
+    return True
+
+
+# --- what rests on them -----------------------------------------------------------------------------------------------
+
+
+class _Resting:
+    """The rows that rest on ``loosened`` ones, with these. Events are looked at in order: what they read was set before
+    them."""
+
+    def __init__(self, run: Run, loosened: _Rows) -> None:
+        self._run = run
+        self._flags: dict[Relation, Array] = {}
+        self._spans: dict[Relation, tuple[int, int]] = {}  # the first and the last row that is marked
+        self._defining = {response.rule.formula.auxiliary: response.rule for response in run.responses.values()}
+        for table, rows in loosened.items():
+            self._mark(table, rows)
+        for chunk in run.state.trail.chunks():
+            resting = self._by_operands(chunk) if chunk.kind == Kind.INITIAL else None
+            if chunk.kind == Kind.SENT:
+                resting = self._by_instances(chunk)
+            if resting is not None and resting.any():
+                self._mark(run.grounding.atoms.numbered[chunk.table], spelled_out(chunk.rows)[resting])
+
+    def rows(self) -> _Rows:
+        """The rows, by relation."""
+        return {table: np.flatnonzero(flags).astype(np.int32) for table, flags in self._flags.items()}
+
+    def _mark(self, table: Relation, rows: Array) -> None:
+        if table not in self._flags:
+            self._flags[table], self._spans[table] = np.zeros(len(table), bool), (len(table), 0)
+        self._flags[table][rows] = True
+        first, last = self._spans[table]
+        self._spans[table] = min(first, int(rows.min())), max(last, int(rows.max()))
+
+    def _by_instances(self, chunk: Chunk) -> Array | None:
+        """(n,) which events were set by instances that read a marked row; None for none."""
+        grounding, at = self._run.grounding, chunk.instances
+        shape = grounding.shapes[chunk.shape]
+        number = shape.formula.block_of(chunk.leaf)
+        block = shape.blocks[number]
+        rule = grounding.members[shape.members[int(block.member[at[0]])]]  # all are of one member
+        read = {leaf: rule.table_of(leaf) for other in shape.blocks for leaf in other.columns}
+        read = {leaf: table for leaf, table in read.items() if table in self._flags}
+        if not read:
+            return None
+        if isinstance(rule, GroupRule):
+            tops = shape.tops(number, spelled_out(at))
+            return self._affected(rule.finder, rule.entities(0, shape.blocks[0].local.take(tops)), len(tops))
+        resting = np.zeros(len(chunk.rows), bool)
+        for leaf, table in read.items():
+            rows = taken(block.columns[leaf].values, at)
+            if table.default != table.unknown:
+                rows = self._looked_up(chunk, rule, leaf, rows)
+            first, last = self._spans[table]
+            near = np.flatnonzero((rows >= first) & (rows <= last))
+            resting[near] |= self._flags[table].take(rows.take(near))
+        return resting
+
+    def _looked_up(self, chunk: Chunk, rule: DeltaRule, leaf: int, rows: Array) -> Array:
+        """The ``rows`` of a leaf in instances, also of atoms that were not there and of which they read the default."""
+        absent = np.flatnonzero(rows == DEFAULT)
+        if len(absent):
+            stored = spelled_out(chunk.instances).take(absent)
+            columns = self._run.grounding.variables(chunk.shape, rule, stored)
+            ids = dict(zip(rule.formula.blocks[0].variables, columns, strict=True))
+            pattern, rows = rule.pattern(rule.atom(leaf)), rows.copy()
+            rows[absent] = pattern.table.tuples.find(pattern.tuples(ids.__getitem__, len(absent)), len(absent))
+        return rows
+
+    def _by_operands(self, chunk: Chunk) -> Array | None:
+        """(n,) which rows of a shared neuron have first bounds of operands that are marked; None for none."""
+        table = self._run.grounding.atoms.numbered[chunk.table]
+        rule = self._defining[table.name]
+        if sources(rule.formula).isdisjoint(marked.name for marked in self._flags):
+            return None
+        rows = spelled_out(chunk.rows)
+        return self._affected(rule, [column.take(rows) for column in table.tuples.columns], len(rows))
+
+    def _affected(self, rule: DeltaRule, free: Sequence[Array], length: int) -> Array:
+        """(n,) whether the instances with these entities for their free variables read a marked row."""
+        delta, names = Delta(), sources(rule.formula)
+        for table, rows in self.rows().items():
+            for side in (0, 1) if table.name in names else ():
+                delta.add(table, side, rows)
+        variables = rule.formula.original.blocks[0].variables
+        instances = TupleSet(len(variables), rule.radix)
+        for bindings in rule.assignments(delta):
+            instances.add([bindings.column(variable) for variable in variables], bindings.length)
+        return instances.find(free, length) >= 0
+
+
+# --- and is found again -----------------------------------------------------------------------------------------------
+
+
+def _reset(run: Run, reset: _Rows) -> None:
+    """Give rows what facts and defaults give, and shared neurons what their operands give."""
+    for table, rows in reset.items():
+        stated = table.stated(rows)
+        for side, ends in enumerate(stated):
+            run.state.put(table, side, rows, ends, Kind.RESET)
+        table.deviate(rows, *stated)
+        run.encoded.refresh(table, rows)
+    for formula in run.plan.shared.formulas:
+        name = str(formula.auxiliary)
+        table = run.grounding.atoms.tables[name]
+        if table in reset and name not in run.plan.partly_known and not formula.compares:
+            initialise(run, formula, reset[table])
+            run.encoded.refresh(table, reset[table])
+
+
+def _evaluated(run: Run, reset: _Rows) -> _Rows:
+    """Evaluate the instances that may bound rows that were reset; returns the rows that have moved."""
+    run.state.trail.step()
+    now = Round(run.grounding.atoms, run.state, run.encoded)
+    for response in run.responding(run.inference).values():
+        for bindings in _reaching(response, run.grounding.members[response.member], reset):
+            response.propose(bindings, now)
+    moves = merged(run, now.inbox, None)
+    run.progress.arrested += now.arrested
+    both = (moves.raised, moves.lowered)
+    tables = {table for by_relation in both for table in by_relation}
+    return {table: distinct([spelled_out(rows[table]) for rows in both if table in rows]) for table in tables}
+
+
+def _reaching(response: _Response, member: DeltaRule | GroupRule, some: _Rows) -> Iterator[Bindings]:
+    """The instances of a rule that may bound some rows; some may be repeated."""
+    for leaf in (*response.shape.targets, *response.shape.observed):
+        table = member.table_of(leaf)
+        atom = table.name, response.rule.formula.arguments(leaf)
+        yield from response.rule.reaching(atom, some[table]) if table in some else ()
+
+
+# --- rounding ---------------------------------------------------------------------------------------------------------
+
+
+def _by_order(run: Run, some: _Rows) -> bool:
+    """Whether an instance that reads or bounds some rows gives a bound that differs from the present one by rounding
+    alone. The first of both has won, which may be the other one in a fresh inference."""
+    delta = changes(some)
+    for response in run.responding(run.inference).values():
+        member = run.grounding.members[response.member]
+        if not all(_crisp(run, run.grounding.atoms.tables[name]) for name in sources(response.rule.formula)):
+            for bindings in chain(_reaching(response, member, some), response.rule.assignments(delta)):
+                if _differs_by_rounding(run, response, bindings):
+                    return True
+    return False
+
+
+def _crisp(run: Run, table: Relation) -> bool:
+    pairs = (run.encoded.pairs[number] for number in run.encoded.known(table))
+    return not (run.encoded.varied(table) or table.numeric) and {0.0, 1.0}.issuperset(chain.from_iterable(pairs))
+
+
+def _differs_by_rounding(run: Run, response: _Response, bindings: Bindings) -> bool:
+    state, shape, atoms = run.state, response.shape, run.grounding.atoms
+    if isinstance(response, GroupResponse):
+        free = [bindings.column(variable) for variable in response.group.formula.blocks[0].variables]
+        group = response.group.assembler.of(free, bindings.length)
+        rows, made = group.rows, respond(shape, reader(group, state.dtype), group.groupings)
+        tables = group.tables
+    else:
+        flat = RuleInstances(shape, response.member, response.rule, bindings, atoms, run.encoded)
+        rows = {leaf: flat.rows(leaf) for leaf in shape.targets}
+        tables = {leaf: flat.table(leaf) for leaf in shape.targets}
+        made = respond(shape, flat.reader(range(bindings.length), state.dtype), (None,))
+    for (leaf, side), (_, value) in made.proposed.items():
+        now = tables[leaf].take(side, rows[leaf])
+        near = (now != value) & (abs(now - value) <= state.noise) & (now > 0) & (now < 1)
+        if near.any() and not tables[leaf].numeric:
+            return True
+    return False
