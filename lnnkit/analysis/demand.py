@@ -27,7 +27,7 @@ ENTERED = "listed"  # the column of the relation of demanded tuples
 Atom = tuple[str, tuple[int | str, ...]]
 LiteralSet = frozenset[Literal | Range]
 _L = TypeVar("_L", Literal, Range, Literal | Range)
-Bound = dict[str, tuple[int, ...]]  # by predicate: the places that are bound wherever it is needed
+BoundPlaces = dict[str, tuple[int, ...]]  # by predicate: the places that are bound wherever it is needed
 
 
 class Passing(NamedTuple):
@@ -44,7 +44,7 @@ class Demand(NamedTuple):
     """The demand: for the predicates in ``bound``, only the ``asked`` tuples (in bound places) and what the
     ``passings`` derive from them is completed."""
 
-    bound: Bound
+    bound: BoundPlaces
     asked: tuple[tuple[str, tuple[str, ...]], ...]
     passings: tuple[Passing, ...]
 
@@ -78,12 +78,12 @@ def demand(
     )
 
 
-def bound_atom(atom: Atom, bound: Bound) -> Atom:
+def bound_atom(atom: Atom, bound: BoundPlaces) -> Atom:
     """An atom's arguments in the places that are bound."""
     return atom[0], tuple(atom[1][place] for place in bound[atom[0]])
 
 
-def _starts(every: Bound, asked: Collection[str]) -> Iterator[Bound]:
+def _starts(every: BoundPlaces, asked: Collection[str]) -> Iterator[BoundPlaces]:
     """The places that may be bound initially: those bound in all questions or, if there are none, those of one
     question."""
     yield every
@@ -91,10 +91,10 @@ def _starts(every: Bound, asked: Collection[str]) -> Iterator[Bound]:
         yield {name: places[place : place + 1] if name in asked else places for name, places in every.items()}
 
 
-def _settled(bodies: Sequence[_Body], bound: Bound, still: Collection[str]) -> Bound:
+def _settled(bodies: Sequence[_Body], bound: BoundPlaces, still: Collection[str]) -> BoundPlaces:
     """The greatest subset of ``bound`` places that are bound wherever a predicate is needed."""
     bound = dict(bound)
-    before: Bound = {}
+    before: BoundPlaces = {}
     while before != bound:
         before = dict(bound)
         for body in bodies:
@@ -113,27 +113,27 @@ class _Body(NamedTuple):
     literals: LiteralSet
     reads: tuple[Atom, ...]
 
-    def places(self, target: Atom, bound: Bound, still: Collection[str]) -> set[int]:
+    def places(self, target: Atom, bound: BoundPlaces, still: Collection[str]) -> set[int]:
         """The bound places of an atom that is read."""
         known = variables(self._start(bound)).union(
             *(variables(literal.arguments) for literal in self._passed(target, bound, still))
         )
         return {place for place, term in enumerate(target[1]) if isinstance(term, str) or term in known}
 
-    def passing(self, target: Atom, bound: Bound, still: Collection[str]) -> Passing:
+    def passing(self, target: Atom, bound: BoundPlaces, still: Collection[str]) -> Passing:
         """The magic rule from the head to an atom that is read."""
         literals = self._passed(target, bound, still)
         return Passing(self.formula, self._needed(bound), tuple(literals), bound_atom(target, bound))
 
-    def _needed(self, bound: Bound) -> Atom | None:
+    def _needed(self, bound: BoundPlaces) -> Atom | None:
         """The head, unless it is needed completely."""
         return bound_atom(self.head, bound) if self.head is not None and bound.get(self.head[0]) else None
 
-    def _start(self, bound: Bound) -> Sequence[int | str]:
+    def _start(self, bound: BoundPlaces) -> Sequence[int | str]:
         head = self._needed(bound)
         return () if head is None else head[1]
 
-    def _passed(self, target: Atom, bound: Bound, still: Collection[str]) -> list[Literal]:
+    def _passed(self, target: Atom, bound: BoundPlaces, still: Collection[str]) -> list[Literal]:
         """The literals that bind variables: those connected with the head's bound variables or, without a head, with
         those of the target."""
         literals = (literal for literal in self.literals if isinstance(literal, Literal))

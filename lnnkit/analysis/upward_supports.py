@@ -233,6 +233,7 @@ class Upward:
         return (far[0], far[1]), (families[0], families[1])
 
     def _equivalence(self, neuron: Neuron, base: Box, moves: Sequence[Ends], *, tightened: bool) -> tuple[Box, Ends]:
+        """As `_moved`, for an ``iff`` or ``xor``: both ends of each operand move both of its ends."""
         if not tightened:
             family = union(family for operand in neuron.operands for family in moves[operand])
             return (_FREE, (family, family)) if family else (base, (NEVER, NEVER))

@@ -189,8 +189,8 @@ def _known(members: Sequence[_Member], truths: _Truths) -> _Truths:
 
 
 def _of_family(members: Sequence[_Member], truths: _Truths) -> Iterator[Law]:
-    """The shortest valid clauses of two and three members, simplified by the truths that statements give the
-    members."""
+    """The laws of comparisons of the same two terms: the shortest valid clauses of two and three of them, simplified by
+    the truths that statements give them."""
     known = _known(members, truths)
     clauses = [*_clauses(members)]
     contradictory = any(all((not positive) in known[r.text] for r, positive in clause) for clause in clauses)

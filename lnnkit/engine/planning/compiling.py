@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from lnnkit.analysis.demand import ENTERED, Bound, Demand, Wanted, bound_atom, demand, restricted, wanted
+from lnnkit.analysis.demand import ENTERED, BoundPlaces, Demand, Wanted, bound_atom, demand, restricted, wanted
 from lnnkit.analysis.needs import Literal, Need, Needs, Range, minimal_needs, range_of
 from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide, sides
 from lnnkit.analysis.supports import Analyses, Known
@@ -357,7 +357,7 @@ def _demand(
     return demand(defining, whole & derived, atoms, still)
 
 
-def _demands(bound: Bound, taken: Collection[str]) -> Demands:
+def _demands(bound: BoundPlaces, taken: Collection[str]) -> Demands:
     """A reserved name for the demand of each bound predicate, with that and its bound places."""
     demands: dict[str, tuple[str, tuple[int, ...]]] = {}
     for predicate, places in bound.items():

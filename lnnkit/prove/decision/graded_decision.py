@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Self
 
-from lnnkit.prove.decision.minimal_core import CoreItem, core_of, near_items
+from lnnkit.prove.decision.minimal_core import CoreItem, core_of, sufficient_items
 from lnnkit.prove.decision.question import TOLERANCE, Asked, Decision, contrasted, verdict_at
 from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
 from lnnkit.prove.ground.relevant_instances import TooWide, WorldReading
@@ -279,7 +279,7 @@ def exact_ends(asked: Asked, items: dict[int, Sequence[CoreItem]]) -> Proved:
     assert proved.lower is not None and proved.upper is not None
     for end, bound in enumerate((proved.lower, proved.upper)):
         if abs(bound - asked.question.inferred[end]) > TOLERANCE:
-            items[end] = near_items(settled, (end, rational(bound) + short if end else rational(bound) - short))
+            items[end] = sufficient_items(settled, (end, rational(bound) + short if end else rational(bound) - short))
     return proved
 
 
