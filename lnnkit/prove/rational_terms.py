@@ -250,8 +250,8 @@ class ArithmeticEncoding:
         return made <= limit if end else made >= limit
 
     def comparison(self, arithmetic: Comparison, values: Sequence[Fraction | Z3], conditions: list[Z3]) -> bool | Z3:
-        """Whether a comparison holds, and all of ``conditions``, which its ``values`` need. Raises `NoValue`, `NotRational`:
-        it cannot be encoded, as roots of variables that a quantifier binds (`_bound`)."""
+        """Whether a comparison holds, and all ``conditions`` of its values. Raises `NoValue`, `NotRational`: it cannot
+        be encoded, as roots of variables that a quantifier binds (`_bound`)."""
         holds = relation(arithmetic)
         if holds is None:
             raise NotRational
@@ -263,7 +263,7 @@ class ArithmeticEncoding:
         return self.z3.And(*conditions, truth) if conditions else truth
 
     def term(self, term: Term, values: Sequence[Fraction | Z3], conditions: list[Z3]) -> Fraction | Z3:
-        """The value of a term where all of ``conditions`` holds, to which this adds. Raises `NoValue`, `NotRational`."""
+        """The value of a term where all ``conditions`` hold, to which this adds. Raises `NoValue`, `NotRational`."""
         return term_value(term, values, partial(self._operation, conditions))
 
     def real(self, value: Fraction) -> Z3:
@@ -287,7 +287,7 @@ class ArithmeticEncoding:
         return self.z3.IntVal(int(value), self.context) if value.denominator == 1 else self.real(value)
 
     def _operation(self, conditions: list[Z3], operation: object, operands: Sequence[Fraction | Z3]) -> Fraction | Z3:
-        """The value of an operation where all of ``conditions`` holds. Raises `NoValue`, `NotRational`."""
+        """The value of an operation where all ``conditions`` hold. Raises `NoValue`, `NotRational`."""
         known = [operand for operand in operands if isinstance(operand, Fraction)]
         if len(known) == len(operands):
             with suppress(NotRational):  # an irrational root

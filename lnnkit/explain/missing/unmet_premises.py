@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,9 +36,18 @@ _SINGLY = 64
 # forall over 3,000 orders had not ended after 12 s.
 _PASSED = 256
 _CELLS = 1 << 20  # rows of leaves evaluated at once, a limit of memory: with 2 ** 16 and 2 ** 23 1.8 and 1.7 s there
-# A leaf of which a side could be improved at some places: the leaf, the side, the places, its ends there, the distance
-# between its sides if it is a comparison, and whether known bounds rule it out
-_Unmet = tuple[int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+class _Unmet(NamedTuple):
+    """A leaf of which a side could be improved at some places: its ends there, the distance between its sides if it is
+    a comparison, and whether known bounds rule an improvement out."""
+
+    leaf: int
+    side: int
+    places: np.ndarray
+    ends: np.ndarray
+    gaps: np.ndarray
+    excluded: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +132,8 @@ class ExaminedInstance:
         places = np.flatnonzero(unmet & ~self.of_target(leaf))
         excluded = denied & ~self.unlisted(self.view.table(leaf), side, rows)
         known = self._compared(leaf)
-        gap = np.zeros(len(places)) if known is None else known[2][places]
-        return leaf, side, places, ends[:, places], gap, excluded[places]
+        gaps = np.zeros(len(places)) if known is None else known[2][places]
+        return _Unmet(leaf, side, places, ends[:, places], gaps, excluded[places])
 
     def _premises(self, unmet: _Unmet, rank: np.ndarray, nearest: int | None) -> Iterator[ImprovablePremise]:
         leaf, side, improvable, ends, gaps, excluded = unmet
