@@ -53,8 +53,6 @@ _LINES: Table = (
     (r"⟦(<truth>\d*\.\d+|1|0)⟧\s*::\s*(<head>NAME(?:\([^()]*\))?)\s*:-\s*(<body>.+?)\.?", _rule),
     "line backward-arrow: a rule is written with its head last, and without a delay",
     (r"(<head>⟦NAME⟧\([^()]*\))\s*(?::\s*\[[^\]]*\]\s*)?<-\s*\d+ (<body>.+?)\.?", _rule),
-    "line query-words: a query is a statement, not a call",
-    (r"⟦query⟧\(\s*(<atom>NAME(?:\([^()]*\))?)\s*\)\s*\.?", "`query {atom}`"),
     "line missing-keyword: `evidence` is not a keyword",
     (r"⟦evidence⟧\(\s*(<atom>NAME(?:\([^()]*\))?)\s*(?:,\s*true\s*)?\)\s*\.?", "`fact {atom}`"),
     (r"⟦evidence⟧\(\s*(<atom>NAME(?:\([^()]*\))?)\s*,\s*false\s*\)\s*\.?", "`fact ~{atom}`"),
