@@ -24,7 +24,7 @@ from lnnkit.analysis.needs import Literal, Need, Needs, Range, minimal_needs, va
 from lnnkit.formula.unfolding import Formula
 
 ENTERED = "listed"  # the column of the relation of demanded tuples
-Atom = tuple[str, tuple[int | str, ...]]
+BoundAtom = tuple[str, tuple[int | str, ...]]
 LiteralSet = frozenset[Literal | Range]
 _L = TypeVar("_L", Literal, Range, Literal | Range)
 BoundPlaces = dict[str, tuple[int, ...]]  # by predicate: the places that are bound wherever it is needed
@@ -35,9 +35,9 @@ class Passing(NamedTuple):
     ``target`` is needed. Both atoms have their arguments in bound places only."""
 
     formula: Formula
-    head: Atom | None
+    head: BoundAtom | None
     literals: tuple[Literal, ...]
-    target: Atom
+    target: BoundAtom
 
 
 class Demand(NamedTuple):
@@ -50,7 +50,10 @@ class Demand(NamedTuple):
 
 
 def demand(
-    defining: Sequence[tuple[Formula, Needs]], whole: Collection[str], asked: Sequence[Atom], still: Collection[str]
+    defining: Sequence[tuple[Formula, Needs]],
+    whole: Collection[str],
+    asked: Sequence[BoundAtom],
+    still: Collection[str],
 ) -> Demand | None:
     """The demand of the ``asked`` atoms of queries on the predicates that the ``defining`` formulas derive. Predicates
     in ``whole`` are needed completely anyway; tables in ``still`` are complete. None if no question is bound."""
@@ -78,7 +81,7 @@ def demand(
     )
 
 
-def bound_atom(atom: Atom, bound: BoundPlaces) -> Atom:
+def bound_atom(atom: BoundAtom, bound: BoundPlaces) -> BoundAtom:
     """An atom's arguments in the places that are bound."""
     return atom[0], tuple(atom[1][place] for place in bound[atom[0]])
 
@@ -109,23 +112,23 @@ class _Body(NamedTuple):
     is known."""
 
     formula: Formula
-    head: Atom | None
+    head: BoundAtom | None
     literals: LiteralSet
-    reads: tuple[Atom, ...]
+    reads: tuple[BoundAtom, ...]
 
-    def places(self, target: Atom, bound: BoundPlaces, still: Collection[str]) -> set[int]:
+    def places(self, target: BoundAtom, bound: BoundPlaces, still: Collection[str]) -> set[int]:
         """The bound places of an atom that is read."""
         known = variables(self._start(bound)).union(
             *(variables(literal.arguments) for literal in self._passed(target, bound, still))
         )
         return {place for place, term in enumerate(target[1]) if isinstance(term, str) or term in known}
 
-    def passing(self, target: Atom, bound: BoundPlaces, still: Collection[str]) -> Passing:
+    def passing(self, target: BoundAtom, bound: BoundPlaces, still: Collection[str]) -> Passing:
         """The magic rule from the head to an atom that is read."""
         literals = self._passed(target, bound, still)
         return Passing(self.formula, self._needed(bound), tuple(literals), bound_atom(target, bound))
 
-    def _needed(self, bound: BoundPlaces) -> Atom | None:
+    def _needed(self, bound: BoundPlaces) -> BoundAtom | None:
         """The head, unless it is needed completely."""
         return bound_atom(self.head, bound) if self.head is not None and bound.get(self.head[0]) else None
 
@@ -133,7 +136,7 @@ class _Body(NamedTuple):
         head = self._needed(bound)
         return () if head is None else head[1]
 
-    def _passed(self, target: Atom, bound: BoundPlaces, still: Collection[str]) -> list[Literal]:
+    def _passed(self, target: BoundAtom, bound: BoundPlaces, still: Collection[str]) -> list[Literal]:
         """The literals that bind variables: those connected with the head's bound variables or, without a head, with
         those of the target."""
         literals = (literal for literal in self.literals if isinstance(literal, Literal))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from typing import TypeVar
 
-from lnnkit.analysis.causes import NODE, Box, Cause, Moves, bare, gap_upward_causes, point, rising, upward_causes
+from lnnkit.analysis.causes import NODE, Box, Cause, Movable, bare, gap_upward_causes, point, rising, upward_causes
 from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, product, union
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
@@ -259,7 +259,7 @@ class Upward:
             ]
         return union(product([self.movers(neuron.operands[place]) for place in sorted(places)]) for places in sets)
 
-    def changes(self, operands: Sequence[int], moves: Sequence[Ends]) -> list[tuple[Moves, Ends]]:
+    def changes(self, operands: Sequence[int], moves: Sequence[Ends]) -> list[tuple[Movable, Ends]]:
         """How the ends of operands can move either way, with the families that move them."""
         _, loose = self.loosened
         changes = []

@@ -16,7 +16,7 @@ import numpy as np
 
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.logic import Numbers, TruthValue, WeightedTruth
-from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number, Operation, Term, apply, constant
+from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Input, Operation, Term, apply, constant
 from lnnkit.numeric.interval import Interval, entered, hull
 from lnnkit.prove.solving import Z3, solver_module
 
@@ -62,7 +62,7 @@ def term_value(term: Term, values: Sequence[Any], apply: Callable[[object, Seque
     built: list[Any] = []
     for step in term.steps:
         match step:
-            case Number():
+            case Input():
                 built.append(values[step.index])
             case Constant():
                 built.append(rational(step.value))

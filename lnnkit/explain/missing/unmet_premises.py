@@ -15,7 +15,7 @@ from lnnkit.answer_table import format_bound, format_bounds
 from lnnkit.check.date_terms import numeric_kind
 from lnnkit.explain.proof.explanation import set_apart
 from lnnkit.explain.proof.sufficient_premises import minimal
-from lnnkit.explain.provenance.bound_sources import END, Argument, BoundSources, Named, Reading
+from lnnkit.explain.provenance.bound_sources import END, BoundSources, EntityOrVariable, Named, SourcedBound
 from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, InstanceViews
 from lnnkit.formula.number_terms import comparison
 from lnnkit.graph.lifted import COMPARISON
@@ -157,7 +157,7 @@ class ExaminedInstance:
         for side, ends in enumerate(() if known is None else known[:2]):
             for value in np.unique(ends[fresh]).tolist():
                 places = np.flatnonzero(fresh & (ends == value))
-                yield EndRead(leaf, tuple(places.tolist()), side, Reading(value, None))
+                yield EndRead(leaf, tuple(places.tolist()), side, SourcedBound(value, None))
 
     def _compared(self, leaf: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """The bounds of a comparison's truth at each place, and how far its two sides are apart there, as a share of
@@ -338,7 +338,7 @@ def _least_degree(degrees: list[float], enough: Callable[[Sequence[float]], Iter
     return high
 
 
-def known_numbers(sources: BoundSources, node: str, arguments: Sequence[Argument]) -> tuple[str, ...]:
+def known_numbers(sources: BoundSources, node: str, arguments: Sequence[EntityOrVariable]) -> tuple[str, ...]:
     """The known bounds of each number in a comparison about these entities, as text."""
     _, numbers = comparison(sources.run.plan.lifted.graph, node, tuple(map(str, arguments)))
     shown: dict[str, None] = {}

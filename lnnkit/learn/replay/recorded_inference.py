@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.analysis.supports import Known
+from lnnkit.analysis.supports import SupportCache
 from lnnkit.arrays import all_set, any_set, chosen, where_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.engine.inference import infer
@@ -54,7 +54,7 @@ class RecordedInference:
         *,
         guard: Guard,
         round_limit: int,
-        known: Known | None = None,
+        known: SupportCache | None = None,
         gathering: Gathering | None = None,
         through: bool = False,
         softness: float = 0.0,

@@ -24,7 +24,7 @@ from lnnkit.trail.events import NOBODY, Events, Kind, Trail
 EventGroup = tuple[int, int, int]  # a shape, a leaf, and the side of the leaf that instances of the shape set
 
 
-_Part = tuple[Tensor | int, Tensor | int, Tensor | int, Tensor, Tensor | float]
+_EventBatch = tuple[Tensor | int, Tensor | int, Tensor | int, Tensor, Tensor | float]
 """Some events: their keys, ticks, groups, instances and values; one number may stand for all."""
 
 
@@ -50,7 +50,7 @@ class EventIndex:
         key, value = events.row.long() * 2 + side, events.value.double()
         self.key, self.tick, self.group, self.instance, self.value = key, tick, group, events.instance.long(), value
         self._append(*self._twins(numbers_of_groups, twinned))
-        count, crossed = len(self), list[_Part]()
+        count, crossed = len(self), list[_EventBatch]()
         for arrested_at, arrested in history.trace.arrested:
             crossing = numbers_of_groups.setdefault((arrested.shape, CROSSING, 0), len(numbers_of_groups))
             rows, roots = torch.from_numpy(arrested.rows).long(), arrested.roots
@@ -69,7 +69,7 @@ class EventIndex:
     def __len__(self) -> int:
         return len(self.key)
 
-    def _append(self, *parts: _Part) -> None:
+    def _append(self, *parts: _EventBatch) -> None:
         if not parts:
             return
         columns = [[column] for column in (self.key, self.tick, self.group, self.instance, self.value)]
@@ -143,7 +143,7 @@ class EventIndex:
                 source[event] = source[earlier] if known else -1
         return source
 
-    def _twins(self, numbers: dict[EventGroup, int], shapes: Collection[int]) -> Iterator[_Part]:
+    def _twins(self, numbers: dict[EventGroup, int], shapes: Collection[int]) -> Iterator[_EventBatch]:
         """An event for the other end of each bound of which only one end was set."""
         for (shape, leaf, side), group in list(numbers.items()):
             if shape in shapes and leaf == AUXILIARY:

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from lnnkit.analysis.supports import Analyses, Known
+from lnnkit.analysis.supports import Analyses, SupportCache
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.engine.inference_run import Run
@@ -150,7 +150,7 @@ class GroundReading:
         defaults: dict[str, Box] = {}
         for name, table in self.relations.tables.items():
             defaults[name] = table.default if table.numeric else (table.default[0], table.default[0])
-        return Analyses(defaults, {}, self.domain.empty, frozenset(), Known())
+        return Analyses(defaults, {}, self.domain.empty, frozenset(), SupportCache())
 
     def is_settled(self, name: str) -> bool:
         """Whether the two ends of all atoms of a predicate, or values of a number, are equal."""

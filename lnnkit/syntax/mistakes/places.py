@@ -16,7 +16,7 @@ from lnnkit.syntax.identifiers import (
     FUNCTIONS_LISTED,
     unglued,
 )
-from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table
+from lnnkit.syntax.mistakes.rows import ITEM, Groups, MistakeTable
 from lnnkit.syntax.rewrite import aggregate_message, as_entity, balanced, between, by_cases, parts_of_call
 
 _BOUNDS = "bounds are written `in [l, u]`"
@@ -112,7 +112,7 @@ def unclosed_group(fault: Fault) -> Diagnostic | None:
     return fault.report_at(opener, "unclosed-group", f"this `{opener.text}` is never closed", f"add a `{closer}`")
 
 
-PLACES: Table = (
+PLACES: MistakeTable = (
     "any if-then: `{at}` is not a function",
     (r"EDGE⟦(?i:if|iif|ifelse|if_else)⟧(<call>\s*\((?:[^()]|\([^()]*\))*(?:\([^()]*)?)‸(<more>.*)", _cases),
     "formula+line [outside] if-then: `{at}` is not a word of the language",

@@ -9,7 +9,7 @@ from lnnkit.syntax.dates import DATE, date_as_number, hours_hint, is_date
 from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import DECLARING
-from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table, in_table, joined, rows
+from lnnkit.syntax.mistakes.rows import ITEM, Groups, MistakeTable, in_table, joined, rows
 from lnnkit.syntax.rewrite import as_rule, truth_before
 from lnnkit.syntax.split import Slice
 
@@ -116,7 +116,7 @@ def comment(source: Source, piece: Slice, end: int) -> Diagnostic | None:
 # `rule r1 = P(X) -> Q(X)` parses, `rule r1 := ...` does not
 _NAME_PATTERN = r"⟦(<name>\"[^\"\n]*\"|[^\W\d][\w-]*)\s*:?=⟧(<compared>\s*[~¬(]*[^\W\d][\w-]*\([^()]*\).*)"
 (RULE_NAMED,) = rows([("rule rule-name: a rule's name has a colon", _NAME_PATTERN, _named)])
-TEXTS: Table = (
+TEXTS: MistakeTable = (
     ("any [junk] unclosed-string: this text is never closed", r'‸⟦"[^\n]*?⟧GAP*(?:\n|\Z)', 'add a `"` where it ends'),
     "any [junk] single-quotes: a text is written in double quotes",
     (r"‸⟦'(<text>[^'\n]*)'⟧", 'write "{text}"'),
@@ -129,7 +129,7 @@ TEXTS: Table = (
      lambda groups, _: hours_hint(groups["hours"] + groups["minutes"])),
     called_date,
 )  # fmt: skip
-SIGNS: Table = (
+SIGNS: MistakeTable = (
     date_in_table,
     "table [in_table STRING -NAME] unquoted-value: the value `{at}` needs quotes",
     (r"\bdecimal\s*‸⟦[^\s(),\"'#]+⟧", 'write ","'),
@@ -194,7 +194,7 @@ SIGNS: Table = (
     (r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])", "`{number:digits}.{part}`"),
     ("any [outside] assignment: `:=` is not an operator", r"‸⟦:=⟧(<number>\s*-?[\d.])?", _assigned),
 )  # fmt: skip
-CLAUSES: Table = (
+CLAUSES: MistakeTable = (
     f"any thousands-separator: {_SEPARATORS}",
     (r"(?<!\S)⟦(<number>\d{1,3})\s‸(<more>\d{3}(?: \d{3})*)⟧(?![\w.])", _DIGITS),
     "table [in_table] capital-word: `{at}` in capitals is not a word of the language",
@@ -240,7 +240,7 @@ CLAUSES: Table = (
     (r"\S\s*‸⟦/\s*(<count>\d)⟧\b", "`{keyword} {previous}({count:entities})`"),
     ("table [=DIVIDE] predicate-arity: the arity is not written as `{at}`", r"\S\s*‸⟦/\s*\d⟧\b", "leave it out"),
 )  # fmt: skip
-DECLARATIONS: Table = (
+DECLARATIONS: MistakeTable = (
     "declaration declaration: an argument is declared by its sort alone",
     (r"(<name>[\w-]+)\((<sorts>[^()]*:[^()]*)\)(<closed> closed)?", _LISTED),
     "declaration declaration: `{at}` comes after the predicate",

@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, KEYWORDS, TEXTS_UNSEARCHED
-from lnnkit.syntax.mistakes.rows import ITEM, SORTED, Groups, Table, joined
+from lnnkit.syntax.mistakes.rows import ITEM, SORTED, Groups, MistakeTable, joined
 from lnnkit.syntax.rewrite import balanced
 
 _BOUNDS = "bounds are written `in [l, u]`"
@@ -44,7 +44,7 @@ def _margin(groups: Groups, _: Fault) -> str:
 
 _UNEQUAL = joined(ITEM, "{name} != {:entity}", " & ")
 
-WORDS: Table = (
+WORDS: MistakeTable = (
     "rule [top AND] if-then: `{at}` is not a keyword: a rule is written with its head last",
     (r"\A\w+ (<name>NAME\s*: |)(<head>.+)‸⟦(?i:if|when|whenever|provided(?: that)?|because|given)⟧(?!\w)", _head_last),
     "fact fact-order: a {keyword} names its predicate, and the entities in parentheses",
