@@ -132,7 +132,8 @@ def guarded(command: Callable[[], int]) -> int:
         else:
             first = next(iter(str(problem).splitlines()), "")
             note(f"error[internal] lnnkit failed: {type(problem).__name__}: {first}")
-            note("  hint: this is a defect of lnnkit; LNNKIT_TRACEBACK=1 shows where, for a report")
+            note("  hint: a defect of lnnkit: report it to whom you have lnnkit from, with the program, its data, what")
+            note("        `lnnkit --version` prints, and what LNNKIT_TRACEBACK=1 shows")
         return WRONG
 
 
