@@ -348,6 +348,7 @@ class NeedFinder:
         return range_of(self.formula, index, self.moving)
 
     def _deviations(self, nodes: Sequence[int], *read: Upward) -> tuple[frozenset[Literal | Range], ...]:
+        """The minimal sets of literals under which an end of a node can differ from its value at the defaults."""
         sets = {
             self._literals(elements)
             for node in nodes
