@@ -24,7 +24,7 @@ from lnnkit.analysis.needs import Literal, Need, Needs, Range, minimal_needs, va
 from lnnkit.formula.unfolding import Formula
 
 ENTERED = "listed"  # the column of the relation of demanded tuples
-BoundAtom = tuple[str, tuple[int | str, ...]]
+Adorned = tuple[str, tuple[int | str, ...]]
 LiteralSet = frozenset[Literal | Range]
 _L = TypeVar("_L", Literal, Range, Literal | Range)
 BoundPlaces = dict[str, tuple[int, ...]]  # by predicate: the places that are bound wherever it is needed
@@ -35,9 +35,9 @@ class Passing(NamedTuple):
     ``target`` is needed. Both atoms have their arguments in bound places only."""
 
     formula: Formula
-    head: BoundAtom | None
+    head: Adorned | None
     literals: tuple[Literal, ...]
-    target: BoundAtom
+    target: Adorned
 
 
 class Demand(NamedTuple):
@@ -50,10 +50,7 @@ class Demand(NamedTuple):
 
 
 def demand(
-    defining: Sequence[tuple[Formula, Needs]],
-    whole: Collection[str],
-    asked: Sequence[BoundAtom],
-    still: Collection[str],
+    defining: Sequence[tuple[Formula, Needs]], whole: Collection[str], asked: Sequence[Adorned], still: Collection[str]
 ) -> Demand | None:
     """The demand of the ``asked`` atoms of queries on the predicates that the ``defining`` formulas derive. Predicates
     in ``whole`` are needed completely anyway; tables in ``still`` are complete. None if no question is bound."""
@@ -81,7 +78,7 @@ def demand(
     )
 
 
-def bound_atom(atom: BoundAtom, bound: BoundPlaces) -> BoundAtom:
+def bound_atom(atom: Adorned, bound: BoundPlaces) -> Adorned:
     """An atom's arguments in the places that are bound."""
     return atom[0], tuple(atom[1][place] for place in bound[atom[0]])
 
@@ -112,23 +109,23 @@ class _Body(NamedTuple):
     is known."""
 
     formula: Formula
-    head: BoundAtom | None
+    head: Adorned | None
     literals: LiteralSet
-    reads: tuple[BoundAtom, ...]
+    reads: tuple[Adorned, ...]
 
-    def places(self, target: BoundAtom, bound: BoundPlaces, still: Collection[str]) -> set[int]:
+    def places(self, target: Adorned, bound: BoundPlaces, still: Collection[str]) -> set[int]:
         """The bound places of an atom that is read."""
         known = variables(self._start(bound)).union(
             *(variables(literal.arguments) for literal in self._passed(target, bound, still))
         )
         return {place for place, term in enumerate(target[1]) if isinstance(term, str) or term in known}
 
-    def passing(self, target: BoundAtom, bound: BoundPlaces, still: Collection[str]) -> Passing:
+    def passing(self, target: Adorned, bound: BoundPlaces, still: Collection[str]) -> Passing:
         """The magic rule from the head to an atom that is read."""
         literals = self._passed(target, bound, still)
         return Passing(self.formula, self._needed(bound), tuple(literals), bound_atom(target, bound))
 
-    def _needed(self, bound: BoundPlaces) -> BoundAtom | None:
+    def _needed(self, bound: BoundPlaces) -> Adorned | None:
         """The head, unless it is needed completely."""
         return bound_atom(self.head, bound) if self.head is not None and bound.get(self.head[0]) else None
 
@@ -136,7 +133,7 @@ class _Body(NamedTuple):
         head = self._needed(bound)
         return () if head is None else head[1]
 
-    def _passed(self, target: BoundAtom, bound: BoundPlaces, still: Collection[str]) -> list[Literal]:
+    def _passed(self, target: Adorned, bound: BoundPlaces, still: Collection[str]) -> list[Literal]:
         """The literals that bind variables: those connected with the head's bound variables or, without a head, with
         those of the target."""
         literals = (literal for literal in self.literals if isinstance(literal, Literal))

@@ -132,6 +132,7 @@ class Analysis:
         return demands
 
     def _pass_on(self, index: int, demands: list[list[_ReachedBound]]) -> None:
+        """Pass the demands on a connective to its operands, under the supports that make its bounds reach them."""
         neuron = self.formula.neurons[index]
         bests, moves = self.upward.reach
         outs, loose = self.upward.loosened
@@ -192,6 +193,7 @@ class Analysis:
             demands[operand] += [_ReachedBound("lower", math.inf, family), _ReachedBound("upper", -math.inf, family)]
 
     def _pass_through_gaps(self, index: int, demands: list[list[_ReachedBound]]) -> None:
+        """As `_pass_on`, for an ``iff`` or ``xor``, whose messages depend on both ends of both operands."""
         neuron = self.formula.neurons[index]
         bases = [self.upward.bases[operand] for operand in neuron.operands]
         changes = self.upward.changes(neuron.operands, self.upward.reach[1])

@@ -16,9 +16,8 @@ from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.graph.lifted import COMPARISON
 from lnnkit.numeric import NO_VALUE, informing
 
-_FALLS = (
-    6  # equalities tried in all ways, 2 ** 6; 1 and 9 change no time: 7 to 8 ms (benchmarks/inference_constants.py)
-)
+# Equalities tried in all ways, 2 ** 6; 1 and 9 change no time: 7 to 8 ms (benchmarks/inference_constants.py)
+_FALLS = 6
 _FREE: Box = (0.0, 1.0)
 _FALSE: Box = (0.0, 0.0)
 _ANY: Box = (-math.inf, math.inf)  # a number of which nothing is known
@@ -142,6 +141,7 @@ class Upward:
         return self._moved(tightened=False)
 
     def _moved(self, *, tightened: bool) -> tuple[list[Box], list[Ends]]:
+        """For each neuron, how far its ends move in one direction, and the families that move them."""
         goal, (up, down) = ((1.0, 0.0), (max, min)) if tightened else (_FREE, (min, max))
         fars: list[Box] = []
         moves: list[Ends] = []

@@ -132,8 +132,7 @@ def guarded(command: Callable[[], int]) -> int:
         else:
             first = next(iter(str(problem).splitlines()), "")
             note(f"error[internal] lnnkit failed: {type(problem).__name__}: {first}")
-            note("  hint: a defect of lnnkit: report it to whom you have lnnkit from, with the program, its data, what")
-            note("        `lnnkit --version` prints, and what LNNKIT_TRACEBACK=1 shows")
+            note("  hint: report this defect to those from whom you have lnnkit, with what LNNKIT_TRACEBACK=1 shows")
         return WRONG
 
 

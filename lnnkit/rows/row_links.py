@@ -83,6 +83,7 @@ class _Links:
     # --- queries ------------------------------------------------------------------------------------------------------
 
     def of_queries(self) -> Iterator[Diagnostic]:
+        """Why queries do not have one answer for each row."""
         for root, formula in zip(positive_queries(self.needs.lifted), self.asked, strict=True):
             query = root.origin
             names = [name for name, sort in zip(root.variables, root.sorts, strict=True) if sort in self.sorts]
@@ -103,6 +104,7 @@ class _Links:
     # --- statements ---------------------------------------------------------------------------------------------------
 
     def of_statements(self) -> Iterator[Diagnostic]:
+        """Why statements link rows with one another."""
         yield from self._of_any_entity()
         for reading in self.needs.readings:
             formula = reading.formula

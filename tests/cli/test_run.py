@@ -322,7 +322,7 @@ def test_defects_show_no_traceback(
     assert main(["run", triage]) == 1
     err = capsys.readouterr().err
     assert err.startswith("error[internal] lnnkit failed: RuntimeError: boom\n")
-    assert "report it to" in err and "Traceback" not in err
+    assert "report this defect to" in err and "Traceback" not in err
     monkeypatch.setenv("LNNKIT_TRACEBACK", "1")
     with pytest.raises(RuntimeError):
         main(["run", triage])

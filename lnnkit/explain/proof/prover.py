@@ -108,6 +108,7 @@ class Prover:
         return Proof(conclusion, made, lower, upper)
 
     def _step(self, steps: Steps, source: BoundSource) -> Step:
+        """The step of a proof for a bound, by what it comes from."""
         match source:
             case Event(kind=Kind.INITIAL):
                 about = Unlisted(*self.wording.about(source.row), source.side)

@@ -112,6 +112,7 @@ class _GradientDescent:
         return FittedValues(values, inferred.losses, self._before, after, history, self._kept, stopped, idle)
 
     def _restart(self, restart: int, start: Tensor, saved: Saved | None) -> StopReason:
+        """One descent: epochs of replays between inferences, which are the rarer the better replays predict them."""
         fitting, settings = self._fitting, self._fitting.settings
         if restart:  # from perturbed weights, biases and truths
             noise = torch.randn(len(start), generator=self._generator(restart, -1), dtype=start.dtype) * _SPREAD

@@ -212,6 +212,7 @@ class RecordedInference:
         return where_set(wanted & (self.events.group < 0)), ticks[::-1]
 
     def _reads(self, group: int, events: Tensor) -> GroupReads:
+        """The events whose values a group of events read, by leaf and end."""
         number, leaf, _ = self.events.groups[group]
         formula, rule = self.shape(number).formula, self._rule(group)
         ticks, entered = self.events.tick[events], events >= self.events.entered

@@ -94,7 +94,7 @@ class EventIndex:
         return order.split(ticks.unique_consecutive(return_counts=True)[1].tolist())
 
     def before(self, keys: Tensor, ticks: Tensor) -> Tensor:
-        """(n,) the last event that set each bound before a tick (of a restoration, the one that it restores); -1: none."""
+        """(n,) the last event that set each bound before a tick (for a restoration, what it restores); -1: none."""
         number = self._event_of_key.index_select(0, keys)
         known = number >= 0
         if not any_set(known):

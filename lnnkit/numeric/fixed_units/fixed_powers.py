@@ -63,6 +63,7 @@ class RealPower(FixedUnit):
         return joined(parts)
 
     def _products(self, operands: Sequence[Pieces], places: Sequence[int]) -> Products:
+        """The products of the powers of some operands, by the phase that their signs give it."""
         products: dict[Phase, Pieces] = {0.0: single(1.0, 1.0, operands[0].lower)}
         for place in places:
             power, gate = self.power[place], self.gate[place]

@@ -109,6 +109,7 @@ class CoreSearch:
         return ends
 
     def core(self, goal: Goal | None) -> Core:
+        """A minimal core whose known ends are replaced by their proofs; rules count as far as that suffices."""
         found = self.sufficient(goal)
         if found is None:
             return self.as_core([*self.marks])
@@ -194,6 +195,7 @@ class CoreSearch:
             yield from self._of_step(step, by_rules)
 
     def _of_step(self, step: Step, by_rules: bool) -> Iterator[CoreItem]:
+        """The items that stand for one step of a proof: a fact, a definition, or an instance of a statement."""
         key = ground_key(step.conclusion)
         side = int(step.side == "upper")
         if step.given is not None and key is not None:
@@ -211,6 +213,7 @@ class CoreSearch:
                 yield KnownEnd(key, side)
 
     def _members(self, items: Sequence[CoreItem]) -> tuple[CoreMember, ...]:
+        """The items as users see them: facts, statements, and declarations of closed predicates."""
         facts, statements, completed = set[CoreMember](), set[CoreMember](), set[str]()
         for item in items:
             match item:

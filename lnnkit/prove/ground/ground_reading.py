@@ -187,6 +187,7 @@ class GroundReading:
         return bool(self.relations.tables[key[0]].flags("given").take(np.array([self._row(key)]))[0])
 
     def _read(self, key: GroundAtom) -> Box:
+        """The bounds of an atom, as inference knows them; of an arrested one, those that facts give."""
         predicate = self.program.predicates[key[0]]
         least, most = self.unknown(key[0])
         if predicate.closed and predicate.numeric and not self.origins.of(*key):
@@ -336,6 +337,7 @@ class GroundReading:
     def _search(
         self, todo: dict[str, str], bindings: dict[str, str], guards: tuple[Part, ...]
     ) -> Iterator[dict[str, str]]:
+        """Bindings of the variables ``todo`` that no guard rules out; the guard with the fewest of them comes first."""
         if not todo:
             yield bindings
             return

@@ -139,7 +139,6 @@ PLACES: MistakeTable = (
     (r"‸(?:in(?!\w)|∈)", "leave it out"),
     "any quantifier-comma: variables of a quantifier are separated by commas",
     (r"BINDER\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s*‸[:\w]", "`{first}, {name}`"),
-    "any [arguments] quantifier-comma: variables of a quantifier are separated by commas",
     (r"BINDER\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s+\([^()]*‸", "`{first}, {name}`"),
     "any [=COMMA nested] glued-quantifier: `{at}` is read as one variable",
     (r"(<binder>BINDER\s*(?:NAME\s*,\s*)*)⟦(<glued>NAME)⟧\((<first>\s*(?:ITEM|-\S+?)\s*)‸(<others>[^)]*)", _glued),
