@@ -22,7 +22,6 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[float, ...]]] = {
     (delimited, "BLOCK"): ("texts", (1 << 18, 1 << 20, 1 << 22)),
     (delimited, "LARGE"): ("texts", (1 << 18, 8 << 20, 1 << 30)),
     (texts, "_SPREAD"): ("numbers", (1, 4, 16)),
-    (texts, "_BLOCK"): ("numbers", (1 << 13, 1 << 16, 1 << 19)),
     (names, "SMALL"): ("numbers", (1_000, 20_000, 400_000)),
 }
 

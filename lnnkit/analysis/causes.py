@@ -22,7 +22,7 @@ from lnnkit.logic.bounds import Bounds, ordered, tolerance
 Box = tuple[float, float]
 Port = tuple[int, str]  # an operand's index, or NODE; "lower" or "upper"
 Cause = frozenset[Port]
-Moves = tuple[tuple[bool, bool], tuple[bool, bool]]  # for the lower and the upper end: whether it can tighten, loosen
+Movable = tuple[tuple[bool, bool], tuple[bool, bool]]  # for the lower and the upper end: whether it can tighten, loosen
 
 NODE = -1
 _EPS = tolerance(DOUBLE)
@@ -184,7 +184,7 @@ def _coarse(
 
 
 @lru_cache(maxsize=2**10)
-def gap_upward_causes(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Moves, ...], end: str) -> list[Cause]:
+def gap_upward_causes(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Movable, ...], end: str) -> list[Cause]:
     """As `upward_causes` past the base itself, for a `bare` equivalence: operands take any box that ``movable``
     allows."""
     operands, masks = _boxes(neuron, bases, movable)
@@ -196,7 +196,7 @@ def gap_upward_causes(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Mov
 
 @lru_cache(maxsize=2**10)
 def gap_message_causes(
-    neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Moves, ...], node: tuple[Box, ...]
+    neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Movable, ...], node: tuple[Box, ...]
 ) -> dict[Port, list[Cause]]:
     """For a non-monotone neuron (`bare`): the minimal causes of a proposal for each end of each operand, among all ends
     of operands and, if several ``node`` boxes are given (its base first), the neuron's own ends."""
@@ -231,7 +231,7 @@ def restricted_boxes(base: Box, lower: bool, upper: bool, *, loosened: bool) -> 
     return [base, *(box for box in _options(base, ((lower, loosened), (upper, loosened))) if box != base)]
 
 
-def _options(base: Box, moves: Moves, meeting: Sequence[float] = ()) -> list[Box]:
+def _options(base: Box, moves: Movable, meeting: Sequence[float] = ()) -> list[Box]:
     """The base, and the boxes of a grid to which its ends can move, including the points ``meeting``."""
     (raised, dropped), (lowered, lifted) = moves
     grid = (*_GRID, *meeting, *base)
@@ -248,7 +248,7 @@ def _meeting(neuron: Neuron, place: int, bases: Sequence[Box]) -> list[float]:
     return [value for value in values if 0 < value < 1]
 
 
-def _boxes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Moves]) -> tuple[list[Bounds], Array]:
+def _boxes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Movable]) -> tuple[list[Bounds], Array]:
     """All combinations of the operands' boxes, and which ends (two columns for each operand) have left their bases."""
     options = [
         _options(base, move, _meeting(neuron, place, bases))

@@ -24,10 +24,10 @@ from lnnkit.analysis.needs import Literal, Need, Needs, Range, minimal_needs, va
 from lnnkit.formula.unfolding import Formula
 
 ENTERED = "listed"  # the column of the relation of demanded tuples
-Atom = tuple[str, tuple[int | str, ...]]
+Adorned = tuple[str, tuple[int | str, ...]]
 LiteralSet = frozenset[Literal | Range]
 _L = TypeVar("_L", Literal, Range, Literal | Range)
-Bound = dict[str, tuple[int, ...]]  # by predicate: the places that are bound wherever it is needed
+BoundPlaces = dict[str, tuple[int, ...]]  # by predicate: the places that are bound wherever it is needed
 
 
 class Passing(NamedTuple):
@@ -35,22 +35,22 @@ class Passing(NamedTuple):
     ``target`` is needed. Both atoms have their arguments in bound places only."""
 
     formula: Formula
-    head: Atom | None
+    head: Adorned | None
     literals: tuple[Literal, ...]
-    target: Atom
+    target: Adorned
 
 
 class Demand(NamedTuple):
     """The demand: for the predicates in ``bound``, only the ``asked`` tuples (in bound places) and what the
     ``passings`` derive from them is completed."""
 
-    bound: Bound
+    bound: BoundPlaces
     asked: tuple[tuple[str, tuple[str, ...]], ...]
     passings: tuple[Passing, ...]
 
 
 def demand(
-    defining: Sequence[tuple[Formula, Needs]], whole: Collection[str], asked: Sequence[Atom], still: Collection[str]
+    defining: Sequence[tuple[Formula, Needs]], whole: Collection[str], asked: Sequence[Adorned], still: Collection[str]
 ) -> Demand | None:
     """The demand of the ``asked`` atoms of queries on the predicates that the ``defining`` formulas derive. Predicates
     in ``whole`` are needed completely anyway; tables in ``still`` are complete. None if no question is bound."""
@@ -78,12 +78,12 @@ def demand(
     )
 
 
-def bound_atom(atom: Atom, bound: Bound) -> Atom:
+def bound_atom(atom: Adorned, bound: BoundPlaces) -> Adorned:
     """An atom's arguments in the places that are bound."""
     return atom[0], tuple(atom[1][place] for place in bound[atom[0]])
 
 
-def _starts(every: Bound, asked: Collection[str]) -> Iterator[Bound]:
+def _starts(every: BoundPlaces, asked: Collection[str]) -> Iterator[BoundPlaces]:
     """The places that may be bound initially: those bound in all questions or, if there are none, those of one
     question."""
     yield every
@@ -91,10 +91,10 @@ def _starts(every: Bound, asked: Collection[str]) -> Iterator[Bound]:
         yield {name: places[place : place + 1] if name in asked else places for name, places in every.items()}
 
 
-def _settled(bodies: Sequence[_Body], bound: Bound, still: Collection[str]) -> Bound:
+def _settled(bodies: Sequence[_Body], bound: BoundPlaces, still: Collection[str]) -> BoundPlaces:
     """The greatest subset of ``bound`` places that are bound wherever a predicate is needed."""
     bound = dict(bound)
-    before: Bound = {}
+    before: BoundPlaces = {}
     while before != bound:
         before = dict(bound)
         for body in bodies:
@@ -109,31 +109,31 @@ class _Body(NamedTuple):
     is known."""
 
     formula: Formula
-    head: Atom | None
+    head: Adorned | None
     literals: LiteralSet
-    reads: tuple[Atom, ...]
+    reads: tuple[Adorned, ...]
 
-    def places(self, target: Atom, bound: Bound, still: Collection[str]) -> set[int]:
+    def places(self, target: Adorned, bound: BoundPlaces, still: Collection[str]) -> set[int]:
         """The bound places of an atom that is read."""
         known = variables(self._start(bound)).union(
             *(variables(literal.arguments) for literal in self._passed(target, bound, still))
         )
         return {place for place, term in enumerate(target[1]) if isinstance(term, str) or term in known}
 
-    def passing(self, target: Atom, bound: Bound, still: Collection[str]) -> Passing:
+    def passing(self, target: Adorned, bound: BoundPlaces, still: Collection[str]) -> Passing:
         """The magic rule from the head to an atom that is read."""
         literals = self._passed(target, bound, still)
         return Passing(self.formula, self._needed(bound), tuple(literals), bound_atom(target, bound))
 
-    def _needed(self, bound: Bound) -> Atom | None:
+    def _needed(self, bound: BoundPlaces) -> Adorned | None:
         """The head, unless it is needed completely."""
         return bound_atom(self.head, bound) if self.head is not None and bound.get(self.head[0]) else None
 
-    def _start(self, bound: Bound) -> Sequence[int | str]:
+    def _start(self, bound: BoundPlaces) -> Sequence[int | str]:
         head = self._needed(bound)
         return () if head is None else head[1]
 
-    def _passed(self, target: Atom, bound: Bound, still: Collection[str]) -> list[Literal]:
+    def _passed(self, target: Adorned, bound: BoundPlaces, still: Collection[str]) -> list[Literal]:
         """The literals that bind variables: those connected with the head's bound variables or, without a head, with
         those of the target."""
         literals = (literal for literal in self.literals if isinstance(literal, Literal))

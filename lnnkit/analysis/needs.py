@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.analysis.families import Element, Support
-from lnnkit.analysis.relevance import ALL, Reading, Relevance
+from lnnkit.analysis.relevance import ALL, AnalysedFormula, Relevance
 from lnnkit.analysis.supports import Analysis, Send
 from lnnkit.analysis.upward_supports import Upward
 from lnnkit.arrays import any_set
@@ -28,7 +28,7 @@ _FALSE, _UNKNOWN = (Bounds(np.zeros(1), np.array([upper])) for upper in (0.0, 1.
 
 EQUAL = "="  # the table of the literal that two entities are equal
 
-Column = OneOf["lower", "upper", "either", "listed", "given"]
+RowList = OneOf["lower", "upper", "either", "listed", "given"]
 
 
 class Literal(NamedTuple):
@@ -36,7 +36,7 @@ class Literal(NamedTuple):
 
     table: str
     arguments: tuple[int | str, ...]
-    column: Column
+    column: RowList
 
     @property
     def atom(self) -> tuple[str, tuple[int | str, ...]]:
@@ -168,7 +168,7 @@ class NeedFinder:
 
     def __init__(
         self,
-        reading: Reading,
+        reading: AnalysedFormula,
         relevance: Relevance,
         sizes: Mapping[str, int],
         moving: Set[str] | None,
@@ -348,6 +348,7 @@ class NeedFinder:
         return range_of(self.formula, index, self.moving)
 
     def _deviations(self, nodes: Sequence[int], *read: Upward) -> tuple[frozenset[Literal | Range], ...]:
+        """The minimal sets of literals under which an end of a node can differ from its value at the defaults."""
         sets = {
             self._literals(elements)
             for node in nodes
@@ -365,7 +366,7 @@ class NeedFinder:
     def _literals(self, elements: Iterable[Element]) -> frozenset[Literal]:
         return frozenset(self._literal(e.leaf, "given" if e.leaf in self.formula.heads else e.end) for e in elements)
 
-    def _literal(self, leaf: int, column: Column) -> Literal:
+    def _literal(self, leaf: int, column: RowList) -> Literal:
         equal = leaf != AUXILIARY and self.formula.neurons[leaf].kind == "same"
         return Literal(EQUAL if equal else self.formula.table(leaf), self.formula.arguments(leaf), column)
 

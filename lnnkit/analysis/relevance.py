@@ -22,7 +22,7 @@ SIDES = ("lower", "upper")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AnalysedFormula:
     """One formula for the analysis of relevance; ``observed`` has the families under which queried neurons receive a
     bound from above."""
 
@@ -50,7 +50,7 @@ class Relevance(NamedTuple):
     foreign: frozenset[Side] = frozenset()
     supplied: frozenset[str] = frozenset()  # tables of which facts list atoms: only of these a head is read
 
-    def available(self, reading: Reading, support: Support) -> bool:
+    def available(self, reading: AnalysedFormula, support: Support) -> bool:
         """Whether each element can be present at all."""
         return reads_heads(reading, support, self.supplied) and all(
             reading.needs_nothing(element.leaf)
@@ -66,7 +66,7 @@ class Relevance(NamedTuple):
         return self.kept.get((table, side), 0)
 
 
-def reads_heads(reading: Reading, support: Support, supplied: Collection[str]) -> bool:
+def reads_heads(reading: AnalysedFormula, support: Support, supplied: Collection[str]) -> bool:
     """Whether facts may list the heads that a support reads: others are unknown to their own statement."""
     heads = [element.leaf for element in support if element.leaf in reading.formula.heads]
     return all(reading.formula.table(head) in supplied for head in heads)
@@ -76,13 +76,13 @@ def reads_heads(reading: Reading, support: Support, supplied: Collection[str]) -
 class _Waiting:
     """A support of something that a formula can propose, with those of its elements that are not available yet."""
 
-    reading: Reading
+    reading: AnalysedFormula
     target: tuple[int, str]
     missing: set[Element]
 
 
 def decide(
-    readings: Sequence[Reading],
+    readings: Sequence[AnalysedFormula],
     stated: Collection[Side],
     given: Collection[Side],
     supplied: Collection[str],
@@ -128,33 +128,33 @@ def decide(
     return relevance._replace(kept=kept)
 
 
-def _foreign(reading: Reading, element: Element) -> bool:
+def _foreign(reading: AnalysedFormula, element: Element) -> bool:
     """Whether an element counts only if another formula than the shared neuron's definition produces it: the definition
     waits for its own truth, a law of order for those of its comparisons."""
     return reading.formula.is_law or element.leaf == AUXILIARY
 
 
-def _keep(elements: Iterable[Element], reading: Reading, keep: Callable[[Side, int], None]) -> None:
+def _keep(elements: Iterable[Element], reading: AnalysedFormula, keep: Callable[[Side, int], None]) -> None:
     for element in elements:
         for side in sides(element.end):
             keep((reading.formula.table(element.leaf), side), ALL)
 
 
 def _produced(
-    readings: Sequence[Reading], stated: Collection[Side], given: Collection[Side], supplied: Collection[str]
-) -> tuple[dict[Side, list[tuple[Reading, int]]], frozenset[Side], frozenset[Side], frozenset[Side]]:
+    readings: Sequence[AnalysedFormula], stated: Collection[Side], given: Collection[Side], supplied: Collection[str]
+) -> tuple[dict[Side, list[tuple[AnalysedFormula, int]]], frozenset[Side], frozenset[Side], frozenset[Side]]:
     """Which formulas can propose each side, the sides that can come to differ, those that some instance can set, and
     those of shared neurons that are stated or set by other formulas than their definitions."""
     # By side, and whether another formula must have produced it
     waiting: dict[tuple[Side, bool], list[tuple[_Waiting, Element]]] = {}
-    senders: dict[Side, list[tuple[Reading, int]]] = {}
+    senders: dict[Side, list[tuple[AnalysedFormula, int]]] = {}
     foreign: set[Side] = set(stated)
     produced: set[Side] = {*given, *stated}
     queue: list[tuple[Side, bool]] = [(side, False) for side in dict.fromkeys((*given, *stated))]
     queue += [(side, True) for side in dict.fromkeys(stated)]
     fired: set[tuple[int, int, str]] = set()
 
-    def fire(reading: Reading, leaf: int, name: str) -> None:
+    def fire(reading: AnalysedFormula, leaf: int, name: str) -> None:
         if (id(reading), leaf, name) in fired:
             return
         fired.add((id(reading), leaf, name))

@@ -48,7 +48,7 @@ class Send(NamedTuple):
     supports: Family
 
 
-class _Demand(NamedTuple):
+class _ReachedBound(NamedTuple):
     """A bound that may reach a neuron's ``end`` from above where one of ``supports`` is present: exactly ``level`` if
     ``exact``, otherwise anything up to it."""
 
@@ -92,9 +92,9 @@ class Analysis:
         return Upward(self.formula, *known, unequal=True)
 
     @cached_property
-    def _demands(self) -> list[list[_Demand]]:
+    def _demands(self) -> list[list[_ReachedBound]]:
         """For each neuron, the bounds that may reach it from above."""
-        demands: list[list[_Demand]] = [[] for _ in self.formula.neurons]
+        demands: list[list[_ReachedBound]] = [[] for _ in self.formula.neurons]
         top = demands[self.formula.top]
         # A default that operands alone imply tells them nothing; but a comparison, that its terms have a value, if it
         # is known whatever these are.
@@ -103,18 +103,20 @@ class Analysis:
         lower, upper = self.defaults[AUXILIARY] if compares else (self.formula.lower, self.formula.upper)
         if self.formula.auxiliary is not None:
             reads = zip(self.formula.reads_own, ("lower", "upper"), (1.0, 0.0), strict=True)
-            top += [_Demand(end, level, (frozenset({Element(AUXILIARY, end)}),)) for used, end, level in reads if used]
+            top += [
+                _ReachedBound(end, level, (frozenset({Element(AUXILIARY, end)}),)) for used, end, level in reads if used
+            ]
         if lower > _EPS:
-            top.append(_Demand("lower", lower, ALWAYS, exact=True))
+            top.append(_ReachedBound("lower", lower, ALWAYS, exact=True))
         if upper < 1 - _EPS:
-            top.append(_Demand("upper", upper, ALWAYS, exact=True))
+            top.append(_ReachedBound("upper", upper, ALWAYS, exact=True))
         for index in range(self.formula.top, -1, -1):
             neuron = self.formula.neurons[index]
             if not demands[index] or not neuron.operands:
                 continue
             if neuron.kind == "not":
                 demands[neuron.operands[0]] += [
-                    _Demand(other(d.end), 1 - d.level, d.supports, d.exact) for d in demands[index]
+                    _ReachedBound(other(d.end), 1 - d.level, d.supports, d.exact) for d in demands[index]
                 ]
             elif neuron.quantifies:
                 if index not in self.vacant:
@@ -129,7 +131,8 @@ class Analysis:
                 self._pass_through_gaps(index, demands)
         return demands
 
-    def _pass_on(self, index: int, demands: list[list[_Demand]]) -> None:
+    def _pass_on(self, index: int, demands: list[list[_ReachedBound]]) -> None:
+        """Pass the demands on a connective to its operands, under the supports that make its bounds reach them."""
         neuron = self.formula.neurons[index]
         bests, moves = self.upward.reach
         outs, loose = self.upward.loosened
@@ -153,18 +156,18 @@ class Analysis:
             for side, passed in by_side.items():
                 family = union(passed)
                 if family:
-                    demands[operand].append(_Demand(side, float(side == "lower"), family))
+                    demands[operand].append(_ReachedBound(side, float(side == "lower"), family))
 
-    def _pass_to_operands(self, index: int, demands: list[list[_Demand]]) -> None:
+    def _pass_to_operands(self, index: int, demands: list[list[_ReachedBound]]) -> None:
         """Propagate what may reach an aggregate or a term to both ends of all its operands. An aggregate tells a
         candidate nothing that is not in it."""
         family = union(demand.supports for demand in demands[index])
         if self.formula.neurons[index].aggregates:
             family = product([family, self.upward.movers(index)])
         for operand in self.formula.neurons[index].operands if family else ():
-            demands[operand] += [_Demand("lower", 1.0, family), _Demand("upper", 0.0, family)]
+            demands[operand] += [_ReachedBound("lower", 1.0, family), _ReachedBound("upper", 0.0, family)]
 
-    def _pass_to_numbers(self, index: int, demands: list[list[_Demand]]) -> None:
+    def _pass_to_numbers(self, index: int, demands: list[list[_ReachedBound]]) -> None:
         """Propagate what may reach a comparison to both ends of all its numbers, together with what reaches it anyway,
         and its own truth where that implies that its terms are defined."""
         neuron = self.formula.neurons[index]
@@ -187,9 +190,10 @@ class Analysis:
             families.append(self.upward.informing(index))
         family = union(families)
         for operand in neuron.operands if family else ():
-            demands[operand] += [_Demand("lower", math.inf, family), _Demand("upper", -math.inf, family)]
+            demands[operand] += [_ReachedBound("lower", math.inf, family), _ReachedBound("upper", -math.inf, family)]
 
-    def _pass_through_gaps(self, index: int, demands: list[list[_Demand]]) -> None:
+    def _pass_through_gaps(self, index: int, demands: list[list[_ReachedBound]]) -> None:
+        """As `_pass_on`, for an ``iff`` or ``xor``, whose messages depend on both ends of both operands."""
         neuron = self.formula.neurons[index]
         bases = [self.upward.bases[operand] for operand in neuron.operands]
         changes = self.upward.changes(neuron.operands, self.upward.reach[1])
@@ -203,7 +207,7 @@ class Analysis:
         for (place, side), causes in gap_message_causes(bare(neuron), tuple(bases), movable, tuple(node)).items():
             family = self.upward.family(causes, [change[1] for change in changes], above)
             if family:
-                demands[neuron.operands[place]].append(_Demand(side, float(side == "lower"), family))
+                demands[neuron.operands[place]].append(_ReachedBound(side, float(side == "lower"), family))
 
     @cached_property
     def sends(self) -> tuple[Send, ...]:
@@ -286,11 +290,8 @@ class Analysis:
         return {head for head, value in heads.items() if any_set(value > _EPS)}
 
 
-Bounds = tuple[float, float]
-
-
 @dataclass(frozen=True, slots=True)
-class Known:
+class SupportCache:
     """A cache of results by shape of formula. They do not depend on facts, so the cache outlives an inference."""
 
     analyses: dict[object, Analysis] = field(default_factory=dict)
@@ -303,19 +304,19 @@ class Analyses:
 
     def __init__(
         self,
-        defaults: Mapping[str, Bounds],
-        unnamed: Mapping[str, tuple[Bounds, tuple[str, ...]]],
+        defaults: Mapping[str, Box],
+        unnamed: Mapping[str, tuple[Box, tuple[str, ...]]],
         empty: Set[str],
         open_: Set[str],
-        known: Known,
+        known: SupportCache,
     ) -> None:
-        self.defaults: dict[str, Bounds] = dict(defaults)
+        self.defaults: dict[str, Box] = dict(defaults)
         self.unnamed = dict(unnamed)
         self._empty = empty
         self.open_sorts = open_
         self.known = known
 
-    def over(self, defaults: Mapping[str, Bounds]) -> Analyses:
+    def over(self, defaults: Mapping[str, Box]) -> Analyses:
         """The same analyses for tables with other defaults."""
         return Analyses(defaults, self.unnamed, self._empty, self.open_sorts, self.known)
 
@@ -336,9 +337,9 @@ class Analyses:
             analysis = self.known.analyses[key] = Analysis(formula, self.defaults, vacant, doubtful, unnamed)
         return analysis
 
-    def _vacant(self, formula: Formula) -> dict[int, Bounds]:
+    def _vacant(self, formula: Formula) -> dict[int, Box]:
         """The values of quantifiers over empty sorts: ``forall`` is true and ``exists`` false."""
-        vacant: dict[int, Bounds] = {}
+        vacant: dict[int, Box] = {}
         for index, neuron in enumerate(formula.neurons):
             if neuron.inner < 0:
                 continue
@@ -349,10 +350,10 @@ class Analyses:
                     vacant[index] = (-math.inf, math.inf)
         return vacant
 
-    def _doubtful(self, formula: Formula, *, stated: bool) -> tuple[dict[int, frozenset[int]], dict[int, Bounds]]:
+    def _doubtful(self, formula: Formula, *, stated: bool) -> tuple[dict[int, frozenset[int]], dict[int, Box]]:
         """The quantifiers whose body may differ for unnamed individuals, since no other is there or since an atom does,
         with the variables that may be such; and the bounds of leaves that differ."""
-        differ: dict[int, Bounds] = {}
+        differ: dict[int, Box] = {}
         leaves = [leaf for leaf in formula.leaves if formula.neurons[leaf].source in self.unnamed]
         stated = stated and not too_many_unnamed(formula, leaves, self.open_sorts)
         for leaf in leaves:

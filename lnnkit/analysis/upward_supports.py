@@ -9,16 +9,15 @@ from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from typing import TypeVar
 
-from lnnkit.analysis.causes import NODE, Box, Cause, Moves, bare, gap_upward_causes, point, rising, upward_causes
+from lnnkit.analysis.causes import NODE, Box, Cause, Movable, bare, gap_upward_causes, point, rising, upward_causes
 from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, product, union
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
 from lnnkit.graph.lifted import COMPARISON
 from lnnkit.numeric import NO_VALUE, informing
 
-_FALLS = (
-    6  # equalities tried in all ways, 2 ** 6; 1 and 9 change no time: 7 to 8 ms (benchmarks/inference_constants.py)
-)
+# Equalities tried in all ways, 2 ** 6; 1 and 9 change no time: 7 to 8 ms (benchmarks/inference_constants.py)
+_FALLS = 6
 _FREE: Box = (0.0, 1.0)
 _FALSE: Box = (0.0, 0.0)
 _ANY: Box = (-math.inf, math.inf)  # a number of which nothing is known
@@ -142,6 +141,7 @@ class Upward:
         return self._moved(tightened=False)
 
     def _moved(self, *, tightened: bool) -> tuple[list[Box], list[Ends]]:
+        """For each neuron, how far its ends move in one direction, and the families that move them."""
         goal, (up, down) = ((1.0, 0.0), (max, min)) if tightened else (_FREE, (min, max))
         fars: list[Box] = []
         moves: list[Ends] = []
@@ -233,6 +233,7 @@ class Upward:
         return (far[0], far[1]), (families[0], families[1])
 
     def _equivalence(self, neuron: Neuron, base: Box, moves: Sequence[Ends], *, tightened: bool) -> tuple[Box, Ends]:
+        """As `_moved`, for an ``iff`` or ``xor``: both ends of each operand move both of its ends."""
         if not tightened:
             family = union(family for operand in neuron.operands for family in moves[operand])
             return (_FREE, (family, family)) if family else (base, (NEVER, NEVER))
@@ -258,7 +259,7 @@ class Upward:
             ]
         return union(product([self.movers(neuron.operands[place]) for place in sorted(places)]) for places in sets)
 
-    def changes(self, operands: Sequence[int], moves: Sequence[Ends]) -> list[tuple[Moves, Ends]]:
+    def changes(self, operands: Sequence[int], moves: Sequence[Ends]) -> list[tuple[Movable, Ends]]:
         """How the ends of operands can move either way, with the families that move them."""
         _, loose = self.loosened
         changes = []

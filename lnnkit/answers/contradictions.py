@@ -220,14 +220,11 @@ def _instances(run: Run) -> Iterator[_Group]:
             if first is not None:
                 places, ids = places.take(first), partial(_some, ids, first)
             bounds = Bounds(arrested.roots.lower.take(places), arrested.roots.upper.take(places))
-            if formula.auxiliary is not None:
-                yield _Group((1, "", 0, formula.key), ids, bounds, _neuron(whole))
-                continue
             origin = formula.root.origin
-            assert isinstance(origin, Assertion)
-            if isinstance(origin, Law):
+            if formula.auxiliary is not None or isinstance(origin, Law):
                 yield _Group((1, "", 0, formula.key), ids, bounds, _neuron(whole))
                 continue
+            assert isinstance(origin, Assertion)
             key = (1, origin.span.source.path, origin.span.line, formula.key)
             yield _Group(key, ids, bounds, _statement(whole, origin))
 

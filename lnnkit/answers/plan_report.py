@@ -40,6 +40,7 @@ def statement_plans(run: Run, recorder: Recorder) -> tuple[StatementPlan, ...]:
 def _statement(
     run: Run, recorder: Recorder, member: int, entered: Entered, stating: Mapping[str, list[str]]
 ) -> StatementPlan:
+    """What one statement cost, and its joins: as executed, else as they were planned."""
     formula, needs = entered.formula, entered.needs
     assert formula.root is not None
     joins: list[PlanJoin] = []

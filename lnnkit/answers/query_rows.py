@@ -34,7 +34,7 @@ _NOTHING: Mapping[int, Array] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class AnswerRows:
     """The answers to one query: a column of entity ids for each variable, bounds, and whether an answer is contested:
     whether it would change if everything that rests on a contradiction, and all atoms of the reported ones, were
     unknown or at their defaults."""
@@ -85,7 +85,7 @@ def covers(run: Run, lifted: LiftedGraph, root: Root) -> bool:
 @quietly
 def answer(
     run: Run, marks: Marks | None, lifted: LiftedGraph, root: Root, *, guard: Guard, entities: Array | None = None
-) -> Rows:
+) -> AnswerRows:
     """The bindings whose bounds differ from the query's value with every atom at its default, sorted; a query without
     variables has one answer. With ``entities`` (n,), of a query of one variable, there is one row for each, in order,
     also at the default. ``marks`` are the run's; without any, no answer is contested. The query changes no other
@@ -106,14 +106,14 @@ def answer(
     if entities is not None:
         if not all_set(differs):
             value = Bounds(*(np.where(differs, *ends) for ends in zip(value, default, strict=True)))
-        return Rows(root.variables, rows.columns, *value, rows.contested)
+        return AnswerRows(root.variables, rows.columns, *value, rows.contested)
     if not root.variables:
         differs[:] = True
     *columns, lower, upper, contested = _picked([*rows.columns, value.lower, value.upper, rows.contested], differs)
     order = None if rows.in_order else arranged(columns)
     if order is not None:
         *columns, lower, upper, contested = (column.take(order) for column in (*columns, lower, upper, contested))
-    return Rows(root.variables, tuple(columns), lower, upper, contested)
+    return AnswerRows(root.variables, tuple(columns), lower, upper, contested)
 
 
 def _atomic(

@@ -1,4 +1,4 @@
-"""Checks the syntax tree. One family of findings per file; all findings are collected, none is raised."""
+"""A syntax tree -> a checked program and findings. One family of findings per file; all are collected, not raised."""
 
 from lnnkit.check.checker import check as check
 from lnnkit.check.checker import check_query as check_query

@@ -290,12 +290,12 @@ def query(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> Qu
 def _resolved(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -> ast.Expression:
     """The formula with comparisons of entities separated from those of numbers, chains as conjunctions, the units of
     learnable values, and no element of an aggregate for a group that has none."""
-    scopes = {
+    entity_scopes = {  # None for comparisons of numbers
         visit.node.span: None if compares_numbers(visit, symbols) else visit.scope
         for visit in formula.visits
         if isinstance(visit.node, ast.Comparison)
     }
-    if not scopes and next(formula.nodes(ast.Aggregate), None) is None:
+    if not entity_scopes and next(formula.nodes(ast.Aggregate), None) is None:
         return formula.root
 
     def change(node: ast.Expression) -> ast.Expression:
@@ -303,7 +303,7 @@ def _resolved(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -
             return _of_groups(node)
         if not isinstance(node, ast.Comparison):
             return node
-        scope = scopes[node.span]
+        scope = entity_scopes[node.span]
         if scope is None:
             return _links(node, starts)
         parts: list[ast.Expression] = []

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from lnnkit.check.findings import error
-from lnnkit.check.program import Predicate, SameEntity
+from lnnkit.check.program import CheckedFormula, Predicate
 from lnnkit.check.symbols import Formula, Symbols, ends
 from lnnkit.check.walk import asserted, atoms, children, conjuncts, nodes
 from lnnkit.syntax import ast
@@ -46,7 +46,7 @@ class Derivation(NamedTuple):
         return ast.Implies(self.condition, bound, span=span)
 
 
-def derivation(formula: ast.Expression | SameEntity, predicates: Mapping[str, Predicate]) -> Derivation | None:
+def derivation(formula: CheckedFormula, predicates: Mapping[str, Predicate]) -> Derivation | None:
     """The derivation that a rule's formula is, if it is one; quantifiers in front are stripped."""
     if not isinstance(formula, ast.Comparison) or formula.operators != ("=",) or formula.attributes:
         return None

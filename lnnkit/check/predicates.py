@@ -121,7 +121,7 @@ def _variables(symbols: Symbols) -> Iterator[Diagnostic]:
 
 
 def predicates(symbols: Symbols) -> list[Diagnostic]:
-    return [*_unknown(symbols), *_arities(symbols), *_case(symbols)]
+    return [*_unsupplied(symbols), *_arities(symbols), *_case(symbols)]
 
 
 def heads(formula: ast.Expression) -> Iterator[ast.Atom]:
@@ -158,33 +158,34 @@ def _truths(formula: Formula) -> set[str]:
     }
 
 
-def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
+def _unsupplied(symbols: Symbols) -> Iterator[Diagnostic]:
+    """Predicates that nothing supplies, and those that occur once, in an axiom, with a name much like another one."""
     known, by_axioms = supplied(symbols)
     once = {name for name in by_axioms if len(symbols.uses[name]) == 1}
-    doubted = {
+    doubtful = {
         name: truths
         for name, uses in symbols.uses.items()
         if (name not in known or name in once) and not symbols.doubtful(name)
         if (truths := [use for use in uses if use.how != "term"])
     }
-    if not doubted:
+    if not doubtful:
         return
-    beside = _beside(symbols, once)
+    mentioned_with = _mentioned_with(symbols, once)
     order = {name: index for index, name in enumerate(symbols.uses)}
     alike = OneEdit(known) if once else None
     arities = {name: arity_of(symbols, name) for name in known if name not in symbols.numbers}
     forms = {name: without_numbers(name) for name in known} if once else {}
-    for searches, (name, truths) in enumerate(doubted.items(), 1):
+    for searches, (name, truths) in enumerate(doubtful.items(), 1):
         use = min(truths, key=lambda use: (use.span.source.path, use.span.start))
-        looked = known if searches <= SEARCHES else alike.of(name) if alike is not None and name in known else set()
+        similar = known if searches <= SEARCHES else alike.of(name) if alike is not None and name in known else set()
         fitting = (None, use.arity)
-        candidates = {other for other in looked & arities.keys() if use.arity is None or arities[other] in fitting}
+        candidates = {other for other in similar & arities.keys() if use.arity is None or arities[other] in fitting}
         declare = f"`predicate {signature(name, use.arity)}`"
         if name in known:
             # Names that differ only in case are reported separately, those that differ only in a number not at all.
-            different = {other for other in candidates if forms[other] != forms[name]} - beside.get(name, set())
+            different = {other for other in candidates if forms[other] != forms[name]} - mentioned_with.get(name, set())
             near = nearest(name, different, 0.85)
-            if near and (near not in beside or order[near] < order[name]):  # of two that occur once, the later
+            if near and (near not in mentioned_with or order[near] < order[name]):  # of two that occur once, the later
                 message = f"`{name}` occurs only here; `{near}` occurs elsewhere"
                 hint = f"if `{format_predicate(near)}` is meant, correct it; else declare {declare}"
                 yield warning("near-miss-predicate", use.span, message, hint)
@@ -200,7 +201,7 @@ def _unknown(symbols: Symbols) -> Iterator[Diagnostic]:
         yield error("unknown-predicate", use.span, message, hint)
 
 
-def _beside(symbols: Symbols, names: Set[str]) -> dict[str, set[str]]:
+def _mentioned_with(symbols: Symbols, names: Set[str]) -> dict[str, set[str]]:
     """For each name, the predicates of the statements that mention it: two names in one statement are meant to be
     different."""
     mentioned = [_truths(formula) for formula in symbols.formulas] if names else []

@@ -49,6 +49,9 @@ class SameEntity(ast.Node):
     right: ast.Argument
 
 
+CheckedFormula = ast.Expression | SameEntity
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A fact or a label in the program text: truth bounds, or the bounds of a number. ``trust`` (0 to 1) is its weight
@@ -89,7 +92,7 @@ class Assertion:
 
     kind: Literal["rule", "axiom", "law"]
     name: str | None
-    formula: ast.Expression | SameEntity
+    formula: CheckedFormula
     lower: ast.Value | float
     upper: ast.Value | float
     logic: ast.LogicName
@@ -112,7 +115,7 @@ class Assertion:
 class Query:
     """A formula, or a numeric term if ``numeric``, which may be a date; ``text`` is what the user wrote."""
 
-    formula: ast.Expression | SameEntity
+    formula: CheckedFormula
     text: str
     logic: ast.LogicName
     span: Span
@@ -216,7 +219,7 @@ def fractional(facts: Sequence[Fact], tables: Sequence[FactTable]) -> set[str]:
     return found.union(name for name, end in ends if name not in found and (end.round() != end).any())
 
 
-def named_entities(formula: ast.Expression | SameEntity) -> Iterator[tuple[str | None, int, str]]:
+def named_entities(formula: CheckedFormula) -> Iterator[tuple[str | None, int, str]]:
     """Each entity that a formula names, as `CheckedProgram.stated`."""
     for node in nodes(cast("ast.Expression", formula)):
         if isinstance(node, ast.Atom):

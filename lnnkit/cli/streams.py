@@ -132,7 +132,7 @@ def guarded(command: Callable[[], int]) -> int:
         else:
             first = next(iter(str(problem).splitlines()), "")
             note(f"error[internal] lnnkit failed: {type(problem).__name__}: {first}")
-            note("  hint: this is a defect of lnnkit; LNNKIT_TRACEBACK=1 shows where, for a report")
+            note("  hint: report this defect to those from whom you have lnnkit, with what LNNKIT_TRACEBACK=1 shows")
         return WRONG
 
 

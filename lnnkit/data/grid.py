@@ -203,7 +203,7 @@ def _positions(where: ast.Where, sheet: Sheet) -> tuple[int, ...]:
         raise Unreadable("unquoted-value", message, hint, where.other.span) from None
 
 
-def _position(column: ast.Column, sheet: Sheet) -> int:
+def _position(column: ast.ColumnReference, sheet: Sheet) -> int:
     count = len(sheet.names)
     if isinstance(column, int):
         if 1 <= column <= count:

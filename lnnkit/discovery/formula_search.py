@@ -35,7 +35,7 @@ from lnnkit.discovery.formula_errors import (
 from lnnkit.discovery.formula_families import FormulaFamily
 from lnnkit.discovery.relevant_inputs import Reduced, Reductions, distinct_columns, monomial_columns, relevant_columns
 from lnnkit.discovery.sparse_sums import Inputs
-from lnnkit.discovery.table_splits import best_condition, by_sizes, settled_threshold
+from lnnkit.discovery.table_splits import best_condition, extremes, settled_threshold
 
 _SAMPLE = 500  # rows that thousands of features are compared on
 _EXACT = 1e-9  # relative to the target: a formula with no larger residual is exact
@@ -230,7 +230,7 @@ class _SearchRun:
             parts.append(part.discovered(cases=cases - 1))
         above, below = (part.formula for part in parts)
         sides = settled_threshold(condition, above, below, table, target).sides
-        sizes = [self._plain(formula, table) for formula in (above, below, *by_sizes(above, below))]
+        sizes = [self._plain(formula, table) for formula in (above, below, *extremes(above, below))]
         for made in (choice(*sides, above, below), *sizes):
             self._met[made] = self._loss(made, self._train)
             self._refined[made] = rounded(made, weighted(table, target))

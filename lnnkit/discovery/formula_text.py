@@ -43,13 +43,14 @@ class _Plain:
         self._names, self._pi = names, repr(math.pi) if pi in names else pi
 
     def product(self, formula: Product, around: int) -> str:
+        """The text of a product within ``around``: a sum, a product or a power."""
         formula, root, divides = rooted(formula)
         negative = formula.coefficient.value < 0
         above, below = self._constant(formula.coefficient, bool(formula.factors or root))
-        lone = len(above) + len(below) + len(formula.factors) + (root is not None) == 1
+        single = len(above) + len(below) + len(formula.factors) + (root is not None) == 1
         for base, exponent in formula.factors:
-            alone = lone and exponent == 1
-            text = self._power(base, abs(exponent), (around if not negative else _PRODUCT) if alone else _PRODUCT)
+            bare = single and exponent == 1 and not negative
+            text = self._power(base, abs(exponent), around if bare else _PRODUCT)
             (above if exponent > 0 else below).append(text)
         if root is not None:
             (below if divides else above).append(self.ROOT.format(self.product(root, _LOOSE)))
@@ -117,10 +118,10 @@ class _Latex(_Plain):
         above = [_latex_number(part) for part in above]
         for base, exponent in formula.factors:
             # A sum that stands alone above or below the line needs no parentheses
-            beside = [pair for pair in formula.factors if pair[1] * exponent > 0]
-            lone = len(beside) == 1 and root is None and not (above if exponent > 0 else below) and exponent in (1, -1)
-            alone = lone and (exponent < 0 or len(formula.factors) > 1 or around == _LOOSE) and not negative
-            text = self._power(base, abs(exponent), _LOOSE if alone else _PRODUCT)
+            same_side = [pair for pair in formula.factors if pair[1] * exponent > 0]
+            only = len(same_side) == 1 and root is None and not (above if exponent > 0 else below)
+            enclosed = exponent == -1 or (exponent == 1 and (len(formula.factors) > 1 or around == _LOOSE))
+            text = self._power(base, abs(exponent), _LOOSE if only and enclosed and not negative else _PRODUCT)
             (above if exponent > 0 else below).append(text)
         if root is not None:
             (below if divides else above).append(self.ROOT.format(self.product(root, _LOOSE)))

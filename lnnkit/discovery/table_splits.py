@@ -145,12 +145,13 @@ def simple_between(low: float, high: float) -> float:
     return middle
 
 
-def by_sizes(above: Product, below: Product) -> Iterator[Product]:
-    """Candidates for the maximum and the minimum of two formulas: their mean and half their distance, or a size."""
+def extremes(above: Product, below: Product) -> Iterator[Product]:
+    """Formulas that may be the maximum or the minimum of two: their mean plus or minus half their distance, or plus or
+    minus the absolute value of one (of ``x`` and ``-x``)."""
     half = Constant(0.5, 1, 2)
     mean = scaled(total(above, below), half)
-    apart = scaled(absolute(total(above, scaled(below, MINUS_ONE))), half)
-    yield total(mean, apart)
-    yield total(mean, scaled(apart, MINUS_ONE))
+    half_distance = scaled(absolute(total(above, scaled(below, MINUS_ONE))), half)
+    yield total(mean, half_distance)
+    yield total(mean, scaled(half_distance, MINUS_ONE))
     yield absolute(above)
     yield scaled(absolute(above), MINUS_ONE)

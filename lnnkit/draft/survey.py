@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from lnnkit.data.arrow import Column as ColumnCells
+from lnnkit.data.arrow import Column
 from lnnkit.data.cells.numbers import Cells
 from lnnkit.data.cells.texts import are_floats, texts_of, whole_floats, without_fractions
 from lnnkit.data.files import RawTable, Unreadable, read_source
@@ -25,7 +25,7 @@ from lnnkit.data.load import opened
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, decimal_comma
 from lnnkit.data.readers.delimited import layout_of
-from lnnkit.syntax.ast import Column
+from lnnkit.syntax.ast import ColumnReference
 
 # No draft of 36 tables changes with a sample from 1 KB to 1 MB, nor from 2 to 400 rows (benchmarks/draft_constants.py).
 _SAMPLE = 1 << 16  # bytes
@@ -48,7 +48,7 @@ class SurveyedColumn:
     can be names; ``reason`` says why it cannot be read. ``numbers`` are the cells of a column of numbers or truths, nan
     where one is missing; those of one with ``commas`` have decimal commas."""
 
-    column: Column
+    column: ColumnReference
     title: str
     kind: Literal["empty", "truth", "number", "text", "unread"]
     codes: np.ndarray
@@ -100,7 +100,9 @@ def survey(path: Path) -> Survey:
 
 def _column(sheet: Sheet, grid: Grid, position: int) -> SurveyedColumn:
     titles = [name.strip() if sheet.named else "" for name in sheet.names]
-    column: Column = titles[position] if titles[position] and titles.count(titles[position]) == 1 else position + 1
+    column: ColumnReference = (
+        titles[position] if titles[position] and titles.count(titles[position]) == 1 else position + 1
+    )
     title = titles[position] or f"column {position + 1}"
     blank = SurveyedColumn(column, title, "empty", np.full(len(grid.rows), -1, np.int32))
     try:
@@ -120,7 +122,7 @@ def _counts(column: SurveyedColumn) -> bool:
     return bool(column.distinct == len(column.codes) == numbers[-1] - numbers[0] + 1 and numbers[0] in (0, 1))
 
 
-def _surveyed(column: ColumnCells, position: int, blank: SurveyedColumn) -> SurveyedColumn:
+def _surveyed(column: Column, position: int, blank: SurveyedColumn) -> SurveyedColumn:
     cells, title = whole_floats(column), blank.title
     assert not isinstance(cells, list)
     if are_floats(cells):
@@ -181,7 +183,7 @@ def _decimal_commas(names: Names) -> bool:
     return bool(with_comma) and (2 * with_comma >= len(names) or with_comma + plain == len(names))
 
 
-def _all_right(cells: ColumnCells, title: str, *, truth: bool) -> np.ndarray | None:
+def _all_right(cells: Column, title: str, *, truth: bool) -> np.ndarray | None:
     """The values of a column that holds only numbers, or only truths; None for any other, and for an empty one."""
     try:
         reals = Cells(cells, title).reals(truth)

@@ -1,1 +1,1 @@
-"""Pictures of a program and of its results: what is drawn. `lnnkit.picture` draws it."""
+"""A program and its results -> the boxes and arrows of a picture, which `lnnkit.picture` draws."""

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import networkx as nx
 
 from lnnkit.answer_table import Answer, formatter, state_in_words
-from lnnkit.check.program import Assertion, CheckedProgram, SameEntity
+from lnnkit.check.program import Assertion, CheckedFormula, CheckedProgram, SameEntity
 from lnnkit.check.walk import children, with_signs
 from lnnkit.explain.proof.explanation import because, free_names
 from lnnkit.explain.proof.proof import Proof, Step
@@ -34,7 +34,6 @@ _SYMBOLS = {
 }  # fmt: skip
 
 T = TypeVar("T")
-Formula = ast.Expression | SameEntity
 
 
 def predicate_graph(program: CheckedProgram, title: str, centre: str | None, most: int) -> Picture:
@@ -105,19 +104,19 @@ def _named(statements: Sequence[T]) -> dict[str, T]:
     return {f"\0{number}": statement for number, statement in enumerate(statements)}
 
 
-def _sides(formula: Formula) -> tuple[list[Formula], Formula]:
+def _sides(formula: CheckedFormula) -> tuple[list[CheckedFormula], CheckedFormula]:
     """The antecedents and the consequent of an implication, without the quantifiers and weights around it."""
-    premises: list[Formula] = []
+    premises: list[CheckedFormula] = []
     while isinstance(formula, ast.Implies | ast.Weighted | ast.Quantifier):
         *antecedents, formula = children(formula)
         premises += antecedents
     return premises, formula
 
 
-def _atoms(formula: Formula) -> Iterator[tuple[str, bool]]:
+def _atoms(formula: CheckedFormula) -> Iterator[tuple[str, bool]]:
     """The names of its predicates and numbers, each with whether it stands under an odd number of negations. Without
     recursion: formulas may be nested deep."""
-    stack: list[tuple[Formula, int]] = [(formula, 1)]
+    stack: list[tuple[CheckedFormula, int]] = [(formula, 1)]
     while stack:
         node, sign = stack.pop()
         if isinstance(node, ast.Atom):

@@ -177,7 +177,8 @@ def _clear(run: Run, setters: Sequence[_Setter], bad: dict[int, Array], conteste
 
 
 def _derived(run: Run, setter: _Setter, doubt: Doubted) -> Array:
-    """The bound that each instance of a setter gives its atom where bounds read as in ``doubt``."""
+    """The bound that each instance of a setter derives for its atom from bounds as read in ``doubt``; the unknown bound
+    where it derives none."""
     grounding = run.grounding
     shape = grounding.shapes[setter.shape]
     formula = shape.formula
@@ -188,17 +189,17 @@ def _derived(run: Run, setter: _Setter, doubt: Doubted) -> Array:
     numeric = setter.leaf != AUXILIARY and formula.neurons[setter.leaf].numeric
     unknown = (-math.inf, math.inf)[setter.side] if numeric else float(setter.side)
     dtype = doubt.bounds.lower.dtype
-    given, read = np.full((view.length(block),), unknown, dtype), _reader(view, doubt)
+    derived, read = np.full((view.length(block),), unknown, dtype), _reader(view, doubt)
     if setter.leaf in formula.heads:  # a completed atom
-        given[:] = leaf_bound(formula, read, view.groupings, setter.leaf, setter.side, completes=True)
+        derived[:] = leaf_bound(formula, read, view.groupings, setter.leaf, setter.side, completes=True)
     else:
         response = respond(shape, read, view.groupings)
         if (setter.leaf, setter.side) in response.proposed:
             news, value = response.proposed[setter.leaf, setter.side]
             bad = response.bad & (setter.leaf not in shape.observed or setter.leaf != formula.head[0])
             proposing = news & ~view.silenced(block, bad)
-            given[proposing] = value[proposing]
-    return given.take(places)
+            derived[proposing] = value[proposing]
+    return derived.take(places)
 
 
 def _by_any_row(run: Run, setter: _Setter, doubt: Doubted) -> Array:

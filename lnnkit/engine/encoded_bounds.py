@@ -25,10 +25,10 @@ class EncodedBounds:
         self._dtype = np.int16 if few else np.int32  # looked up here and there: the fewer bytes the better
         self.pairs: list[Pair] = [(0.0, 1.0)]  # OTHER's pair is never read
         self._codes: dict[int, Growing] = {}
-        self._numbers: dict[Pair, int] = {}
+        self._numbers: dict[Pair, int] = {}  # the place of each in ``pairs``
         self._known: dict[int, list[int]] = {}  # by table: its classes, the default's first
-        self._soft: set[int] = set()
-        self._loose: set[int] = set()
+        self._varied: set[int] = set()
+        self._unsettled: set[int] = set()
         self._new: dict[tuple[int, Pair], int] = {}  # by table and pair, the classes of new rows
         self.renew(atoms.numbered)
 
@@ -65,11 +65,11 @@ class EncodedBounds:
 
     def settled(self, table: Relation) -> bool:
         """Whether every row in a list of deviating rows has a class other than the default's."""
-        return table.number not in self._soft and table.number not in self._loose
+        return table.number not in self._varied and table.number not in self._unsettled
 
     def varied(self, table: Relation) -> bool:
         """Whether atoms of a table have more distinct bounds than there are classes for."""
-        return table.number in self._soft
+        return table.number in self._varied
 
     def common(self, table: Relation, rows: Array) -> int | None:
         """The class of all rows; None where they have several, or there is none."""
@@ -83,15 +83,15 @@ class EncodedBounds:
         """Classify rows of one table that now have these bounds."""
         if table.numeric:
             return
-        codes, known, soft = self.codes(table), self.known(table), self._soft
-        if len(rows) > _CLASSES and table.number not in soft:
+        codes, known, varied = self.codes(table), self.known(table), self._varied
+        if len(rows) > _CLASSES and table.number not in varied:
             low, high = one_value(lower), one_value(upper)
             if low is not None and high is not None:
                 self._uniform(table, rows, (low, high))
                 return
             if _varied(lower) or _varied(upper):
-                soft.add(table.number)
-        while table.number not in soft:
+                varied.add(table.number)
+        while table.number not in varied:
             for number in reversed(known):
                 low, high = self.pairs[number]
                 alike = (lower == low) & (upper == high)
@@ -99,7 +99,7 @@ class EncodedBounds:
                 if not count:
                     continue
                 if number == known[0]:
-                    self._loose.add(table.number)
+                    self._unsettled.add(table.number)
                 if count == len(rows):
                     codes.put(rows, number)
                     return
@@ -111,7 +111,7 @@ class EncodedBounds:
 
     def classify_new(self, table: Relation, rows: range, pair: Pair) -> int | None:
         """Classify new rows of one table that all have one pair of bounds; returns their class, if they have one."""
-        number = OTHER if table.number in self._soft else self._new.get((table.number, pair))
+        number = OTHER if table.number in self._varied else self._new.get((table.number, pair))
         if number is None:
             number = OTHER if table.numeric else self._enter(table, pair)
             self._new[table.number, pair] = number
@@ -130,7 +130,7 @@ class EncodedBounds:
         plain = rows[~differ]
         self.codes(table).put(plain, self.known(table)[0])
         if table.flags("either").take(plain).any():
-            self._loose.add(table.number)
+            self._unsettled.add(table.number)
         if differ.any():
             self.update(table, *(column[differ] for column in (rows, lower, upper)))
 
@@ -143,7 +143,7 @@ class EncodedBounds:
         differ = (lower[::step] != table.default[0]) | (upper[::step] != table.default[1])
         if differ.all() and (_varied(lower) or _varied(upper)):
             self.codes(table).set(0, len(table), OTHER)
-            self._soft.add(table.number)
+            self._varied.add(table.number)
             return True
         low, high = one_value(lower), one_value(upper)
         if low is None or high is None or (low, high) == table.default:
@@ -155,7 +155,7 @@ class EncodedBounds:
         """All of these rows have one pair of bounds."""
         number = self._enter(table, pair)
         if number == self.known(table)[0]:
-            self._loose.add(table.number)
+            self._unsettled.add(table.number)
         self.codes(table).put(rows, number)
 
     def _enter(self, table: Relation, pair: Pair) -> int:
@@ -164,7 +164,7 @@ class EncodedBounds:
         if number in known:
             return number
         if len(known) == _CLASSES:
-            self._soft.add(table.number)
+            self._varied.add(table.number)
             return OTHER
         known.append(number)
         return number

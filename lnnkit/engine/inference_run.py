@@ -80,9 +80,9 @@ class Pace:
     def __init__(self) -> None:
         self._gains: deque[float] = deque(maxlen=_WINDOW + 1)  # the gains of the slow rounds since the last other one
         self._slow_rounds = 0
-        self._known = _Marks()
+        self._known = _MovedRows()
         self._unmarked: list[Sequence[Rows]] = []  # rows that moved in rounds that could not be slow
-        self._slow = _Marks()
+        self._slow = _MovedRows()
 
     def note(self, gain: float, moved: Sequence[Rows], *, settled: bool) -> None:
         """A round ``moved`` rows on their lower and upper sides, some bound by ``gain`` and none by more; ``settled``
@@ -95,7 +95,7 @@ class Pace:
         elif self._slow_rounds:
             self._gains.clear()
             self._slow_rounds = 0
-            self._slow = _Marks()
+            self._slow = _MovedRows()
 
     def _moved_before(self) -> bool:
         """Whether all rows of the last round have moved before. Rows that moved since the last call are marked, so a
@@ -119,7 +119,7 @@ class Pace:
         return [(table, side, np.flatnonzero(flags.values)) for (table, side), flags in self._slow.flags.items()]
 
 
-class _Marks:
+class _MovedRows:
     """Rows that moved, by relation and side."""
 
     def __init__(self) -> None:

@@ -110,6 +110,7 @@ class Merge:
     def _settled(
         self, table: Relation, side: int, proposals: Sequence[Proposals], sides: Sequence[int], *, rising: bool
     ) -> Array:
+        """Merge all proposals for one side of a table, and record which instance won each row; returns the rows."""
         row = proposals[0].row if len(proposals) == 1 else np.concatenate([m.row for m in proposals])
         ends = table.writable(side)
         same = _same(proposals)

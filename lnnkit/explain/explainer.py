@@ -26,7 +26,7 @@ from lnnkit.explain.missing.why_not import Added, Missing, Way, WhyNot
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step, ground_key
 from lnnkit.explain.proof.prover import Prover, Steps
-from lnnkit.explain.provenance.bound_sources import END, Event, Reading, names_within
+from lnnkit.explain.provenance.bound_sources import END, Event, SourcedBound, names_within
 from lnnkit.explain.provenance.instance_view import InstanceView, Substitution
 from lnnkit.formula.as_syntax import as_expression
 from lnnkit.formula.unfolding import unfold
@@ -161,7 +161,7 @@ class _ProgramBounds:
         """The step with a tighter bound than ``value`` on a side, and that bound; None if there is none."""
         tightest = min if side else max
         readings = (self._reading(reference, side, crossed=True) for reference in self._references)
-        best = tightest([Reading(value, None), *readings], key=lambda reading: reading.value)
+        best = tightest([SourcedBound(value, None), *readings], key=lambda reading: reading.value)
         implied = self._implied(steps, side) if best.value != 1 - side else None
         if implied is not None:
             return steps.add(implied), 1.0 - side
@@ -190,7 +190,7 @@ class _ProgramBounds:
             return Step(self._conclusion, SIDES[side], 1.0 - side, "statement", law, formula, premises=premises)
         return None
 
-    def _reading(self, reference: Reference, side: int, *, crossed: bool) -> Reading:
+    def _reading(self, reference: Reference, side: int, *, crossed: bool) -> SourcedBound:
         table = self._prover.run.plan.observers.get(reference.node, reference.node)
         return self._prover.sources.reading(table, [*map(str, reference.arguments)], side, crossed=crossed)
 

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any, Literal, cast
 
 from lnnkit.formula.unfolding import Formula
-from lnnkit.numeric import Apply, Comparator, Comparison, Constant, Fixed, FixedUnit, Number, Operation, Term
+from lnnkit.numeric import Apply, Comparator, Comparison, Constant, Fixed, FixedUnit, Input, Operation, Term
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Source, Span
 from lnnkit.syntax.identifiers import OPERATION_OF, TIMED
@@ -141,7 +141,7 @@ def _term(term: Term, numbers: Sequence[ast.Expression]) -> ast.Expression:
     built: list[ast.Expression] = []
     for step in term.steps:
         match step:
-            case Number():
+            case Input():
                 built.append(numbers[step.index])
             case Constant():
                 built.append(replace(_number(step.value), unit=step.unit))

@@ -16,7 +16,7 @@ NumberAtom = tuple[str, Arguments]  # a number's name, or an aggregate's node, a
 
 
 @dataclass(slots=True)
-class Numbers:
+class NumberAtoms:
     """The distinct number atoms of a comparison or term, in the order of their first occurrence."""
 
     atoms: list[NumberAtom] = field(default_factory=list)
@@ -30,7 +30,7 @@ class Numbers:
 
 def comparison(graph: NeuronGraph, node: str, arguments: Arguments) -> tuple[Comparison, Sequence[NumberAtom]]:
     """A ``compare`` node with these ``arguments``, as a comparison over the number atoms that it mentions."""
-    numbers = Numbers()
+    numbers = NumberAtoms()
     left, right = (_term(graph, operand, passed, numbers) for operand, passed in operands_about(graph, node, arguments))
     data = graph.nodes[node]
     return Comparison(left, right, relation(data["operator"], data["weight"], data["scale"] or 0.0)), numbers.atoms
@@ -38,7 +38,7 @@ def comparison(graph: NeuronGraph, node: str, arguments: Arguments) -> tuple[Com
 
 def term(graph: NeuronGraph, node: str, arguments: Arguments) -> tuple[Term, Sequence[NumberAtom]]:
     """A term node with these ``arguments``, as a term over the number atoms that it mentions."""
-    numbers = Numbers()
+    numbers = NumberAtoms()
     return _term(graph, node, arguments, numbers), numbers.atoms
 
 
@@ -56,7 +56,7 @@ def parameters(graph: NeuronGraph, node: str) -> tuple[str, ...]:
     return tuple(learned)
 
 
-def _term(graph: NeuronGraph, node: str, arguments: Arguments, numbers: Numbers) -> Term:
+def _term(graph: NeuronGraph, node: str, arguments: Arguments, numbers: NumberAtoms) -> Term:
     """Post-order without recursion: terms may be nested deeper than Python's stack."""
     done: list[Term] = []
     stack: list[tuple[str, Arguments, bool]] = [(node, arguments, False)]

@@ -23,7 +23,7 @@ from lnnkit.formula.unfolding import Block, Formula, Neuron
 from lnnkit.logic.bounds import Bounds
 from lnnkit.logic.quantifier import exists_inverse, forall_inverse
 from lnnkit.numeric import Interval, Term, rises
-from lnnkit.numeric.aggregates import Rows, aggregate, narrowed, with_value
+from lnnkit.numeric.aggregates import Grouped, aggregate, narrowed, with_value
 
 # Each set of a quantifier's variables may be unnamed individuals, with what is known of them: 6 variables take 23 ms,
 # 14 took 9 s. Where more may differ from the default, nothing is known of them.
@@ -74,7 +74,7 @@ class Grouping(NamedTuple):
 
     def elements(
         self, formula: Formula, neuron: Neuron, boxes: Sequence[Bounds]
-    ) -> tuple[Interval, Interval | None, Rows]:
+    ) -> tuple[Interval, Interval | None, Grouped]:
         """The truths, the values and the rows of an aggregate, from the bounds of its formula's neurons."""
         copies = Interval(self.copies, self.copies)
         if self.stranger.any():
@@ -91,7 +91,7 @@ class Grouping(NamedTuple):
                 if formula.neurons[leaf].derived:
                     none = without_candidate(formula.neurons[leaf], ends)
                     copies = Interval(np.where(none, 0.0, copies.lower), copies.upper)
-        return truths, values[0] if values else None, Rows(self.group, self.groups, copies)
+        return truths, values[0] if values else None, Grouped(self.group, self.groups, copies)
 
     def together(self, formula: Formula, neuron: Neuron, boxes: Sequence[Bounds]) -> Bounds:
         """The value of an aggregate for each group. No gradient passes through it."""

@@ -11,16 +11,14 @@ from typing import NamedTuple
 from lnnkit.check.date_terms import operation_of
 from lnnkit.check.derived_numbers import Derivation, derivation
 from lnnkit.check.learnables import in_assertion
-from lnnkit.check.program import Assertion, CheckedProgram, Predicate, SameEntity
+from lnnkit.check.program import Assertion, CheckedFormula, CheckedProgram, Predicate, SameEntity
 from lnnkit.check.walk import asserted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Span
 from lnnkit.time_limit import check_time
 
-Formula = ast.Expression | SameEntity
 
-
-def stripped(assertion: Assertion) -> Formula:
+def stripped(assertion: Assertion) -> CheckedFormula:
     """The statement's formula without its leading universal quantifiers, whose variables become free.
 
     Only if the upper truth is 1: ``forall X: F in [l, 1]`` says exactly that each instance is at least ``l``.
@@ -48,11 +46,11 @@ def defined_predicates(assertion: Assertion, predicates: Mapping[str, Predicate]
     return frozenset(atom.name for atom in asserted(formula.consequent) if predicates[atom.name].closed)
 
 
-Numbers = float | tuple["Numbers", ...]
+NumberTree = float | tuple["NumberTree", ...]
 """A number, or the rows of a unit's attribute."""
 
-Names = str | None | tuple["Names", ...]
-"""The parameter that stands in each place of ``Numbers``; None where the number is fixed."""
+NameTree = str | None | tuple["NameTree", ...]
+"""The parameter that stands in each place of ``NumberTree``; None where the number is fixed."""
 
 
 class Parameter(NamedTuple):
@@ -92,7 +90,7 @@ class Parameters:
             self.met[name] = known = Parameter(name, None if initial is None else float(initial), span)
         return math.nan if known.initial is None else known.initial, name
 
-    def read_list(self, value: ast.Value | ast.ValueList) -> tuple[Numbers, Names]:
+    def read_list(self, value: ast.Value | ast.ValueList) -> tuple[NumberTree, NameTree]:
         """The numbers of a unit's attribute and the parameters among them, in the same shape."""
         if not isinstance(value, ast.ValueList):
             return self.read(value)
@@ -121,7 +119,7 @@ class Description:
 
     kind: str
     attributes: Mapping[str, object] = field(default_factory=dict)
-    learned: Mapping[str, Names] = field(default_factory=dict)
+    learned: Mapping[str, NameTree] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -129,9 +127,7 @@ class Description:
         return self.kind, *sorted(self.attributes.items(), key=_first), *sorted(self.learned.items(), key=_first)
 
 
-def describe(
-    formula: ast.Expression | SameEntity, logic: str, parameters: Parameters, program: CheckedProgram
-) -> Description:
+def describe(formula: CheckedFormula, logic: str, parameters: Parameters, program: CheckedProgram) -> Description:
     """The description of a node of a checked formula; ``logic`` is its logic unless an attribute overrides it."""
     match formula:
         case SameEntity():
@@ -161,20 +157,20 @@ def describe(
     return Description(type(formula).__name__.lower())
 
 
-def _attributes(node: ast.Unit | ast.Comparison, parameters: Parameters) -> dict[str, tuple[Numbers, Names]]:
+def _attributes(node: ast.Unit | ast.Comparison, parameters: Parameters) -> dict[str, tuple[NumberTree, NameTree]]:
     values = {attribute.key: attribute.value for attribute in node.attributes}
     return {key: parameters.read_list(value) for key, value in values.items() if not isinstance(value, str)}
 
 
 def _described(
-    kind: str, given: Mapping[str, tuple[Numbers, Names]], fixed: Mapping[str, object] | None = None
+    kind: str, given: Mapping[str, tuple[NumberTree, NameTree]], fixed: Mapping[str, object] | None = None
 ) -> Description:
     attributes = {**(fixed or {}), **{key: numbers for key, (numbers, _) in given.items()}}
     learned = {key: names for key, (_, names) in given.items() if holds_parameter(names)}
     return Description(kind, attributes, learned)
 
 
-def holds_parameter(names: Names) -> bool:
+def holds_parameter(names: NameTree) -> bool:
     if isinstance(names, tuple):
         return any(map(holds_parameter, names))
     return names is not None

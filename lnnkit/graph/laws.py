@@ -55,7 +55,7 @@ class _Reading(NamedTuple):
 _Member = tuple[_Reading, ...]
 """The readings of a comparison; two if its terms are equal up to variables, as in ``a(X) > a(Y)``."""
 
-_Literal = tuple[_Reading, bool]  # a reading, and whether the comparison is not negated
+_SignedReading = tuple[_Reading, bool]  # a reading, and whether the comparison is not negated
 
 
 def mirrored(signs: Iterable[int]) -> frozenset[int]:
@@ -189,8 +189,8 @@ def _known(members: Sequence[_Member], truths: _Truths) -> _Truths:
 
 
 def _of_family(members: Sequence[_Member], truths: _Truths) -> Iterator[Law]:
-    """The shortest valid clauses of two and three members, simplified by the truths that statements give the
-    members."""
+    """The laws of comparisons of the same two terms: the shortest valid clauses of two and three of them, simplified by
+    the truths that statements give them."""
     known = _known(members, truths)
     clauses = [*_clauses(members)]
     contradictory = any(all((not positive) in known[r.text] for r, positive in clause) for clause in clauses)
@@ -202,7 +202,7 @@ def _of_family(members: Sequence[_Member], truths: _Truths) -> Iterator[Law]:
             yield _law(left, tuple(given for reading, _ in clause for given in known[reading.text].values()))
 
 
-def _clauses(members: Sequence[_Member]) -> Iterator[tuple[_Literal, ...]]:
+def _clauses(members: Sequence[_Member]) -> Iterator[tuple[_SignedReading, ...]]:
     for count in (2, 3):
         for first, *others in combinations_with_replacement(members, count):
             for readings in product(first[:1], *others):
@@ -223,7 +223,7 @@ def among(literals: Sequence[tuple[ast.Expression, bool]]) -> Law:
     return _clause([comparison if positive else _negated(comparison) for comparison, positive in literals])
 
 
-def _law(literals: Sequence[_Literal], given: tuple[Assertion, ...]) -> Law:
+def _law(literals: Sequence[_SignedReading], given: tuple[Assertion, ...]) -> Law:
     """A clause as a statement; a clause of one literal is the comparison with its truth."""
     if len(literals) == 1:
         ((reading, positive),) = literals

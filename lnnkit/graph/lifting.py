@@ -11,8 +11,8 @@ from lnnkit.check.symbols import negated_ends
 from lnnkit.check.walk import asserted, children, conjuncts
 from lnnkit.garbage import collection_paused
 from lnnkit.graph.describe import (
+    CheckedFormula,
     Description,
-    Formula,
     Parameters,
     defined_predicates,
     derived_by,
@@ -345,11 +345,11 @@ class _Builder:
             (ends[0][1], ends[1][1]),
         )
 
-    def _formula(self, formula: Formula, logic: str) -> tuple[_Part, Mapping[int, _Part]]:
+    def _formula(self, formula: CheckedFormula, logic: str) -> tuple[_Part, Mapping[int, _Part]]:
         """The parts that the formula and each of its subformulas (by id) become. Post-order without recursion: formulas
         may be nested deeper than Python's stack."""
         built: dict[int, _Part] = {}
-        stack: list[tuple[Formula, bool]] = [(formula, False)]
+        stack: list[tuple[CheckedFormula, bool]] = [(formula, False)]
         while stack:
             node, ready = stack.pop()
             if ready:
@@ -359,7 +359,7 @@ class _Builder:
                 stack.extend((child, False) for child in reversed(_operands(node)))
         return built[id(formula)], built
 
-    def _node(self, formula: Formula, built: Mapping[int, _Part], logic: str) -> _Part:
+    def _node(self, formula: CheckedFormula, built: Mapping[int, _Part], logic: str) -> _Part:
         match formula:
             case ast.Atom():
                 return _Part(
@@ -388,7 +388,7 @@ class _Builder:
             data["bound_names"] = min(bound, data.get("bound_names", bound))
         return _Part(name, names)
 
-    def _weight(self, operand: Formula) -> tuple[float, str | None]:
+    def _weight(self, operand: CheckedFormula) -> tuple[float, str | None]:
         return self.parameters.read(operand.weight, 1.0) if isinstance(operand, ast.Weighted) else (1.0, None)
 
     def _add(
@@ -457,7 +457,7 @@ def _arguments(part: _Part, index: Mapping[str, int]) -> tuple[int | str, ...]:
     return tuple(index[a] if isinstance(a, str) else a.text for a in part.arguments)
 
 
-def _operands(formula: Formula) -> tuple[ast.Expression, ...]:
+def _operands(formula: CheckedFormula) -> tuple[ast.Expression, ...]:
     if isinstance(formula, SameEntity):
         return ()
     operands = children(formula)

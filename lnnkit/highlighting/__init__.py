@@ -1,1 +1,1 @@
-"""Colours for `.lnn` text, by the TextMate grammar, for Pygments."""
+"""`.lnn` text -> coloured tokens, by the TextMate grammar, for Pygments."""

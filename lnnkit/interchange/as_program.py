@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
-from lnnkit.interchange.first_order import Expression, Liberties
+from lnnkit.interchange.first_order import FolExpression, Liberties
 from lnnkit.interchange.fol_lines import read_fol
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Span, as_source
@@ -71,7 +71,7 @@ def from_fol(text: str, path: str = "<string>", *, skip_errors: bool = False) ->
     return ImportedProgram("\n".join(rows) + "\n", notes)
 
 
-def _evaluated(formula: Expression) -> Expression:
+def _evaluated(formula: FolExpression) -> FolExpression:
     """The formula with equations between constants decided, and truth constants propagated as far as possible."""
     if formula.kind == "equal":
         left, right = formula.parts
@@ -91,12 +91,12 @@ def _evaluated(formula: Expression) -> Expression:
     return replace(formula, parts=inner)
 
 
-def _text(term: Expression) -> str:
+def _text(term: FolExpression) -> str:
     """The text that names an entity; a numeral keeps its spelling."""
     return term.name if term.kind == "number" else normalise(term.name)
 
 
-def _fact(formula: Expression) -> tuple[Expression, float | int | None] | None:
+def _fact(formula: FolExpression) -> tuple[FolExpression, float | int | None] | None:
     """The atom that a formula states or denies of named entities, or the attribute and its number; else None."""
     if fol.free_variables(formula):
         return None
@@ -118,7 +118,7 @@ def _facts_entities(stated: Sequence[fol.Stated]) -> Iterator[str]:
                 yield from map(_text, fact[0].parts)
 
 
-def _conjuncts(formula: Expression) -> Iterator[Expression]:
+def _conjuncts(formula: FolExpression) -> Iterator[FolExpression]:
     """The conjuncts of a formula, each under the universal quantifiers around it."""
     if formula.kind == "and":
         for part in formula.parts:
@@ -138,7 +138,7 @@ def _with_one_name(stated: Sequence[fol.Stated], liberties: Liberties) -> list[f
     """Eliminate equations between two names: the first name replaces the other."""
     name_of: dict[str, str] = {}
 
-    def renamed(node: Expression) -> Expression:
+    def renamed(node: FolExpression) -> FolExpression:
         if node.kind != "constant":
             return fol.changed(node, renamed)
         name = node.name
@@ -259,7 +259,7 @@ class _Writer:
             statements = [self._statement(first, stated.name), *(self._statement(conjunct, None) for conjunct in rest)]
         yield from (format_statement(statement, as_written=True) for statement in statements)
 
-    def _statement(self, formula: Expression, name: str | None) -> ast.Statement:
+    def _statement(self, formula: FolExpression, name: str | None) -> ast.Statement:
         if (fact := _fact(formula)) is not None:
             of, number = fact
             value = None if number is None else ast.Number(number)
@@ -289,7 +289,7 @@ class _Writer:
         used.add(variable)
         return variable
 
-    def expression(self, formula: Expression, names: Mapping[str, str], used: set[str]) -> ast.Expression:
+    def expression(self, formula: FolExpression, names: Mapping[str, str], used: set[str]) -> ast.Expression:
         """A formula or a number."""
         denied = formula.kind == "not" and formula.parts[0].kind == "equal"
         if denied or formula.kind == "equal":
@@ -324,11 +324,11 @@ class _Writer:
             case connective:
                 return _MADE[connective](*parts)
 
-    def _atom(self, atom: Expression, names: Mapping[str, str]) -> ast.Atom:
+    def _atom(self, atom: FolExpression, names: Mapping[str, str]) -> ast.Atom:
         arguments = tuple([self._argument(part, names) for part in atom.parts])
         return ast.Atom(self.names[atom.kind, normalise(atom.name), len(arguments)], arguments)
 
-    def _argument(self, term: Expression, names: Mapping[str, str]) -> ast.Argument:
+    def _argument(self, term: FolExpression, names: Mapping[str, str]) -> ast.Argument:
         if term.kind == "variable":
             return ast.Variable(names[term.name])
         text = _text(term)

@@ -28,7 +28,7 @@ _NameAndArity = tuple[str, int]  # a name and its arity
 
 
 @dataclass(frozen=True, slots=True)
-class Expression:
+class FolExpression:
     """A formula or a term.
 
     | kind | name | parts |
@@ -44,12 +44,12 @@ class Expression:
 
     kind: str
     name: str = ""
-    parts: tuple[Expression, ...] = ()
+    parts: tuple[FolExpression, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
     value: float | int = 0
 
 
-TRUE, FALSE = Expression("true"), Expression("false")
+TRUE, FALSE = FolExpression("true"), FolExpression("false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +61,22 @@ class Stated:
     role: str = "axiom"
     name: str | None = None
     gloss: str = ""
-    formula: Expression = TRUE
+    formula: FolExpression = TRUE
 
 
-def joined(kind: str, *parts: Expression) -> Expression:
+def joined(kind: str, *parts: FolExpression) -> FolExpression:
     """A connective of these operands."""
-    return Expression(kind, parts=parts)
+    return FolExpression(kind, parts=parts)
 
 
-def quantified(kind: str, variables: Iterable[str], body: Expression) -> Expression:
+def quantified(kind: str, variables: Iterable[str], body: FolExpression) -> FolExpression:
     """The formula under a quantifier for each variable, the first outermost."""
     for name in reversed(list(variables)):
-        body = Expression(kind, name, (body,))
+        body = FolExpression(kind, name, (body,))
     return body
 
 
-def nodes(expressions: Iterable[Expression]) -> Iterator[Expression]:
+def nodes(expressions: Iterable[FolExpression]) -> Iterator[FolExpression]:
     """The expressions and all within them, outer before inner, left before right."""
     waiting = [*expressions][::-1]
     while waiting:
@@ -84,7 +84,7 @@ def nodes(expressions: Iterable[Expression]) -> Iterator[Expression]:
         waiting.extend(reversed(node.parts))
 
 
-def depth(expression: Expression) -> int:
+def depth(expression: FolExpression) -> int:
     """The nesting depth of operators, including those of terms."""
     level, row = 0, [expression]
     while row := [part for node in row for part in node.parts]:
@@ -92,16 +92,16 @@ def depth(expression: Expression) -> int:
     return level
 
 
-def changed(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+def changed(expression: FolExpression, change: Callable[[FolExpression], FolExpression]) -> FolExpression:
     """The expression with each of its parts changed."""
     return replace(expression, parts=tuple([change(part) for part in expression.parts]))
 
 
-def free_variables(expression: Expression) -> dict[str, list[Expression]]:
+def free_variables(expression: FolExpression) -> dict[str, list[FolExpression]]:
     """The occurrences of each free variable, in order."""
     if expression.kind == "variable":
         return {expression.name: [expression]}
-    free: dict[str, list[Expression]] = {}
+    free: dict[str, list[FolExpression]] = {}
     for part in expression.parts:
         for name, occurrences in free_variables(part).items():
             free.setdefault(name, []).extend(occurrences)
@@ -110,15 +110,15 @@ def free_variables(expression: Expression) -> dict[str, list[Expression]]:
     return free
 
 
-def variables(expression: Expression) -> set[str]:
+def variables(expression: FolExpression) -> set[str]:
     """The variables that occur, free or bound."""
     return {node.name for node in nodes([expression]) if node.kind in ("variable", *QUANTIFIERS)}
 
 
-def renamed(expression: Expression, name: str, other: str) -> Expression:
+def renamed(expression: FolExpression, name: str, other: str) -> FolExpression:
     """The expression with another name, which does not occur in it, for a free variable."""
     if expression.kind == "variable" and expression.name == name:
-        return Expression("variable", other)
+        return FolExpression("variable", other)
     if expression.kind in QUANTIFIERS and expression.name == name:
         return expression
     return changed(expression, lambda part: renamed(part, name, other))
@@ -163,7 +163,7 @@ class Liberties:
             self.findings.append(diagnostic)
 
 
-def _symbol(term: Expression) -> _NameAndArity:
+def _symbol(term: FolExpression) -> _NameAndArity:
     return term.name, len(term.parts)
 
 
@@ -181,7 +181,7 @@ def with_attributes(stated: Sequence[Stated]) -> list[Stated]:
         before = len(numeric)
         numeric.update(*(_symbols(leaf) for leaf in leaves if _of_numbers(leaf, numeric)))
 
-    def rewritten(node: Expression) -> Expression:
+    def rewritten(node: FolExpression) -> FolExpression:
         if _of_numbers(node, numeric):
             node = replace(node, kind="=" if node.kind == "equal" else node.kind)
             return changed(node, _number)
@@ -190,7 +190,7 @@ def with_attributes(stated: Sequence[Stated]) -> list[Stated]:
     return [replace(line, formula=rewritten(line.formula)) for line in stated]
 
 
-def _of_numbers(node: Expression, numeric: set[_NameAndArity]) -> bool:
+def _of_numbers(node: FolExpression, numeric: set[_NameAndArity]) -> bool:
     """Whether numbers are compared: an equation has a literal beside a function, a sum, or a term that is known to be a
     number."""
     if node.kind != "equal":
@@ -201,7 +201,7 @@ def _of_numbers(node: Expression, numeric: set[_NameAndArity]) -> bool:
     return any(side.kind in INDIVIDUALS and _symbol(side) in numeric for side in node.parts)
 
 
-def _symbols(term: Expression) -> Iterator[_NameAndArity]:
+def _symbols(term: FolExpression) -> Iterator[_NameAndArity]:
     """The functions that give the numbers of a term or a comparison."""
     if term.kind in INDIVIDUALS:
         yield _symbol(term)
@@ -209,7 +209,7 @@ def _symbols(term: Expression) -> Iterator[_NameAndArity]:
         yield from (symbol for part in term.parts for symbol in _symbols(part))
 
 
-def _number(term: Expression) -> Expression:
+def _number(term: FolExpression) -> FolExpression:
     if term.kind in ARITHMETIC:
         return changed(term, _number)
     if term.kind in ("function", "constant"):
@@ -244,11 +244,11 @@ def with_relations(stated: Sequence[Stated], liberties: Liberties) -> list[State
 
 def _laws(name: str, relation: str, arity: int) -> Iterator[Stated]:
     given = [f"x{i + 1}" for i in range(arity)]
-    *arguments, one, two = (Expression("variable", variable) for variable in (*given, "y", "z"))
-    images = [Expression("atom", relation, (*arguments, value)) for value in (one, two)]
+    *arguments, one, two = (FolExpression("variable", variable) for variable in (*given, "y", "z"))
+    images = [FolExpression("atom", relation, (*arguments, value)) for value in (one, two)]
     total = quantified("forall", given, quantified("exists", "y", images[0]))
     yield Stated(NOWHERE, gloss=f"`{name}` has a value", formula=total)
-    same = joined("implies", joined("and", *images), Expression("equal", parts=(one, two)))
+    same = joined("implies", joined("and", *images), FolExpression("equal", parts=(one, two)))
     unique = quantified("forall", [*given, "y", "z"], same)
     yield Stated(NOWHERE, gloss=f"`{name}` has one value at most", formula=unique)
 
@@ -261,7 +261,7 @@ class _Rewriting:
         self.taken = variables(stated.formula)
         self.formula = self._formula(stated.formula, stated.role == "axiom")
 
-    def _formula(self, formula: Expression, positive: bool) -> Expression:
+    def _formula(self, formula: FolExpression, positive: bool) -> FolExpression:
         if formula.kind in ("atom", "equal", *COMPARISONS):
             return self._leaf(formula, positive)
         if formula.kind in ("not", "implies"):
@@ -270,29 +270,29 @@ class _Rewriting:
             return joined(formula.kind, denied, *[self._formula(part, positive) for part in rest])
         return changed(formula, lambda part: self._formula(part, positive))
 
-    def _leaf(self, leaf: Expression, positive: bool) -> Expression:
+    def _leaf(self, leaf: FolExpression, positive: bool) -> FolExpression:
         """The leaf with variables in place of its functions, under the definitions of these."""
-        given: list[Expression] = []
+        given: list[FolExpression] = []
         if leaf.kind == "equal" and "function" in [side.kind for side in leaf.parts]:
             function, value = sorted(leaf.parts, key=lambda side: side.kind != "function")
             leaf = self._image(function, value, leaf)
         leaf = changed(leaf, lambda term: self._term(term, given))
         for atom in reversed(given):
             inner = joined("implies" if positive else "and", atom, leaf)
-            leaf = Expression("forall" if positive else "exists", atom.parts[-1].name, (inner,))
+            leaf = FolExpression("forall" if positive else "exists", atom.parts[-1].name, (inner,))
         return leaf
 
-    def _image(self, function: Expression, value: Expression, place: Expression) -> Expression:
+    def _image(self, function: FolExpression, value: FolExpression, place: FolExpression) -> FolExpression:
         """That a function has a value."""
-        return Expression("atom", self.relations[_symbol(function)], (*function.parts, value), place.span)
+        return FolExpression("atom", self.relations[_symbol(function)], (*function.parts, value), place.span)
 
-    def _term(self, term: Expression, given: list[Expression]) -> Expression:
+    def _term(self, term: FolExpression, given: list[FolExpression]) -> FolExpression:
         """The term with variables in place of its functions. Their definitions are added to ``given``, inner ones
         first."""
         term = changed(term, lambda part: self._term(part, given))
         if term.kind != "function":
             return term
-        variable = Expression("variable", fresh((), "v", 1, self.taken))
+        variable = FolExpression("variable", fresh((), "v", 1, self.taken))
         self.taken.add(variable.name)
         given.append(self._image(term, variable, term))
         return variable

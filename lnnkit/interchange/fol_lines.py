@@ -14,7 +14,7 @@ from lark.exceptions import UnexpectedToken
 
 from lnnkit.errors import ProgramError
 from lnnkit.interchange import first_order as fol
-from lnnkit.interchange.first_order import Expression, Liberties, Stated, unreadable
+from lnnkit.interchange.first_order import FolExpression, Liberties, Stated, unreadable
 from lnnkit.interchange.fol_tokens import Words, fol_parser, group_end, settled, words_of
 from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
 
@@ -211,7 +211,7 @@ def _unexpected(word: Token, accepted: set[str], span: Span) -> ProgramError:
 # --- scopes -----------------------------------------------------------------------------------------------------------
 
 
-def _extended(words: Words, formula: Expression, liberties: Liberties) -> Words | None:
+def _extended(words: Words, formula: FolExpression, liberties: Liberties) -> Words | None:
     """The tokens with the scope of one quantifier reaching to the end of its group, where its variable is used after
     its scope; None where there is none."""
     for name, (variable, *_) in fol.free_variables(formula).items():
@@ -239,7 +239,7 @@ class _FormulaBuilder:
         self.quantified = quantified
         self.liberties = Liberties(source)
 
-    def formula(self, node: _Subtree, bound: frozenset[str]) -> Expression:
+    def formula(self, node: _Subtree, bound: frozenset[str]) -> FolExpression:
         match node:
             case Token(type="TRUTH"):
                 return fol.TRUE if node.lower() in ("true", "⊤", "\\top") else fol.FALSE
@@ -268,23 +268,23 @@ class _FormulaBuilder:
                 return fol.joined(kind, *built)
         raise unreadable("number-as-formula", "a number is not a formula", "compare it", self._span(node))
 
-    def _quantified(self, node: Tree[Token], bound: frozenset[str]) -> Expression:
+    def _quantified(self, node: Tree[Token], bound: frozenset[str]) -> FolExpression:
         quantifier, name, *_, scope = node.children
         assert isinstance(quantifier, Token) and isinstance(name, Token)
         variable = str(name)
         body = self.formula(scope, bound | {variable})
         if quantifier == "∃!":
             other = fol.fresh((), variable, 1, bound | fol.variables(body))
-            sides = Expression("variable", other), Expression("variable", variable)
-            equal = Expression("equal", parts=sides, span=self._span(name))
+            sides = FolExpression("variable", other), FolExpression("variable", variable)
+            equal = FolExpression("equal", parts=sides, span=self._span(name))
             only = fol.joined("implies", fol.renamed(body, variable, other), equal)
-            body = fol.joined("and", body, Expression("forall", other, (only,)))
+            body = fol.joined("and", body, FolExpression("forall", other, (only,)))
         elif variable not in fol.free_variables(body):
             message = f"`{variable}` is not used: its quantifier is left out"
             self.liberties.note("unused-variable", message, "", self.liberties.span(quantifier, name))
             return body
         universal = quantifier in ("∀", "\\forall") or quantifier.lower().startswith(("for", "all"))
-        return Expression("forall" if universal else "exists", variable, (body,))
+        return FolExpression("forall" if universal else "exists", variable, (body,))
 
     def _note_precedence(self, node: Tree[Token], kind: str) -> None:
         """Note a formula that readers parse differently unless it has brackets."""
@@ -315,24 +315,24 @@ class _FormulaBuilder:
                 self.liberties.note("quantifier-scope", message, "put the whole scope in brackets", self._span(node))
             node = scope
 
-    def _comparison(self, node: Tree[Token], bound: frozenset[str]) -> Expression:
+    def _comparison(self, node: Tree[Token], bound: frozenset[str]) -> FolExpression:
         terms = [self.term(child, bound) for child in node.children[::2]]
-        links: list[Expression] = []
+        links: list[FolExpression] = []
         for relation, sides in zip(node.children[1::2], itertools.pairwise(terms), strict=True):
             operator = _OPERATORS.get(str(relation), str(relation))
             kind = "equal" if operator in ("=", "≠") else operator
-            link = Expression(kind, parts=sides, span=self._span(relation))
+            link = FolExpression(kind, parts=sides, span=self._span(relation))
             links.append(fol.joined("not", link) if operator == "≠" else link)
         return links[0] if len(links) == 1 else fol.joined("and", *links)
 
-    def term(self, node: _Subtree, bound: frozenset[str]) -> Expression:
+    def term(self, node: _Subtree, bound: frozenset[str]) -> FolExpression:
         match node:
             case Token(type="NUMBER"):
                 value = int(node) if node.lstrip("-").isdecimal() else float(node)
-                return Expression("number", str(node), span=self._span(node), value=value)
+                return FolExpression("number", str(node), span=self._span(node), value=value)
             case Token():  # `true` as an argument names something
                 text = str(node)[1:-1] if node.type == "STRING" else str(node)
-                return Expression("string", text, span=self._span(node))
+                return FolExpression("string", text, span=self._span(node))
             case Tree(data="group", children=[inner]):
                 return self.term(inner, bound)
             case Tree(data="application"):
@@ -345,20 +345,20 @@ class _FormulaBuilder:
                 whole = self.term(node.children[0], bound)
                 for sign, operand in zip(node.children[1::2], node.children[2::2], strict=True):
                     operator = _OPERATORS.get(str(sign), str(sign))
-                    whole = Expression(operator, parts=(whole, self.term(operand, bound)))
+                    whole = FolExpression(operator, parts=(whole, self.term(operand, bound)))
                 return whole
         message = "a formula cannot stand within a term"
         raise unreadable("formula-as-term", message, "write an atom for each of its parts", self._span(node))
 
-    def _application(self, node: Tree[Token], kind: str, bound: frozenset[str]) -> Expression:
+    def _application(self, node: Tree[Token], kind: str, bound: frozenset[str]) -> FolExpression:
         name, *arguments = node.children
-        terms: list[Expression] = []
+        terms: list[FolExpression] = []
         for argument in arguments:
             terms.append(self.term(argument, bound))
             if terms[-1].kind in fol.ARITHMETIC:
                 message = "arithmetic cannot stand in the place of an individual"
                 raise unreadable("arithmetic-argument", message, "name the individual", self._span(argument))
-        return Expression(kind, str(name), tuple(terms), self._span(name))
+        return FolExpression(kind, str(name), tuple(terms), self._span(name))
 
     def _span(self, node: _Subtree) -> Span:
         return self.liberties.span(node if isinstance(node, Token) else node.meta)

@@ -49,9 +49,8 @@ class Delta:
             self._classes[table.name, side] = common_class
 
 
-_COMPARED = (
-    32  # needs compared for what they find; 0 and 128 take 328 and 408 ms, noise (benchmarks/inference_constants.py)
-)
+# Needs compared for what they find; 0 and 128 take 328 and 408 ms, noise (benchmarks/inference_constants.py)
+_COMPARED = 32
 
 Literals = joining.Literals
 

@@ -1,4 +1,4 @@
-"""The knowledge base: load, tell, infer, ask, explain, learn, save."""
+"""A program -> a knowledge base: load, tell, infer, ask, explain, learn, save."""
 
 from __future__ import annotations
 

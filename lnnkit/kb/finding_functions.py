@@ -36,7 +36,7 @@ Sought = Mapping[str, Sequence[Unknown]]  # the statements about each function, 
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Sample:
     """The values of the terms, ``table`` [rows, terms], nan where unknown, and of the function, ``target`` [rows]."""
 
     table: np.ndarray
@@ -61,7 +61,7 @@ def taught(theory: Theory, validation: float, seed: int, *, labelled: bool = Tru
     return replace(program, assertions=rules, tables=tables, labels=(), label_tables=(), queries=(), unevaluated=())
 
 
-def rows_of(session: Session, program: CheckedProgram, sought: Mapping[str, Sequence[Unknown]]) -> dict[str, Rows]:
+def rows_of(session: Session, program: CheckedProgram, sought: Mapping[str, Sequence[Unknown]]) -> dict[str, Sample]:
     """The rows of each function in ``sought``, in a program from `taught`; inference runs once for all."""
     asked: list[Query] = []
 
@@ -80,17 +80,17 @@ def rows_of(session: Session, program: CheckedProgram, sought: Mapping[str, Sequ
     def known(query: Query) -> Answers:
         return answers(part, query, 1.0)
 
-    rows: dict[str, Rows] = {}
+    rows: dict[str, Sample] = {}
     for name, plan in plans.items():
         parts = [
             _rows(known(target), list(map(known, operands)), None if condition is None else known(condition))
             for target, operands, condition in plan
         ]
-        rows[name] = Rows(np.concatenate([part.table for part in parts]), np.concatenate([e.target for e in parts]))
+        rows[name] = Sample(np.concatenate([part.table for part in parts]), np.concatenate([e.target for e in parts]))
     return rows
 
 
-def _rows(target: Answers, operands: Sequence[Answers], condition: Answers | None) -> Rows:
+def _rows(target: Answers, operands: Sequence[Answers], condition: Answers | None) -> Sample:
     table = _known(target, "y")
     if condition is not None:
         table = _joined(table, _true(condition), "inner")
@@ -102,7 +102,7 @@ def _rows(target: Answers, operands: Sequence[Answers], condition: Answers | Non
     columns = [_numbers(table[f"x{place}"]) for place in range(len(operands))]
     known = ~np.isnan(columns).all(0) if len(table) else np.zeros(0, bool)
     values = np.stack(columns, 1) if len(table) else np.zeros((0, len(operands)))
-    return Rows(values[known], _numbers(table["y"])[known])
+    return Sample(values[known], _numbers(table["y"])[known])
 
 
 def _known(bounds: Answers, name: str) -> pa.Table:
@@ -171,7 +171,7 @@ def find_functions(
     session.most = most
     before = dict(learner.functions)
     kept = {name: function for name, function in before.items() if name not in sought}
-    made: dict[str, tuple[Discovered, Rows]] = {}
+    made: dict[str, tuple[Discovered, Sample]] = {}
     learner.functions = kept
     try:
         while left := {name: unknowns for name, unknowns in sought.items() if name not in made}:
@@ -193,7 +193,7 @@ def find_functions(
     return described, warnings
 
 
-def _discovered(rows: Rows, search: FormulaSearch) -> Discovered:
+def _discovered(rows: Sample, search: FormulaSearch) -> Discovered:
     """A formula from rows without missing terms if most rows are complete; errors are measured on all held-out rows."""
     whole = rows.whole
     if whole.sum() < max(_PLENTY, len(rows) / 2):
@@ -201,19 +201,19 @@ def _discovered(rows: Rows, search: FormulaSearch) -> Discovered:
     return discover(rows.table[whole], rows.target[whole], search)
 
 
-def _function(discovered: Discovered, rows: Rows) -> FoundFunction:
+def _function(discovered: Discovered, rows: Sample) -> FoundFunction:
     names = [f"?x{place}" for place in range(rows.table.shape[1])]
     return FoundFunction(tuple((on or None, text) for on, text in case_texts(discovered.formula, names)))
 
 
-def _described(learner: Learner, name: str, unknown: Unknown, discovered: Discovered, rows: Rows) -> FoundFormula:
+def _described(learner: Learner, name: str, unknown: Unknown, discovered: Discovered, rows: Sample) -> FoundFormula:
     terms = [_term(operand) for operand in unknown.operands]
     pareto = tuple((point.size, point.error, formula_text(point.formula, terms)) for point in discovered.pareto)
     _, error, text = pareto[discovered.chosen]
     return FoundFormula(unknown.span.on_one_line, learner.rules_with(name), text, error, len(rows), pareto)
 
 
-def _inexact(session: Session, sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> Iterator[Diagnostic]:
+def _inexact(session: Session, sought: Sought, made: Mapping[str, tuple[Discovered, Sample]]) -> Iterator[Diagnostic]:
     """Warnings about stated numbers that contradict the formula found: noisy values should be labels."""
     inexact = {name: unknowns for name, unknowns in sought.items() if _off(*made[name])}
     stated = rows_of(session, taught(session.theory, 0.0, 0, labelled=False), inexact) if inexact else {}
@@ -226,7 +226,7 @@ def _inexact(session: Session, sought: Sought, made: Mapping[str, tuple[Discover
             yield Diagnostic("inexact-formula", message, hint, unknowns[0].span, severity="warning")
 
 
-def _weak(sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> Iterator[Diagnostic]:
+def _weak(sought: Sought, made: Mapping[str, tuple[Discovered, Sample]]) -> Iterator[Diagnostic]:
     """Warnings about formulas hardly better than a constant, for a target that is not constant."""
     for name, unknowns in sought.items():
         discovered, rows = made[name]
@@ -237,7 +237,7 @@ def _weak(sought: Sought, made: Mapping[str, tuple[Discovered, Rows]]) -> Iterat
             yield Diagnostic("weak-formula", message, hint, unknowns[0].span, severity="warning")
 
 
-def _off(discovered: Discovered, rows: Rows) -> int:
+def _off(discovered: Discovered, rows: Sample) -> int:
     """The number of rows in which the formula differs from the target."""
     if not len(rows):
         return 0

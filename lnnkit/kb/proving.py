@@ -73,7 +73,7 @@ def proved(
     if not asked:
         return
     _require_solver()  # before the clock starts
-    clock = _Clock(session.watch, _deadline(timeout))
+    clock = _DeadlineWatch(session.watch, _deadline(timeout))
     decide = prove_classically if reading == "classical" else prove_exactly
     late = (replace(propagated(query.text, (0.0, 1.0), reading, alpha, BEFORE), alpha=alpha) for query in queries)
     with ExitStack() as stack:
@@ -162,7 +162,7 @@ def _part(session: Session, queries: Sequence[Query]) -> tuple[Session, tuple[st
 
 
 @contextmanager
-def _inferred(session: Session, queries: Sequence[Query], clock: _Clock) -> Iterator[Rested]:
+def _inferred(session: Session, queries: Sequence[Query], clock: _DeadlineWatch) -> Iterator[Rested]:
     """A fixpoint for queries. What the time has cut short is forgotten after the context. Raises `TimedOut`."""
     before = dict(session.fixpoints)
     try:
@@ -353,7 +353,7 @@ def _rows(known: Answers) -> Iterator[tuple[str, ...]]:
     return (tuple(answer.bindings[name] for name in sorted(answer.bindings)) for answer in known)
 
 
-class _Clock:
+class _DeadlineWatch:
     """A watch that continues until a ``deadline``, and as long as another ``watch`` does. It has been ``late`` if the
     deadline came first. As a limit it passes once: what comes after inference is quick. The first Ctrl-C leaves the
     bounds of inference for the ``current`` question and those after it."""

@@ -18,7 +18,7 @@ from lnnkit.interrupt import Interruption, is_pythons_own
 from lnnkit.kb.theory import Theory
 
 if TYPE_CHECKING:
-    from lnnkit.analysis.supports import Known
+    from lnnkit.analysis.supports import SupportCache
     from lnnkit.data.table import FactTable
     from lnnkit.engine.inference_run import Watch
     from lnnkit.engine.planning.compiling import Plans
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 ROUND_LIMIT = 100_000
 _PARTS = 8  # sessions of parts that are kept
 
-Atom = tuple[str, tuple[str, ...]]  # a predicate, and entities
+GroundAtom = tuple[str, tuple[str, ...]]  # a predicate, and entities
 Key = tuple[bool, tuple[str, ...]]  # whether a fixpoint is narrow, and the texts of its queries
-Part = tuple[tuple[int, ...], frozenset[str]]  # statements by their places, and predicates
+ProgramPart = tuple[tuple[int, ...], frozenset[str]]  # statements by their places, and predicates
 
 
 class Session:
@@ -53,13 +53,13 @@ class Session:
         self.watch: Watch | None = None  # while inferring for an answer
         self.fixpoints: dict[Key, Rested] = {}
         self.source: Continuation | None = None
-        self.supposed: dict[frozenset[Atom], tuple[Session, CheckedProgram]] = {}
-        self.parts: dict[Part, Session] = {}
+        self.supposed: dict[frozenset[GroundAtom], tuple[Session, CheckedProgram]] = {}
+        self.parts: dict[ProgramPart, Session] = {}
         self.earlier: CheckedProgram | None = None  # of the answers before facts last changed
         # Fixpoints of the facts before some were stated or taken back (True)
         self._outdated: dict[Key, tuple[Rested, Changed]] = {}
         self._lifted: LiftedGraph | None = None
-        self._known: Known | None = None
+        self._known: SupportCache | None = None
         self._plans: dict[tuple[str, ...], Plans] = {}  # of the program's queries, by their texts
         self._gathering: Gathering | None = None
         self._version: tuple[object, ...] = ()  # the version of the graph and the fixpoints
@@ -74,7 +74,7 @@ class Session:
         clone._plans = self._plans if lifted is not None and lifted is self._lifted else {}
         return clone
 
-    def part(self, part: Part, theory: Callable[[], Theory]) -> Session:
+    def part(self, part: ProgramPart, theory: Callable[[], Theory]) -> Session:
         """The session for a part of the theory; its ``theory`` is made where there is none yet. Few are kept."""
         self._follow_learning()
         if part not in self.parts:
@@ -213,14 +213,14 @@ class Session:
         """The fixpoint for these queries, made now if there is none; ``narrow`` allows that only their answers are read
         from it. Raises `BudgetError`, and `ProgramError` if the program cannot be evaluated."""
         with collection_paused():
-            from lnnkit.analysis.supports import Known
+            from lnnkit.analysis.supports import SupportCache
             from lnnkit.budget import allowed
             from lnnkit.engine.planning.compiling import Plans
             from lnnkit.graph.lifting import add_queries
             from lnnkit.kb.rested import inferred
             from lnnkit.store.stated_facts import Gathering
 
-        self._known = self._known or Known()
+        self._known = self._known or SupportCache()
         self._gathering = self._gathering or Gathering()
         self._follow_learning()
         texts = tuple(query.text for query in queries)

@@ -48,11 +48,11 @@ class Goedel(NamedTuple):
         consequent = at.cut(at.sum(at.one, [(-weights[1], x[1], True)]))
         return at.choose(antecedent, consequent, at.one, at.cut(at.sum(1 - bias, [(at.one, consequent, False)])))
 
-    def classical(self, kind: str, count: int, alpha: float) -> Region | None:
-        """For a conjunction ``b - (1-a) w_i >= a`` if all are true, and ``b - a w_i <= 1 - a`` if one is false; a
-        disjunction the same by De Morgan. An implication is 1 where ``1 - wy (1-y) >= b - wx (1-x)``; with ``b = 1``
-        it is false if ``wy a >= a`` and ``a wy > (1-a) wx``, true for a false ``x`` if ``wx a >= wy``, and true for a
-        true ``y`` if ``wy <= 1``."""
+    def classical_region(self, kind: str, count: int, alpha: float) -> Region | None:
+        """Where a conjunction is classical: ``b - (1-a) w_i >= a`` if all are true, ``b - a w_i <= 1 - a`` if one is
+        false; a disjunction the same by De Morgan. An implication is 1 where ``1 - wy (1-y) >= b - wx (1-x)``; with
+        ``b = 1`` it is false if ``wy a >= a`` and ``a wy > (1-a) wx``, true for a false ``x`` if ``wx a >= wy``, and
+        true for a true ``y`` if ``wy <= 1``."""
         if kind != "implies":
             all_true = (LinearConstraint(row(count + 1, {i: 1 - alpha, -1: -1.0}), -alpha) for i in range(count))
             one_false = (LinearConstraint(row(count + 1, {i: -alpha, -1: 1.0}), 1 - alpha, True) for i in range(count))

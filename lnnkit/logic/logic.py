@@ -109,7 +109,7 @@ class Logic(Protocol):
         Without weights and bias ``implies`` is the residuum of ``and``."""
         ...
 
-    def classical(self, kind: str, count: int, alpha: float) -> Region | None:
+    def classical_region(self, kind: str, count: int, alpha: float) -> Region | None:
         """The weights and biases for which ``and``, ``or`` or ``implies`` of ``count`` operands is classical at
         ``alpha`` (above one half, at most 1); None if there are none, or none are known."""
         ...

@@ -64,9 +64,9 @@ class Lukasiewicz(NamedTuple):
             return at.sum(1 - bias, [(weights[0], x[0], True), (weights[1], x[1], False)])
         return at.sum(1 - bias, [(weight, truth, False) for weight, truth in zip(weights, x, strict=True)])
 
-    def classical(self, kind: str, count: int, alpha: float) -> Region | None:
-        """For a conjunction ``b - (1-a) sum w_i >= a`` if all are true, and ``b - a w_i <= 1 - a`` if one is false; the
-        others have the same by De Morgan."""
+    def classical_region(self, kind: str, count: int, alpha: float) -> Region | None:
+        """Where a conjunction is classical: ``b - (1-a) sum w_i >= a`` if all are true, and ``b - a w_i <= 1 - a`` if
+        one is false; the others have the same by De Morgan."""
         room = alpha - count * (1 - alpha)
         if room <= 0:
             return None
@@ -110,7 +110,8 @@ class Lukasiewicz(NamedTuple):
     def _equivalence_inverse(
         self, node: Bounds, left: Bounds, right: Bounds, weights: Sequence[Weight], bias: Weight
     ) -> Inverse:
-        """The hull of two bands: ``f`` in ``[L, min(U, C - L)]``, and the same for ``g``."""
+        """The hull of two bands, with ``f``, ``g`` and ``C`` as in `up`: ``f`` is the minimum, in
+        ``[L, min(U, C - L)]``, or ``g`` is."""
         asks_lower, asks_upper = asks(node)
         both = _sum_of_both(weights, bias, node.lower)
         mirror = both - node.lower

@@ -63,10 +63,11 @@ class Product(NamedTuple):
             return truth if bias == 1 else at.cut(truth)
         return at.quotient(truths[1], at.times(scale, truths[0]))
 
-    def classical(self, kind: str, count: int, alpha: float) -> Region | None:
-        """For a conjunction ``b - 1 >= ln(1/a) (sum w - 1)`` if all are true, and ``b - 1 <= ln(1/(1-a)) (w_i - 1)`` if
-        one is false (``w_i > 0`` at ``a = 1``); a disjunction has the same by De Morgan. An implication is 1 where
-        ``y^wy e^(1-b) >= x^wx``, so for a false ``x`` whatever ``y`` only at ``a = 1``."""
+    def classical_region(self, kind: str, count: int, alpha: float) -> Region | None:
+        """Where a conjunction is classical: ``b - 1 >= ln(1/a) (sum w - 1)`` if all are true, and
+        ``b - 1 <= ln(1/(1-a)) (w_i - 1)`` if one is false (``w_i > 0`` at ``a = 1``); a disjunction has the same by De
+        Morgan. An implication is 1 where ``y^wy e^(1-b) >= x^wx``, so for a false ``x`` whatever ``y`` only at
+        ``a = 1``."""
         if kind == "implies":
             both = [LinearConstraint([-1.0, 0.0, 0.0], -LEAST, True), LinearConstraint([0.0, -1.0, 0.0], -LEAST, True)]
             return region([*both, LinearConstraint([0.0, 0.0, 1.0], 1.0)], [1.0] * 3) if alpha == 1 else None

@@ -1,1 +1,1 @@
-"""What pages, pictures and texts for people share: templates, colours, tables, trees."""
+"""Values -> markup for people, as pages, pictures and texts share it: templates, colours, tables, trees."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lnnkit.numeric.comparison import Comparison, informing
 from lnnkit.numeric.crisp import Comparator, Fixed, Learned, Sign, relation
 from lnnkit.numeric.interval import NO_VALUE, Contraction, Interval, point, rises, same, unknown
-from lnnkit.numeric.step import Apply, Constant, FixedUnit, Number, Operation, Step
+from lnnkit.numeric.step import Apply, Constant, FixedUnit, Input, Operation, Step
 from lnnkit.numeric.term import Term, apply, constant, frozen, number, undetermined
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = (
     "INALU", "NAC", "NALU", "NAU", "NMU", "NO_VALUE", "NPU", "NSR", "Apply", "Comparator", "Comparison", "Constant",
-    "Contraction", "Fixed", "FixedUnit", "Hardening", "Interval", "Learned", "NaiveNPU", "Number", "Operation",
+    "Contraction", "Fixed", "FixedUnit", "Hardening", "Input", "Interval", "Learned", "NaiveNPU", "Operation",
     "Readout", "RealNPU", "Recurrent", "Sign", "Step", "Term", "Unit", "apply", "constant", "frozen", "informing",
     "number", "point", "relation", "rises", "same", "undetermined", "unknown",
 )  # fmt: skip

@@ -24,7 +24,7 @@ from lnnkit.numeric.term import Term, apply, number
 _EXACT = 2.0**53  # sums of integers are exact below
 
 
-class Rows(NamedTuple):
+class Grouped(NamedTuple):
     """The rows of ``groups`` groups."""
 
     group: Array
@@ -32,7 +32,7 @@ class Rows(NamedTuple):
     copies: Interval
 
 
-def aggregate(kind: str, truths: Interval, values: Interval | None, rows: Rows) -> Interval:
+def aggregate(kind: str, truths: Interval, values: Interval | None, rows: Grouped) -> Interval:
     """``[groups]`` the values of an aggregate."""
     truths, values, rows = _possible(truths, values, rows)
     if values is None:
@@ -64,7 +64,7 @@ def with_value(copies: Interval, term: Term | None, inputs: Sequence[Interval]) 
     return Interval(least, np.where(np.logical_or.reduce(none), 0.0, copies.upper) if none else copies.upper)
 
 
-def _possible(truths: Interval, values: Interval | None, rows: Rows) -> tuple[Interval, Interval | None, Rows]:
+def _possible(truths: Interval, values: Interval | None, rows: Grouped) -> tuple[Interval, Interval | None, Grouped]:
     """Without the rows that are not in their groups; where all are points, both ends are one array."""
     truths, copies, group = _points(truths), _points(rows.copies), rows.group
     at = np.flatnonzero((truths.upper > 0) & (copies.upper > 0))
@@ -72,7 +72,7 @@ def _possible(truths: Interval, values: Interval | None, rows: Rows) -> tuple[In
         at = slice(len(at)) if len(at) and at[-1] == len(at) - 1 else at  # those that are not come last
         truths, copies, group = _taken(truths, at), _taken(copies, at), group[at]
         values = None if values is None else _taken(values, at)
-    return truths, None if values is None else _points(values), Rows(group, rows.groups, copies)
+    return truths, None if values is None else _points(values), Grouped(group, rows.groups, copies)
 
 
 def _taken(ends: Interval, at: Array | slice) -> Interval:
@@ -119,14 +119,14 @@ def _products(truths: Interval, values: Interval) -> Interval:
     return Interval(_product(lower, values.lower), _product(upper, values.upper))
 
 
-def _sums(terms: Interval, rows: Rows) -> Interval:
+def _sums(terms: Interval, rows: Grouped) -> Interval:
     lower = _sum(terms.lower, rows)
     if terms.lower is terms.upper:
         return Interval(lower, lower)
     return Interval(np.minimum(lower, GREATEST), np.maximum(_sum(terms.upper, rows), -GREATEST))
 
 
-def _sum(terms: Array, rows: Rows) -> Array:
+def _sum(terms: Array, rows: Grouped) -> Array:
     """The correctly rounded sum of each group, so that the order of its rows does not matter."""
     sums = np.bincount(rows.group, terms, minlength=rows.groups).astype(np.float64, copy=False)  # of no rows: integers
     if _in_any_order(terms):
@@ -145,13 +145,13 @@ def _in_any_order(terms: Array) -> bool:
         return bool((np.rint(terms) == terms).all() and np.abs(terms).sum() < _EXACT)
 
 
-def _mean(weights: Interval, values: Interval, rows: Rows) -> Interval:
+def _mean(weights: Interval, values: Interval, rows: Grouped) -> Interval:
     lower, upper = _least_mean(weights, values.lower, rows), -_least_mean(weights, -values.upper, rows)
     none = np.isnan(lower)
     return Interval(np.where(none, -math.inf, lower), np.where(none, math.inf, upper))
 
 
-def _least_mean(weights: Interval, values: Array, rows: Rows) -> Array:
+def _least_mean(weights: Interval, values: Array, rows: Grouped) -> Array:
     """The least mean of each group, ``nan`` where no weight is above 0: with ascending values, each has all the weight
     that it may have up to some place, and as little as it must from there on."""
     with np.errstate(invalid="ignore"):
@@ -176,7 +176,7 @@ def _least_of(values: Array, least: Array, most: Array) -> float:
     return float((total / weight).min())
 
 
-def _least(truths: Interval, values: Interval, rows: Rows) -> Interval:
+def _least(truths: Interval, values: Interval, rows: Grouped) -> Interval:
     possible, sure = truths.upper > 0, (truths.lower > 0) & (rows.copies.lower > 0)
     lower, upper = np.full(rows.groups, math.inf), np.full(rows.groups, math.inf)
     np.minimum.at(lower, rows.group[possible], values.lower[possible])
@@ -200,7 +200,7 @@ class Narrowed(NamedTuple):
 
 
 @quietly
-def narrowed(kind: str, node: Interval, truths: Interval, values: Interval | None, rows: Rows) -> Narrowed:
+def narrowed(kind: str, node: Interval, truths: Interval, values: Interval | None, rows: Grouped) -> Narrowed:
     """The truths and values of ``rows`` for which the aggregate of each group is in ``node`` ``[groups]``."""
     made = aggregate(kind, truths, values, rows)
     empty = (made.lower > node.upper) & ~same(made.lower, node.upper)
@@ -239,12 +239,12 @@ def _meet(box: Interval, hull: Interval, stays: Array) -> Interval:
     return Interval(np.where(stays, box.lower, lower), np.where(stays, box.upper, upper))
 
 
-def _rest(terms: Interval, rows: Rows) -> Interval:
+def _rest(terms: Interval, rows: Grouped) -> Interval:
     """For each row the sum of the other rows of its group."""
     return Interval(*(_others(end, rows) for end in terms))
 
 
-def _others(terms: Array, rows: Rows) -> Array:
+def _others(terms: Array, rows: Grouped) -> Array:
     """The sums of the other rows."""
     endless = np.isinf(terms)
     finite = np.where(endless, 0.0, terms)
@@ -255,7 +255,9 @@ def _others(terms: Array, rows: Rows) -> Array:
     return sums
 
 
-def _narrowed_mean(goal: Interval, truths: Interval, values: Interval, rows: Rows) -> tuple[Interval, Interval, Array]:
+def _narrowed_mean(
+    goal: Interval, truths: Interval, values: Interval, rows: Grouped
+) -> tuple[Interval, Interval, Array]:
     """The mean is at most its upper end where the sum of truth times what exceeds that end is at most 0, and at least
     its lower end where the other sum is at least 0."""
     hull, left, missed = truths, values, np.zeros(len(rows.group), bool)
@@ -277,12 +279,14 @@ def _narrowed_mean(goal: Interval, truths: Interval, values: Interval, rows: Row
     )
 
 
-def _only(flagged: Array, rows: Rows) -> Array:
+def _only(flagged: Array, rows: Grouped) -> Array:
     """The rows that are the only flagged ones of their groups."""
     return flagged & (np.bincount(rows.group, flagged, minlength=rows.groups).take(rows.group) == 1)
 
 
-def _narrowed_least(goal: Interval, truths: Interval, values: Interval, rows: Rows) -> tuple[Interval, Interval, Array]:
+def _narrowed_least(
+    goal: Interval, truths: Interval, values: Interval, rows: Grouped
+) -> tuple[Interval, Interval, Array]:
     """An element below the least value is not there, and one that is there is not below; the only one that can be the
     least is not above."""
     possible = truths.upper > 0

@@ -20,7 +20,7 @@ from lnnkit.numeric.arithmetic import negate, subtract, sum_of
 from lnnkit.numeric.crisp import Comparator, Fixed
 from lnnkit.numeric.interval import Contraction, Interval, Pieces, empty, entered, intersection, point, unknown
 from lnnkit.numeric.rounded_off import Errors
-from lnnkit.numeric.step import Apply, Number
+from lnnkit.numeric.step import Apply, Input
 from lnnkit.numeric.steps import contracted
 from lnnkit.numeric.term import Term
 
@@ -258,7 +258,7 @@ def _differs(term: Term, loose: Sequence[bool], known: Set[int]) -> bool:
             bounded = step.operation != "unknown" and not any(unbounding)
             differs.append(bounded and any(differs[place] for place in step.operands))
         else:
-            differs.append(isinstance(step, Number) and step.index in known)
+            differs.append(isinstance(step, Input) and step.index in known)
     return differs[-1]
 
 

@@ -139,6 +139,7 @@ _FIXED |= {"=": (_mirrored(_BUMP), _BUMP), "!=": (_mirrored(_DENT), _DENT)}
 
 
 def _register(relation: Learned) -> Sequence[Branch]:
+    """The branches of a learned relation, on each of which its truth is monotone in the difference."""
     plus, zero, constant = relation.weight_plus, relation.weight_zero, relation.bias + relation.weight_zero
 
     def truth(x: Array) -> Array:

@@ -60,7 +60,7 @@ class FixedUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Input:
     """The input with this index."""
 
     index: int
@@ -82,7 +82,7 @@ class Apply(NamedTuple):
     operands: tuple[int, ...]
 
 
-Step = Number | Constant | Apply
+Step = Input | Constant | Apply
 
 
 # --- shaving ----------------------------------------------------------------------------------------------------------

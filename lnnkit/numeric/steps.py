@@ -18,7 +18,7 @@ from lnnkit.numeric.functions import FUNCTIONS
 from lnnkit.numeric.interval import Contraction, Interval, Pieces, closed, empty, entered, finite, hull, intersection
 from lnnkit.numeric.power import base_of, exponent_of, power, raise_to, root
 from lnnkit.numeric.rounded_off import errors, let_out
-from lnnkit.numeric.step import Apply, Constant, Number, Step
+from lnnkit.numeric.step import Apply, Constant, Input, Step
 
 _SUMS = ("add", "subtract")
 _WHOLE = {*_SUMS, "multiply", "negate", *(name for name, function in FUNCTIONS.items() if function.whole)}
@@ -49,7 +49,7 @@ def upward(steps: Sequence[Step], inputs: Sequence[Pieces]) -> list[Pieces]:
     like = inputs[0].lower if inputs else np.empty(0)
     for step in steps:
         match step:
-            case Number():
+            case Input():
                 values.append(inputs[step.index])
             case Constant():
                 values.append(interval.single(step.value, step.value, like))
@@ -185,7 +185,7 @@ def contracted(programs: Sequence[Sequence[Step]], inputs: Sequence[Interval], r
     undefined: Array | None = None
     voids: list[Array] = []
     bounded = all(finite(end) for box in boxes for end in box[:2])
-    read = [[(place, step.index) for place, step in enumerate(steps) if isinstance(step, Number)] for steps in programs]
+    read = [[(place, step.index) for place, step in enumerate(steps) if isinstance(step, Input)] for steps in programs]
     numbers = [index for inner in read for _, index in inner]
     for _ in range(1 if bounded or len(numbers) > len(set(numbers)) else SWEEPS):
         values = [upward(steps, boxes) for steps in programs]

@@ -14,7 +14,7 @@ from lnnkit.arrays import Array, all_set, quietly
 from lnnkit.numeric.functions import FUNCTIONS
 from lnnkit.numeric.interval import Contraction, Interval, Pieces, closed, entered, hull, intersection
 from lnnkit.numeric.rounded_off import Errors, at_rows, errors, magnitude
-from lnnkit.numeric.step import Apply, Constant, FixedUnit, Number, Operation, Step
+from lnnkit.numeric.step import Apply, Constant, FixedUnit, Input, Operation, Step
 from lnnkit.numeric.steps import constant_at, contracted, folded, upward
 
 
@@ -66,7 +66,7 @@ class Term:
     @property
     def numbers(self) -> tuple[tuple[int, int], ...]:
         """The indices of steps that are inputs, with the index of the input."""
-        return tuple((place, step.index) for place, step in enumerate(self.steps) if isinstance(step, Number))
+        return tuple((place, step.index) for place, step in enumerate(self.steps) if isinstance(step, Input))
 
     @cached_property
     def partial(self) -> bool:
@@ -91,7 +91,7 @@ class Term:
             step = self.folded[place]
             beneath.update(step.operands if place in beneath and isinstance(step, Apply) else ())
         steps = (self.folded[place] for place in beneath)
-        return frozenset(step.index for step in steps if isinstance(step, Number))
+        return frozenset(step.index for step in steps if isinstance(step, Input))
 
     @cached_property
     def _undefined(self) -> list[int]:
@@ -146,7 +146,7 @@ class Term:
 
 def number(index: int) -> Term:
     """The term for an input."""
-    return Term((Number(index),))
+    return Term((Input(index),))
 
 
 def constant(value: float, unit: str | None = None) -> Term:

@@ -16,7 +16,7 @@ import numpy as np
 
 from lnnkit.logic import logic_named, truth_at
 from lnnkit.logic.logic import Numbers, TruthValue, WeightedTruth
-from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Number, Operation, Term, apply, constant
+from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Input, Operation, Term, apply, constant
 from lnnkit.numeric.interval import Interval, entered, hull
 from lnnkit.prove.solving import Z3, solver_module
 
@@ -62,7 +62,7 @@ def term_value(term: Term, values: Sequence[Any], apply: Callable[[object, Seque
     built: list[Any] = []
     for step in term.steps:
         match step:
-            case Number():
+            case Input():
                 built.append(values[step.index])
             case Constant():
                 built.append(rational(step.value))
@@ -249,22 +249,22 @@ class ArithmeticEncoding:
             limit = self.real(rational(value))
         return made <= limit if end else made >= limit
 
-    def comparison(self, arithmetic: Comparison, values: Sequence[Fraction | Z3], there: list[Z3]) -> bool | Z3:
-        """Whether a comparison holds, and all of ``there``, which its ``values`` need. Raises `NoValue`, `NotRational`:
-        it cannot be encoded, as roots of variables that a quantifier binds (`_bound`)."""
+    def comparison(self, arithmetic: Comparison, values: Sequence[Fraction | Z3], conditions: list[Z3]) -> bool | Z3:
+        """Whether a comparison holds, and all ``conditions`` of its values. Raises `NoValue`, `NotRational`: it cannot
+        be encoded, as roots of variables that a quantifier binds (`_bound`)."""
         holds = relation(arithmetic)
         if holds is None:
             raise NotRational
-        left, right = (self.term(side, values, there) for side in (arithmetic.left, arithmetic.right))
+        left, right = (self.term(side, values, conditions) for side in (arithmetic.left, arithmetic.right))
         if isinstance(left, Fraction) and isinstance(right, Fraction):
             truth = holds(left, right)
-            return self.z3.And(there) if truth and there else truth
+            return self.z3.And(conditions) if truth and conditions else truth
         truth = holds(self._term(left), self._term(right))
-        return self.z3.And(*there, truth) if there else truth
+        return self.z3.And(*conditions, truth) if conditions else truth
 
-    def term(self, term: Term, values: Sequence[Fraction | Z3], there: list[Z3]) -> Fraction | Z3:
-        """The value of a term where all of ``there`` holds, to which this adds. Raises `NoValue`, `NotRational`."""
-        return term_value(term, values, partial(self._operation, there))
+    def term(self, term: Term, values: Sequence[Fraction | Z3], conditions: list[Z3]) -> Fraction | Z3:
+        """The value of a term where all ``conditions`` hold, to which this adds. Raises `NoValue`, `NotRational`."""
+        return term_value(term, values, partial(self._operation, conditions))
 
     def real(self, value: Fraction) -> Z3:
         """A rational constant."""
@@ -286,8 +286,8 @@ class ArithmeticEncoding:
             return value
         return self.z3.IntVal(int(value), self.context) if value.denominator == 1 else self.real(value)
 
-    def _operation(self, there: list[Z3], operation: object, operands: Sequence[Fraction | Z3]) -> Fraction | Z3:
-        """The value of an operation where all of ``there`` holds. Raises `NoValue`, `NotRational`."""
+    def _operation(self, conditions: list[Z3], operation: object, operands: Sequence[Fraction | Z3]) -> Fraction | Z3:
+        """The value of an operation where all ``conditions`` hold. Raises `NoValue`, `NotRational`."""
         known = [operand for operand in operands if isinstance(operand, Fraction)]
         if len(known) == len(operands):
             with suppress(NotRational):  # an irrational root
@@ -302,35 +302,35 @@ class ArithmeticEncoding:
             case "floor" | "ceil" | "round" | "least" | "greatest":
                 return _stepwise(self.z3, operation, x)
             case "divide":
-                return self._divided(operands[0], operands[1], there)
+                return self._divided(operands[0], operands[1], conditions)
             case "sqrt":
-                return self._raised(x[0], Fraction(1, 2), there)
+                return self._raised(x[0], Fraction(1, 2), conditions)
             case "power" if isinstance(operands[1], Fraction):
-                return self._raised(x[0], operands[1], there)
+                return self._raised(x[0], operands[1], conditions)
         raise NotRational
 
-    def _divided(self, dividend: Fraction | Z3, divisor: Fraction | Z3, there: list[Z3]) -> Z3:
+    def _divided(self, dividend: Fraction | Z3, divisor: Fraction | Z3, conditions: list[Z3]) -> Z3:
         if isinstance(divisor, Fraction):
             if divisor == 0:
                 raise NoValue
         else:
             self.multiplied = True
-            there.append(divisor != 0)
+            conditions.append(divisor != 0)
         one, other = self._term(dividend), self._term(divisor)
         return (self.z3.ToReal(one) if one.is_int() else one) / (self.z3.ToReal(other) if other.is_int() else other)
 
-    def _raised(self, base: Z3, exponent: Fraction, there: list[Z3]) -> Z3:
+    def _raised(self, base: Z3, exponent: Fraction, conditions: list[Z3]) -> Z3:
         size, degree = abs(exponent.numerator), exponent.denominator
         if max(size, degree) > _GREATEST_POWER:
             raise NotRational
         if exponent == 0:
             return self._term(Fraction(1))
         if degree > 1:
-            there.append(base >= 0)
+            conditions.append(base >= 0)
             base = self._root(base, degree)
         self.multiplied |= size > 1
         raised = math.prod([base] * (size - 1), start=base)
-        return raised if exponent > 0 else self._divided(Fraction(1), raised, there)
+        return raised if exponent > 0 else self._divided(Fraction(1), raised, conditions)
 
     def _root(self, base: Z3, degree: int) -> Z3:
         if (base, degree) not in self.roots:

@@ -1,1 +1,1 @@
-"""The report of a training as a page."""
+"""The scores of a training -> a page with tables and charts."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lnnkit.analysis.relevance import SIDES, Reading, Relevance, decide
+from lnnkit.analysis.relevance import SIDES, AnalysedFormula, Relevance, decide
 from lnnkit.analysis.unnamed_individuals import of_strata
 from lnnkit.budget import allowed
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Query
@@ -99,12 +99,12 @@ def _constants_alone(lifted: LiftedGraph) -> Domain:
     return domain(lifted, index, [], {}, asked)
 
 
-def _is_needed(seen: Reading, relevance: Relevance) -> bool:
+def _is_needed(seen: AnalysedFormula, relevance: Relevance) -> bool:
     """Whether an instance may move something that matters, or bounds a query."""
     return bool(seen.observed) or any(sends(seen, relevance, leaf) for leaf in (*seen.formula.leaves, AUXILIARY))
 
 
-def sends(seen: Reading, relevance: Relevance, leaf: int) -> bool:
+def sends(seen: AnalysedFormula, relevance: Relevance, leaf: int) -> bool:
     """Whether an instance may move a side that matters of a leaf's atom."""
     return any(
         send.leaf == leaf
@@ -115,7 +115,7 @@ def sends(seen: Reading, relevance: Relevance, leaf: int) -> bool:
     )
 
 
-def _read(readings: Sequence[Reading]) -> set[str]:
+def _read(readings: Sequence[AnalysedFormula]) -> set[str]:
     return {reading.formula.table(leaf) for reading in readings for leaf in reading.formula.leaves}
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from lnnkit.analysis.causes import point
-from lnnkit.analysis.relevance import Reading
+from lnnkit.analysis.relevance import AnalysedFormula
 from lnnkit.check.findings import place
-from lnnkit.check.program import ENTITY, Assertion, Predicate, Query, SameEntity
+from lnnkit.check.program import ENTITY, Assertion, CheckedFormula, Predicate, Query, SameEntity
 from lnnkit.check.walk import nodes
 from lnnkit.engine.planning.inference_plan import positive_queries
 from lnnkit.formula.passes import neuron_upward
@@ -83,6 +83,7 @@ class _Links:
     # --- queries ------------------------------------------------------------------------------------------------------
 
     def of_queries(self) -> Iterator[Diagnostic]:
+        """Why queries do not have one answer for each row."""
         for root, formula in zip(positive_queries(self.needs.lifted), self.asked, strict=True):
             query = root.origin
             names = [name for name, sort in zip(root.variables, root.sorts, strict=True) if sort in self.sorts]
@@ -103,6 +104,7 @@ class _Links:
     # --- statements ---------------------------------------------------------------------------------------------------
 
     def of_statements(self) -> Iterator[Diagnostic]:
+        """Why statements link rows with one another."""
         yield from self._of_any_entity()
         for reading in self.needs.readings:
             formula = reading.formula
@@ -220,7 +222,7 @@ class _Links:
         message = f"in {_words(statement)}, `{kind} {name}` ranges over {every}"
         return Diagnostic("linked-rows", message, hint, span)
 
-    def _moved(self, reading: Reading) -> Iterator[Diagnostic]:
+    def _moved(self, reading: AnalysedFormula) -> Iterator[Diagnostic]:
         """What links rows in a statement about a row that may move an atom of another entity."""
         formula = reading.formula
         if not any(self._is_row_atom(formula, leaf) for leaf in formula.leaves) and not self._named(formula):
@@ -305,7 +307,7 @@ class _Occurrence:
     atom: str
 
 
-def _expressions(statement: RowStatement) -> Iterator[ast.Expression | SameEntity]:
+def _expressions(statement: RowStatement) -> Iterator[CheckedFormula]:
     return nodes(cast("ast.Expression", statement.formula))
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.answers.contested_marks import marked
-from lnnkit.answers.query_rows import Rows, answer
+from lnnkit.answers.query_rows import AnswerRows, answer
 from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram
 from lnnkit.data.names import Names
@@ -31,7 +31,7 @@ from lnnkit.rows.strip_facts import Strip, StripPart
 from lnnkit.store.layout import Given, asked_constants, constants, domain
 from lnnkit.store.relations import RowNumbers
 from lnnkit.store.row_arrays import Array
-from lnnkit.store.stated_facts import Gathered, Order, Part, given_facts, merged, unnamed
+from lnnkit.store.stated_facts import FactColumns, Gathered, Order, given_facts, merged, unnamed
 
 LENGTH = 2**17
 """Rows of a run: two million rows of ten degrees take a third more with 2^15 or 2^16."""
@@ -144,7 +144,7 @@ class StripEngine:
         """The fixpoint for some of the rows, beside all other entities."""
         inside = np.zeros(len(numbered.rows), bool)
         inside[rows] = True
-        parts: dict[str, list[Part]] = {}
+        parts: dict[str, list[FactColumns]] = {}
         for (table, places, _), others in numbered.facts:
             columns = [numbered.rows.take(places), *others, table.lower, table.upper]
             if len(rows) < len(numbered.rows):
@@ -274,7 +274,7 @@ class StripFixpoint:
     """The ``answers`` to the program's queries, in order: one row for each entity, ascending. If the ``watch`` stopped
     it, it is ``interrupted``: the remaining entities have the bounds of their facts."""
 
-    answers: Sequence[Rows]
+    answers: Sequence[AnswerRows]
     rounds: int
     interrupted: bool
 
@@ -289,7 +289,7 @@ def strip_fixpoint(
     if sort is None:
         return None
     entities, given, _ = gathered
-    answers: list[list[Rows]] = []
+    answers: list[list[AnswerRows]] = []
     rounds, instances, interrupted = 0, 0, False
     for start in range(0, len(entities), LENGTH):
         stop = min(start + LENGTH, len(entities))
@@ -342,8 +342,8 @@ def _strip(given: Sequence[Given], start: int, stop: int) -> list[Given]:
     return parts
 
 
-def _joined(parts: Sequence[Rows]) -> Rows:
+def _joined(parts: Sequence[AnswerRows]) -> AnswerRows:
     """The answers of consecutive strips."""
     columns = tuple(np.concatenate(column) for column in zip(*(part.columns for part in parts), strict=True))
     ends = (np.concatenate([getattr(part, name) for part in parts]) for name in ("lower", "upper", "contested"))
-    return Rows(parts[0].variables, columns, *ends)
+    return AnswerRows(parts[0].variables, columns, *ends)

@@ -170,7 +170,7 @@ def _received(data: pa.Buffer, first: int, name: str) -> Batches:
         return Batches(tuple(reader), first, name)
 
 
-Unit = RowGroups | Lines | Batches
+WorkUnit = RowGroups | Lines | Batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ class RowStream:
             return None
         return sum(pq.read_metadata(path).num_rows for path in self.files)
 
-    def units(self) -> Iterator[Unit]:
+    def units(self) -> Iterator[WorkUnit]:
         """All units, in order. Raises `Unreadable`."""
         if self.standard_input is not None:
             yield from _batches(self.standard_input, self.batch)
@@ -323,7 +323,7 @@ def in_bytes(batches: Sequence[pa.RecordBatch]) -> pa.Buffer:
 # --- units -> sheets --------------------------------------------------------------------------------------------------
 
 
-def sheets(unit: Unit, wanted: Sequence[str] | None = None) -> Iterator[tuple[Sheet, str]]:
+def sheets(unit: WorkUnit, wanted: Sequence[str] | None = None) -> Iterator[tuple[Sheet, str]]:
     """The sheets of a unit, about `BATCH` rows each, with the name of its file. Of Parquet, only the columns that are
     ``wanted`` are read, if they are told. Raises `Unreadable`."""
     import pyarrow as pa

@@ -19,7 +19,7 @@ from lnnkit.errors import DataError, Error
 from lnnkit.rows.scorer import RowScorer
 from lnnkit.rows.strip_facts import KeyRange
 from lnnkit.scoring.output_files import BadRow, OutputParts, Summary, bad_rows_file, output_file, plan_of, require_known
-from lnnkit.scoring.row_streams import RowStream, Unit, sheets
+from lnnkit.scoring.row_streams import RowStream, WorkUnit, sheets
 from lnnkit.scoring.workers import OutputLock, begin, prepared
 from lnnkit.syntax.diagnostic import Diagnostic
 
@@ -172,11 +172,11 @@ class _Job:
     parts: OutputParts
     lenient: bool
 
-    def do(self, number: int, unit: Unit, before: KeyRange | None = None) -> None:
+    def do(self, number: int, unit: WorkUnit, before: KeyRange | None = None) -> None:
         """Write a part; a first row whose key is the last one ``before`` is a bad row."""
         self.parts.write(number, self._batches(unit, before or KeyRange()))
 
-    def _batches(self, unit: Unit, keys: KeyRange) -> Iterator[tuple[pa.RecordBatch, list[BadRow]]]:
+    def _batches(self, unit: WorkUnit, keys: KeyRange) -> Iterator[tuple[pa.RecordBatch, list[BadRow]]]:
         for sheet, name in sheets(unit, self.scorer.columns):
             batch, wrong = self.scorer.scored(sheet, name, lenient=self.lenient, once=True)
             batch_keys = KeyRange.of(batch.column(0))
@@ -187,7 +187,7 @@ class _Job:
             yield batch, sorted(map(BadRow.of, wrong), key=lambda bad: bad.row)
 
 
-def _in_order(job: _Job, stream: RowStream, workers: int, lock: OutputLock) -> Iterator[tuple[int, Unit]]:
+def _in_order(job: _Job, stream: RowStream, workers: int, lock: OutputLock) -> Iterator[tuple[int, WorkUnit]]:
     """Yields the units in order, with their numbers, each once its part is written."""
     if workers == 1:
         for number, unit in enumerate(stream.units()):
@@ -198,7 +198,7 @@ def _in_order(job: _Job, stream: RowStream, workers: int, lock: OutputLock) -> I
     context = prepared()
     held = pickle.dumps(job)
     with ProcessPoolExecutor(workers, context, begin, (lock,)) as pool:
-        waiting: deque[tuple[int, Unit, Future[None] | None]] = deque()
+        waiting: deque[tuple[int, WorkUnit, Future[None] | None]] = deque()
         try:
             for number, unit in enumerate(stream.units()):
                 waiting.append((number, unit, None if job.parts.has(number) else pool.submit(_do, held, number, unit)))
@@ -212,7 +212,7 @@ def _in_order(job: _Job, stream: RowStream, workers: int, lock: OutputLock) -> I
                     future.cancel()
 
 
-def _awaited(number: int, unit: Unit, written: Future[None] | None) -> tuple[int, Unit]:
+def _awaited(number: int, unit: WorkUnit, written: Future[None] | None) -> tuple[int, WorkUnit]:
     if written is not None:
         written.result()
     return number, unit
@@ -224,5 +224,5 @@ def _held(job: bytes) -> _Job:
     return pickle.loads(job)
 
 
-def _do(job: bytes, number: int, unit: Unit) -> None:
+def _do(job: bytes, number: int, unit: WorkUnit) -> None:
     _held(job).do(number, unit)

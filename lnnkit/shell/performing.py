@@ -17,7 +17,7 @@ from lnnkit.errors import Error
 from lnnkit.explain.conflict.program_variants import ASSUMED
 from lnnkit.explain.proof.proof import ground_key
 from lnnkit.kb import KnowledgeBase
-from lnnkit.kb.session import Atom
+from lnnkit.kb.session import GroundAtom
 from lnnkit.markup.pages import counted
 from lnnkit.shell import shell_state
 from lnnkit.shell.shell_state import COMMANDS, UNNAMED, RequestKind, ShellState, Typed
@@ -188,7 +188,7 @@ def _replace(state: ShellState, typed: Typed) -> tuple[ShellState, Reply]:
     return following, Reply(findings=typed.placed(findings))
 
 
-def _atom(statement: ast.FactStatement, state: ShellState) -> Atom:
+def _atom(statement: ast.FactStatement, state: ShellState) -> GroundAtom:
     """The atom of a fact about a predicate that the session has."""
     if statement.atom.name not in state.kb.predicates:
         raise _unknown(statement.atom.name, state.kb, span=statement.atom.span)

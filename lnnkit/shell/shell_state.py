@@ -15,7 +15,7 @@ from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.conflict.program_variants import ASSUMED
 from lnnkit.explain.proof.proof import ground_key
 from lnnkit.kb import KnowledgeBase, load, loads, saving
-from lnnkit.kb.session import Atom
+from lnnkit.kb.session import GroundAtom
 from lnnkit.output import require_apart
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import QUERY, Diagnostic, Source, Span
@@ -118,7 +118,7 @@ class ShellState:
     kb: KnowledgeBase
     added: tuple[ast.Statement, ...] = ()
     assumed: Mapping[str, Fact] = field(default_factory=dict)
-    taken: frozenset[Atom] = frozenset()
+    taken: frozenset[GroundAtom] = frozenset()
     before: ShellState | None = None
     change: str = ""
     limit: int = 0
@@ -143,7 +143,7 @@ def with_statements(state: ShellState, statements: Sequence[ast.Statement]) -> t
     return _assuming(replace(state, stated=stated, added=added, before=_kept(state), change=change)), warnings
 
 
-def without_facts(state: ShellState, atoms: Collection[Atom], text: str) -> ShellState:
+def without_facts(state: ShellState, atoms: Collection[GroundAtom], text: str) -> ShellState:
     """The state in which nothing is stated about these atoms. Raises `Error`."""
     stated = state.stated.copied()
     for name, arguments in atoms:
@@ -154,7 +154,7 @@ def without_facts(state: ShellState, atoms: Collection[Atom], text: str) -> Shel
     return _assuming(replace(changed, before=_kept(state), change=text))
 
 
-def _about(statement: ast.Statement) -> Atom | None:
+def _about(statement: ast.Statement) -> GroundAtom | None:
     """The atom that a fact states something of."""
     return ground_key(statement.atom) if isinstance(statement, ast.FactStatement) else None
 

@@ -313,7 +313,7 @@ class Relations:
         return range(start, start + length)
 
     def load(self, table: Relation, columns: Sequence[Array], bounds: Bounds) -> range:
-        """As `Relation.load`, as facts."""
+        """Load an empty relation (see `Relation.load`) with tuples that facts state, and list its rows as such."""
         rows = table.load(columns, bounds)
         self.length += len(rows)
         for name in ("listed", "given"):

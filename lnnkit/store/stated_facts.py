@@ -14,7 +14,7 @@ from lnnkit.data.table import intern
 from lnnkit.store.layout import Given
 from lnnkit.store.row_arrays import BITS, Array, alike, in_order, one_value, packed
 
-Part = tuple[np.ndarray, ...]
+FactColumns = tuple[np.ndarray, ...]
 """Columns of one length: entity ids (int32), then lower and upper bounds (float64)."""
 
 _BLOCK = 2**16  # keys decoded at a time, a limit of memory; 2 ** 12 to 2 ** 20 differ by noise (inference_constants.py)
@@ -43,7 +43,7 @@ class _Sorted(NamedTuple):
     tied: np.ndarray
 
 
-def merged(parts: Sequence[Part], entities: int, before: Order) -> Part:
+def merged(parts: Sequence[FactColumns], entities: int, before: Order) -> FactColumns:
     """The rows of all parts, sorted by their columns from the left. Ids are below ``entities``."""
     columns = parts[0] if len(parts) == 1 else tuple(map(np.concatenate, zip(*parts, strict=True)))
     *ids, lower, upper = columns
@@ -59,7 +59,7 @@ def merged(parts: Sequence[Part], entities: int, before: Order) -> Part:
     return _by_key(ids, lower, upper, bits, before)
 
 
-def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bits: int, before: Order) -> Part:
+def _by_key(ids: Sequence[np.ndarray], lower: np.ndarray, upper: np.ndarray, bits: int, before: Order) -> FactColumns:
     """The rows, sorted with the ids of a row packed into one integer."""
     if one_value(lower) is not None and one_value(upper) is not None:  # crisp facts: rows with equal ids are equal
         key = packed(ids, [bits] * len(ids))
@@ -156,7 +156,7 @@ def given_labels(program: CheckedProgram, mentioned: Iterable[str]) -> list[Give
     return _gathered(labelled, entities)
 
 
-_Parts = dict[str, list[Part]]  # by predicate
+_Parts = dict[str, list[FactColumns]]  # by predicate
 
 
 def _interned(program: CheckedProgram, mentioned: Iterable[str]) -> tuple[Entities, _Parts, _Parts]:
@@ -192,7 +192,7 @@ def _gathered(parts: _Parts, entities: Entities) -> list[Given]:
     return [_given(predicate, parts[predicate], len(entities), before) for predicate in sorted(parts)]
 
 
-def _part(facts: Sequence[Fact], entities: Entities) -> Part:
+def _part(facts: Sequence[Fact], entities: Entities) -> FactColumns:
     ids = {text: entities[text] for text in {text for fact in facts for text in fact.arguments}}
     columns = zip(*([ids[text] for text in fact.arguments] for fact in facts), strict=True)
     return (
@@ -202,6 +202,6 @@ def _part(facts: Sequence[Fact], entities: Entities) -> Part:
     )
 
 
-def _given(predicate: str, parts: Sequence[Part], entities: int, before: Order) -> Given:
+def _given(predicate: str, parts: Sequence[FactColumns], entities: int, before: Order) -> Given:
     *columns, lower, upper = merged(parts, entities, before)
     return Given(predicate, tuple(columns), lower, upper)

@@ -133,7 +133,7 @@ class _Hashed:
         self._enter(self._keys.values, 0)
 
 
-class _Table:
+class _DirectTable:
     """Direct addressing: an entry for every possible key, its number plus one, or 0 if the key is absent."""
 
     def __init__(self, size: int) -> None:
@@ -187,7 +187,7 @@ class KeyIndex:
         self._inner = KeyIndex(width - self._take + 1, 2**31) if self._take < width else None
         self._size = self._radix**self._take
         self._length = 0
-        self._numbers: _Hashed | _Table = _Table(self._size) if self._worthwhile() else _Hashed()
+        self._numbers: _Hashed | _DirectTable = _DirectTable(self._size) if self._worthwhile() else _Hashed()
 
     def find(self, columns: Sequence[Array], length: int) -> Array:
         """The number of each tuple; -1 if it is absent."""
@@ -226,7 +226,7 @@ class KeyIndex:
 
     def _tabled(self) -> None:
         if isinstance(self._numbers, _Hashed) and self._worthwhile():
-            table = _Table(self._size)
+            table = _DirectTable(self._size)
             table.load(self._numbers.keys)
             self._numbers = table
 
@@ -247,7 +247,7 @@ class KeyIndex:
                 self._numbers.load(self.key(columns, length))
                 self._tabled()
                 return
-            self._numbers = _Table(self._size)
+            self._numbers = _DirectTable(self._size)
         self._numbers.load(self.key(columns, length), start)
 
     def _worthwhile(self) -> bool:

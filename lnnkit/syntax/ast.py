@@ -310,7 +310,7 @@ class ImportStatement(Node):
     path: str
 
 
-Column = str | int  # a header name, or a position counted from 1
+ColumnReference = str | int  # a header name, or a position counted from 1
 Cell = str | bool | int | float  # what a cell is compared with: a text, a truth, or a number
 Condition = Literal["=", "!=", "<", "<=", ">", ">=", "in", "is null", "is not null"]
 
@@ -327,13 +327,13 @@ class Where(Node):
     """``where column = "value"``, or ``where column < other``. ``in`` has one or more values, ``is null``, ``is not
     null`` and a comparison with an ``other`` column have none."""
 
-    column: Column
+    column: ColumnReference
     values: tuple[Cell, ...]
     operator: Condition = "="
     other: NamedColumn | None = None
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[ColumnReference, ...]:
         """The columns that it reads."""
         return (self.column,) if self.other is None else (self.column, self.other.name)
 
@@ -351,7 +351,7 @@ class Table(Node):
     """
 
     path: str
-    columns: tuple[Column | None, ...] | None = None
+    columns: tuple[ColumnReference | None, ...] | None = None
     where: tuple[Where, ...] = ()
     header: bool = True
     missing: tuple[str, ...] = ()
@@ -371,7 +371,7 @@ class Table(Node):
         return self.path if self.relation is None else f'{self.path} table "{self.relation}"'
 
     @property
-    def read(self) -> tuple[Column, ...] | None:
+    def read(self) -> tuple[ColumnReference, ...] | None:
         """The listed columns that are read."""
         return None if self.columns is None else tuple(column for column in self.columns if column is not None)
 

@@ -170,7 +170,7 @@ class AstBuilder:
         header = self._is(by_kind["header"], "HEADER") if "header" in by_kind else not table.numbered
         return replace(table, header=header)
 
-    def _columns(self, branch: ParseNode) -> tuple[ast.Column | None, ...]:
+    def _columns(self, branch: ParseNode) -> tuple[ast.ColumnReference | None, ...]:
         words = branch.children[1::2]
         columns = tuple([None if self.text(word) == "_" else self._column(word) for word in words])
         if all(column is None for column in columns):
@@ -178,7 +178,7 @@ class AstBuilder:
             raise self._fault("bad-column", message, branch, "name the columns to read")
         return columns
 
-    def _column(self, token: Token) -> ast.Column:
+    def _column(self, token: Token) -> ast.ColumnReference:
         text = self.text(token)
         if token.type == "SKIP":
             message = f"`{text}` stands for a column that is not read"

@@ -64,8 +64,7 @@ def _part(source: Source, marked: str, piece: Slice, *, first: bool) -> ast.Stat
     if _SUSPECT.search(source.text, piece.start, piece.end):
         # Imported here for the same reason as below.
         from lnnkit.syntax.fault import Fault
-        from lnnkit.syntax.mistakes.recognisers import comment
-        from lnnkit.syntax.mistakes.signs_and_clauses import RULE_NAMED
+        from lnnkit.syntax.mistakes.signs_and_clauses import RULE_NAMED, comment
 
         if mistake := comment(source, piece, piece.end) or RULE_NAMED(Fault(source, piece, piece.start, piece.start)):
             return mistake

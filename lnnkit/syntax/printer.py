@@ -305,6 +305,6 @@ def format_cell(cell: ast.Cell) -> str:
     return format_string(cell) if isinstance(cell, str) else format_number(cell)
 
 
-def format_column(column: ast.Column) -> str:
+def format_column(column: ast.ColumnReference) -> str:
     """A column's name or position."""
     return str(column) if isinstance(column, int) else _name(column)

@@ -75,7 +75,7 @@ class Completion(NamedTuple):
     stop: int
 
 
-class _Column:
+class _EventColumn:
     """One column of the events, by chunks. A chunk of numbers in arithmetic progression (difference ``step``) is kept
     as its first number."""
 
@@ -172,9 +172,9 @@ class Trail:
         self.completions: list[Completion] = []
         self.arrests: list[int] = []  # the tick of each entry among the arrested instances
         self.trace = trace
-        self._row = _Column(np.dtype(np.int32), 1)
-        self._value = _Column(dtype, 0)
-        self._instance = _Column(np.dtype(np.int32), 1)
+        self._row = _EventColumn(np.dtype(np.int32), 1)
+        self._value = _EventColumn(dtype, 0)
+        self._instance = _EventColumn(np.dtype(np.int32), 1)
         self._chunks = array("i")  # for each chunk: length, tick, kind, side, shape, leaf and relation
 
     def __len__(self) -> int:

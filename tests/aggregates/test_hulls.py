@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from lnnkit.numeric.aggregates import Rows, aggregate, narrowed
+from lnnkit.numeric.aggregates import Grouped, aggregate, narrowed
 from lnnkit.numeric.interval import Interval
 from tests.blocks import in_blocks
 
@@ -62,10 +62,10 @@ class Case:
             for values in itertools.product(*(points(box, step) for box in self.values)):
                 yield truths, values, value_at(self.kind, truths, values)
 
-    def arrays(self) -> tuple[Interval, Interval | None, Rows]:
+    def arrays(self) -> tuple[Interval, Interval | None, Grouped]:
         truths, values = (Interval(*np.array(boxes).T) for boxes in (self.truths, self.values))
         ones = np.ones(len(self.truths))
-        rows = Rows(np.zeros(len(self.truths), np.int64), 1, Interval(ones, ones))
+        rows = Grouped(np.zeros(len(self.truths), np.int64), 1, Interval(ones, ones))
         return truths, None if self.kind == "count" else values, rows
 
 
@@ -156,7 +156,7 @@ def test_neither_the_order_of_rows_nor_groups_beside_matter() -> None:
 
         def made(at: np.ndarray, kind: str = kind, group: np.ndarray = group) -> Interval:
             one = Interval(*truths[:, at])  # noqa: B023 - called in the same turn
-            return aggregate(kind, one, Interval(*values[:, at]), Rows(group[at], 50, Interval(ones, ones)))  # noqa: B023
+            return aggregate(kind, one, Interval(*values[:, at]), Grouped(group[at], 50, Interval(ones, ones)))  # noqa: B023
 
         first, second = made(np.arange(3000)), made(order)
         assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))

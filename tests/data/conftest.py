@@ -19,12 +19,12 @@ def read(tmp_path: Path) -> Reader:
 
     def reader(
         content: bytes | str | None,
-        columns: tuple[ast.Column, ...] | None = None,
+        columns: tuple[ast.ColumnReference, ...] | None = None,
         *,
         arity: int = 2,
         numeric: bool = False,
         name: str = "f.csv",
-        where: dict[ast.Column, str] | None = None,
+        where: dict[ast.ColumnReference, str] | None = None,
         header: bool = True,
     ) -> Read:
         if content is not None:

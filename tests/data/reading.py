@@ -50,8 +50,8 @@ class Read:
 
 def statement(
     path: str,
-    columns: tuple[ast.Column, ...] | None = None,
-    where: dict[ast.Column, str] | None = None,
+    columns: tuple[ast.ColumnReference, ...] | None = None,
+    where: dict[ast.ColumnReference, str] | None = None,
     header: bool = True,
 ) -> ast.Table:
     filters = tuple(ast.Where(column=c, values=(v,), span=STATEMENT) for c, v in (where or {}).items())

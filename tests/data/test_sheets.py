@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-STATEMENTS: list[tuple[int, tuple[ast.Column, ...], dict[ast.Column, str]]] = [
+STATEMENTS: list[tuple[int, tuple[ast.ColumnReference, ...], dict[ast.ColumnReference, str]]] = [
     (2, ("s", "o"), {"p": "knows"}),
     (2, ("o", "s", "t"), {}),
     (1, (1,), {"p": "likes"}),

@@ -47,7 +47,7 @@ class NilpotentMinimum(NamedTuple):
 
         return reduce(both, x)
 
-    def classical(self, kind: str, count: int, alpha: float) -> Region | None:
+    def classical_region(self, kind: str, count: int, alpha: float) -> Region | None:
         return None
 
     def up(self, kind: str, operands: Sequence[Bounds], weights: Sequence[Weight], bias: Weight) -> Bounds:

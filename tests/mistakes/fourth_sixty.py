@@ -1,4 +1,4 @@
-"""Eighty mistakes more, in the manner of `tests.mistakes.eighty`: comments and names of other languages, calls and
+"""A hundred mistakes more, in the manner of `tests.mistakes.eighty`: comments and names of other languages, calls and
 clauses of Prolog, clingo, SQL, Python, Excel and IBM LNN, rules in words, and values of facts."""
 
 from __future__ import annotations
@@ -110,4 +110,40 @@ FOURTH_SIXTY = [
     _("fact age(cleo) ⟦= 30 to 40⟧", "in [30, 40]", "fact age(cleo) in [30, 40]"),
     _("fact Well(ann)⟦, 0.7⟧", "= 0.7", "fact Well(ann) = 0.7"),
     _("fact Well(ann) ⟦in [0.7]⟧", "= 0.7", "fact Well(ann) = 0.7"),
+    # rows of the table that no other test holds
+    _("rule Person(X) -> Well(X) ⟦= [0.8, 1]⟧", "in [0.8, 1]", "rule Person(X) -> Well(X) in [0.8, 1]"),
+    advice("fact Likes ⟦= {ann: 0.7, bob: 0.2}⟧", "give each its own line", "fact Likes(ann) = 0.7"),
+    _("fact Well(ann) ⟦:= False⟧", "= 0", "fact Well(ann) = 0"),
+    _("rule ⟦all(Parent(X, Y))⟧ -> Well(X)", "(forall Y: Parent(X, Y))", "rule (forall Y: Parent(X, Y)) -> Well(X)"),
+    _("rule ⟦both⟧ Person(X) and Cough(X) -> Ill(X)", "Person(X) & Cough(X)", "rule Person(X) & Cough(X) -> Ill(X)"),
+    advice("rule Person(X) -> Well(X) ⟦otherwise⟧ Ill(X)", "write a second one", "rule ~Person(X) -> Ill(X)"),
+    _("rule Person(X) ⟦|>⟧ Well(X)", "->", "rule Person(X) -> Well(X)"),
+    _('load "plain.csv" ⟦as⟧ age', 'load age from "plain.csv"', 'load age from "plain.csv"'),
+    _('load age from "plain.csv" ⟦without header⟧', "no header", 'load age from "plain.csv" no header'),
+    _('load age from "people.csv" ⟦columns (name, years)⟧', "(name, years)",
+      'load age from "people.csv" (name, years)'),
+    advice('load age⟦/2⟧ from "plain.csv"', "leave it out", 'load age from "plain.csv"'),
+    _("axiom Person(X) ⟦≡⟧ Well(X)", "<->", "axiom Person(X) <-> Well(X)"),
+    _("rule age(X) ⟦×⟧ 2 > 30 -> Adult(X)", "*", "rule age(X) * 2 > 30 -> Adult(X)"),
+    _("fact income(bob) = 3⟦€⟧", "3", "fact income(bob) = 3"),
+    advice("query ⟦?⟧ Person(X)", "remove the `?`", "query Person(X)"),
+    advice("rule Person(X) ⟦?⟧ Well(X) : Ill(X)", "write two rules", "rule Person(X) -> Well(X)"),
+    advice("fact Well(ann)⟦;⟧ fact Well(bob)", "on its own line", "fact Well(ann)\nfact Well(bob)"),
+    _("predicate ⟦closed⟧ Ill(person)", "predicate Ill(person) closed", "predicate Ill(person) closed"),
+    _("predicate ⟦open⟧ Ill(person)", "predicate Ill(person)", "predicate Ill(person)"),
+    _("rule Person(X) ⟦And⟧ Cough(X) -> Ill(X)", "and", "rule Person(X) and Cough(X) -> Ill(X)"),
+    _("rule ⟦Not⟧ Cough(X) -> Well(X)", "not", "rule not Cough(X) -> Well(X)"),
+    _("rule Person(X) -> Well(X) in ⟦0.5⟧, 1", "in [0.5, 1]", "rule Person(X) -> Well(X) in [0.5, 1]"),
+    _("fact Well(ann) in ⟦0.5⟧, 1", "in [0.5, 1]", "fact Well(ann) in [0.5, 1]"),
+    _("fact Well(ann) = ⟦false⟧", "= 0", "fact Well(ann) = 0"),
+    _("query ⟦minimum⟧ X: age(X)", "min", "query min X: age(X)"),
+    _("⟦evidence⟧(Cough(bob), false)", "fact ~Cough(bob)", "fact ~Cough(bob)"),
+    _("⟦open⟧: Ill/1", "predicate Ill(entity)", "predicate Ill(entity)"),
+    _("⟦open⟧ predicate Ill(person)", "predicate Ill(person)", "predicate Ill(person)"),
+    advice("⟦explain⟧ Person(ann)", "lnnkit explain FILE 'Person(ann)'", "query Person(ann)"),
+    _('⟦table⟧ age from "plain.csv"', 'load age from "plain.csv"', 'load age from "plain.csv"'),
+    _("⟦declare⟧ Ill(person)", "predicate Ill(person)", "predicate Ill(person)"),
+    _("⟦constraint⟧ Person(X) -> Well(X)", "axiom Person(X) -> Well(X)", "axiom Person(X) -> Well(X)"),
+    _("⟦ask⟧ Person(X)", "query Person(X)", "query Person(X)"),
+    advice("⟦insert⟧ into Person values (1)", "state a row as", "fact Person(carl)"),
 ]  # fmt: skip

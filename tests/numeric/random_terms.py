@@ -17,9 +17,9 @@ from lnnkit.numeric import (
     Constant,
     Contraction,
     Fixed,
+    Input,
     Interval,
     Learned,
-    Number,
     Sign,
     Term,
     apply,
@@ -133,7 +133,7 @@ def evaluate(term: Term, inputs: Sequence[Values]) -> Values:
     with np.errstate(all="ignore"):
         for step in term.steps:
             match step:
-                case Number():
+                case Input():
                     values.append(inputs[step.index])
                 case Constant():
                     values.append(np.full_like(inputs[0], step.value))

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import z3
 
-from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Interval, Number, Term
+from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Input, Interval, Term
 from tests.blocks import at_length
 from tests.numeric.random_terms import SIGNS, Box, contract, intervals, random_box, random_term
 
@@ -47,7 +47,7 @@ class Reals:
         values: list[Real] = []
         for step in term.steps:
             match step:
-                case Number():
+                case Input():
                     values.append(self.numbers[step.index])
                 case Constant():
                     values.append(z3.RealVal(Fraction(step.value)))

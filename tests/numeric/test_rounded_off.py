@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Interval, Number, Term, apply, constant, number
+from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Input, Interval, Term, apply, constant, number
 from lnnkit.numeric.interval import GREATEST, entered
 from tests.blocks import at_length
 from tests.numeric.random_terms import intervals, random_term
@@ -24,7 +24,7 @@ def exact(term: Term, at: Sequence[float]) -> Fraction | None:
     values: list[Fraction] = []
     for step in term.steps:
         match step:
-            case Number():
+            case Input():
                 values.append(Fraction(at[step.index]))
             case Constant():
                 values.append(Fraction(step.value))

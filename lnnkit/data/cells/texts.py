@@ -19,9 +19,8 @@ from lnnkit.data.names import WHOLE, Names, is_many, whole
 EXACT = 2.0**53
 """From here on float64 skips whole numbers."""
 # Measured by `python -m benchmarks.load_constants`: 300,000 rows take 235 CPU ms with a `_SPREAD` of 1, 179 with 4, 177
-# with 16; `_BLOCK` from 2^13 to 2^19 (173 to 190 ms) differs by noise.
+# with 16.
 _SPREAD = 4  # distinct numbers are found by direct addressing if their range is at most this many times their count
-_BLOCK = 1 << 16  # numbers at a time: they fit a processor's cache
 
 
 class WholeValues(NamedTuple):
@@ -108,36 +107,17 @@ def _read(texts: pa.Array) -> np.ndarray | None:
 
 
 def united(several: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The distinct numbers of several arrays, ascending (int64), and for each array the ranks (int32) of its numbers.
-    Arrays of int32 are overwritten with theirs: a large column is not copied."""
-    ranks = [array if array.dtype == np.int32 else np.empty(len(array), np.int32) for array in several]
-    filled = [array for array in several if len(array)]
-    if not filled:
-        return np.empty(0, np.int64), ranks
-    if (filled[0][1:] > filled[0][:-1]).all() and all(np.array_equal(array, filled[0]) for array in filled[1:]):
-        distinct = filled[0].astype(np.int64)
-        for out in ranks:
-            out[:] = np.arange(len(out), dtype=np.int32)
-        return distinct, ranks
-    low, high = min(int(array.min()) for array in filled), max(int(array.max()) for array in filled)
-    if high - low > _SPREAD * sum(map(len, filled)):
+    """The distinct numbers of several arrays, ascending (int64), and the ranks (int32) of the numbers of each."""
+    ends = [end for array in several if len(array) for end in (int(array.min()), int(array.max()))]
+    low, high = min(ends, default=0), max(ends, default=-1)
+    if high - low > _SPREAD * sum(map(len, several)):
         places, distinct = ranked(numbers(np.concatenate([array.astype(np.int64, copy=False) for array in several])))
-        for out, part in zip(ranks, np.split(places, np.cumsum(list(map(len, several)))[:-1]), strict=True):
-            out[:] = part
-        return view(distinct, np.int64), ranks
+        return view(distinct, np.int64), np.split(places, np.cumsum(list(map(len, several)))[:-1])
     seen = np.zeros(high - low + 1, bool)
-    blocks = [
-        (array[start : start + _BLOCK], out[start : start + _BLOCK])
-        for array, out in zip(several, ranks, strict=True)
-        for start in range(0, len(array), _BLOCK)
-    ]
-    for block, _ in blocks:
-        seen[np.subtract(block, low, dtype=np.int64)] = True
-    place = None if seen.all() else np.cumsum(seen, dtype=np.int32) - np.int32(1)
-    for block, out in blocks:
-        above = np.subtract(block, low, dtype=np.int64)
-        out[:] = above if place is None else place.take(above)
-    return np.flatnonzero(seen) + low, ranks
+    for array in several:
+        seen[np.subtract(array, low, dtype=np.int64)] = True
+    rank = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+    return np.flatnonzero(seen) + low, [rank.take(np.subtract(array, low, dtype=np.int64)) for array in several]
 
 
 def drawn(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,1 +1,1 @@
-"""Plans: programs compiled for their questions and for what facts may bound."""
+"""A lifted graph and queries -> a plan: formulas compiled for what is asked and for what facts may bound."""

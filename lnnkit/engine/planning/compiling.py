@@ -6,10 +6,10 @@ import math
 from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
-from lnnkit.analysis.demand import ENTERED, Bound, Demand, Wanted, bound_atom, demand, restricted, wanted
+from lnnkit.analysis.demand import ENTERED, BoundPlaces, Demand, Wanted, bound_atom, demand, restricted, wanted
 from lnnkit.analysis.needs import Literal, Need, Needs, Range, minimal_needs, range_of
-from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side, decide, sides
-from lnnkit.analysis.supports import Analyses, Known
+from lnnkit.analysis.relevance import SIDES, AnalysedFormula, Relevance, Side, decide, sides
+from lnnkit.analysis.supports import Analyses, SupportCache
 from lnnkit.analysis.unnamed_individuals import false_of_unnamed, of_strata
 from lnnkit.arrays import DOUBLE
 from lnnkit.engine.planning.inference_plan import (
@@ -58,13 +58,13 @@ def whole_neuron(lifted: LiftedGraph, node: str) -> Formula:
     return unfold(lifted, neuron_root(lifted, node), through_shared=True)
 
 
-def outlined(lifted: LiftedGraph, world: Domain, empty: frozenset[str], known: Known | None = None) -> Outline:
+def outlined(lifted: LiftedGraph, world: Domain, empty: frozenset[str], known: SupportCache | None = None) -> Outline:
     """The relations and formulas of a program in a ``world`` of entities, with ``empty`` sorts; ``known`` caches
     analyses."""
     schemas = predicate_schemas(lifted)
     defaults = {name: schema.default for name, schema in schemas.items()}
     unnamed = {name: (schema.unnamed, schema.sorts) for name, schema in schemas.items() if schema.unnamed is not None}
-    analyses = Analyses(defaults, unnamed, empty, world.open_sorts, known or Known())
+    analyses = Analyses(defaults, unnamed, empty, world.open_sorts, known or SupportCache())
     for name in false_of_unnamed(lifted, analyses):
         schemas[name] = schemas[name]._replace(unnamed=None)
     shared = _shared_neurons(lifted, analyses, schemas)
@@ -138,9 +138,9 @@ class Plans:
     or none, on the sorts of the entities that queries mention, and on the profile of the facts. ``known`` caches
     analyses."""
 
-    def __init__(self, lifted: LiftedGraph, known: Known | None = None) -> None:
+    def __init__(self, lifted: LiftedGraph, known: SupportCache | None = None) -> None:
         self.lifted = lifted
-        self._known = known or Known()
+        self._known = known or SupportCache()
         self._constants = asked_constants(lifted, lifted.queries)
         self._outlines: dict[object, Outline] = {}
         self._plans: dict[object, Plan] = {}
@@ -214,19 +214,19 @@ def _ranges(outline: Outline, relevance: Relevance, moving: Set[str]) -> dict[st
     return ranges
 
 
-def _by_rows(plan: Plan, seen: Reading, moving: Collection[Side]) -> Reading:
+def _by_rows(plan: Plan, seen: AnalysedFormula, moving: Collection[Side]) -> AnalysedFormula:
     """A statement or shared quantifier with its quantifiers moved to the front, if joins then find their rows;
     otherwise as it is. The ``moving`` sides may be tightened once shared neurons have their first bounds."""
     flat = None if seen.observed else prenexed(seen.formula, seen.analysis.polarity.signs)
     if flat is None:
         return seen
-    moved = Reading(flat, plan.analyses.of(flat))
+    moved = AnalysedFormula(flat, plan.analyses.of(flat))
     if flat.auxiliary is not None and _of_groups(plan.relevance, moved, moving):
         return seen
     return moved if _binds(plan.finder(flat, moved).inference(), flat) else seen
 
 
-def _of_groups(relevance: Relevance, seen: Reading, moving: Collection[Side]) -> bool:
+def _of_groups(relevance: Relevance, seen: AnalysedFormula, moving: Collection[Side]) -> bool:
     """Whether a shared quantifier may say something that rests on all rows of a group: the upper end of an ``exists``
     falls, or its last candidate is true; of a ``forall`` the other way round."""
     name, polarity = str(seen.formula.auxiliary), seen.analysis.polarity
@@ -256,7 +256,7 @@ def _binds(needs: Needs, formula: Formula) -> bool:
 
 
 def _needs(
-    plan: Plan, world: Domain, readings: Sequence[Reading], completing: Iterable[Completing], moving: Set[str]
+    plan: Plan, world: Domain, readings: Sequence[AnalysedFormula], completing: Iterable[Completing], moving: Set[str]
 ) -> tuple[list[Needs], frozenset[str], dict[str, Wanted]]:
     """The needs of each formula, the shared neurons that these restrict, and what the readers of aggregates want. A
     neuron that is not queried, and that no statement asserts, is evaluated only where another formula or a query may
@@ -316,7 +316,7 @@ def _matters_anyway(plan: Plan, formula: Formula, alone: set[str]) -> bool:
     return partial or name in alone or known
 
 
-def _rule(plan: Plan, seen: Reading, needs: Needs) -> PlannedRule:
+def _rule(plan: Plan, seen: AnalysedFormula, needs: Needs) -> PlannedRule:
     """A formula as a rule of rounds."""
     observers = {
         index: plan.observers[neuron.source]
@@ -336,7 +336,7 @@ def _completion(plan: Plan, stratum: frozenset[str], demands: Demands, formula: 
 
 
 def _demand(
-    plan: Plan, world: Domain, profile: FactProfile, readings: Sequence[Reading], defining: Sequence[Completing]
+    plan: Plan, world: Domain, profile: FactProfile, readings: Sequence[AnalysedFormula], defining: Sequence[Completing]
 ) -> Demand | None:
     """The demand of the queries on closed derived predicates; None if it is everything. A predicate is narrowed only if
     the queries bind it and no other formula reads it."""
@@ -356,7 +356,7 @@ def _demand(
     return demand(defining, whole & derived, atoms, still)
 
 
-def _demands(bound: Bound, taken: Collection[str]) -> Demands:
+def _demands(bound: BoundPlaces, taken: Collection[str]) -> Demands:
     """A reserved name for the demand of each bound predicate, with that and its bound places."""
     demands: dict[str, tuple[str, tuple[int, ...]]] = {}
     for predicate, places in bound.items():

@@ -13,7 +13,7 @@ import numpy as np
 
 from lnnkit.analysis.demand import Demand, Wanted
 from lnnkit.analysis.needs import Literal, Need, NeedFinder, Needs, Range
-from lnnkit.analysis.relevance import SIDES, Reading, Relevance, Side
+from lnnkit.analysis.relevance import SIDES, AnalysedFormula, Relevance, Side
 from lnnkit.analysis.supports import Analyses, Analysis
 from lnnkit.formula.unfolding import LEAF, Formula, Modes, unfold
 from lnnkit.graph.laws import EVERY
@@ -56,7 +56,7 @@ class Outline:
     analyses: Analyses
     shared: SharedNeurons
     observers: Mapping[str, str]
-    readings: tuple[Reading, ...]
+    readings: tuple[AnalysedFormula, ...]
 
 
 class PlannedRule(NamedTuple):
@@ -92,9 +92,9 @@ class Plan(Outline):
     demand: Demand | None = None
     demands: Demands = field(default_factory=dict)
 
-    def finder(self, formula: Formula, reading: Reading | None = None) -> NeedFinder:
+    def finder(self, formula: Formula, reading: AnalysedFormula | None = None) -> NeedFinder:
         """What finds the formula's needs; without a reading, only those that do not depend on what it sends."""
-        reading = reading or Reading(formula, self.analyses.of(formula))
+        reading = reading or AnalysedFormula(formula, self.analyses.of(formula))
         return NeedFinder(reading, self.relevance, self.sizes, self.moving, self.ranges)
 
 
@@ -165,7 +165,7 @@ def bounding_neurons(lifted: LiftedGraph, world: Domain, reference: Reference) -
     return shared + [comparison.reference for comparison in comparing(lifted, world, reference).comparisons]
 
 
-def reading(formula: Formula, analyses: Analyses, observers: Mapping[str, str]) -> Reading:
+def reading(formula: Formula, analyses: Analyses, observers: Mapping[str, str]) -> AnalysedFormula:
     """The formula for the analysis of relevance."""
     analysis = analyses.of(formula)
     observed = {
@@ -173,7 +173,7 @@ def reading(formula: Formula, analyses: Analyses, observers: Mapping[str, str]) 
         for index, neuron in enumerate(formula.neurons)
         if neuron.source in observers and neuron.kind != LEAF
     }
-    return Reading(formula, analysis, observed)
+    return AnalysedFormula(formula, analysis, observed)
 
 
 def informed_sides(outline: Outline) -> tuple[set[Side], set[Side]]:

@@ -1,1 +1,1 @@
-"""What instances of one rule propose: evaluated, looked up, or worked out by a clause."""
+"""Bindings of one rule -> the bounds that its instances propose: evaluated, looked up, or worked out by a clause."""

@@ -187,7 +187,8 @@ def completing(shape: RuleShape, read: Read, groupings: Sequence[Grouping | None
         for head, value in _asked_of_heads(formula, values, side).items():
             proposed[head, side] = value > noise(value.dtype), value
     antecedent = _antecedent(formula, values)
-    return Response(antecedent.lower != antecedent.lower, antecedent, proposed)
+    none_bad = antecedent.lower != antecedent.lower
+    return Response(none_bad, antecedent, proposed)
 
 
 def _antecedent(formula: Formula, values: Sequence[Bounds]) -> Bounds:

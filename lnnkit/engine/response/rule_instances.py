@@ -257,6 +257,7 @@ class HeadInsertion:
         return True
 
     def _make(self, plan: _Plan, bound: HeadBound, bindings: Bindings, now: Round) -> None:
+        """Add the head atoms that do not exist yet, and queue the bound that each of them gets."""
         (side, value), atoms, head = bound, now.atoms, plan.head.table
         start, fresh, length = len(head), None, bindings.length
         tuples = plan.head.pattern.tuples(bindings.column, length)

@@ -262,6 +262,7 @@ class RuleResponse(Proposing):
         return parts[0] if len(parts) == 1 else _together(parts)
 
     def _looked_up(self, code: Array, at: Array) -> _Proposed:
+        """What instances propose, by the response table's entries for their codes."""
         code = code.take(at)
         targets: dict[Target, tuple[Array, Array | float]] = {}
         for target, (news, value) in self.table.targets.items():

@@ -1,1 +1,1 @@
-"""Preparation before the first round: facts, shared neurons, comparisons, demand from queries."""
+"""A plan and facts -> the state before the first round: shared neurons, comparisons, demand from queries."""

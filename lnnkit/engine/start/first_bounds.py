@@ -288,14 +288,14 @@ def work_out_demand(plan: Plan, grounding: Grounding) -> None:
     for predicate, entities in plan.demand.asked:
         ids = [np.array([index[text]], np.int32) for text in entities]
         needed[predicate].enlist(ENTERED, atoms.materialise(needed[predicate], ids, 1))
-    joins = [_Joined(grounding, passing, needed) for passing in plan.demand.passings]
+    joins = [_MagicRule(grounding, passing, needed) for passing in plan.demand.passings]
     moved = True
     while moved:
         extended = [join.extend() for join in joins]
         moved = any(extended)
 
 
-class _Joined:
+class _MagicRule:
     """A magic rule, with the number of needed tuples that it has read."""
 
     def __init__(self, grounding: Grounding, passing: Passing, needed: Mapping[str, Relation]) -> None:

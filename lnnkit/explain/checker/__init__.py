@@ -1,1 +1,1 @@
-"""The checker of proofs, which knows the program and the logics' kernels, and no engine. Start with `proof_checker`."""
+"""A proof -> its faults. The checker knows the program and logics' kernels, no engine. Start with `proof_checker`."""

@@ -17,10 +17,10 @@ from lnnkit.check.program import Assertion
 from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled
 from lnnkit.explain.checker.proof_world import Box, InvalidStep, ProofWorld, demand
 from lnnkit.explain.proof.proof import Step
-from lnnkit.numeric import NO_VALUE, Comparison, Constant, Fixed, Number, Term
+from lnnkit.numeric import NO_VALUE, Comparison, Constant, Fixed, Input, Term
 
 Z3 = Any  # z3 has no type hints
-Read = Callable[[Form], Box]
+FormBounds = Callable[[Form], Box]
 _DECIMALS, _NEAR = 9, 1e-13  # A bound this near to a decimal number of this many digits is that number;
 _ROUNDED = 1e-12  # other bounds are widened by this much, since inference may have rounded them.
 _ROWS = 100_000  # rows of a quantifier
@@ -45,7 +45,7 @@ class _Encoding:
     """Truths as real expressions; ``said`` are the constraints on their variables so far. Atoms lie in the bounds that
     are ``read`` of them, and are 0 or 1 if the reading is ``crisp``."""
 
-    def __init__(self, z3: Z3, world: ProofWorld, read: Read, *, crisp: bool) -> None:
+    def __init__(self, z3: Z3, world: ProofWorld, read: FormBounds, *, crisp: bool) -> None:
         self.z3, self.context = z3, z3.Context()
         self.said: list[Z3] = []
         self._world = world
@@ -168,7 +168,7 @@ class _Encoding:
         built: list[Z3 | None] = []
         constants: dict[int, float] = {}
         for place, step in enumerate(term.steps):
-            if isinstance(step, Number):
+            if isinstance(step, Input):
                 built.append(numbers[step.index])
             elif isinstance(step, Constant):
                 constants[place] = step.value
@@ -307,7 +307,7 @@ def _widened(bound: float, sign: int) -> Fraction:
 
 
 def check_exact(
-    step: Step, world: ProofWorld, read: Read, stated: Mapping[Form, Box], completed: Sequence[CompletedAtom]
+    step: Step, world: ProofWorld, read: FormBounds, stated: Mapping[Form, Box], completed: Sequence[CompletedAtom]
 ) -> None:
     """Raises `InvalidStep` unless the bound of a step follows from what is ``read`` of atoms, bounds ``stated`` for
     formulas, and ``completed`` atoms."""

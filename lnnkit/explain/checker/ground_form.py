@@ -10,9 +10,9 @@ from typing import cast
 
 from lnnkit.check.date_terms import operation_of
 from lnnkit.check.learnables import settled_node, settled_value
-from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Predicate, SameEntity
+from lnnkit.check.program import ENTITY, Assertion, CheckedFormula, CheckedProgram, Predicate, SameEntity
 from lnnkit.check.walk import children, transform
-from lnnkit.numeric import Apply, Comparison, Constant, Number, Operation, frozen, relation
+from lnnkit.numeric import Apply, Comparison, Constant, Input, Operation, frozen, relation
 from lnnkit.numeric import Term as Arithmetic
 from lnnkit.numeric.term import apply, constant, number, undetermined
 from lnnkit.syntax import ast
@@ -36,7 +36,6 @@ class Free:
     name: str
 
 
-Formula = ast.Expression | SameEntity
 _Place = Callable[[ast.Atom | ast.Aggregate], int]
 GroundTerm = str | Slot | Free
 Scope = Mapping[str, Slot]
@@ -83,7 +82,11 @@ class Form:
 
 
 def form_of(
-    formula: Formula, bindings: Mapping[str, str], logic: str, program: CheckedProgram, scope: Scope | None = None
+    formula: CheckedFormula,
+    bindings: Mapping[str, str],
+    logic: str,
+    program: CheckedProgram,
+    scope: Scope | None = None,
 ) -> Form:
     """The form of a formula, its free variables replaced by entities; ``logic`` is that of groups that name none. A
     name in a comparison is an entity unless it is that of a number. ``scope`` has the variables bound around it."""
@@ -188,10 +191,10 @@ def _calculated(made: Comparison | Arithmetic, numbers: Sequence[Form]) -> Form:
     """Arithmetic over those of the ``numbers`` that it reads, each once: different variables may denote the same
     entities, and a unit omits operands of weight 0."""
     terms = (made.left, made.right) if isinstance(made, Comparison) else (made,)
-    used = [numbers[step.index] for term in terms for step in term.steps if isinstance(step, Number)]
+    used = [numbers[step.index] for term in terms for step in term.steps if isinstance(step, Input)]
     once = {form: place for place, form in enumerate(dict.fromkeys(used))}
     first, *second = (
-        Arithmetic(tuple(Number(once[numbers[s.index]]) if isinstance(s, Number) else s for s in term.steps))
+        Arithmetic(tuple(Input(once[numbers[s.index]]) if isinstance(s, Input) else s for s in term.steps))
         for term in terms
     )
     if not isinstance(made, Comparison):
@@ -205,7 +208,7 @@ def _text(term: Arithmetic) -> str:
     built: list[str] = []
     for step in term.steps:
         match step:
-            case Number():
+            case Input():
                 built.append(f"#{step.index}")
             case Constant():
                 built.append(repr(step.value))
@@ -220,7 +223,7 @@ def _text(term: Arithmetic) -> str:
     return built[-1]
 
 
-def stated_formula(statement: Assertion, starts: Mapping[str, float]) -> Formula:
+def stated_formula(statement: Assertion, starts: Mapping[str, float]) -> CheckedFormula:
     """The formula that a statement asserts for each instance: without leading universal quantifiers if its upper truth
     is 1, and with values for all learnable numbers, ``starts`` by their names."""
     formula = transform(cast("ast.Expression", statement.formula), lambda node: settled_node(node, starts))

@@ -20,7 +20,7 @@ from lnnkit.explain.proof.proof import FactSources
 from lnnkit.logic import Bounds, Inverse, complement, enter, exists, exists_inverse, forall, forall_inverse, logic_named
 from lnnkit.logic.bounds import informative, ordered, tolerance
 from lnnkit.numeric import NO_VALUE, Comparison, Interval, Term
-from lnnkit.numeric.aggregates import Rows, aggregate, narrowed, with_value
+from lnnkit.numeric.aggregates import Grouped, aggregate, narrowed, with_value
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES
 
@@ -361,7 +361,7 @@ class Tree:
                 return logic_named(form.name).down("iff", complement(box), operands, form.weights, form.bias)
         return logic_named(form.name).down(form.kind, box, operands, form.weights, form.bias)
 
-    def _elements(self, node: InstanceNode, boxes: _Values) -> tuple[Interval, Interval | None, Rows]:
+    def _elements(self, node: InstanceNode, boxes: _Values) -> tuple[Interval, Interval | None, Grouped]:
         """The truths and the values of an aggregate's rows."""
         operands = [boxes[operand] for operand in node.operands]
         step = 1 if node.form.kind == "count" else 2
@@ -377,7 +377,7 @@ class Tree:
                 least[row] = 0.0
             if read:
                 least[row, None], most[row, None] = with_value(Interval(least[row, None], most[row, None]), made, read)
-        rows = Rows(np.zeros(len(node.copies), np.int64), 1, Interval(least, most))
+        rows = Grouped(np.zeros(len(node.copies), np.int64), 1, Interval(least, most))
         return truths, values[0] if values else None, rows
 
     def _rows(self, node: InstanceNode, operands: Sequence[Bounds]) -> tuple[Bounds, np.ndarray]:

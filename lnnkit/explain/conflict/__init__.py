@@ -1,1 +1,1 @@
-"""The facts and statements that meet in contradictions, and their repairs. Start with `conflict`."""
+"""Contradictions -> the facts and statements that meet in them, and their repairs. Start with `conflict`."""

@@ -11,7 +11,7 @@ from typing import ClassVar, cast
 import numpy as np
 
 from lnnkit.answer_table import finite, format_bound, format_bounds
-from lnnkit.check.program import Assertion, CheckedProgram, Fact, SameEntity
+from lnnkit.check.program import Assertion, CheckedFormula, CheckedProgram, Fact
 from lnnkit.check.walk import nodes
 from lnnkit.data.table import EntityColumn, FactTable
 from lnnkit.explain.checker.ground_form import truth_of
@@ -173,7 +173,7 @@ def _silent(program: CheckedProgram, fact: Fact) -> Fact:
     return replace(fact, lower=lower, upper=upper)
 
 
-def names_in(formula: ast.Expression | SameEntity) -> frozenset[str]:
+def names_in(formula: CheckedFormula) -> frozenset[str]:
     """The predicates and numbers of a formula."""
     check_time()
     parts = nodes(cast("ast.Expression", formula))  # equalities of entities have no operands

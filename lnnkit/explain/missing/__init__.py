@@ -1,1 +1,1 @@
-"""Why an atom is no truer: the instances that could change it, and what they lack. Start with `missing_premises`."""
+"""An atom -> why it is no truer: instances that could change it, and what they lack. Start with `missing_premises`."""

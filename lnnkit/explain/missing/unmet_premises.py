@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from lnnkit.answer_table import format_bound, format_bounds
 from lnnkit.check.date_terms import numeric_kind
 from lnnkit.explain.proof.explanation import set_apart
 from lnnkit.explain.proof.sufficient_premises import minimal
-from lnnkit.explain.provenance.bound_sources import END, Argument, BoundSources, Named, Reading
+from lnnkit.explain.provenance.bound_sources import END, BoundSources, EntityOrVariable, Named, SourcedBound
 from lnnkit.explain.provenance.instance_view import EndRead, InstanceView, InstanceViews
 from lnnkit.formula.number_terms import comparison
 from lnnkit.graph.lifted import COMPARISON
@@ -35,9 +36,18 @@ _SINGLY = 64
 # forall over 3,000 orders had not ended after 12 s.
 _PASSED = 256
 _CELLS = 1 << 20  # rows of leaves evaluated at once, a limit of memory: with 2 ** 16 and 2 ** 23 1.8 and 1.7 s there
-# A leaf of which a side could be improved at some places: the leaf, the side, the places, its ends there, the distance
-# between its sides if it is a comparison, and whether known bounds rule it out
-_Unmet = tuple[int, int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+class _Unmet(NamedTuple):
+    """A leaf of which a side could be improved at some places: its ends there, the distance between its sides if it is
+    a comparison, and whether known bounds rule an improvement out."""
+
+    leaf: int
+    side: int
+    places: np.ndarray
+    ends: np.ndarray
+    gaps: np.ndarray
+    excluded: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +132,8 @@ class ExaminedInstance:
         places = np.flatnonzero(unmet & ~self.of_target(leaf))
         excluded = denied & ~self.unlisted(self.view.table(leaf), side, rows)
         known = self._compared(leaf)
-        gap = np.zeros(len(places)) if known is None else known[2][places]
-        return leaf, side, places, ends[:, places], gap, excluded[places]
+        gaps = np.zeros(len(places)) if known is None else known[2][places]
+        return _Unmet(leaf, side, places, ends[:, places], gaps, excluded[places])
 
     def _premises(self, unmet: _Unmet, rank: np.ndarray, nearest: int | None) -> Iterator[ImprovablePremise]:
         leaf, side, improvable, ends, gaps, excluded = unmet
@@ -147,7 +157,7 @@ class ExaminedInstance:
         for side, ends in enumerate(() if known is None else known[:2]):
             for value in np.unique(ends[fresh]).tolist():
                 places = np.flatnonzero(fresh & (ends == value))
-                yield EndRead(leaf, tuple(places.tolist()), side, Reading(value, None))
+                yield EndRead(leaf, tuple(places.tolist()), side, SourcedBound(value, None))
 
     def _compared(self, leaf: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """The bounds of a comparison's truth at each place, and how far its two sides are apart there, as a share of
@@ -328,7 +338,7 @@ def _least_degree(degrees: list[float], enough: Callable[[Sequence[float]], Iter
     return high
 
 
-def known_numbers(sources: BoundSources, node: str, arguments: Sequence[Argument]) -> tuple[str, ...]:
+def known_numbers(sources: BoundSources, node: str, arguments: Sequence[EntityOrVariable]) -> tuple[str, ...]:
     """The known bounds of each number in a comparison about these entities, as text."""
     _, numbers = comparison(sources.run.plan.lifted.graph, node, tuple(map(str, arguments)))
     shown: dict[str, None] = {}

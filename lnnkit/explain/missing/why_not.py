@@ -283,16 +283,15 @@ Added = Callable[[Way], "Came | None"]  # None if inference would exceed its bud
 def chosen(ways: Sequence[Way], side: int, bound: float, added: Added, seconds: int) -> tuple[list[Way], int]:
     """The nearest way of each statement, then the nearest of the others, at most ``seconds``, and the number of those
     left out. If a statement's nearest way is ruled out, its nearest one that is not takes its place."""
-    every = _first(sorted(ways, key=lambda way: (effort(way), way.depth)), _premises)
-    ordered = _once(every)
-    first = _first(ordered, lambda way: id(way.statement))
-    open_ = _first([way for way in ordered if not _excluded(way)], lambda way: id(way.statement))
-    some = first[:_LISTED]
-    others = _first([way for way in (*open_, *ordered) if way not in first], _premises)
-    parts = some, others[: min(seconds, _LISTED - len(some))]
+    distinct = _first(sorted(ways, key=lambda way: (effort(way), way.depth)), _premises)
+    ordered = _undominated(distinct)
+    nearest = _first(ordered, lambda way: id(way.statement))
+    not_excluded = _first([way for way in ordered if not _excluded(way)], lambda way: id(way.statement))
+    others = _first([way for way in (*not_excluded, *ordered) if way not in nearest], _premises)
+    parts = nearest[:_LISTED], others[: max(0, min(seconds, _LISTED - len(nearest)))]
     tried = [[_tried(way, side, bound, added) for way in part] for part in parts]
     shown = [way for part in tried for way in sorted(part, key=effort)]
-    return shown, len(every) - len(shown)
+    return shown, len(distinct) - len(shown)
 
 
 def effort(way: Way) -> tuple[object, ...]:
@@ -313,7 +312,7 @@ def _premises(way: Way) -> object:
     return id(way.statement), frozenset(map(_atom, way.lacking))
 
 
-def _once(ways: Sequence[Way]) -> list[Way]:
+def _undominated(ways: Sequence[Way]) -> list[Way]:
     """Without ways of a statement that lack all that a nearer one lacks, or are ruled out by all that rules a nearer
     one out; through rules that derive premises, only the nearest that lacks atoms of some predicates."""
     kept: list[tuple[Way, Set[object]]] = []

@@ -1,1 +1,1 @@
-"""Proofs of atoms and queries: as values, as text, as pages. Start with `proof`, then `prover`."""
+"""An atom or query -> its proof, as a value, as text, as a page. Start with `proof`, then `prover`."""

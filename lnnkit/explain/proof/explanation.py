@@ -256,25 +256,26 @@ def free_names(conclusion: ast.Expression) -> list[str]:
 
 
 def _nested(proof: Proof, depth: int | None) -> dict[str, object]:
-    """The steps as nested dictionaries."""
-    repeated, met = proof.repeated(), set[int]()
+    """The steps as nested dictionaries. Each step is written once: where it occurs again, ``ref`` names it, and steps
+    more than `_NESTED` levels deep stand in the list ``more``."""
+    repeated, written = proof.repeated(), set[int]()
     ends: list[dict[str, object]] = []
     more: list[dict[str, object]] = []
-    around = [ends]  # the premises of the steps around a visit
+    enclosing = [ends]  # the lists of premises that are open at a visit
     for visit in proof.walk(depth):
         if visit is None:
-            around.pop()
+            enclosing.pop()
             continue
         number, step = visit.number, proof.steps[visit.number]
         claim: dict[str, object] = {"atom": step.atom, "side": step.side, "bound": finite(step.bound, step.numeric)}
         node = claim | ({"weight": visit.weight} if visit.level else {})
-        around[-1].append(node)
+        enclosing[-1].append(node)
         deep = visit.level > 0 and visit.level % (_NESTED + 1) == 0
-        if number in met or deep:
+        if number in written or deep:
             node["ref"] = number
-        if number in met:
+        if number in written:
             continue
-        met.add(number)
+        written.add(number)
         if deep:
             more.append(node := claim)
         node |= ({"id": number} if deep or number in repeated else {}) | _step_fields(step)
@@ -282,7 +283,7 @@ def _nested(proof: Proof, depth: int | None) -> dict[str, object]:
             premises: list[dict[str, object]] = []
             omitted = {"omitted": len(step.premises)} if step.premises and not visit.opens else {}
             node |= omitted | {"premises": premises}
-            around += [premises] if visit.opens else []
+            enclosing += [premises] if visit.opens else []
     if len(ends) == 1:
         ends.append({key: ends[0][key] for key in ("atom", "side", "bound")} | {"ref": proof.upper})
     fields: dict[str, object] = {"atom": proof.atom, "lower": ends[0], "upper": ends[1]}

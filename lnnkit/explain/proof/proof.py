@@ -166,8 +166,8 @@ class FactSources:
         self._stated: dict[tuple[str, tuple[str, ...]], list[Fact]] = {}
         for fact in program.facts:
             self._stated.setdefault((fact.predicate, fact.arguments), []).append(fact)
-        self._every = [_Table(table, program.predicates[table.predicate].numeric) for table in program.tables]
-        self._tables: dict[str, list[_Table]] = {}
+        self._every = [_FactTable(table, program.predicates[table.predicate].numeric) for table in program.tables]
+        self._tables: dict[str, list[_FactTable]] = {}
         for table in self._every:
             self._tables.setdefault(table.facts.predicate, []).append(table)
 
@@ -218,7 +218,7 @@ class FactSources:
 
 
 @dataclass
-class _Table:
+class _FactTable:
     """A table of ``facts``, with its order by the first column."""
 
     facts: FactTable

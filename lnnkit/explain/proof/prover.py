@@ -12,10 +12,10 @@ from lnnkit.engine.inference_run import Run
 from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step
 from lnnkit.explain.proof.sufficient_premises import CompletionProof, sufficient
 from lnnkit.explain.provenance.bound_sources import (
-    Argument,
     BoundSource,
     BoundSources,
     Completed,
+    EntityOrVariable,
     Event,
     Listed,
     Unlisted,
@@ -71,7 +71,7 @@ class Prover:
         ends = [self.end(steps, predicate, arguments, side) for side in (0, 1)]
         return self.finished(steps, format_expression(self.wording.conclusion(predicate, arguments)), *ends)
 
-    def end(self, steps: Steps, predicate: str, arguments: Sequence[Argument], side: int) -> int:
+    def end(self, steps: Steps, predicate: str, arguments: Sequence[EntityOrVariable], side: int) -> int:
         """The number of the step that gives one bound of an atom."""
         reading = self.sources.reading(predicate, arguments, side)
         if reading.source is not None:
@@ -108,6 +108,7 @@ class Prover:
         return Proof(conclusion, made, lower, upper)
 
     def _step(self, steps: Steps, source: BoundSource) -> Step:
+        """The step of a proof for a bound, by what it comes from."""
         match source:
             case Event(kind=Kind.INITIAL):
                 about = Unlisted(*self.wording.about(source.row), source.side)

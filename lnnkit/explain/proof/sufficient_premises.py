@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from lnnkit.explain.provenance.bound_sources import Argument, Completed, Unlisted
+from lnnkit.explain.provenance.bound_sources import Completed, EntityOrVariable, Unlisted
 from lnnkit.explain.provenance.instance_view import EndRead, EndReads, InstanceView, InstanceViews, Substitution
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.instances.grounding import Grounding
@@ -29,7 +29,7 @@ _ALL = 5  # with up to this many defaults all 32 subsets are tried, with more on
 
 T = TypeVar("T")
 Enough = Callable[[Sequence[EndReads]], Sequence[bool]]
-_BlanketAtom = tuple[int, str, tuple[Argument, ...]]  # a leaf, its table, and its arguments
+_BlanketAtom = tuple[int, str, tuple[EntityOrVariable, ...]]  # a leaf, its table, and its arguments
 
 
 def minimal(items: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T]:

@@ -1,1 +1,1 @@
-"""Where bounds come from: events, facts, defaults, and the instances that set them. Start with `bound_sources`."""
+"""A bound -> where it comes from: an event, fact or default, the instance that set it. Start with `bound_sources`."""

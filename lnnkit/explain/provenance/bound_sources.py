@@ -24,8 +24,8 @@ from lnnkit.syntax import ast
 from lnnkit.trail.events import Completion, Kind, Trail
 
 END = 2**31 - 1  # a tick after all others
-Argument = str | ast.Variable
-Named = Mapping[int, Argument]  # by variable
+EntityOrVariable = str | ast.Variable
+Named = Mapping[int, EntityOrVariable]  # by variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Unlisted:
     """The source is the default of a table, for these arguments; of ``unnamed`` individuals what is stated of all."""
 
     table: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[EntityOrVariable, ...]
     side: int
     unnamed: bool = False
 
@@ -119,7 +119,7 @@ class Completed:
     variables among the arguments this holds for any atom without a row."""
 
     table: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[EntityOrVariable, ...]
     completion: int
     value: float
 
@@ -128,7 +128,7 @@ BoundSource = Event | Listed | Unlisted | Completed
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SourcedBound:
     """A bound and its source; None if it is uninformative, or needs no reason."""
 
     value: float
@@ -154,7 +154,7 @@ class GroundText:
         node = table.removeprefix("?")  # observed neurons have table names of their own
         return self._lifted.graph.nodes[node]["kind"] in ("predicate", "number")
 
-    def conclusion(self, table: str, arguments: Sequence[Argument]) -> ast.Expression:
+    def conclusion(self, table: str, arguments: Sequence[EntityOrVariable]) -> ast.Expression:
         """An atom, or a shared formula, with these arguments; unnamed ones become variables."""
         if self.is_predicate(table):
             return ast.Atom(table, tuple(ast.Constant(a) if isinstance(a, str) else a for a in arguments))
@@ -171,7 +171,7 @@ class GroundText:
         entities = {variable: self.names[bindings[variable]] for variable in range(len(formula.root.variables))}
         return as_expression(whole, entities, names, logic=self._lifted.program.logic)
 
-    def pattern(self, formula: Formula, leaf: int, known: Named) -> tuple[Argument, ...]:
+    def pattern(self, formula: Formula, leaf: int, known: Named) -> tuple[EntityOrVariable, ...]:
         """The arguments of a leaf or of the formula's own neuron; variables that are not ``known`` stay variables."""
         named = self.variables(formula)
         terms = formula.arguments(leaf)
@@ -218,14 +218,16 @@ class BoundSources:
         self._given = self.wording.numbers.flags("given")
         self._exceptions: dict[tuple[str, int], list[np.ndarray]] = {}
 
-    def find(self, table: str, about: Sequence[Argument]) -> int:
+    def find(self, table: str, about: Sequence[EntityOrVariable]) -> int:
         """The row of an atom in its table; -1 where it has none of its own."""
         relation, index = self.run.grounding.atoms.tables[table], self.run.grounding.domain.index
         if not all(isinstance(argument, str) and argument in index for argument in about):
             return -1
         return int(relation.tuples.find([np.array([index[str(argument)]], np.int32) for argument in about], 1)[0])
 
-    def reading(self, table: str, arguments: Sequence[Argument], side: int, *, crossed: bool = True) -> Reading:
+    def reading(
+        self, table: str, arguments: Sequence[EntityOrVariable], side: int, *, crossed: bool = True
+    ) -> SourcedBound:
         """One bound of an atom or of a shared formula; where its bounds have ``crossed``, the one that did."""
         local, numbers = self.find(table, arguments), self.wording.numbers
         if local < 0:
@@ -233,7 +235,7 @@ class BoundSources:
         row = int(numbers.of(self.run.grounding.atoms.tables[table], np.array([local]))[0])
         return self.of(row, side, crossed=crossed and bool((numbers.crossed == row).any()))
 
-    def of(self, row: int, side: int, tick: int = END, *, crossed: bool = False) -> Reading:
+    def of(self, row: int, side: int, tick: int = END, *, crossed: bool = False) -> SourcedBound:
         """The bound of a row as read at ``tick``; or that of an arrested row which ``crossed`` its other bound."""
         event = self.history.at(row, side, tick)
         while crossed and event is not None and event.kind is Kind.OPENED:
@@ -245,18 +247,18 @@ class BoundSources:
         if relation.derived and side != relation.completed_side and (event is None or event.kind is Kind.RESTARTED):
             other, event = self.history.at(row, relation.completed_side, tick), None
             if other is not None and other.kind is not Kind.RESTARTED:
-                return Reading(relation.unknown[side], None)  # a number that may have no value
+                return SourcedBound(relation.unknown[side], None)  # a number that may have no value
         if event is not None:
             value, source = event.value, self._source(event)
         elif self._given[row]:
             value, source = self.fact(row, side).end(side), Listed(row, side)
         else:
             return self.unlisted(table, arguments, side, 0 if crossed else tick)
-        return Reading(value, source) if crossed else self._read(value, side, source, table)
+        return SourcedBound(value, source) if crossed else self._read(value, side, source, table)
 
     def unlisted(
-        self, table: str, arguments: Sequence[Argument], side: int, tick: int = END, *, unnamed: bool = False
-    ) -> Reading:
+        self, table: str, arguments: Sequence[EntityOrVariable], side: int, tick: int = END, *, unnamed: bool = False
+    ) -> SourcedBound:
         """The bound of an atom that is not materialised, or of an atom with variables, which may be ``unnamed``."""
         atoms = self.run.grounding.atoms.tables[table]
         if unnamed and atoms.unnamed[side] != atoms.default[side]:
@@ -301,10 +303,10 @@ class BoundSources:
         """The fact that gives a row its bound; the most trusted one, and of those the first."""
         return max(self._given_facts(row), key=lambda fact: (-fact.upper if side else fact.lower, fact.trust))
 
-    def _read(self, value: float, side: int, source: BoundSource, table: str) -> Reading:
+    def _read(self, value: float, side: int, source: BoundSource, table: str) -> SourcedBound:
         """A reading; bounds that neurons read as unknown need no source."""
         relation = self.run.grounding.atoms.tables[table]
         if relation.numeric:
-            return Reading(value, None if value == relation.unknown[side] else source)
+            return SourcedBound(value, None if value == relation.unknown[side] else source)
         silent = value >= 1 - self.eps if side else value <= self.eps
-        return Reading(value, None if silent else source)
+        return SourcedBound(value, None if silent else source)

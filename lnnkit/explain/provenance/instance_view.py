@@ -13,7 +13,7 @@ from lnnkit.analysis.families import Polarity
 from lnnkit.analysis.needs import Needs
 from lnnkit.arrays import Array
 from lnnkit.engine.response.respond import ascend, constant, entering, leaf_bound
-from lnnkit.explain.provenance.bound_sources import Argument, BoundSources, Named, Reading
+from lnnkit.explain.provenance.bound_sources import BoundSources, EntityOrVariable, Named, SourcedBound
 from lnnkit.formula.passes import candidates, downward, least_heads, upward
 from lnnkit.formula.quantified_rows import Grouping
 from lnnkit.formula.unfolding import AUXILIARY, Formula
@@ -34,7 +34,7 @@ class EndRead:
     leaf: int
     places: tuple[int, ...]
     side: int
-    reading: Reading
+    reading: SourcedBound
 
 
 EndReads = Sequence[EndRead]
@@ -226,7 +226,7 @@ class InstanceViews:
                 if reading.source is not None:
                     reads.append(EndRead(leaf, tuple(places.tolist()), side, reading))
             elif row != UNKNOWN and sources.unlisted(table, (), side, tick, unnamed=row == UNNAMED).source is not None:
-                alike: dict[tuple[Argument, ...], list[int]] = {}
+                alike: dict[tuple[EntityOrVariable, ...], list[int]] = {}
                 for place in places.tolist():
                     entities = self.named(view, leaf, place) if known is None else known
                     alike.setdefault(sources.wording.pattern(view.formula, leaf, entities), []).append(place)
@@ -235,7 +235,9 @@ class InstanceViews:
                     reads.append(EndRead(leaf, tuple(mine), side, reading))
         return reads
 
-    def upward_reads(self, view: InstanceView, outer: Sequence[Argument], side: int, tick: int) -> list[EndRead]:
+    def upward_reads(
+        self, view: InstanceView, outer: Sequence[EntityOrVariable], side: int, tick: int
+    ) -> list[EndRead]:
         """The reads of leaves on which one upward end of a formula's bounds may rest."""
         polarity, known = Polarity(view.formula), dict(enumerate(outer))
         ends = ((read.leaf, int(read.end == "upper")) for read in polarity.ends(polarity.signs, upper=side == 1))
@@ -254,7 +256,7 @@ class InstanceViews:
                 return None
         return bindings
 
-    def named(self, view: InstanceView, leaf: int, place: int) -> dict[int, Argument]:
+    def named(self, view: InstanceView, leaf: int, place: int) -> dict[int, EntityOrVariable]:
         """The names of the entities at one row of a leaf's block."""
         entities, generic = view.entities(view.formula.block_of(leaf), place), self._grounding.domain.generic
         names = self.sources.wording.names

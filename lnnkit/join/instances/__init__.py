@@ -1,1 +1,1 @@
-"""Instances of formulas: their rows, the shapes that they share, arrested ones."""
+"""Bindings -> instances of formulas: their rows, the shapes that they share, arrested ones."""

@@ -1,1 +1,1 @@
-"""Comparisons with learned values, and values to start from: `candidates` offers them, `least_squares` fits weights."""
+"""Labels -> values to start from, for learned comparisons: `candidates` offers them, `least_squares` fits weights."""

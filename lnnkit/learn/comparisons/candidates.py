@@ -193,6 +193,7 @@ class _CandidateProposer:
     relations: Sequence[RelationName | None]
 
     def candidates(self, generator: torch.Generator) -> list[Candidate]:
+        """The best weights of units, each with its best constant and with every relation that is possible."""
         most = _BEST if self.relations == (None,) else _BEST_RELATED
         best, gains = self.weights.best(lambda candidates: self._split(candidates)[0], most, generator)
         possible = self.relations
@@ -217,6 +218,7 @@ class _CandidateProposer:
         return torch.cat(gains), torch.cat(cuts)
 
     def _split_by(self, candidates: Tensor) -> tuple[Tensor, Tensor]:
+        """As `_split`, for candidates that fit memory at once."""
         sign, direction = self.shown.comparison.sign, self.shown.direction
         if self.cut == "order":
             turns, slopes = self._turns(candidates)

@@ -1,1 +1,1 @@
-"""Values of parameters that meet the labels: start at `gradient_descent`; `fitting_problem` has what it minimises."""
+"""Labels -> parameters that meet them: start at `gradient_descent`; `fitting_problem` is what it minimises."""

@@ -223,7 +223,7 @@ def fast_start(fitting: Fitting) -> Tensor:
         if opened and not _matters(offer, start, judge):
             raise Unstarted(next(parameter for parameter in fitting.parameters if parameter.name == opened[0]))
     now = _as_tensor(start)
-    for values in _freed(fitting, offered, start):
+    for values in _fits(fitting, offered, start):
         hard, free = fitting.infer(now), fitting.constraints.project(_as_tensor({**start, **values}), now)
         soft = fitting.infer(free)
         if soft.losses.total < hard.losses.total and not no_worse(fitting, hard, soft):
@@ -247,8 +247,8 @@ def _matters(offer: ComparisonCandidates, start: ParameterValues, judge: Callabl
     return any(abs(judge({**start, **values}) - least) > _SAME for values in tried) or only
 
 
-def _freed(fitting: Fitting, offered: list[ComparisonCandidates], start: ParameterValues) -> Iterator[ParameterValues]:
-    """For each comparison with units, by order relation: its values, fitted to labels."""
+def _fits(fitting: Fitting, offered: list[ComparisonCandidates], start: ParameterValues) -> Iterator[ParameterValues]:
+    """For each comparison with units that is an order: its values, fitted to the labels without rounding."""
     truth = fitting.labels.truth
     for offer in offered:
         comparison = offer.comparison

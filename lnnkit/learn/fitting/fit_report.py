@@ -53,6 +53,7 @@ def _idle(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
 
 
 def _stuck(fitting: Fitting, fitted: FittedValues) -> Iterator[Diagnostic]:
+    """A warning if labels are unmet, training gained nothing, and no gradient could have."""
     started = fitted.history[0].loss if fitted.history else fitted.losses.total
     wanting = fitted.losses.terms.get("labels", 0.0) + fitted.losses.terms.get("contradictions", 0.0)
     if fitted.stopped == "interrupted" or wanting <= _MET or fitted.losses.total < started - _GAIN:

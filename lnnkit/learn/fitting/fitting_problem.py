@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lnnkit.analysis.supports import Known
+from lnnkit.analysis.supports import SupportCache
 from lnnkit.arrays import where_set
 from lnnkit.check.program import CheckedProgram
 from lnnkit.graph.lifting import build
@@ -133,7 +133,7 @@ class Fitting:
         self._program = program
         self.bindings = tuple(bindings)
         self._guard = guard
-        self._known = Known()
+        self._known = SupportCache()
         self._gathering = Gathering()
         self._supplied = [binding.predicate for binding in bindings if binding.numeric]
         self._widely = settings.soft or bool(self._supplied)

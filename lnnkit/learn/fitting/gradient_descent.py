@@ -112,6 +112,7 @@ class _GradientDescent:
         return FittedValues(values, inferred.losses, self._before, after, history, self._kept, stopped, idle)
 
     def _restart(self, restart: int, start: Tensor, saved: Saved | None) -> StopReason:
+        """One descent: epochs of replays between inferences, which are the rarer the better replays predict them."""
         fitting, settings = self._fitting, self._fitting.settings
         if restart:  # from perturbed weights, biases and truths
             noise = torch.randn(len(start), generator=self._generator(restart, -1), dtype=start.dtype) * _SPREAD
@@ -155,7 +156,7 @@ class _GradientDescent:
                 most = _RAREST if unchanged and settings.patience is None else _RARE
                 gap = min(most, (_UNCHANGED if unchanged else _LONGER) * gap) if exact else max(1, gap // 2)
             if self._checkpoint is not None:
-                self._checkpoint.write(Place(restart, epoch, gap, since), point, optimizer, self._best)
+                self._checkpoint.write(RunPosition(restart, epoch, gap, since), point, optimizer, self._best)
             now = min(gap, settings.epochs - epoch)
             expected = self._epochs(point, optimizer, inferred, (restart, epoch, now))
             epoch, since = epoch + now, since + now
@@ -273,7 +274,7 @@ class Best(NamedTuple):
     values: Tensor
 
 
-class Place(NamedTuple):
+class RunPosition(NamedTuple):
     """Where a run is: its restart and epoch, the epochs between two inferences, and those since the least loss."""
 
     restart: int
@@ -282,7 +283,7 @@ class Place(NamedTuple):
     since: int
 
 
-Saved = tuple[Place, Best, Mapping[str, Tensor]]  # with the values, and the state of the optimiser
+Saved = tuple[RunPosition, Best, Mapping[str, Tensor]]  # with the values, and the state of the optimiser
 
 
 class Checkpoint(NamedTuple):
@@ -317,9 +318,9 @@ class Checkpoint(NamedTuple):
             raise OtherRun(str(self.path))
         place = json.loads(meta["place"])
         measure, total = map(float.fromhex, place.pop("least"))
-        return Place(**place), Best(measure, total, tensors["best"]), tensors
+        return RunPosition(**place), Best(measure, total, tensors["best"]), tensors
 
-    def write(self, place: Place, theta: Tensor, optimizer: _Adam, best: Best) -> None:
+    def write(self, place: RunPosition, theta: Tensor, optimizer: _Adam, best: Best) -> None:
         """Save the state of a run."""
         tensors = {"values": theta.detach(), "best": best.values}
         if theta in optimizer.state:

@@ -1,1 +1,1 @@
-"""Rules from tables of labelled rows: start at `rule_induction`, which `lnnkit.sklearn` calls."""
+"""Tables of labelled rows -> rules: start at `rule_induction`, which `lnnkit.sklearn` calls."""

@@ -293,6 +293,7 @@ class _Tried(NamedTuple):
 def _tried(
     known: np.ndarray, sets: Sequence[np.ndarray], costs: np.ndarray, table: LabelledTable, parts: Sequence[RowSplit]
 ) -> _Tried:
+    """Cross-validation: the best penalty of the reference, its errors, and the losses of its approximations."""
     positive, weight, outside = table.positive, table.weight, np.concatenate([out for _, out in parts])
     references = [
         ReferenceModel(known, columns, costs, table, inside) for columns, (inside, _) in zip(sets, parts, strict=True)

@@ -1,1 +1,1 @@
-"""The learned numbers of a program: their names, limits and text. Start at `rule_parameters`."""
+"""A program -> its learned numbers: their names, limits and text. Start at `rule_parameters`."""

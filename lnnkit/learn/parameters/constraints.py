@@ -35,7 +35,7 @@ class LearnedNeuron:
     names: tuple[str | None, ...]
 
     def region(self, alpha: float) -> Region | None:
-        return logic_named(self.logic).classical(self.kind, len(self.values) - 1, alpha)
+        return logic_named(self.logic).classical_region(self.kind, len(self.values) - 1, alpha)
 
     def classical(self, values: Mapping[str, float], alpha: float) -> bool:
         """Whether it is classical at ``alpha``, to 1e-9."""

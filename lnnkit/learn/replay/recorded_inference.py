@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.analysis.supports import Known
+from lnnkit.analysis.supports import SupportCache
 from lnnkit.arrays import all_set, any_set, chosen, where_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.engine.inference import infer
@@ -54,7 +54,7 @@ class RecordedInference:
         *,
         guard: Guard,
         round_limit: int,
-        known: Known | None = None,
+        known: SupportCache | None = None,
         gathering: Gathering | None = None,
         through: bool = False,
         softness: float = 0.0,
@@ -212,6 +212,7 @@ class RecordedInference:
         return where_set(wanted & (self.events.group < 0)), ticks[::-1]
 
     def _reads(self, group: int, events: Tensor) -> GroupReads:
+        """The events whose values a group of events read, by leaf and end."""
         number, leaf, _ = self.events.groups[group]
         formula, rule = self.shape(number).formula, self._rule(group)
         ticks, entered = self.events.tick[events], events >= self.events.entered

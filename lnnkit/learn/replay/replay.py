@@ -24,7 +24,7 @@ from lnnkit.trail.events import NOBODY, Events, Kind, Trail
 EventGroup = tuple[int, int, int]  # a shape, a leaf, and the side of the leaf that instances of the shape set
 
 
-_Part = tuple[Tensor | int, Tensor | int, Tensor | int, Tensor, Tensor | float]
+_EventBatch = tuple[Tensor | int, Tensor | int, Tensor | int, Tensor, Tensor | float]
 """Some events: their keys, ticks, groups, instances and values; one number may stand for all."""
 
 
@@ -40,36 +40,36 @@ class EventIndex:
         assert history.trace is not None
         events = Events(*map(torch.from_numpy, history.events(numbers)))
         lengths = torch.diff(events.start, append=torch.tensor([len(events.row)]))
-        known: dict[EventGroup, int] = {}
+        numbers_of_groups: dict[EventGroup, int] = {}
         groups = [
-            -1 if shape == NOBODY else known.setdefault((shape, leaf, side), len(known))
+            -1 if shape == NOBODY else numbers_of_groups.setdefault((shape, leaf, side), len(numbers_of_groups))
             for shape, leaf, side in zip(events.shape.tolist(), events.leaf.tolist(), events.side.tolist(), strict=True)
         ]
         chunks = events.side, events.tick, torch.tensor(groups, dtype=torch.int64), events.kind
         side, tick, group, kinds = (column.repeat_interleave(lengths) for column in chunks)
         key, value = events.row.long() * 2 + side, events.value.double()
         self.key, self.tick, self.group, self.instance, self.value = key, tick, group, events.instance.long(), value
-        self._append(*self._twins(known, twinned))
-        count, crossed = len(self), list[_Part]()
+        self._append(*self._twins(numbers_of_groups, twinned))
+        count, crossed = len(self), list[_EventBatch]()
         for arrested_at, arrested in history.trace.arrested:
-            crossing = known.setdefault((arrested.shape, CROSSING, 0), len(known))
+            crossing = numbers_of_groups.setdefault((arrested.shape, CROSSING, 0), len(numbers_of_groups))
             rows, roots = torch.from_numpy(arrested.rows).long(), arrested.roots
             crossed.append((-1, arrested_at, crossing, rows, torch.from_numpy(roots.lower - roots.upper)))
         self._append(*crossed)
-        self.groups = list(known)
+        self.groups = list(numbers_of_groups)
         self.crossings = torch.arange(count, len(self))
         self.entered = len(self)
-        self._span = history.tick + 2
-        self._number = torch.full((2 * numbers.count,), -1)  # an event of each key; -1: none
-        self._number[self.key[:count]] = torch.arange(count)
-        self._once = np.count_nonzero(self._number.numpy() >= 0) == count
+        self._ticks = history.tick + 2
+        self._event_of_key = torch.full((2 * numbers.count,), -1)  # -1: none
+        self._event_of_key[self.key[:count]] = torch.arange(count)
+        self._each_key_once = np.count_nonzero(self._event_of_key.numpy() >= 0) == count
         sent = torch.full((len(self) - len(kinds),), int(Kind.SENT))
         self.source = self._traced(torch.cat([kinds, sent]))
 
     def __len__(self) -> int:
         return len(self.key)
 
-    def _append(self, *parts: _Part) -> None:
+    def _append(self, *parts: _EventBatch) -> None:
         if not parts:
             return
         columns = [[column] for column in (self.key, self.tick, self.group, self.instance, self.value)]
@@ -83,7 +83,7 @@ class EventIndex:
         start = len(self)
         if group not in self.groups:
             self.groups.append(group)
-        self._append((-1, self._span - 1, self.groups.index(group), torch.arange(count), 0.0))
+        self._append((-1, self._ticks - 1, self.groups.index(group), torch.arange(count), 0.0))
         self.__dict__.pop("by_tick", None)
         return torch.arange(start, start + count)
 
@@ -94,20 +94,20 @@ class EventIndex:
         return order.split(ticks.unique_consecutive(return_counts=True)[1].tolist())
 
     def before(self, keys: Tensor, ticks: Tensor) -> Tensor:
-        """(n,) the last event that set each bound before a tick, or, restored, that first set it; -1: none."""
-        number = self._number.index_select(0, keys)
+        """(n,) the last event that set each bound before a tick (for a restoration, what it restores); -1: none."""
+        number = self._event_of_key.index_select(0, keys)
         known = number >= 0
         if not any_set(known):
             return number
-        if self._once:
+        if self._each_key_once:
             event = number.clamp(min=0)
             known &= self.tick.index_select(0, event) < ticks
             return torch.where(known, self.source.index_select(0, event), -1)
-        return self._at(torch.searchsorted(self._ordered[0], keys * self._span + ticks) - 1, keys)
+        return self._at(torch.searchsorted(self._ordered[0], keys * self._ticks + ticks) - 1, keys)
 
     def last(self, keys: Tensor) -> Tensor:
         """(n,) the last event of each bound."""
-        return self.before(keys, torch.full_like(keys, self._span - 1))
+        return self.before(keys, torch.full_like(keys, self._ticks - 1))
 
     def previous(self, events: Tensor) -> Tensor:
         """(n,) the event of the same bound before each of ``events``; none of these may be a restoration."""
@@ -121,7 +121,7 @@ class EventIndex:
     @cached_property
     def _ordered(self) -> tuple[Tensor, Tensor]:
         """The events sorted by key and tick, packed into one number, and the permutation."""
-        return (self.key * self._span + self.tick).sort(stable=True)
+        return (self.key * self._ticks + self.tick).sort(stable=True)
 
     @cached_property
     def _place(self) -> Tensor:
@@ -143,7 +143,7 @@ class EventIndex:
                 source[event] = source[earlier] if known else -1
         return source
 
-    def _twins(self, numbers: dict[EventGroup, int], shapes: Collection[int]) -> Iterator[_Part]:
+    def _twins(self, numbers: dict[EventGroup, int], shapes: Collection[int]) -> Iterator[_EventBatch]:
         """An event for the other end of each bound of which only one end was set."""
         for (shape, leaf, side), group in list(numbers.items()):
             if shape in shapes and leaf == AUXILIARY:

@@ -63,6 +63,7 @@ class RealPower(FixedUnit):
         return joined(parts)
 
     def _products(self, operands: Sequence[Pieces], places: Sequence[int]) -> Products:
+        """The products of the powers of some operands, by the phase that their signs give it."""
         products: dict[Phase, Pieces] = {0.0: single(1.0, 1.0, operands[0].lower)}
         for place in places:
             power, gate = self.power[place], self.gate[place]
@@ -145,14 +146,15 @@ class ComplexPower(FixedUnit):
         return interval.nothing(len(operands[0].lower), operands[0].lower)
 
     def _sides(self, place: int, operand: Interval) -> Iterator[_SignedOperand]:
+        """The parts of an operand: positive, negative, and zero where its gate is 1 and so does not hide it."""
         low, high = operand
         power, gate = self.power[place], self.gate[place]
-        whole = gate == 1
-        yield _side(low, high, 0.0, gate, (high > 0 if whole else high >= 0) & (low <= high))
+        open_ = gate == 1
+        yield _side(low, high, 0.0, gate, (high > 0 if open_ else high >= 0) & (low <= high))
         if any_set(low < 0):
             yield _side(-high, -low, math.pi * gate, gate, (low < 0) & (low <= high))
         zero = (low <= 0) & (high >= 0)
-        if whole and power >= 0 and any_set(zero):
+        if open_ and power >= 0 and any_set(zero):
             yield _SignedOperand(low, low, 0.0, zero, absent=True)
 
     def _part(self, sides: Sequence[_SignedOperand], valid: Array) -> Pieces:

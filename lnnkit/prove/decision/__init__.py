@@ -1,1 +1,1 @@
-"""Verdicts, with cores or worlds. Start with `question`, then `classical_decision`."""
+"""A question -> its verdict, with a core or worlds. Start with `question`, then `classical_decision`."""

@@ -197,7 +197,8 @@ class LazyDecision(ClassicalDecision):
         return status, missing
 
     def _refuted(self, goal: Z3, missing: Sequence[Quantified]) -> bool:
-        """Whether no individual at all can fill the missing rows of these quantifiers; each is tested once."""
+        """Whether the goal is refuted for *anyone* (see the encoding), so that no missing row of these quantifiers is
+        needed; each is generalised once."""
         allowed: dict[Quantified, None] = {}
         wanted = [quantified for quantified in missing if quantified.anyone is None]
         for _ in range(_TURNS if wanted else 0):

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Self
 
-from lnnkit.prove.decision.minimal_core import CoreItem, core_of, near_items
+from lnnkit.prove.decision.minimal_core import CoreItem, core_of, sufficient_items
 from lnnkit.prove.decision.question import TOLERANCE, Asked, Decision, contrasted, verdict_at
 from lnnkit.prove.encoding.graded_encoding import Constraint, GradedEncoding
 from lnnkit.prove.ground.relevant_instances import TooWide, WorldReading
@@ -50,10 +50,10 @@ class GradedDecision(Decision):
         self.consistent: bool | None = None
         self.broken = False
         self.ends: dict[int, Fraction | None] = {}
-        self._until = asked.deadline  # for one end
+        self._end_deadline = asked.deadline
         self._wanted = ends
-        self._said: list[Z3] = []
-        self._given = 0  # how much of that the linear solver has
+        self._constraints: list[Z3] = []
+        self._passed = 0  # constraints that the linear solver has
         self._translate()
 
     def encoded(self, *, folded: bool) -> GradedEncoding:
@@ -69,7 +69,7 @@ class GradedDecision(Decision):
             elif self.consistent:
                 seen = self._solver.model()
                 for end in self._wanted:
-                    self._until = self.deadline.share(2 - end)
+                    self._end_deadline = self.deadline.share(2 - end)
                     self.ends[end], model = self._extreme(end, seen)
                     truth = ZERO if model is None else min(ONE, max(ZERO, self._value(model)))
                     world = None if model is None else self._world(model, float(truth))
@@ -84,13 +84,13 @@ class GradedDecision(Decision):
             self._say(item)
         for low, high in map(self._ground.known.box, self.cone.atoms):
             if low > high + float(SLACK) * max(1.0, abs(low), abs(high)):  # arrested by its own facts
-                self._said.append(self.encoding.lifted(False))
-        self._said += self.encoding.drained()
+                self._constraints.append(self.encoding.lifted(False))
+        self._constraints += self.encoding.drained()
 
     def _say(self, item: Constraint) -> None:
         said = self.encoding.held(item)
         if said is not True:
-            self._said.append(self.encoding.lifted(said))
+            self._constraints.append(self.encoding.lifted(said))
 
     def _violated(self, _model: Z3) -> list[Z3]:
         """What has not been said yet and a model violates; says it."""
@@ -99,7 +99,7 @@ class GradedDecision(Decision):
     def _checked(self, solver: Z3) -> SolverStatus:
         """Whether there is a model that violates nothing."""
         while True:
-            status = checked(solver, self._until)
+            status = checked(solver, self._end_deadline)
             more = self._violated(solver.model()) if status == "sat" else []
             if not more:
                 return status
@@ -111,10 +111,10 @@ class GradedDecision(Decision):
 
     def _filled(self, solver: Z3, values: Sequence[tuple[Z3, Z3]] = ()) -> Z3:
         """A solver with all that is said, where numbers have these ``values``. Raises `TimedOut`."""
-        for start in range(0, len(self._said), _LOOKED):
+        for start in range(0, len(self._constraints), _LOOKED):
             if self.deadline.passed:
                 raise TimedOut
-            said = self._said[start : start + _LOOKED]
+            said = self._constraints[start : start + _LOOKED]
             solver.add([self.encoding.z3.substitute(constraint, *values) for constraint in said] if values else said)
         solver.add([number == value for number, value in values])
         return solver
@@ -144,8 +144,8 @@ class GradedDecision(Decision):
         number = self.encoding.real(limit)
         solver = self._new_solver() if self._nonlinear else self._solver
         if not self._nonlinear:  # the other procedure cannot continue from an earlier result
-            solver.add(self._said[self._given :])
-            self._given = len(self._said)
+            solver.add(self._constraints[self._passed :])
+            self._passed = len(self._constraints)
             solver.push()
         solver.add(self._goal >= number if end else self._goal <= number)
         if strictly:
@@ -196,7 +196,7 @@ class GradedDecision(Decision):
             else:
                 model, shown = beyond, self._value(beyond)
                 shown = max(shown, middle) if end else min(shown, middle)
-        self._until = self._until.capped(_LAST_SECONDS)
+        self._end_deadline = self._end_deadline.capped(_LAST_SECONDS)
         with suppress(TimedOut):  # then the bound stands
             status, _ = self._beyond(end, shown, strictly=True)
             proved = shown if status == "unsat" else proved
@@ -217,7 +217,7 @@ class LazyBounds(GradedDecision):
         self._drain()
 
     def _violated(self, model: Z3) -> list[Z3]:
-        before = len(self._said)
+        before = len(self._constraints)
         truths = {
             key: float(min(ONE, max(ZERO, self._value(model, made)))) for key, made in self.encoding.atoms.items()
         }
@@ -225,12 +225,12 @@ class LazyBounds(GradedDecision):
             self.cone.take(instance)
             self._say(instance)
         self._turns += 1
-        if self._turns == _TURNS and len(self._said) > before:
+        if self._turns == _TURNS and len(self._constraints) > before:
             self._add_all()
         self._drain()
         if self._ground.tell is not None:
             self._ground.tell(len(self.cone.instances), len(self.encoding.atoms))
-        return self._said[before:]
+        return self._constraints[before:]
 
     def _add_all(self) -> None:
         """Add all that the question depends on, unless that is too much."""
@@ -246,7 +246,7 @@ class LazyBounds(GradedDecision):
             self._say(instance)
 
     def _drain(self) -> None:
-        self._said += self.encoding.drained()
+        self._constraints += self.encoding.drained()
         self.cone.atoms |= dict.fromkeys(self.encoding.atoms)
 
 
@@ -279,7 +279,7 @@ def exact_ends(asked: Asked, items: dict[int, Sequence[CoreItem]]) -> Proved:
     assert proved.lower is not None and proved.upper is not None
     for end, bound in enumerate((proved.lower, proved.upper)):
         if abs(bound - asked.question.inferred[end]) > TOLERANCE:
-            items[end] = near_items(settled, (end, rational(bound) + short if end else rational(bound) - short))
+            items[end] = sufficient_items(settled, (end, rational(bound) + short if end else rational(bound) - short))
     return proved
 
 

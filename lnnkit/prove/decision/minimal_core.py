@@ -67,12 +67,12 @@ def core_of(decision: Decision, goal: Goal | None = None) -> Core:
     return finder.as_core(finder.enough, whole=finder.whole)
 
 
-def near_items(decision: Decision, goal: Goal) -> Sequence[CoreItem]:
+def sufficient_items(decision: Decision, goal: Goal) -> Sequence[CoreItem]:
     """A minimal set of items used and known bounds that refutes a goal; what is known to suffice if time ran out."""
     deadline = Deadline(SECONDS)
     finder = CoreSearch(decision, deadline)
     with decision.asked.ground.limited(deadline), suppress(TimedOut, TooWide, Interrupted):
-        if (items := finder.near(goal)) is not None:
+        if (items := finder.sufficient(goal)) is not None:
             return items
     return finder.enough
 
@@ -88,7 +88,7 @@ class CoreSearch:
         self._solver = MarkedSolver[CoreItem](encoding.context, encoding.drained)
         self.marks = self._solver.marks
 
-    def near(self, goal: Goal | None) -> list[CoreItem] | None:
+    def sufficient(self, goal: Goal | None) -> list[CoreItem] | None:
         """A minimal sufficient subset of the items and the known bounds of their atoms; None if even all of them do not
         suffice. Raises `TimedOut`."""
         truth = self.encoding.truth(self._decision.asked.question.part, {}) if goal is not None else None
@@ -109,12 +109,13 @@ class CoreSearch:
         return ends
 
     def core(self, goal: Goal | None) -> Core:
-        near = self.near(goal)
-        if near is None:
+        """A minimal core whose known ends are replaced by their proofs; rules count as far as that suffices."""
+        found = self.sufficient(goal)
+        if found is None:
             return self.as_core([*self.marks])
-        self.enough, wider = near, list[CoreItem]()
+        self.enough, wider = found, list[CoreItem]()
         for by_rules in (True, False):
-            self.enough = wider = self._expanded(near, by_rules)
+            self.enough = wider = self._expanded(found, by_rules)
             self._enter(wider)
             least = self._least(wider)
             if least is not None and not any(isinstance(item, KnownEnd) and item.completed for item in least):
@@ -194,6 +195,7 @@ class CoreSearch:
             yield from self._of_step(step, by_rules)
 
     def _of_step(self, step: Step, by_rules: bool) -> Iterator[CoreItem]:
+        """The items that stand for one step of a proof: a fact, a definition, or an instance of a statement."""
         key = ground_key(step.conclusion)
         side = int(step.side == "upper")
         if step.given is not None and key is not None:
@@ -211,6 +213,7 @@ class CoreSearch:
                 yield KnownEnd(key, side)
 
     def _members(self, items: Sequence[CoreItem]) -> tuple[CoreMember, ...]:
+        """The items as users see them: facts, statements, and declarations of closed predicates."""
         facts, statements, completed = set[CoreMember](), set[CoreMember](), set[str]()
         for item in items:
             match item:

@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from itertools import accumulate, chain, islice
 from typing import Any, NamedTuple, cast
 
-from lnnkit.check.program import SameEntity
+from lnnkit.check.program import CheckedFormula, SameEntity
 from lnnkit.check.walk import transform, with_entities
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.proof.proof import ground_atom
@@ -104,15 +104,13 @@ class Ground:
         return limited_to(deadline if self.halted is None else _Haltable(deadline, self.halted))
 
 
-def bound_formula(
-    formula: ast.Expression | SameEntity, bindings: Mapping[str, str], logic: str | None = None
-) -> ast.Expression:
+def bound_formula(formula: CheckedFormula, bindings: Mapping[str, str], logic: str | None = None) -> ast.Expression:
     """A formula with entities in place of its free variables, and with a ``logic`` at its groups that name none."""
 
     def text(side: ast.Argument) -> str:
         return side.text if isinstance(side, ast.Constant) else bindings.get(side.name, side.name)
 
-    def written(node: ast.Expression | SameEntity) -> ast.Expression:
+    def written(node: CheckedFormula) -> ast.Expression:
         if isinstance(node, SameEntity):
             sides = tuple(ast.Entity(text(side), span=node.span) for side in (node.left, node.right))
             return ast.Comparison(sides, ("=",), span=node.span)

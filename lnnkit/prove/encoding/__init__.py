@@ -1,1 +1,1 @@
-"""Encodings of formulas and numbers as Z3 expressions."""
+"""Formulas and numbers -> Z3 expressions."""

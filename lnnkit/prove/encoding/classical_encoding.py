@@ -251,6 +251,7 @@ class LazyEncoding(ClassicalEncoding):
         return self.existing.setdefault(person, self.z3.Bool(f"there is {person}", self.context))
 
     def _quantifier(self, part: Part, bindings: Assignment) -> TruthValue:
+        """The truth of a quantifier; its rows are encoded at once if folded, else when they are needed."""
         place = id(part), tuple(bindings[name] for name in sorted(part.variables))
         if place not in self.quantified:
             quantified = self._replayed.get(place) or self._begun(part, dict(bindings))

@@ -1,1 +1,1 @@
-"""Statements and questions over known bounds, instance by instance. Start with `parts`, then `ground_reading`."""
+"""Statements and known bounds -> instances on which a question depends. Start with `parts`, then `ground_reading`."""

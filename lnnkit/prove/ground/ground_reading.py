@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from lnnkit.analysis.supports import Analyses, Known
+from lnnkit.analysis.supports import Analyses, SupportCache
 from lnnkit.check.program import CheckedProgram
 from lnnkit.data.names import Names
 from lnnkit.engine.inference_run import Run
@@ -150,7 +150,7 @@ class GroundReading:
         defaults: dict[str, Box] = {}
         for name, table in self.relations.tables.items():
             defaults[name] = table.default if table.numeric else (table.default[0], table.default[0])
-        return Analyses(defaults, {}, self.domain.empty, frozenset(), Known())
+        return Analyses(defaults, {}, self.domain.empty, frozenset(), SupportCache())
 
     def is_settled(self, name: str) -> bool:
         """Whether the two ends of all atoms of a predicate, or values of a number, are equal."""
@@ -187,6 +187,7 @@ class GroundReading:
         return bool(self.relations.tables[key[0]].flags("given").take(np.array([self._row(key)]))[0])
 
     def _read(self, key: GroundAtom) -> Box:
+        """The bounds of an atom, as inference knows them; of an arrested one, those that facts give."""
         predicate = self.program.predicates[key[0]]
         least, most = self.unknown(key[0])
         if predicate.closed and predicate.numeric and not self.origins.of(*key):
@@ -336,6 +337,7 @@ class GroundReading:
     def _search(
         self, todo: dict[str, str], bindings: dict[str, str], guards: tuple[Part, ...]
     ) -> Iterator[dict[str, str]]:
+        """Bindings of the variables ``todo`` that no guard rules out; the guard with the fewest of them comes first."""
         if not todo:
             yield bindings
             return

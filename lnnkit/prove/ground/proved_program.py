@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import networkx as nx
 import numpy as np
 
-from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, Predicate, SameEntity
+from lnnkit.check.program import ENTITY, Assertion, CheckedFormula, CheckedProgram, Fact, Predicate, SameEntity
 from lnnkit.check.walk import nodes, transform, unweighted
 from lnnkit.data.table import FactTable
 from lnnkit.explain.conflict.program_variants import names_in
@@ -25,7 +25,6 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import NOWHERE
 from lnnkit.time_limit import check_time
 
-Formula = ast.Expression | SameEntity
 T = TypeVar("T", Fact, FactTable)
 _OF = "?{}"  # a predicate of the members of a sort, by a name that no program can write
 
@@ -42,7 +41,7 @@ class Component(NamedTuple):
     note: str
 
 
-def component(program: CheckedProgram, formulas: Sequence[Formula]) -> Component | None:
+def component(program: CheckedProgram, formulas: Sequence[CheckedFormula]) -> Component | None:
     """The part that the formulas share predicates with; None if it has more than half of the statements."""
     names = [names_in(assertion.formula) for assertion in program.assertions]
     asked = frozenset[str]().union(*map(names_in, formulas))
@@ -127,9 +126,9 @@ def crisped(program: CheckedProgram, alpha: float) -> tuple[CheckedProgram, int]
     return crisp, len(program.assertions) - len(kept)
 
 
-def plain(formula: Formula) -> Formula:
+def plain(formula: CheckedFormula) -> CheckedFormula:
     """A formula without weights, biases, logics and scales; operands of weight 0 are left out."""
-    return cast("Formula", transform(cast("ast.Expression", formula), _plain))
+    return cast("CheckedFormula", transform(cast("ast.Expression", formula), _plain))
 
 
 def _is_crisp(assertion: Assertion) -> bool:
@@ -190,7 +189,7 @@ def _plain(node: ast.Expression) -> ast.Expression:
     return node
 
 
-def whole_numbers(program: CheckedProgram, questions: Iterable[Formula]) -> frozenset[str]:
+def whole_numbers(program: CheckedProgram, questions: Iterable[CheckedFormula]) -> frozenset[str]:
     """The names of the numbers that are integers. All numbers in one comparison are integers together, if all their
     given values and all constants are integral and nothing is divided, raised or weighted."""
     numbers = {name for name, predicate in program.predicates.items() if predicate.numeric}

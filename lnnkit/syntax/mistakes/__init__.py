@@ -1,4 +1,4 @@
-"""Mistakes that people make when they come from other languages, each with its own message.
+"""A fault of the parser -> the mistake that people who come from other languages make there, with its own message.
 
 `MISTAKES` is a table of recognisers, tried in order at the place where the parser stopped. Each one answers only if it
 is certain: a wrong explanation is worse than a plain syntax error.

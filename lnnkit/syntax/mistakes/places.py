@@ -5,11 +5,19 @@ from __future__ import annotations
 import re
 
 from lnnkit.syntax.dates import date_text, days
-from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.identifiers import unglued
-from lnnkit.syntax.mistakes.recognisers import foreign_function, unclosed_group
-from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table
-from lnnkit.syntax.rewrite import as_entity, balanced, between, by_cases
+from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.fault import END, Fault
+from lnnkit.syntax.identifiers import (
+    AGGREGATE_HINT,
+    AGGREGATING,
+    FOREIGN_DATES,
+    FOREIGN_FUNCTIONS,
+    FUNCTIONS,
+    FUNCTIONS_LISTED,
+    unglued,
+)
+from lnnkit.syntax.mistakes.rows import ITEM, Groups, MistakeTable
+from lnnkit.syntax.rewrite import aggregate_message, as_entity, balanced, between, by_cases, parts_of_call
 
 _BOUNDS = "bounds are written `in [l, u]`"
 _ELSE = "end the statement before it, and write a second one: `~P -> Q` for else Q"
@@ -76,14 +84,41 @@ def _selected(groups: Groups, _: Fault) -> str:
     return f'`load {groups["name"]} from query "{select}"`, in the SQL of DuckDB'
 
 
-PLACES: Table = (
+def foreign_function(fault: Fault) -> Diagnostic | None:
+    """`max(age(X), 3)`: parsed as an atom, whose arguments cannot be expressions."""
+    if not (fault.in_arguments or fault.text == ":") or fault.keyword not in ("rule", "axiom", "query", None):
+        return None
+    for place in (place for place in reversed(fault.open) if place):
+        called, text = fault.before[place - 1], fault.source.text
+        inside = parts_of_call(text[fault.before[place].start : fault.piece.end])
+        if called.text.lower() in AGGREGATING and len(inside) == 1:
+            return fault.report_at(called, "aggregate", aggregate_message(called.text), AGGREGATE_HINT)
+        name = called.text.lower()
+        hint = f"write `{name}(...)`" if name in FUNCTIONS else FOREIGN_FUNCTIONS.get(name)
+        listed, hint = FUNCTIONS_LISTED, hint if fault.in_arguments else None
+        if called.text in FOREIGN_DATES:
+            listed, hint = "there are `years` and `months` of dates", FOREIGN_DATES[called.text]
+        if hint:
+            return fault.report_at(called, "unknown-function", f"`{called.text}` is not a function: {listed}", hint)
+    return None
+
+
+def unclosed_group(fault: Fault) -> Diagnostic | None:
+    trailing = fault.token == "IN" and re.fullmatch(r"in\s*\[[^\[\]]*\]\s*", fault.rest)
+    if not fault.open or not (fault.token == END or trailing):
+        return None
+    opener = fault.before[fault.open[-1]]
+    closer = {"(": ")", "[": "]", "{": "}"}[opener.text]
+    return fault.report_at(opener, "unclosed-group", f"this `{opener.text}` is never closed", f"add a `{closer}`")
+
+
+PLACES: MistakeTable = (
     "any if-then: `{at}` is not a function",
     (r"EDGE⟦(?i:if|iif|ifelse|if_else)⟧(<call>\s*\((?:[^()]|\([^()]*\))*(?:\([^()]*)?)‸(<more>.*)", _cases),
     "formula+line [outside] if-then: `{at}` is not a word of the language",
     (r"‸⟦(?i:if|then)⟧(?!\w)", "`P -> Q` for if P then Q"),
     (r"‸⟦(?i:else)⟧(?!\w)", _ELSE),
     (r"EDGE⟦(?i:if|then)⟧\s*‸", "`P -> Q` for if P then Q"),
-    (r"EDGE⟦(?i:else)⟧\s*‸", _ELSE),
     "any [outside] capital-operator: `{at}` in capitals is not an operator",
     (r"(?:\A|[^=\s])\s*‸⟦CAPITALS⟧(?!\w)", "`{lower}`"),
     (r"EDGE⟦CAPITALS⟧\s*‸", "`{lower}`"),
@@ -104,7 +139,6 @@ PLACES: Table = (
     (r"‸(?:in(?!\w)|∈)", "leave it out"),
     "any quantifier-comma: variables of a quantifier are separated by commas",
     (r"BINDER\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s*‸[:\w]", "`{first}, {name}`"),
-    "any [arguments] quantifier-comma: variables of a quantifier are separated by commas",
     (r"BINDER\s*(?:NAME\s*,\s*)*(<first>NAME) ⟦(<name>NAME)⟧\s+\([^()]*‸", "`{first}, {name}`"),
     "any [=COMMA nested] glued-quantifier: `{at}` is read as one variable",
     (r"(<binder>BINDER\s*(?:NAME\s*,\s*)*)⟦(<glued>NAME)⟧\((<first>\s*(?:ITEM|-\S+?)\s*)‸(<others>[^)]*)", _glued),
@@ -162,7 +196,6 @@ PLACES: Table = (
     unclosed_group,
     "query [top] query-bounds: a query takes no bounds: it asks for them",
     (r"‸⟦in\s*INTERVAL⟧\s*\Z", "remove them"),
-    (r"⟦in\s*INTERVAL⟧\s*‸\Z", "remove them"),
     "formula+line [bounded] interval-in-body: `in [l, u]` bounds a whole statement, not a part of it",
     (r"‸⟦in\s*INTERVAL⟧", _bounded),
     (r"⟦in\s*INTERVAL⟧\s*‸", _bounded),
@@ -208,10 +241,8 @@ PLACES: Table = (
     "rule rule-name: there is no name before the colon",
     (r"\A\w+\s*‸:", "`{keyword} name: ...`, or leave the colon out"),
     "formula aggregate: `{at}` is not an aggregate of the language",
-    (r"⟦(?i:avg|average)⟧ ‸NAMES\s*:", "`mean`"),
-    (r"⟦(?i:total)⟧ ‸NAMES\s*:", "`sum`"),
-    (r"⟦(?i:minimum)⟧ ‸NAMES\s*:", "`min`"),
-    (r"⟦(?i:maximum)⟧ ‸NAMES\s*:", "`max`"),
+    (r"⟦(?i:avg|average|total|minimum|maximum)⟧ ‸NAMES\s*:",
+     lambda groups, _: "`{}`".format({"a": "mean", "t": "sum"}.get(groups["lower"][0], groups["lower"][:3]))),
     "rule aggregate: `{at}` begins a name here: beside an operator an aggregate is in parentheses",
     (r"\A\w+ ⟦count|sum|mean|min|max⟧ ‸(<names>NAMES)\s*:\s*(<rest>[^<>=]*[^<>=\s-])\s*(<more>(?:[<>]=?|!?=)[^>].*)",
      "`{keyword} ({at} {names}: {rest}) {more}`"),

@@ -30,7 +30,7 @@ Groups = dict[str, str]  # named groups of a match and their texts
 Hint = str | Callable[[Groups, Fault], str | None]
 Recogniser = Callable[[Fault], Diagnostic | None]
 Row = tuple[str, Hint] | tuple[str, str, Hint]  # a pattern with its hint, under the heading above or its own
-Table = Sequence[str | Row | Recogniser]  # headings, rows, and what takes more than a pattern
+MistakeTable = Sequence[str | Row | Recogniser]  # headings, rows, and what takes more than a pattern
 
 _KINDS = {  # the others are keywords; None is a line that no keyword starts
     "rule": ("rule", "axiom"), "fact": ("fact", "label"), "formula": ("rule", "axiom", "query"),
@@ -151,7 +151,7 @@ def joined(items: str, form: str, between: str, around: str = "`{}`") -> Hint:
     return hint
 
 
-def rows(table: Table) -> Iterator[Recogniser]:
+def rows(table: MistakeTable) -> Iterator[Recogniser]:
     """The rows of a table, compiled."""
     heading = ""
     for entry in table:

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import re
 
-from lnnkit.syntax.dates import hours_hint
+from lnnkit.syntax.dates import DATE, date_as_number, hours_hint, is_date
+from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
 from lnnkit.syntax.fault import Fault
-from lnnkit.syntax.mistakes.recognisers import called_date, comment, date_in_table, date_literal
-from lnnkit.syntax.mistakes.rows import ITEM, Groups, Table, joined, rows
+from lnnkit.syntax.identifiers import DECLARING
+from lnnkit.syntax.mistakes.rows import ITEM, Groups, MistakeTable, in_table, joined, rows
 from lnnkit.syntax.rewrite import as_rule, truth_before
+from lnnkit.syntax.split import Slice
 
 # Text at the fault -> code, what to write instead. Longest first.
 _SYMBOLS = {
     "==>": ("broken-arrow", "->"), "&&": ("double-and", "&"), "||": ("double-or", "|"), "==": ("double-equals", "="),
-    "=<": ("reversed-less-equal", "<="), "=>=": ("reversed-less-equal", ">="), "<>": ("chevron-unequal", "!="),
-    "\\=": ("backslash-unequal", "!="), "/\\": ("slash-and", "&"), "\\/": ("slash-or", "|"),
+    "=<": ("reversed-less-equal", "<="), "<>": ("chevron-unequal", "!="), "\\=": ("backslash-unequal", "!="),
     "\\+": ("backslash-not", "~"), "**": ("double-star", "^"), "≡": ("foreign-symbol", "<->"),
     "⊃": ("foreign-symbol", "->"), "×": ("foreign-symbol", "*"), "·": ("foreign-symbol", "*"),
     "÷": ("foreign-symbol", "/"),
@@ -26,6 +27,9 @@ _DIGITS = "`{number:digits}{more:digits}`"
 _LISTED = "`{keyword} {name}({sorts:sorts}){closed}`"
 _LOADED = "`{keyword} {name} from {path:quoted} {list}`"
 _UNIT = "`{number}`, and put the unit into the name"
+_OPAQUE = r'"(?:[^"\\\n]|\\.)*"|#[^\n]*'
+_DASHES = re.compile(rf"{_OPAQUE}|(?<!\S)(?P<at>--+)(?=[ \t]+[^\W\d]|[ \t]*$)", re.MULTILINE)
+_CALLED = re.compile(r"(?i:date|datetime|timestamp|to_date)\s*(?:\(\s*)?([\"']?)(?P<date>[^\"'()]*)\1(?:\s*\))?")
 
 
 def _forward(groups: Groups, fault: Fault) -> str:
@@ -59,10 +63,60 @@ def _named(groups: Groups, fault: Fault) -> str | None:
     return f"`{short}:`"
 
 
+def date_literal(fault: Fault) -> Diagnostic | None:
+    if fault.in_arguments or fault.expected == {"STRING"} or fault.keyword in (*DECLARING, "load", "sort"):
+        return None
+    match = _date(fault, "number", "word")
+    return date_as_number(match[0], Span(fault.source, *match.span())) if match else None
+
+
+def _date(fault: Fault, *kinds: str) -> re.Match[str] | None:
+    """The date that the fault is in, if it starts there or with an earlier lexeme of these kinds."""
+    starts = {fault.start, *(lexeme.start for lexeme in fault.before if lexeme.kind in kinds)}
+    dates = DATE.finditer(fault.source.text, fault.piece.start, fault.piece.end)
+    return next((date for date in dates if date.start() in starts and date.start() <= fault.start < date.end()), None)
+
+
+def called_date(fault: Fault) -> Diagnostic | None:
+    """`fact start(ann) = date("2024-01-05")`, `start(X) > DATE "2024-01-05"`."""
+    text, first = fault.source.text, fault.start
+    if fault.token == "STRING" and fault.previous is not None:
+        first = fault.previous.start
+    elif fault.keyword not in ("fact", "label"):
+        return None
+    if fault.token == "STRING" and text[first] == "=" and is_date(fault.text[1:-1]):
+        return date_as_number(fault.text[1:-1], Span(fault.source, fault.start, fault.end))
+    called = _CALLED.match(text, first, fault.piece.end)
+    text = re.sub(r"\s*,\s*", "-", called["date"]) if called else ""
+    if called is None or fault.in_arguments or not is_date(text):
+        return None
+    return date_as_number(text, Span(fault.source, *called.span()))
+
+
+def date_in_table(fault: Fault) -> Diagnostic | None:
+    """`joined >= 2021-01-01` without quotes: its first digits are parsed as a number."""
+    match = _date(fault, "string", "word", "number", "symbol") if in_table(fault) else None
+    if match is None:
+        return None
+    return fault.report("unquoted-value", f"the value `{match[0]}` needs quotes", f'write "{match[0]}"', *match.span())
+
+
+def comment(source: Source, piece: Slice, end: int) -> Diagnostic | None:
+    """A comment of SQL or Haskell that starts before ``end``: `fact P(a) -- why` ends before its words."""
+    if source.text.find("--", piece.start, piece.end) < 0:
+        return None
+    for match in _DASHES.finditer(source.text, piece.start, piece.end):
+        if match["at"] and match.start("at") < end:
+            span = Span(source, *match.span("at"))
+            hint = "a comment starts with `#`; less a negative number is `- -`"
+            return Diagnostic("foreign-comment", f"`{match['at']}` does not start a comment", hint, span)
+    return None
+
+
 # `rule r1 = P(X) -> Q(X)` parses, `rule r1 := ...` does not
 _NAME_PATTERN = r"⟦(<name>\"[^\"\n]*\"|[^\W\d][\w-]*)\s*:?=⟧(<compared>\s*[~¬(]*[^\W\d][\w-]*\([^()]*\).*)"
 (RULE_NAMED,) = rows([("rule rule-name: a rule's name has a colon", _NAME_PATTERN, _named)])
-TEXTS: Table = (
+TEXTS: MistakeTable = (
     ("any [junk] unclosed-string: this text is never closed", r'‸⟦"[^\n]*?⟧GAP*(?:\n|\Z)', 'add a `"` where it ends'),
     "any [junk] single-quotes: a text is written in double quotes",
     (r"‸⟦'(<text>[^'\n]*)'⟧", 'write "{text}"'),
@@ -75,7 +129,7 @@ TEXTS: Table = (
      lambda groups, _: hours_hint(groups["hours"] + groups["minutes"])),
     called_date,
 )  # fmt: skip
-SIGNS: Table = (
+SIGNS: MistakeTable = (
     date_in_table,
     "table [in_table STRING -NAME] unquoted-value: the value `{at}` needs quotes",
     (r"\bdecimal\s*‸⟦[^\s(),\"'#]+⟧", 'write ","'),
@@ -140,7 +194,7 @@ SIGNS: Table = (
     (r"BEHIND‸⟦,(<part>\d+)⟧(?![\w.])", "`{number:digits}.{part}`"),
     ("any [outside] assignment: `:=` is not an operator", r"‸⟦:=⟧(<number>\s*-?[\d.])?", _assigned),
 )  # fmt: skip
-CLAUSES: Table = (
+CLAUSES: MistakeTable = (
     f"any thousands-separator: {_SEPARATORS}",
     (r"(?<!\S)⟦(<number>\d{1,3})\s‸(<more>\d{3}(?: \d{3})*)⟧(?![\w.])", _DIGITS),
     "table [in_table] capital-word: `{at}` in capitals is not a word of the language",
@@ -186,7 +240,7 @@ CLAUSES: Table = (
     (r"\S\s*‸⟦/\s*(<count>\d)⟧\b", "`{keyword} {previous}({count:entities})`"),
     ("table [=DIVIDE] predicate-arity: the arity is not written as `{at}`", r"\S\s*‸⟦/\s*\d⟧\b", "leave it out"),
 )  # fmt: skip
-DECLARATIONS: Table = (
+DECLARATIONS: MistakeTable = (
     "declaration declaration: an argument is declared by its sort alone",
     (r"(<name>[\w-]+)\((<sorts>[^()]*:[^()]*)\)(<closed> closed)?", _LISTED),
     "declaration declaration: `{at}` comes after the predicate",

@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, TEXTS_UNSEARCHED
-from lnnkit.syntax.mistakes.rows import ATOM, PART, SHARE, SORTED, VALUE, Groups, Table, joined
+from lnnkit.syntax.mistakes.rows import ATOM, PART, SHARE, SORTED, VALUE, Groups, MistakeTable, joined
 
 _PROPERTIES = {
     "transitive": "axiom {0}(X, Y) & {0}(Y, Z) -> {0}(X, Z)",
@@ -31,7 +31,7 @@ _EACH_ATOM = joined(ATOM, "`{keyword} {}`", ", ", "give each its own line and it
 _AMONG = joined("[^,]+", "V = {}", " | ", "`{name}({rest}, V) & ({})`")
 _POSITIONAL = joined(r"=\s*([\w\"-]+)", "{}", ", ", "`{name}({})`")
 
-STATEMENTS: Table = (
+STATEMENTS: MistakeTable = (
     "rule wrong-bounds: bounds are written `in [l, u]`",
     (r".*?⟦\[\s*(?:LEARNED)\s*[=:]\s*(<low>SHARE)\s*\]⟧", "`in [{low}, 1]`"),
     (r".*?⟦\(\s*(<share>\d+(?:\.\d+)?)\s*%\s*\)⟧", "`in [{share:percent}, 1]`"),

@@ -13,7 +13,7 @@ from lnnkit.syntax.fault import Fault, visible
 from lnnkit.syntax.grammar import parser
 from lnnkit.syntax.identifiers import KEYWORDS
 from lnnkit.syntax.mistakes import diagnose
-from lnnkit.syntax.mistakes.rows import Groups, Table, rows
+from lnnkit.syntax.mistakes.rows import Groups, MistakeTable, rows
 from lnnkit.syntax.rewrite import ARROW, truth_before
 from lnnkit.syntax.split import Slice
 
@@ -46,15 +46,13 @@ def _defined(groups: Groups, _: Fault) -> str:
     return f"`rule {body} -> {head}`; `<->` where it is nothing else"
 
 
-_LINES: Table = (
+_LINES: MistakeTable = (
     "line leading-truth: the truth of a statement is written at its end",
     (r"⟦(<truth>\d*\.?\d+)⟧\s*:{0,2}\s*(<word>fact|label) (<rest>.+?)\.?", "`{word} {rest} = {truth}`"),
     (r"⟦(<truth>\d*\.?\d+)⟧\s*:{0,2}\s*(<word>rule|axiom) (<rest>.+?)\.?", "`{word} {rest} in [{truth}, 1]`"),
     (r"⟦(<truth>\d*\.\d+|1|0)⟧\s*::\s*(<head>NAME(?:\([^()]*\))?)\s*:-\s*(<body>.+?)\.?", _rule),
     "line backward-arrow: a rule is written with its head last, and without a delay",
     (r"(<head>⟦NAME⟧\([^()]*\))\s*(?::\s*\[[^\]]*\]\s*)?<-\s*\d+ (<body>.+?)\.?", _rule),
-    "line query-words: a query is a statement, not a call",
-    (r"⟦query⟧\(\s*(<atom>NAME(?:\([^()]*\))?)\s*\)\s*\.?", "`query {atom}`"),
     "line missing-keyword: `evidence` is not a keyword",
     (r"⟦evidence⟧\(\s*(<atom>NAME(?:\([^()]*\))?)\s*(?:,\s*true\s*)?\)\s*\.?", "`fact {atom}`"),
     (r"⟦evidence⟧\(\s*(<atom>NAME(?:\([^()]*\))?)\s*,\s*false\s*\)\s*\.?", "`fact ~{atom}`"),

@@ -6,7 +6,7 @@ import re
 
 from lnnkit.syntax.fault import Fault
 from lnnkit.syntax.identifiers import AGGREGATE_HINT, AGGREGATING, KEYWORDS, TEXTS_UNSEARCHED
-from lnnkit.syntax.mistakes.rows import ITEM, SORTED, Groups, Table, joined
+from lnnkit.syntax.mistakes.rows import ITEM, SORTED, Groups, MistakeTable, joined
 from lnnkit.syntax.rewrite import balanced
 
 _BOUNDS = "bounds are written `in [l, u]`"
@@ -44,7 +44,7 @@ def _margin(groups: Groups, _: Fault) -> str:
 
 _UNEQUAL = joined(ITEM, "{name} != {:entity}", " & ")
 
-WORDS: Table = (
+WORDS: MistakeTable = (
     "rule [top AND] if-then: `{at}` is not a keyword: a rule is written with its head last",
     (r"\A\w+ (<name>NAME\s*: |)(<head>.+)‸⟦(?i:if|when|whenever|provided(?: that)?|because|given)⟧(?!\w)", _head_last),
     "fact fact-order: a {keyword} names its predicate, and the entities in parentheses",
@@ -101,7 +101,6 @@ WORDS: Table = (
     "any [junk] foreign-comment: `{at}` does not start a comment",
     (r"(?<!\d)‸⟦%+⟧", "a comment starts with `#`"),
     (r"‸⟦//+|/\*⟧", "a comment starts with `#`"),
-    ("any [=DIVIDE] foreign-comment: `{at}` does not start a comment", r"‸⟦/\*⟧", "a comment starts with `#`"),
     ("any [junk outside bound] quantifier-period: a quantifier takes a colon, not a period", r"‸\.", "`:`"),
     "any [junk outside top] trailing-period: a statement ends where its line ends, without `.`",
     (r"\S\s*‸\.(?:\s|[#%]|//|\Z)", "remove the period"),
@@ -118,8 +117,6 @@ WORDS: Table = (
     ("any learnable-space: `?` must not be followed by a space", r"\?\s+‸⟦[\w-]+(?:\.\d+)?⟧", "`?{at}`"),
     "any [junk] learnable-form: a learnable value without a name cannot be followed by `=`",
     (r"‸⟦\?\s*=\s*(<number>-?[\d.]+)⟧", "`?{number}`"),
-    "any misplaced-learnable: `{at}(...)` is an unknown function, which stands in equations of rules",
-    (r"⟦\?(?:NAME)?⟧\s*‸\(", "`rule rate(X) = {at}(...)`: its values are stated or labelled, its formula is found"),
     "any [LPAR] no-operands: `{at}` has no operands",
     (r"\b⟦abs|sqrt|exp|log|sin|cos|floor|ceil|round⟧\s*\(\s*‸\)", "write the numbers that it takes: `{at}(age(X))`"),
     (r"\b⟦CALLED⟧\s*\(\s*‸\)", "write the numbers that it takes: `{at}(income(X), debt(X))`"),
@@ -134,7 +131,6 @@ WORDS: Table = (
     (r"[\w)\"]\s*‸⟦(?i:is not|isnt)⟧ (<value>-?[\w.\"]+)", "`{operand} != {value}`"),
     (r"[\w)\"]\s*‸⟦(?i:equals|equal to|eq|is)⟧ (<value>-?[\w.\"]+)", "`{operand} = {value}`"),
     "any [outside] equals-word: `{lower}` is not an operator",
-    (r"[\w)\"]\s*‸⟦(?i:is not|isnt)⟧ -?[\w.\"]", "`!=`"),
     (r"[\w)\"]\s*‸⟦(?i:equals|equal to|eq|is)⟧ -?[\w.\"]", "`=`"),
     "formula+line [outside AND] where-clause: `{at}` does not belong in a formula",
     (r"‸⟦(?i:where|such that|having|with)⟧(?!\w)", "`&`"),

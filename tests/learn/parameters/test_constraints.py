@@ -50,7 +50,7 @@ def test_conditions_are_those_of_truth_tables(kind: str, logic: str) -> None:
     rng = random.Random(f"{kind} {logic}")
     seen = {True: 0, False: 0}
     for alpha, count in itertools.product(ALPHAS, (2,) if kind == "implies" else (1, 2, 3)):
-        found = logic_named(logic).classical(kind, count, alpha)
+        found = logic_named(logic).classical_region(kind, count, alpha)
         if found is None:
             continue
         for _ in range(24):
