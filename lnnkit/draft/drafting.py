@@ -120,16 +120,12 @@ def load_text(
     category."""
     columns = (*keys, *values)
     needed = keys if numeric else columns
-    read = ast.Table(
-        path,
-        tuple(column.column for column in columns),
-        tuple(ast.Where(column.column, (), "is not null") for column in needed if column.missing),
-        header=table.header,
-        missing=tuple(dict.fromkeys(mark for column in columns for mark in column.marks)),
-        delimiter=table.delimiter,
-        decimal="," if any(column.commas for column in values) else ".",
-    )
-    return format_statement(ast.LoadStatement(name, read))
+    read = tuple(column.column for column in columns)
+    where = tuple(ast.Where(column.column, (), "is not null") for column in needed if column.missing)
+    marks = tuple(dict.fromkeys(mark for column in columns for mark in column.marks))
+    decimal = "," if any(column.commas for column in values) else "."
+    clauses = {"header": table.header, "missing": marks, "delimiter": table.delimiter, "decimal": decimal}
+    return format_statement(ast.LoadStatement(name, ast.Table(path, read, where, **clauses)))
 
 
 def _query(name: str, column: SurveyedColumn, table: Survey, arguments: str, numeric: bool) -> str:
