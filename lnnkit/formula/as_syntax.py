@@ -27,10 +27,8 @@ def as_expression(
     for neuron in formula.neurons:
         operands = tuple(built[operand] for operand in neuron.operands)
         if neuron.logic is not None:
-            operands = tuple(
-                operand if weight == 1.0 else ast.Weighted(operand, ast.Number(weight))
-                for operand, weight in zip(operands, neuron.weights, strict=True)
-            )
+            pairs = zip(operands, neuron.weights, strict=True)
+            operands = tuple(part if weight == 1 else ast.Weighted(part, ast.Number(weight)) for part, weight in pairs)
         arguments = tuple(_argument(argument, bindings, names) for argument in neuron.arguments)
         attributes: tuple[ast.Attribute, ...] = ()
         if neuron.logic is not None and neuron.bias != 1.0:
@@ -99,11 +97,8 @@ def _argument(argument: int | str, bindings: Mapping[int, str], names: Mapping[i
 
 
 def _same(arguments: tuple[ast.Argument, ...]) -> ast.Expression:
-    sides = tuple(
-        ast.Entity(argument.text) if isinstance(argument, ast.Constant) else ast.Atom(argument.name, ())
-        for argument in arguments
-    )
-    return ast.Comparison(sides, ("=",))
+    sides = (ast.Entity(side.text) if isinstance(side, ast.Constant) else ast.Atom(side.name) for side in arguments)
+    return ast.Comparison(tuple(sides), ("=",))
 
 
 _Operator = Literal["+", "-", "*", "/", "^"]
