@@ -17,18 +17,7 @@ from lnnkit.check.date_terms import dates, numeric_kind, today_fact, with_dated_
 from lnnkit.check.entity_names import asked, clashes, entities, suspects
 from lnnkit.check.findings import nearest
 from lnnkit.check.kinds import compares_numbers, kinds
-from lnnkit.check.learnables import (
-    UNEVALUATED,
-    in_assertion,
-    in_formula,
-    initial_values,
-    learnables,
-    starting_values,
-    stated,
-    substituted,
-    unknown_functions,
-    untrained,
-)
+from lnnkit.check.learnables import UNEVALUATED, learnables, named_values, starting_values, stated, substituted
 from lnnkit.check.named_files import READING, logic_of, merge, read_tables, unjoined, unread
 from lnnkit.check.negations import negations, strata, stratify
 from lnnkit.check.predicates import declarations, predicates
@@ -59,8 +48,6 @@ PASSES: tuple[CheckPass, ...] = (
     weights,
     terms,
     learnables,
-    unknown_functions,
-    untrained,
     rules,
     negations,
     strata,
@@ -166,15 +153,10 @@ def check_query(
     symbols = gather([entry], declared=checked.predicates)
     formula = symbols.formulas[0]
     named = any(not mention.variable or mention.name not in "XYZ" for mention in formula.mentions)
-    symbols = replace(
-        symbols,
-        texts=checked.texts if named else frozenset(),
-        tables=checked.tables,
-        label_tables=checked.label_tables,
-        resolved=checked.predicates,
-        learned=_learned(checked) if any(True for _ in in_formula(formula)) else {},
-        program=checked,
-    )
+    texts = checked.texts if named else frozenset[str]()
+    learned = named_values(formula, checked)
+    symbols = replace(symbols, texts=texts, learned=learned, resolved=checked.predicates, program=checked)
+    symbols = replace(symbols, tables=checked.tables, label_tables=checked.label_tables)
     findings = run(QUERY_PASSES, symbols)
     said = {finding.span.start for finding in findings if finding.span is not None}
     unknown = [] if strangers is None else asked(symbols, strangers)
@@ -183,12 +165,6 @@ def check_query(
     if any(finding.severity == "error" for finding in findings):
         return None, findings
     return query(formula, symbols, starting_values(symbols)), findings
-
-
-def _learned(checked: CheckedProgram) -> dict[str, float | None]:
-    """The names of the program's learnable values, with their initial values."""
-    items = [item for assertion in checked.assertions for item in in_assertion(assertion)]
-    return {item.name: None for item in items if item.name is not None} | initial_values(items)
 
 
 def check_facts(

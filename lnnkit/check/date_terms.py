@@ -16,7 +16,7 @@ from typing import Literal, cast
 from lnnkit.check.findings import error, short, signature, warning
 from lnnkit.check.program import CheckedProgram, Predicate, may_have_fraction
 from lnnkit.check.symbols import Symbols
-from lnnkit.check.walk import children, nodes, transform
+from lnnkit.check.walk import atoms, children, nodes, transform
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import NO_DATE, Numeric, date_text, days_of
 from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
@@ -235,25 +235,12 @@ def _unknown_today(symbols: Symbols) -> Iterator[Diagnostic]:
     stated += [table.predicate for table in symbols.tables]
     if known is not None:
         stated += [fact.predicate for fact in known.facts]
-        stated += [atom.name for assertion in known.assertions for atom in _dates_of(assertion.formula)]
-    if TODAY not in symbols.dates or TODAY in stated:
-        return
-    for formula in symbols.formulas:
-        if any(
-            isinstance(n, ast.Comparison) and n.operators == ("=",) and _names(n.operands) for n in nodes(formula.root)
-        ):
-            return
-    for formula in symbols.formulas:
+        stated += [atom.name for given in known.assertions for atom in atoms(cast("ast.Expression", given.formula))]
+    equations = (n for formula in symbols.formulas for n in formula.nodes(ast.Comparison) if n.operators == ("=",))
+    stated += [side.name for equation in equations for side in equation.operands if isinstance(side, ast.Atom)]
+    for formula in symbols.formulas if TODAY in symbols.dates.difference(stated) else ():
         if use := next((atom for atom in formula.nodes(ast.Atom) if atom.name == TODAY), None):
             message = f"no fact says which date `{TODAY}` is, and the clock is not read"
             hint = f'run it with `--today 2026-11-29`, or state it: `fact {TODAY} = date "2026-11-29"`'
             yield warning("unknown-today", use.span, message, hint)
             return
-
-
-def _names(operands: Sequence[ast.Expression]) -> bool:
-    return any(isinstance(side, ast.Atom) and side.name == TODAY for side in operands)
-
-
-def _dates_of(formula: object) -> Iterator[ast.Atom]:
-    return (n for n in nodes(cast("ast.Expression", formula)) if isinstance(n, ast.Atom) and n.name == TODAY)

@@ -39,18 +39,8 @@ def place(span: Span, other: Span) -> str:
 def find(span: Span, text: str, after: int = 0) -> Span:
     """The first whole word ``text`` in ``span``, at least ``after`` code points from its start; ``span`` itself if
     there is none."""
-    source = span.source.text
-    start = source.find(text, span.start + after, span.end) if text else -1
-    while start >= 0:
-        end = start + len(text)
-        if not (_wordlike(source, start - 1) or _wordlike(source, end)):
-            return Span(span.source, start, end)
-        start = source.find(text, end, span.end)
-    return span
-
-
-def _wordlike(text: str, index: int) -> bool:
-    return 0 <= index < len(text) and (text[index].isalnum() or text[index] == "_")
+    word = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)").search(span.source.text, span.start + after)
+    return Span(span.source, *word.span()) if word and text and word.end() <= span.end else span
 
 
 def name_span(atom: ast.Atom) -> Span:

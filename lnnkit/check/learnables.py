@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 from lnnkit.check.date_terms import dated_parameters, with_dated_parameters
 from lnnkit.check.findings import error, place, repeated, warning
 from lnnkit.check.named_files import merge
-from lnnkit.check.program import Assertion, Unknown
+from lnnkit.check.program import Assertion, CheckedProgram, Unknown
 from lnnkit.check.symbols import Formula, Symbols, gather
 from lnnkit.check.values import mentions_numbers
 from lnnkit.check.walk import children, conjunction, nodes, strip_foralls, transform
@@ -57,6 +57,8 @@ def learnables(symbols: Symbols) -> Iterator[Diagnostic]:
             message = f"`?{item.name}` starts at {starts[0]} here, and at {starts[1]} on {where}"
             hint = "the same name is the same parameter: give its initial value once, or use two names"
             yield error("conflicting-initial", item.span, message, hint)
+    yield from _unknown_functions(symbols)
+    yield from _untrained(symbols)
 
 
 def _misplaced(item: ast.Learnable, message: str, hint: str = "") -> Diagnostic:
@@ -89,6 +91,13 @@ def initial_values(items: Iterable[ast.Learnable]) -> dict[str, float]:
     return {item.name: float(item.initial) for item in items if item.name is not None and item.initial is not None}
 
 
+def named_values(query: Formula, checked: CheckedProgram) -> dict[str, float | None]:
+    """The names of the learnable values that a query with some may mention, with their initial values."""
+    assertions = checked.assertions if any(True for _ in in_formula(query)) else ()
+    items = [item for assertion in assertions for item in in_assertion(assertion)]
+    return {item.name: None for item in items if item.name is not None} | initial_values(items)
+
+
 def in_assertion(assertion: Assertion) -> Iterator[ast.Learnable]:
     """Every ``?`` of a checked rule or axiom."""
     yield from among(nodes(cast(ast.Expression, assertion.formula)))
@@ -114,7 +123,7 @@ def in_value(value: ast.Value | ast.ValueList | str) -> Iterator[ast.Learnable]:
         yield from (learnable for item in value.items for learnable in in_value(item))
 
 
-def untrained(symbols: Symbols) -> Iterator[Diagnostic]:
+def _untrained(symbols: Symbols) -> Iterator[Diagnostic]:
     """Findings about learnable values without an initial value. Weights, biases and truths start at 1 by default;
     everything else needs one."""
     started = starting_values(symbols).keys()
@@ -207,7 +216,7 @@ _CODE = "unknown-function"
 _UNDOING: Mapping[str, Literal["+", "-", "*", "/"]] = {"+": "-", "-": "+", "*": "/", "/": "*"}
 
 
-def unknown_functions(symbols: Symbols) -> Iterator[Diagnostic]:
+def _unknown_functions(symbols: Symbols) -> Iterator[Diagnostic]:
     named: list[ast.UnknownFunction] = []
     for formula in symbols.formulas:
         if functions := list(formula.nodes(ast.UnknownFunction)):

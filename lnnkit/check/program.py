@@ -174,11 +174,8 @@ class CheckedProgram:
     def stated(self) -> frozenset[tuple[str | None, int, str]]:
         """Each entity that facts, labels and statements name, with its predicate (None in a comparison) and argument
         position."""
-        named = {
-            (fact.predicate, place, text)
-            for fact in (*self.facts, *self.labels)
-            for place, text in enumerate(fact.arguments)
-        }
+        facts = (*self.facts, *self.labels)
+        named = {(fact.predicate, place, text) for fact in facts for place, text in enumerate(fact.arguments)}
         return frozenset(named.union(*(named_entities(assertion.formula) for assertion in self.assertions)))
 
     @cached_property

@@ -206,10 +206,9 @@ def gather(entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = 
             case ast.NumberStatement(name, sorts, closed, dated) as statement:
                 numeric = "date" if dated else True
                 declared.setdefault(name, Predicate(name, sorts, closed, numeric=numeric, span=statement.span))
-            case ast.RuleStatement() as statement:
-                formulas.append(Formula("rule", statement, entry.logic, tuple(visits(statement.formula))))
-            case ast.AxiomStatement() as statement:
-                formulas.append(Formula("axiom", statement, entry.logic, tuple(visits(statement.formula))))
+            case ast.RuleStatement() | ast.AxiomStatement() as statement:
+                kind = "rule" if isinstance(statement, ast.RuleStatement) else "axiom"
+                formulas.append(Formula(kind, statement, entry.logic, tuple(visits(statement.formula))))
             case ast.QueryStatement() as statement:
                 formulas.append(Formula("query", statement, entry.logic, tuple(visits(statement.formula, "query"))))
             case ast.FactStatement(atom) | ast.LabelStatement(atom) as statement:

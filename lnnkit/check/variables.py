@@ -235,23 +235,18 @@ def rules(symbols: Symbols) -> Iterator[Diagnostic]:
         span = find(statement.span, statement.name or "", len(kinds[1]))
         message = f"`{statement.name}` already names the {kinds[0]} on {place(before.span, span)}"
         yield error("duplicate-rule-name", span, message, "give this one another name")
-    yield from _compared_only(symbols)
-    for formula in symbols.formulas:
-        for mention in _loose(formula):
-            if variable_sorts(formula, symbols.resolved).get((mention.name, 0)) == ENTITY:
-                name = mention.name
-                message = f"`{name}` in the head ranges over every entity: no positive part of the body mentions it"
-                what = f"add an atom about `{name}` to the body, `Person({name}) & ...`"
-                yield warning("unsafe-variable", mention.span, message, f"{what}, or declare the predicates' sorts")
-
-
-def _compared_only(symbols: Symbols) -> Iterator[Diagnostic]:
     for formula in symbols.formulas:
         for (name, binder), mentions in grouped(formula.mentions).items():
             if not binder and name.lower() not in NULLS and all(mention.atom is None for mention in mentions):
                 message = f"`{name}` occurs only in comparisons: no atom restricts it"
                 hint = f"add an atom that mentions it, `Person({name}) & ...`; propositions are joined by `<->`"
                 yield error("unsafe-variable", mentions[0].span, message, hint)
+        for mention in _loose(formula):
+            if variable_sorts(formula, symbols.resolved).get((mention.name, 0)) == ENTITY:
+                name = mention.name
+                message = f"`{name}` in the head ranges over every entity: no positive part of the body mentions it"
+                what = f"add an atom about `{name}` to the body, `Person({name}) & ...`"
+                yield warning("unsafe-variable", mention.span, message, f"{what}, or declare the predicates' sorts")
 
 
 def _loose(formula: Formula) -> Iterator[Mention]:

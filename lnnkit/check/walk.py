@@ -20,25 +20,17 @@ Role = Literal["formula", "term", "comparand", "query"]
 Scope = Mapping[str, ast.Variable]
 """The variables bound around a place, by name."""
 
-_OPERANDS: dict[type, tuple[Role, tuple[str, ...]]] = {
-    ast.Not: ("formula", ("operand",)),
-    ast.Weighted: ("formula", ("operand",)),
-    ast.And: ("formula", ("operands",)),
-    ast.Or: ("formula", ("operands",)),
-    ast.Implies: ("formula", ("antecedent", "consequent")),
-    ast.Iff: ("formula", ("left", "right")),
-    ast.Xor: ("formula", ("left", "right")),
-    ast.Forall: ("formula", ("body",)),
-    ast.Exists: ("formula", ("body",)),
-    ast.Comparison: ("comparand", ("operands",)),
-    ast.Negate: ("term", ("operand",)),
-    ast.Arithmetic: ("term", ("left", "right")),
-    ast.Function: ("term", ("operands",)),
-    ast.Unit: ("term", ("operands",)),
-    ast.UnknownFunction: ("term", ("operands",)),
-    ast.Aggregate: ("term", ("operands",)),  # but for its condition, the last one
+_SEVERAL = (ast.And, ast.Or, ast.Comparison, ast.Function, ast.Unit, ast.UnknownFunction, ast.Aggregate)
+_OPERANDS: dict[type, tuple[str, ...]] = {
+    **dict.fromkeys((ast.Not, ast.Weighted, ast.Negate), ("operand",)),
+    **dict.fromkeys(_SEVERAL, ("operands",)),
+    **dict.fromkeys((ast.Iff, ast.Xor, ast.Arithmetic), ("left", "right")),
+    **dict.fromkeys((ast.Forall, ast.Exists), ("body",)),
+    ast.Implies: ("antecedent", "consequent"),
 }
-_CHILDREN: dict[type, attrgetter[Any]] = {kind: attrgetter(*names) for kind, (_, names) in _OPERANDS.items()}
+_ROLES: dict[type, Role] = {kind: "term" if issubclass(kind, ast.NumericNode) else "formula" for kind in _OPERANDS}
+_ROLES[ast.Comparison] = "comparand"
+_CHILDREN: dict[type, attrgetter[Any]] = {kind: attrgetter(*names) for kind, names in _OPERANDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +60,11 @@ def visits(root: ast.Expression, role: Role = "formula") -> Iterator[Visit]:
         node = visit.node
         if type(node) not in _OPERANDS:
             continue
-        below = _OPERANDS[type(node)][0]
-        scope = visit.scope
+        below, scope = _ROLES[type(node)], visit.scope
         if isinstance(node, ast.Binder):
             scope = {**scope, **{variable.name: variable for variable in node.variables}}
         operands = children(node)
-        if isinstance(node, ast.Aggregate):
+        if isinstance(node, ast.Aggregate):  # its condition, the last operand, is a formula
             stack.append(Visit(operands[-1], "formula", node, scope))
             operands = operands[:-1]
         stack.extend(Visit(child, below, node, scope) for child in reversed(operands))
@@ -128,7 +119,7 @@ def with_entities(formula: ast.Expression, entities: Mapping[str, str]) -> ast.E
 
 
 def _with_children(node: ast.Expression, below: tuple[ast.Expression, ...]) -> ast.Expression:
-    _, names = _OPERANDS[type(node)]
+    names = _OPERANDS[type(node)]
     values = (below,) if names == ("operands",) else below
     return replace(node, **dict(zip(names, values, strict=True)))
 

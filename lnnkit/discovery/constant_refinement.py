@@ -9,18 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lnnkit.discovery.exact_constants import LEAST, MINUS_ONE, ONE, Constant, multiplied, number, raised, snapped
-from lnnkit.discovery.expression import (
-    Base,
-    Choice,
-    ColumnVariable,
-    Product,
-    Sum,
-    evaluate,
-    replaced,
-    scaled,
-    substituted,
-    variable,
-)
+from lnnkit.discovery.expression import Base, Choice, Product, Sum, evaluate, replaced, scaled, substituted, variable
 from lnnkit.discovery.formula_errors import WeightedRows, spread
 
 _EASED, _TIGHTENED = 0.2, 4.0  # factors of the damping after a successful and after a failed step
@@ -225,7 +214,7 @@ def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bo
     coefficient = formula.coefficient if plain else change(formula.coefficient)
     factors: list[tuple[Base, float]] = []
     for base, exponent in formula.factors:
-        if not isinstance(base, ColumnVariable):
+        if base.operands:
             first = base.operands[0]
             leads = isinstance(base, Sum) and not first.factors and first.coefficient in (ONE, MINUS_ONE)
             inner = 2 if isinstance(base, Choice) else 1  # the others are scaled to a sum's first term

@@ -119,7 +119,7 @@ def usual_rows(table: np.ndarray, target: np.ndarray) -> np.ndarray:
             break
     for times in (1.0, 3.0, 10.0):  # where the ends of a curve are far off, outliers are farther
         kept = _near(basis, target, fitted, times * _FAR)
-        if scattered(~kept, table, _CORNER):
+        if scattered(~kept, table, region=_CORNER, most=MOST):
             return kept
     return everything
 
@@ -146,7 +146,7 @@ def unexplained_rows(residuals: Sequence[np.ndarray], table: np.ndarray, floor: 
     medians = np.median(residuals, axis=1)
     least = np.min(np.asarray(residuals)[medians <= max(2 * medians.min(), floor)], axis=0)
     far = least > max(_FARTHER * spread(least), floor)
-    return far if far.mean() <= MOST and scattered(far, table) else np.zeros(len(least), dtype=bool)
+    return far if scattered(far, table, most=MOST) else np.zeros(len(least), dtype=bool)
 
 
 def far_rows(residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -159,18 +159,20 @@ def far_rows(residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
     return np.flatnonzero(residuals > np.maximum(max(_FARTHER * scale, floor), share))
 
 
-def scattered(far: np.ndarray, table: np.ndarray, region: float | None = None) -> bool:
-    """Whether the columns predict which rows are ``far``, ``[rows]``, hardly better than chance."""
+OUTLIERS = 0.25  # the share of rows from which an exact formula, or one that leaves noise, may be far
+
+
+def scattered(far: np.ndarray, table: np.ndarray, region: float | None = None, most: float = OUTLIERS) -> bool:
+    """Whether few rows are ``far``, ``[rows]``, and the columns predict which hardly better than chance."""
     region = _REGION if region is None else region
+    if far.mean() > most:
+        return False
     if far.sum() < 2 or len(far) < 24:
         return True
     basis = polynomial(table, min(_TERMS, len(far) // 8))
     wanted = far - far.mean()
     rest = wanted - basis @ np.linalg.lstsq(basis, wanted, rcond=1e-10)[0]
     return float(rest @ rest) >= (1 - region - basis.shape[1] / len(far)) * float(wanted @ wanted)
-
-
-OUTLIERS = 0.25  # the share of rows from which an exact formula, or one that leaves noise, may be far
 
 
 def is_noise(rest: np.ndarray, table: np.ndarray) -> bool:

@@ -15,33 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from lnnkit.discovery.exact_constants import Constant, number
-from lnnkit.discovery.expression import (
-    Product,
-    absolute,
-    constant,
-    evaluate,
-    power,
-    product,
-    scaled,
-    substituted,
-    total,
-    variable,
-)
+from lnnkit.discovery.expression import Product, absolute, constant, evaluate, power, product, scaled, total
 from lnnkit.discovery.function_families import function_products, function_sums
 from lnnkit.discovery.relevant_inputs import Reduced
-from lnnkit.discovery.sparse_sums import (
-    Features,
-    Inputs,
-    SparseFit,
-    best_pairs,
-    composite_terms,
-    eliminated,
-    grid,
-    monomial,
-    monomials,
-    sparse_fits,
-    without,
-)
+from lnnkit.discovery.sparse_sums import Features, Inputs, best_pairs, composite_terms, eliminated, sparse_fits, without
 
 
 @dataclass(frozen=True)
@@ -68,15 +45,14 @@ class FormulaFamily:
         with np.errstate(all="ignore"):
             target = self.target / state.scale
         if np.isfinite(target).all():
-            plain = Inputs(tuple(variable(place) for place in range(len(state.inputs))), state.inputs.values)
-            for made in power_products(plain, target, self.errors / np.abs(state.scale), self.sample):
-                yield product(state.factor, substituted(made, state.inputs.formulas))
+            errors = self.errors / np.abs(state.scale)
+            yield from map(state.restored, power_products(state.inputs.plain, target, errors, self.sample))
 
     def sums(self, powers: Iterable[float]) -> Iterator[Product]:
         """Powers of sums of monomials: ``y^p`` is fitted for each ``p`` of ``powers``."""
         inputs, plain, scale, errors = self._sampled
-        wide = monomials(inputs, grid(len(inputs), 700, half=len(inputs) <= 3))
-        low = monomials(inputs, grid(len(inputs), 120, negative=False))
+        wide = inputs.monomials(inputs.grid(700, half=len(inputs) <= 3))
+        low = inputs.monomials(inputs.grid(120, negative=False))
         with np.errstate(all="ignore"):
             for exponent in powers:
                 if exponent != 1 and ((plain == 0).any() or (exponent % 2 == 0 and np.ptp(np.sign(plain)) > 0)):
@@ -91,7 +67,7 @@ class FormulaFamily:
                     matrix, side = features.columns * weight[:, None], wanted * weight
                     fits = sparse_fits(matrix, side, most=6), sparse_fits(matrix, side, most=5, forced=(0,))
                     for fit in itertools.chain(*fits, eliminated(matrix, side, most=12)):
-                        inner = _sum_of([monomial(self.state.inputs, features.exponents[at]) for at in fit.places], fit)
+                        inner = fit.sum_of(self.state.inputs.monomial(features.exponents[at]) for at in fit.places)
                         if inner.coefficient.value != 0:
                             made = product(self.state.factor, power(inner, 1 / exponent))
                             yield scaled(made, Constant(sign, int(sign), 1))
@@ -103,15 +79,13 @@ class FormulaFamily:
         weight, wanted = self.state.scale[self.sample] / errors, self.target[self.sample] / errors
         for forced in ((), (0,)):
             for fit in sparse_fits(values * weight[:, None], wanted, most=4, forced=forced):
-                made = _sum_of([terms[place] for place in fit.places], fit)
-                yield product(self.state.factor, substituted(made, self.state.inputs.formulas))
+                yield self.state.restored(fit.sum_of(terms[place] for place in fit.places))
 
     def functions(self) -> Iterator[Product]:
         """Sums and products with ``exp``, ``log``, ``sin`` and ``cos``."""
         inputs, plain, scale, errors = self._sampled
         for family in (function_sums, function_products):
-            for made in family(inputs, plain, errors / scale):
-                yield product(self.state.factor, substituted(made, self.state.inputs.formulas))
+            yield from map(self.state.restored, family(inputs, plain, errors / scale))
 
     def quotients(self) -> Iterator[Product]:
         """Fit quotients ``y^p = P / Q`` as ``y^p q_0 = P - y^p (Q - q_0)``, for each monomial ``q_0`` of ``Q``."""
@@ -125,7 +99,7 @@ class FormulaFamily:
             if not np.isfinite(weight).all():
                 continue
             for most in (80, 330):
-                features = monomials(inputs, grid(len(inputs), most, negative=len(inputs) <= 2))
+                features = inputs.monomials(inputs.grid(most, negative=len(inputs) <= 2))
                 for made in _quotient_fits(self.state.inputs, features, wanted, weight):
                     yield product(self.state.factor, power(made, 1 / exponent))
 
@@ -142,18 +116,13 @@ def _quotient_fits(inputs: Inputs, features: Features, wanted: np.ndarray, weigh
         places = np.concatenate([np.arange(len(features.exponents)), others])  # of the columns of the matrix
         fits = sparse_fits(matrix, side, most=5, pairs=20, beam=8)
         for fit in itertools.chain(fits, eliminated(matrix, side, most=10, exact=True)):
-            over, under = list[Product](), [monomial(inputs, features.exponents[lead])]
+            over, under = list[Product](), [inputs.monomial(features.exponents[lead])]
             for place, value in zip(fit.places, fit.coefficients.tolist(), strict=True):
-                term = scaled(monomial(inputs, features.exponents[places[place]]), Constant(value))
+                term = scaled(inputs.monomial(features.exponents[places[place]]), Constant(value))
                 (over if place < len(features.exponents) else under).append(term)
             bottom = total(*under)
             if over and len(under) > 1 and bottom.coefficient.value != 0:
                 yield product(total(*over), power(bottom, -1.0))
-
-
-def _sum_of(terms: Iterable[Product], fit: SparseFit) -> Product:
-    pairs = zip(terms, fit.coefficients.tolist(), strict=True)
-    return total(*(scaled(term, Constant(value)) for term, value in pairs))
 
 
 _SINGLES, _PAIRS, _WEIGHED = 30, 60, 20  # greatest numbers of candidates returned of each kind
@@ -230,9 +199,9 @@ def _independent(logs: np.ndarray) -> np.ndarray:
 
 def _one_way(inputs: Inputs, most: int) -> Features:
     """The monomials but 1, and of each and its reciprocal one only."""
-    exponents = grid(len(inputs), most)
+    exponents = inputs.grid(most)
     lead = exponents[np.arange(len(exponents)), np.argmax(exponents != 0, axis=1)]
-    return monomials(inputs, exponents[lead > 0])
+    return inputs.monomials(exponents[lead > 0])
 
 
 def _sums(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
@@ -288,7 +257,7 @@ def _weighed(
 def _one_and(inputs: Inputs, exponents: np.ndarray, factor: float, values: np.ndarray) -> Product:
     """``1 + factor m``, or its negative where its ``values`` are below 0: everywhere, if a root is to be taken."""
     sign = -1.0 if values[0] < 0 else 1.0
-    return total(constant(sign), scaled(monomial(inputs, exponents), number(sign * factor)))
+    return total(constant(sign), scaled(inputs.monomial(exponents), number(sign * factor)))
 
 
 def _keeps_sign(values: np.ndarray) -> np.ndarray:

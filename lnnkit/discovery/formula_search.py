@@ -11,27 +11,8 @@ import numpy as np
 
 from lnnkit.discovery.constant_refinement import ColumnUnits, exact, free_constants, refined, regauged, rounded
 from lnnkit.discovery.exact_constants import Constant
-from lnnkit.discovery.expression import (
-    ColumnVariable,
-    Product,
-    choice,
-    columns,
-    constant,
-    evaluate,
-    size,
-    tidied,
-    variable,
-)
-from lnnkit.discovery.formula_errors import (
-    OUTLIERS,
-    ScoredFormula,
-    far_rows,
-    front,
-    is_noise,
-    scattered,
-    usual_rows,
-    weighted,
-)
+from lnnkit.discovery.expression import Product, choice, columns, constant, evaluate, size, tidied, variable
+from lnnkit.discovery.formula_errors import ScoredFormula, far_rows, front, is_noise, scattered, usual_rows, weighted
 from lnnkit.discovery.formula_families import FormulaFamily
 from lnnkit.discovery.relevant_inputs import Reduced, Reductions, distinct_columns, monomial_columns, relevant_columns
 from lnnkit.discovery.sparse_sums import Inputs
@@ -335,7 +316,7 @@ class _SearchRun:
             for constant in free_constants(formula)
         )  # noise seldom imitates these
         simple = bool(self._chosen) and all(small) and size(formula) <= _SIMPLE
-        simple &= not early or all(isinstance(base, ColumnVariable) for base, _ in formula.factors)
+        simple &= not early or not any(base.operands for base, _ in formula.factors)
         noise = simple and is_noise(rest, self._filled[rows][:, self._chosen])
         return noise and not self._overlooked(self._chosen)
 
@@ -349,8 +330,8 @@ class _SearchRun:
         far = rest > _EXACT * float(np.sqrt(np.mean(self._target[usual] ** 2)))
         if not far.any():
             return True
-        enough = (~far).sum() >= max(8, 2 * size(formula)) and far.mean() <= OUTLIERS
-        return bool(enough) and scattered(far, self._filled[rows][:, self._apart])
+        enough = bool((~far).sum() >= max(8, 2 * size(formula)))
+        return enough and scattered(far, self._filled[rows][:, self._apart])
 
     def _result(self) -> Discovered:
         made = list(dict.fromkeys(self._refined.values()))

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.discovery.exact_constants import Constant, number
-from lnnkit.discovery.expression import Product, applied, constant, evaluate, power, product, scaled, total, variable
-from lnnkit.discovery.sparse_sums import Inputs, SparseFit, grid, monomial, monomials, sparse_fits
+from lnnkit.discovery.expression import Product, applied, constant, evaluate, power, product, scaled, total
+from lnnkit.discovery.sparse_sums import Inputs, SparseFit, sparse_fits
 
 _RATES = 2.0 ** np.arange(-2, 6)  # of exponentials, over the spread of their operand
 _QUARTERS = 40  # the most quarter turns over the spread of a sine's operand
@@ -69,7 +69,7 @@ def _written(terms: Sequence[_Summand], fit: SparseFit) -> Product:
 
 def _few(inputs: Inputs) -> Iterator[_Summand]:
     """Functions of the inputs themselves: so few that `sparse_fits` tries all triples."""
-    names, plain, _ = _named(inputs, grid(len(inputs), 20, negative=False))
+    names, plain, _ = _named(inputs, inputs.grid(20, negative=False))
     yield from map(_Summand, plain)
     for operand, values in zip(names.formulas, inputs.values.T, strict=True):
         functions = [("sin", 1.0), ("cos", 1.0), ("exp", 1.0), ("exp", -1.0), ("log", 1.0)]
@@ -80,13 +80,13 @@ def _few(inputs: Inputs) -> Iterator[_Summand]:
 
 def _named(inputs: Inputs, exponents: np.ndarray) -> tuple[Inputs, list[Product], np.ndarray]:
     """The inputs as variables, the monomials of these, and the values of the monomials, by column."""
-    names = Inputs(tuple(variable(place) for place in range(len(inputs))), inputs.values)
-    low = monomials(names, exponents)
-    return names, [monomial(names, powers) for powers in low.exponents], low.columns
+    names = inputs.plain
+    low = names.monomials(exponents)
+    return names, [names.monomial(powers) for powers in low.exponents], low.columns
 
 
 def _terms(inputs: Inputs) -> Iterator[_Summand]:
-    names, plain, columns = _named(inputs, grid(len(inputs), 60))
+    names, plain, columns = _named(inputs, inputs.grid(60))
     yield from map(_Summand, plain)
     for operand, values in [*zip(plain, columns.T, strict=True)][1 : 1 + _OPERANDS]:
         spread = float(np.ptp(values))
@@ -108,8 +108,8 @@ def function_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray) ->
     used = (target != 0) & (inputs.values != 0).all(1)
     if used.sum() < 2 * len(inputs) + 4:
         return
-    names = Inputs(tuple(variable(place) for place in range(len(inputs))), inputs.values[used])
-    low = monomials(names, grid(len(inputs), 60))
+    names = inputs.at(used).plain
+    low = names.monomials(names.grid(60))
     functions = [applied(name, operand) for name in ("sin", "cos", "log") for operand in names.formulas]
     factors = [*names.formulas, *functions]
     with np.errstate(all="ignore"):
@@ -129,7 +129,7 @@ def function_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray) ->
                 exponent = near if abs(near - value) < _NEAR else round(value, 6)
                 powers.append(power(factors[place - len(low.exponents)], exponent))
             elif place:
-                inner.append(scaled(monomial(names, low.exponents[place]), Constant(value)))
+                inner.append(scaled(names.monomial(low.exponents[place]), Constant(value)))
         made = product(*powers, applied("exp", total(*inner))) if inner else product(*powers)
         with np.errstate(all="ignore"):
             values = evaluate(made, names.values)

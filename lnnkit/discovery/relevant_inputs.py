@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lnnkit.discovery.exact_constants import MINUS_ONE
-from lnnkit.discovery.expression import Product, constant, power, product, scaled, total
+from lnnkit.discovery.expression import Product, constant, power, product, scaled, substituted, total
 from lnnkit.discovery.sparse_sums import Inputs
 
 _CLIP = 4.0
@@ -183,6 +183,10 @@ class Reduced:
     factor: Product
     scale: np.ndarray
     error: float = field(compare=False)
+
+    def restored(self, formula: Product) -> Product:
+        """The formula for the target, from one for that function whose columns are the inputs."""
+        return product(self.factor, substituted(formula, self.inputs.formulas))
 
 
 class Reductions:

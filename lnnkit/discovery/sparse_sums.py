@@ -8,12 +8,12 @@ of sums ``P / Q`` is fitted as ``y = P - y (Q - 1)`` (Levy 1959, "Complex-curve 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from lnnkit.discovery.exact_constants import MINUS_ONE
+from lnnkit.discovery.exact_constants import MINUS_ONE, Constant
 from lnnkit.discovery.expression import Product, absolute, constant, evaluate, power, product, scaled, total, variable
 
 _WIDEST = 1e9  # greatest ratio of a feature to its median: beyond, it is about a single row
@@ -32,6 +32,41 @@ class Inputs:
     def at(self, rows: np.ndarray) -> Inputs:
         return Inputs(self.formulas, self.values[rows])
 
+    @property
+    def plain(self) -> Inputs:
+        """The same values under the names of columns."""
+        return Inputs(tuple(map(variable, range(len(self)))), self.values)
+
+    def grid(self, most: int, *, negative: bool = True, half: bool = False) -> np.ndarray:
+        """Exponents ``[monomials, inputs]``, at most ``most``, from the simplest on, all zeros; with halves if
+        ``half``."""
+        exponents: list[tuple[float, ...]] = [(0.0,) * len(self)]
+        for effort in range(1, 9):
+            level = list(_of_effort(len(self), effort, negative, half))
+            if len(exponents) + len(level) > most:
+                exponents += level[: max(0, most - len(exponents))] if effort <= 2 else []
+                break
+            exponents += level
+        return np.array(exponents)
+
+    def monomials(self, exponents: np.ndarray) -> Features:
+        """The features for the rows of ``exponents``, without those that are undefined in some row."""
+        columns = np.ones((len(self.values), len(exponents)))
+        with np.errstate(all="ignore"):
+            for place, column in enumerate(self.values.T):
+                for exponent in np.setdiff1d(exponents[:, place], 0):
+                    which = exponents[:, place] == exponent
+                    raised = column**exponent if exponent != int(exponent) or exponent < 0 else column ** int(exponent)
+                    columns[:, which] *= raised[:, None]
+            size = np.abs(columns)
+            fine = np.isfinite(columns).all(0) & (size.max(0, initial=0.0) < 1e150)
+            fine &= size.max(0, initial=0.0) <= _WIDEST * np.maximum(np.median(size, axis=0), 1e-150)
+        return Features(exponents[fine], columns[:, fine])
+
+    def monomial(self, exponents: np.ndarray) -> Product:
+        """The formula of a monomial with these exponents."""
+        return product(*(power(formula, float(e)) for formula, e in zip(self.formulas, exponents, strict=True) if e))
+
 
 @dataclass(frozen=True)
 class Features:
@@ -39,39 +74,6 @@ class Features:
 
     exponents: np.ndarray
     columns: np.ndarray
-
-
-def monomials(inputs: Inputs, exponents: np.ndarray) -> Features:
-    """The features for the rows of ``exponents``, without those that are undefined in some row."""
-    values = inputs.values
-    columns = np.ones((len(values), len(exponents)))
-    with np.errstate(all="ignore"):
-        for place, column in enumerate(values.T):
-            for exponent in np.setdiff1d(exponents[:, place], 0):
-                which = exponents[:, place] == exponent
-                raised = column**exponent if exponent != int(exponent) or exponent < 0 else column ** int(exponent)
-                columns[:, which] *= raised[:, None]
-        size = np.abs(columns)
-        fine = np.isfinite(columns).all(0) & (size.max(0, initial=0.0) < 1e150)
-        fine &= size.max(0, initial=0.0) <= _WIDEST * np.maximum(np.median(size, axis=0), 1e-150)
-    return Features(exponents[fine], columns[:, fine])
-
-
-def monomial(inputs: Inputs, exponents: Sequence[float] | np.ndarray) -> Product:
-    """The formula of a monomial with these exponents."""
-    return product(*(power(formula, float(e)) for formula, e in zip(inputs.formulas, exponents, strict=True) if e != 0))
-
-
-def grid(width: int, most: int, *, negative: bool = True, half: bool = False) -> np.ndarray:
-    """Exponents ``[monomials, width]``, at most ``most``, from the simplest on, all zeros; with halves if ``half``."""
-    exponents: list[tuple[float, ...]] = [(0.0,) * width]
-    for effort in range(1, 9):
-        level = list(_of_effort(width, effort, negative, half))
-        if len(exponents) + len(level) > most:
-            exponents += level[: max(0, most - len(exponents))] if effort <= 2 else []
-            break
-        exponents += level
-    return np.array(exponents)
 
 
 def _of_effort(width: int, effort: int, negative: bool, half: bool) -> Iterator[tuple[float, ...]]:
@@ -95,10 +97,9 @@ _POWERS = (0.5, -0.5, -1.0, -2.0)
 
 def composite_terms(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
     """Formulas over the inputs and their values ``[rows, terms]``: plain monomials first, then from the simplest on."""
-    width = len(inputs)
-    variables = Inputs(tuple(variable(place) for place in range(width)), inputs.values)
-    plain = monomials(variables, grid(width, 160, half=width <= 3))
-    terms, columns = [monomial(variables, row) for row in plain.exponents], [plain.columns]
+    variables = inputs.plain
+    plain = variables.monomials(variables.grid(160, half=len(inputs) <= 3))
+    terms, columns = [variables.monomial(row) for row in plain.exponents], [plain.columns]
     factors = [constant(1.0), *variables.formulas, *(power(formula, -1.0) for formula in variables.formulas)]
     known = set(terms)
     for made in (product(factor, inner) for factor in factors for inner in _inner(variables)):
@@ -153,6 +154,11 @@ class SparseFit:
     places: tuple[int, ...]
     coefficients: np.ndarray
     left: float
+
+    def sum_of(self, terms: Iterable[Product]) -> Product:
+        """The sum of its terms, which are given in the order of their indices here."""
+        pairs = zip(terms, self.coefficients.tolist(), strict=True)
+        return total(*(scaled(term, Constant(value)) for term, value in pairs))
 
 
 def sparse_fits(

@@ -109,17 +109,10 @@ def _column(sheet: Sheet, grid: Grid, position: int) -> SurveyedColumn:
         surveyed = _surveyed(grid.columns[position], position, blank)
     except Unreadable as problem:
         return replace(blank, kind="unread", reason=problem.fault.message)
-    if sheet.named and position == 0 and not titles[0] and _counts(surveyed):
+    indexes = (Names((), np.arange(len(grid.rows)) + start) for start in (0, 1))  # as pandas writes them
+    if sheet.named and position == 0 and not titles[0] and surveyed.distinct and surveyed.names in indexes:
         return replace(surveyed, kind="unread", reason="it numbers the rows")
     return surveyed
-
-
-def _counts(column: SurveyedColumn) -> bool:
-    """Whether a column numbers the rows from 0 or 1, as an index that pandas wrote."""
-    if not column.distinct or len(column.names.texts):
-        return False
-    numbers = column.names.numbers
-    return bool(column.distinct == len(column.codes) == numbers[-1] - numbers[0] + 1 and numbers[0] in (0, 1))
 
 
 def _surveyed(column: Column, position: int, blank: SurveyedColumn) -> SurveyedColumn:

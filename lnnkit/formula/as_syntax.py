@@ -12,11 +12,8 @@ from typing import Any, Literal, cast
 from lnnkit.formula.unfolding import Formula
 from lnnkit.numeric import Apply, Comparator, Comparison, Constant, Fixed, FixedUnit, Input, Operation, Term
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Source, Span
 from lnnkit.syntax.identifiers import OPERATION_OF, TIMED
 from lnnkit.syntax.printer import format_expression
-
-_NOWHERE = Span(Source("", ""), 0, 0)
 
 
 def as_expression(
@@ -30,40 +27,38 @@ def as_expression(
     for neuron in formula.neurons:
         operands = tuple(built[operand] for operand in neuron.operands)
         if neuron.logic is not None:
-            operands = tuple(
-                operand if weight == 1.0 else ast.Weighted(operand, ast.Number(weight, span=_NOWHERE), span=_NOWHERE)
-                for operand, weight in zip(operands, neuron.weights, strict=True)
-            )
+            pairs = zip(operands, neuron.weights, strict=True)
+            operands = tuple(part if weight == 1 else ast.Weighted(part, ast.Number(weight)) for part, weight in pairs)
         arguments = tuple(_argument(argument, bindings, names) for argument in neuron.arguments)
         attributes: tuple[ast.Attribute, ...] = ()
         if neuron.logic is not None and neuron.bias != 1.0:
-            attributes = (ast.Attribute("bias", ast.Number(neuron.bias, span=_NOWHERE), span=_NOWHERE),)
+            attributes = (ast.Attribute("bias", ast.Number(neuron.bias)),)
         if neuron.logic is not None and logic is not None and neuron.logic.name != logic:
-            attributes += (ast.Attribute("logic", neuron.logic.name, span=_NOWHERE),)
+            attributes += (ast.Attribute("logic", neuron.logic.name),)
         match neuron.kind:
             case "leaf":
-                node: ast.Expression = ast.Atom(neuron.source, arguments, span=_NOWHERE)
+                node: ast.Expression = ast.Atom(neuron.source, arguments)
             case "true" | "false":
-                node = ast.Truth(neuron.kind == "true", span=_NOWHERE)
+                node = ast.Truth(neuron.kind == "true")
             case "same":
                 node = _same(arguments)
             case "not":
-                node = ast.Not(operands[0], span=_NOWHERE)
+                node = ast.Not(operands[0])
             case _ if neuron.quantifies:
-                bound = tuple(ast.Variable(names[v], span=_NOWHERE) for v in formula.blocks[neuron.inner].bound)
-                node = (ast.Forall if neuron.least else ast.Exists)(bound, operands[0], span=_NOWHERE)
+                bound = tuple(ast.Variable(names[v]) for v in formula.blocks[neuron.inner].bound)
+                node = (ast.Forall if neuron.least else ast.Exists)(bound, operands[0])
             case _ if neuron.aggregates:
-                bound = tuple(ast.Variable(names[v], span=_NOWHERE) for v in formula.blocks[neuron.inner].bound)
+                bound = tuple(ast.Variable(names[v]) for v in formula.blocks[neuron.inner].bound)
                 condition, *term = operands
-                node = ast.Aggregate(cast("Any", neuron.kind), bound, (*term, condition), span=_NOWHERE)
+                node = ast.Aggregate(cast("Any", neuron.kind), bound, (*term, condition))
             case "compare" | "term":
                 assert neuron.arithmetic is not None
                 node = arithmetic_expression(neuron.arithmetic, operands)
             case "and" | "or":
-                node = (ast.And if neuron.kind == "and" else ast.Or)(operands, attributes, span=_NOWHERE)
+                node = (ast.And if neuron.kind == "and" else ast.Or)(operands, attributes)
             case _:
                 binary = {"implies": ast.Implies, "iff": ast.Iff, "xor": ast.Xor}[neuron.kind]
-                node = binary(operands[0], operands[1], attributes, span=_NOWHERE)
+                node = binary(operands[0], operands[1], attributes)
         built.append(node)
     return built[-1]
 
@@ -95,20 +90,15 @@ def bound_names(formula: Formula, names: Mapping[int, str]) -> Mapping[int, str]
 
 def _argument(argument: int | str, bindings: Mapping[int, str], names: Mapping[int, str]) -> ast.Argument:
     if isinstance(argument, str):
-        return ast.Constant(argument, span=_NOWHERE)
+        return ast.Constant(argument)
     if argument in bindings:
-        return ast.Constant(bindings[argument], span=_NOWHERE)
-    return ast.Variable(names.get(argument, f"X{argument}"), span=_NOWHERE)
+        return ast.Constant(bindings[argument])
+    return ast.Variable(names.get(argument, f"X{argument}"))
 
 
 def _same(arguments: tuple[ast.Argument, ...]) -> ast.Expression:
-    sides = tuple(
-        ast.Entity(argument.text, span=_NOWHERE)
-        if isinstance(argument, ast.Constant)
-        else ast.Atom(argument.name, (), span=_NOWHERE)
-        for argument in arguments
-    )
-    return ast.Comparison(sides, ("=",), span=_NOWHERE)
+    sides = (ast.Entity(side.text) if isinstance(side, ast.Constant) else ast.Atom(side.name) for side in arguments)
+    return ast.Comparison(tuple(sides), ("=",))
 
 
 _Operator = Literal["+", "-", "*", "/", "^"]
@@ -121,20 +111,16 @@ def arithmetic_expression(arithmetic: Comparison | Term, numbers: Sequence[ast.E
         return _term(arithmetic, numbers)
     sides = (_term(arithmetic.left, numbers), _term(arithmetic.right, numbers))
     operator, attributes = _relation(arithmetic.relation)
-    return ast.Comparison(sides, (operator,), attributes, span=_NOWHERE)
+    return ast.Comparison(sides, (operator,), attributes)
 
 
 def _relation(relation: Comparator | None) -> tuple[ast.ComparisonOperator, tuple[ast.Attribute, ...]]:
     if relation is None:
         return "<?>", ()
-    attributes: list[ast.Attribute] = []
-    if not isinstance(relation, Fixed):
-        weights = (relation.weight_plus, relation.weight_zero, relation.bias)
-        items = tuple(_number(weight) for weight in weights)
-        attributes.append(ast.Attribute("weight", ast.ValueList(items, span=_NOWHERE), span=_NOWHERE))
-    if relation.scale:
-        attributes.append(ast.Attribute("scale", _number(relation.scale), span=_NOWHERE))
-    return relation.sign if isinstance(relation, Fixed) else "<?>", tuple(attributes)
+    scale = {"scale": relation.scale} if relation.scale else {}
+    if isinstance(relation, Fixed):
+        return relation.sign, _attributes(scale)
+    return "<?>", _attributes({"weight": (relation.weight_plus, relation.weight_zero, relation.bias), **scale})
 
 
 def _term(term: Term, numbers: Sequence[ast.Expression]) -> ast.Expression:
@@ -152,25 +138,23 @@ def _term(term: Term, numbers: Sequence[ast.Expression]) -> ast.Expression:
 
 def _applied(operation: Operation | FixedUnit, operands: Sequence[ast.Expression]) -> ast.Expression:
     if not isinstance(operation, str):
-        attributes = tuple(_attribute(key, value) for key, value in operation.attributes.items())
-        return ast.Unit(operation.name, tuple(operands), attributes, span=_NOWHERE)
+        return ast.Unit(operation.name, tuple(operands), _attributes(operation.attributes))
     match operation:
         case "negate":
-            return ast.Negate(operands[0], span=_NOWHERE)
+            return ast.Negate(operands[0])
         case "unknown":
-            return ast.Learnable(None, None, span=_NOWHERE)
+            return ast.Learnable(None, None)
     if operation not in _OPERATORS:
         name = next(name for name, of in OPERATION_OF.items() if of == operation.removeprefix(TIMED))
-        return ast.Function(cast("Any", name), tuple(operands), span=_NOWHERE)
+        return ast.Function(cast("Any", name), tuple(operands))
     operator = _OPERATORS[operation]
-    return reduce(lambda left, right: ast.Arithmetic(operator, left, right, span=_NOWHERE), operands)
+    return reduce(lambda left, right: ast.Arithmetic(operator, left, right), operands)
 
 
-def _attribute(key: str, value: float | tuple[float, ...]) -> ast.Attribute:
-    if isinstance(value, tuple):
-        return ast.Attribute(key, ast.ValueList(tuple(map(_number, value)), span=_NOWHERE), span=_NOWHERE)
-    return ast.Attribute(key, _number(value), span=_NOWHERE)
+def _attributes(given: Mapping[str, float | tuple[float, ...]]) -> tuple[ast.Attribute, ...]:
+    lists = {k: ast.ValueList(tuple(map(_number, v))) if isinstance(v, tuple) else _number(v) for k, v in given.items()}
+    return tuple(itertools.starmap(ast.Attribute, lists.items()))
 
 
 def _number(value: float) -> ast.Number:
-    return ast.Number(int(value) if value == int(value) else value, span=_NOWHERE)
+    return ast.Number(int(value) if value == int(value) else value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 from lnnkit.check.weights import UNIT_ATTRIBUTES
@@ -13,33 +12,21 @@ from lnnkit.numeric import Comparison, Operation, Term, apply, constant, frozen,
 from lnnkit.syntax.identifiers import AGGREGATES
 
 NumberAtom = tuple[str, Arguments]  # a number's name, or an aggregate's node, and its arguments
-
-
-@dataclass(slots=True)
-class NumberAtoms:
-    """The distinct number atoms of a comparison or term, in the order of their first occurrence."""
-
-    atoms: list[NumberAtom] = field(default_factory=list)
-
-    def index(self, atom: NumberAtom) -> int:
-        """The index of an atom among the inputs."""
-        if atom not in self.atoms:
-            self.atoms.append(atom)
-        return self.atoms.index(atom)
+Numbers = dict[NumberAtom, int]  # those of a comparison or term, each with its place among the inputs
 
 
 def comparison(graph: NeuronGraph, node: str, arguments: Arguments) -> tuple[Comparison, Sequence[NumberAtom]]:
     """A ``compare`` node with these ``arguments``, as a comparison over the number atoms that it mentions."""
-    numbers = NumberAtoms()
+    numbers: Numbers = {}
     left, right = (_term(graph, operand, passed, numbers) for operand, passed in operands_about(graph, node, arguments))
     data = graph.nodes[node]
-    return Comparison(left, right, relation(data["operator"], data["weight"], data["scale"] or 0.0)), numbers.atoms
+    return Comparison(left, right, relation(data["operator"], data["weight"], data["scale"] or 0.0)), [*numbers]
 
 
 def term(graph: NeuronGraph, node: str, arguments: Arguments) -> tuple[Term, Sequence[NumberAtom]]:
     """A term node with these ``arguments``, as a term over the number atoms that it mentions."""
-    numbers = NumberAtoms()
-    return _term(graph, node, arguments, numbers), numbers.atoms
+    numbers: Numbers = {}
+    return _term(graph, node, arguments, numbers), [*numbers]
 
 
 def parameters(graph: NeuronGraph, node: str) -> tuple[str, ...]:
@@ -56,7 +43,7 @@ def parameters(graph: NeuronGraph, node: str) -> tuple[str, ...]:
     return tuple(learned)
 
 
-def _term(graph: NeuronGraph, node: str, arguments: Arguments, numbers: NumberAtoms) -> Term:
+def _term(graph: NeuronGraph, node: str, arguments: Arguments, numbers: Numbers) -> Term:
     """Post-order without recursion: terms may be nested deeper than Python's stack."""
     done: list[Term] = []
     stack: list[tuple[str, Arguments, bool]] = [(node, arguments, False)]
@@ -64,7 +51,7 @@ def _term(graph: NeuronGraph, node: str, arguments: Arguments, numbers: NumberAt
         node, arguments, ready = stack.pop()
         data = graph.nodes[node]
         if data["kind"] == NUMBER or data["kind"] in AGGREGATES:
-            done.append(number(numbers.index((node, arguments))))
+            done.append(number(numbers.setdefault((node, arguments), len(numbers))))
             continue
         operands = operands_about(graph, node, arguments)
         if not ready and operands:

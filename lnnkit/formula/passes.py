@@ -63,12 +63,6 @@ def _intervals(operands: Sequence[Bounds]) -> list[Interval]:
     ]
 
 
-def _narrowed(comparison: Comparison, node: Bounds, made: Bounds, operands: Sequence[Bounds]) -> Inverse:
-    """The bounds of a comparison's numbers, narrowed by its own bounds intersected with those ``made`` upward."""
-    narrowed = comparison.narrow(_intervals(operands), Interval(*made), Interval(*node))
-    return Inverse(tuple(Bounds(*box) for box in narrowed.inputs), narrowed.empty)
-
-
 def _inverse(neuron: Neuron, node: Bounds, operands: Sequence[Bounds], wanted: Sequence[bool] | None) -> Inverse:
     logic = neuron.logic
     assert logic is not None
@@ -149,7 +143,8 @@ def downward(
             boxes[neuron.operands[0]] = complement(node) if neuron.kind == "not" else node
             continue
         if isinstance(neuron.arithmetic, Comparison):
-            inverse = _narrowed(neuron.arithmetic, node, values[index], operands)
+            narrowed = neuron.arithmetic.narrow(_intervals(operands), Interval(*values[index]), Interval(*node))
+            inverse = Inverse(tuple(Bounds(*box) for box in narrowed.inputs), narrowed.empty)
             if (doubt := doubtful(formula, neuron, boxes)) is not None:
                 kept = (_unless(doubt, *pair) for pair in zip(operands, inverse.operands, strict=True))
                 inverse = Inverse(tuple(kept), inverse.empty & ~doubt)

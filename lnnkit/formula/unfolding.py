@@ -265,12 +265,9 @@ def unfold(
             operands = tuple(done[len(done) - len(numbers) :])
             del done[len(done) - len(numbers) :]
             done.append(len(neurons))
-            label = COMPARISON if kind == COMPARISON else TERM
-            numeric = kind != COMPARISON
-            learned = parameters(graph, node)
-            neurons.append(
-                Neuron(label, operands, block, node, arguments, learned=learned, numeric=numeric, arithmetic=arithmetic)
-            )
+            made = Neuron(COMPARISON if kind == COMPARISON else TERM, operands, block, node, arguments)
+            learned, numeric = parameters(graph, node), kind != COMPARISON
+            neurons.append(made._replace(learned=learned, numeric=numeric, arithmetic=arithmetic))
             continue
         edges = graph.operands[node]
         if not ready:
@@ -309,21 +306,11 @@ def unfold(
         if kind == "same":
             arguments = tuple(arguments[a] if isinstance(a, int) else a for a in data["arguments"])
         done.append(len(neurons))
-        neurons.append(
-            Neuron(
-                kind,
-                operands,
-                block,
-                node,
-                arguments,
-                tuple(edge["weight"] for _, edge in edges),
-                data.get("bias", 1.0),
-                logic_named(data["logic"]) if "logic" in data else None,
-                inner,
-                (*(edge.get("parameter") for _, edge in edges), data.get("learned", {}).get("bias")),
-                kind in AGGREGATES,
-            )
-        )
+        weights, bias = tuple(edge["weight"] for _, edge in edges), data.get("bias", 1.0)
+        logic = logic_named(data["logic"]) if "logic" in data else None
+        learned = (*(edge.get("parameter") for _, edge in edges), data.get("learned", {}).get("bias"))
+        connective = kind, operands, block, node, arguments, weights, bias, logic, inner, learned
+        neurons.append(Neuron(*connective, numeric=kind in AGGREGATES))
     if graph.mixed or len({neuron.logic.name for neuron in neurons if neuron.logic is not None}) > 1:
         neurons = [neuron._replace(logic=neuron.logic and neuron.logic.among_others()) for neuron in neurons]
     heads = _heads(neurons, root.defines) if root.defines else frozenset()
@@ -363,14 +350,9 @@ Modes = Mapping[int, tuple[int, int]]  # for each leaf, how its lower and its up
 
 def shape_key(formula: Formula, modes: Modes, observed: tuple[int, ...]) -> object:
     """A key that is equal for formulas which can be evaluated together."""
+    plain = {"source": "", "arguments": (), "learned": (), "numeric": False}
     return (
-        tuple(
-            (
-                *(n.kind, n.operands, n.block, n.weights, n.bias, n.logic.name if n.logic else None, n.inner),
-                *(n.arithmetic, n.derived),
-            )
-            for n in formula.neurons
-        ),
+        tuple(n._replace(logic=n.logic and n.logic.name, **plain) for n in formula.neurons),
         tuple((b.parent, len(b.bound), b.grouped, b.unnamed) for b in formula.blocks),
         tuple(n.arguments[0] == n.arguments[1] for n in formula.neurons if n.kind == "same"),
         (formula.lower, formula.upper) if formula.auxiliary is None else None,

@@ -272,11 +272,8 @@ def _narrowed_mean(
         left = Interval(*(np.where(known, value + np.where(known, end, 0.0), value) for value in back))
         missed = missed | empty
     alone = _only(truths.upper > 0, rows)  # the mean is its value
-    return (
-        hull,
-        Interval(*(np.where(alone, *ends) for ends in zip(_meet(left, goal, ~alone), left, strict=True))),
-        missed,
-    )
+    left = Interval(*(np.where(alone, *ends) for ends in zip(_meet(left, goal, ~alone), left, strict=True)))
+    return hull, left, missed
 
 
 def _only(flagged: Array, rows: Grouped) -> Array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import reduce
-from itertools import accumulate
+from itertools import accumulate, product
 from operator import mul, truediv
 
 from lnnkit import arrays
@@ -107,12 +107,8 @@ def multiply(one: Pieces, other: Pieces) -> Pieces:
         if interval.finite(value) and not interval.lost(value, one.lower, other.lower):
             return points(value)
     one, other = interval.crossed(one, other)
-    # Only 0 * inf is nan.
-    corners = [
-        interval.regained(arrays.nan_to_num(interval.differentiable(mul, x, y), 0.0), x, y)
-        for x in one[:2]
-        for y in other[:2]
-    ]
+    pairs = product(one[:2], other[:2])  # Only 0 * inf is nan.
+    corners = [interval.regained(arrays.nan_to_num(interval.differentiable(mul, x, y), 0.0), x, y) for x, y in pairs]
     lower, upper = reduce(arrays.minimum, corners), reduce(arrays.maximum, corners)
     for x in (one, other):
         if beside_zero(x):  # An end next to zero stays so, however large the other factor is.
@@ -197,9 +193,9 @@ def rising(one: Pieces, function: Callable[[Array], Array]) -> Pieces:
 # --- inverses: the values that some of the other operands complete to one of the result -----------------------------
 
 
-def factor(product: Pieces, other: Pieces) -> Pieces:
-    """The ``x`` with ``x y`` in ``product``; all numbers if both ``y`` and the product can be zero."""
-    return or_any(divide(product, other), holds(product, 0.0) & holds(other, 0.0))
+def factor(whole: Pieces, other: Pieces) -> Pieces:
+    """The ``x`` with ``x y`` in ``whole``; all numbers if both ``y`` and the product can be zero."""
+    return or_any(divide(whole, other), holds(whole, 0.0) & holds(other, 0.0))
 
 
 def absolute_of(value: Pieces) -> Pieces:

@@ -121,7 +121,8 @@ class Comparison:
     def _contract(self, inputs: Sequence[Interval], bounds: Interval) -> Contraction:
         assert self.relation is not None
         truths = self._truths
-        difference = crisp.preimage(truths, bounds, self._apart) if truths else soft.preimage(self.relation, bounds)
+        apart = float(all(term.integral for term in self._terms))  # the least difference of numbers that are not equal
+        difference = crisp.preimage(truths, bounds, apart) if truths else soft.preimage(self.relation, bounds)
         one, other = (() if len(term.steps) == 1 else None for term in self._terms)
 
         def require(values: Sequence[Pieces]) -> Sequence[Pieces]:
@@ -148,11 +149,6 @@ class Comparison:
             return Errors(one.lower + other.upper, one.upper + other.lower)
 
         return soft.let_out(self.relation, difference, most, errors)
-
-    @cached_property
-    def _apart(self) -> float:
-        """The least difference of values that are not equal."""
-        return float(all(term.integral for term in self._terms))
 
     @cached_property
     def _alike(self) -> bool:

@@ -178,29 +178,15 @@ def _of_one(
     )
 
 
-def _steepness(logarithms: Array) -> Array:
-    """``1 / x``."""
-    return arrays.exp(-logarithms)
-
-
 def _rounding(function: _Elementwise, below: float, above: float) -> Function:
     """A function to whole numbers, which come from so much below to so much above."""
-    return _of_one(
-        lambda one: _increasing(one, function),
-        lambda value, _: _around_whole(value, below, above),
-        arrays.zeros_like,
-        whole=True,
-    )
+    image = partial(_increasing, function=function)
+    return _of_one(image, lambda value, _: _around_whole(value, below, above), arrays.zeros_like, whole=True)
 
 
 def _periodic(function: _Elementwise, slope: _Elementwise, centre: float) -> Function:
-    return _of_one(
-        lambda one: _wave(one, function, slope),
-        lambda value, one: _angles(value, one, centre),
-        arrays.ones_like,
-        rounds=True,
-        rises=False,
-    )
+    image, inverse = partial(_wave, function=function, slope=slope), partial(_angles, centre=centre)
+    return _of_one(image, inverse, arrays.ones_like, rounds=True, rises=False)
 
 
 def _counting(months: int, *, timed: bool) -> Function:
@@ -214,7 +200,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "abs": _of_one(absolute, lambda value, _: absolute_of(value), arrays.ones_like, rises=False, whole=True),
     "sqrt": _of_one(square_root, lambda value, _: square_root_of(value), None, total=False),
     "exp": _of_one(exponential, lambda value, _: logarithm(value), abs, rounds=True),
-    "log": _of_one(logarithm, lambda value, _: exponential(value), _steepness, rounds=True, total=False),
+    "log": _of_one(logarithm, lambda value, _: exponential(value), lambda y: arrays.exp(-y), rounds=True, total=False),
     "sin": _periodic(arrays.sin, arrays.cos, math.pi / 2),
     "cos": _periodic(arrays.cos, lambda ends: -arrays.sin(ends), 0.0),
     "floor": _rounding(_floor, 0.0, 1.0),

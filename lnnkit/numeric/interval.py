@@ -287,11 +287,9 @@ def unless_noise(old: Pieces, new: Pieces, *sources: Pieces) -> Pieces:
     if not any_set(touching):
         return new
     touching &= ~_stacked(map(whole_numbers, (old, *sources))).all(0) & (new.lower <= new.upper)
-    return Pieces(
-        arrays.where(touching & low, arrays.minimum(old.lower, new.lower), new.lower),
-        arrays.where(touching & high, arrays.maximum(old.upper, new.upper), new.upper),
-        new.whole,
-    )
+    lower = arrays.where(touching & low, arrays.minimum(old.lower, new.lower), new.lower)
+    upper = arrays.where(touching & high, arrays.maximum(old.upper, new.upper), new.upper)
+    return Pieces(lower, upper, new.whole)
 
 
 def whole_numbers(union: Pieces) -> Array:

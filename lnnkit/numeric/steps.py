@@ -121,7 +121,7 @@ def _narrowings(
             made_of = [_made_of(steps, values, operand) for operand in step.operands]
             rests = others(operands, partial(sum_of, made_of=_together(made_of)))
             rest = [_together([*made_of[:place], *made_of[place + 1 :]]) for place in range(len(rests))]
-            return [partial(_summand, node, *other) for other in zip(rests, rest, strict=True)]
+            return [partial(sum_of, node, negate(other), below) for other, below in zip(rests, rest, strict=True)]
         case "subtract":
             one, other = operands
             first, second = (_made_of(steps, values, operand) for operand in step.operands)
@@ -144,10 +144,6 @@ def _narrowings(
         case name:
             unit = FUNCTIONS[name] if isinstance(name, str) else name
             return [partial(Pieces, *left) for left in unit.left(node, operands)]
-
-
-def _summand(total: Pieces, others: Pieces, made_of: Sequence[Pieces] | None) -> Pieces:
-    return sum_of(total, negate(others), made_of)
 
 
 def _made_of(steps: Sequence[Step], values: Sequence[Pieces], top: int) -> Sequence[Pieces] | None:

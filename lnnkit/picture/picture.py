@@ -169,18 +169,11 @@ def svg(picture: Picture) -> Markup:
             left, top = _MARGIN, top + _ROW
         shown.append((left, top, words, sample))
         left += taken
-    return rendered(
-        "picture.svg",
-        drawing=picture,
-        width=width,
-        height=(top + _ROW if shown else places.height if picture.boxes else 40.0) + _MARGIN,
-        shift=(width - max(places.width, right)) / 2,
-        font_size=_FONT_SIZE,
-        line_height=_LINE,
-        places=places,
-        arrows=list(zip(picture.arrows, map(_path, places.arrows), middles, strict=True)),
-        legend=shown,
-    )
+    height = (top + _ROW if shown else places.height if picture.boxes else 40.0) + _MARGIN
+    arrows = list(zip(picture.arrows, map(_path, places.arrows), middles, strict=True))
+    sizes = {"width": width, "height": height, "shift": (width - max(places.width, right)) / 2}
+    sizes |= {"font_size": _FONT_SIZE, "line_height": _LINE}
+    return rendered("picture.svg", drawing=picture, places=places, arrows=arrows, legend=shown, **sizes)
 
 
 def _path(points: Sequence[Point]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lnnkit.markup.pages import document, installed, rendered, require
+from lnnkit.markup.pages import counted, document, installed, rendered, require
 from lnnkit.report.charts import NAMED, Curve, calibration, curves, histogram
 from lnnkit.scores import Epoch, Evidence, Fitted, LearnedNumber
 
@@ -49,25 +49,20 @@ def _fragment(fit: Fitted, title: str) -> Markup:
     """The report as a fragment of a page; without matplotlib it has a note in place of the charts."""
     drawn = installed("matplotlib")
     rules = fit.evidence.rules if fit.evidence is not None else ()
-    return rendered(
-        "training.html",
-        title=title,
-        summary=_summary(fit),
-        warnings=fit.warnings,
-        rules=[(name, *_changes(before, after)) for name, before, after in rules if before != after],
-        same=[after for _, before, after in rules if before == after],
-        scores=list(_scores(fit)),
-        sections=[section for section in _sections(fit) if section[2]] if drawn else [],
-        drawn=drawn,
-    )
+    changed = [(name, *_changes(before, after)) for name, before, after in rules if before != after]
+    same = [after for _, before, after in rules if before == after]
+    said = {"title": title, "summary": _summary(fit), "warnings": fit.warnings, "scores": list(_scores(fit))}
+    sections = [section for section in _sections(fit) if section[2]] if drawn else []
+    return rendered("training.html", rules=changed, same=same, sections=sections, drawn=drawn, **said)
 
 
 def _summary(fit: Fitted) -> str:
     epochs = fit.history[-1].epoch if fit.history else 0
     restarts = len({entry.restart for entry in fit.history})
     starts = f" {restarts} starts were made." if restarts > 1 else ""
-    made = "1 epoch" if epochs == 1 else f"{epochs:,} epochs"
-    return f"{made}, {_ENDS.get(fit.stopped, fit.stopped)}.{starts} The final loss is {fit.loss:.4g}."
+    return (
+        f"{counted(epochs, 'epoch')}, {_ENDS.get(fit.stopped, fit.stopped)}.{starts} The final loss is {fit.loss:.4g}."
+    )
 
 
 def _changes(before: str, after: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:

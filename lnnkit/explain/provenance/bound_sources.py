@@ -263,13 +263,10 @@ class BoundSources:
         atoms = self.run.grounding.atoms.tables[table]
         if unnamed and atoms.unnamed[side] != atoms.default[side]:
             return self._read(atoms.unnamed[side], side, Unlisted(table, tuple(arguments), side, unnamed=True), table)
-        value, derived = atoms.default[side], table in self.run.plan.lifted.closed_derived
+        value, completes = atoms.default[side], side == atoms.completed_side or atoms.derived
         said = atoms.default[atoms.completed_side]  # a derived number has no value at either end then
-        if (
-            (side == atoms.completed_side or atoms.derived)
-            and derived
-            and not (arguments and self.run.grounding.domain.lacks(atoms.sorts, arguments))
-        ):
+        completes = completes and table in self.run.plan.lifted.closed_derived
+        if completes and not (arguments and self.run.grounding.domain.lacks(atoms.sorts, arguments)):
             for number, completion in reversed([*enumerate(self.history.completions)]):
                 if table in completion.predicates and completion.stop <= tick:
                     return self._read(value, side, Completed(table, tuple(arguments), number, said), table)

@@ -45,13 +45,9 @@ def readout(unit: Unit, operands: Sequence[str], seed: int | None = None) -> lis
         of_seed = {key: value if seed is None else value[seed] for key, value in values.items()}
         return {key: value if key in shared else value[place] for key, value in of_seed.items()}
 
-    return [
-        Readout(
-            _text(unit, operands, row(unit.attributes(), place)),
-            max(float(gap.max()) for gap in row(unit.gaps(), place).values()),
-        )
-        for place in range(unit.out_features)
-    ]
+    texts = (_text(unit, operands, row(unit.attributes(), place)) for place in range(unit.out_features))
+    gaps = (row(unit.gaps(), place).values() for place in range(unit.out_features))
+    return [Readout(text, max(float(gap.max()) for gap in some)) for text, some in zip(texts, gaps, strict=True)]
 
 
 def _text(unit: Unit, operands: Sequence[str], row: UnitValues) -> str:
