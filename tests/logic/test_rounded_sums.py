@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lnnkit.logic import Lukasiewicz
+from lnnkit.logic.hulls import uncomplement
 from tests.logic.neurons import arrays
 
 STRICT = Lukasiewicz(strict=True)
@@ -54,3 +55,11 @@ def test_an_operand_is_false_or_true_only_where_it_is_exactly(
         exact = (Fraction(truth) - total(kind, weights, bias, (0.0, known))) / Fraction(weights[0])
         assert empty or lower < 1 or truth == 0 or exact >= 1, (truth, known)
         assert empty or upper > 0 or truth == 1 or exact <= 0, (truth, known)
+
+
+def test_what_is_short_of_true_stays_short_of_it() -> None:
+    """1 - 1e-20 is below 1, though no float next to 1 is as near."""
+    unknown = arrays(np.array([0.0]), np.array([1.0]))
+    found = uncomplement(arrays(np.array([0.0]), np.array([1e-20])), unknown)
+    assert 1 - 1e-15 < found.lower[0] < 1
+    assert uncomplement(arrays(np.array([0.0]), np.array([0.0])), unknown).lower[0] == 1

@@ -69,9 +69,7 @@ class _Finder(cst.CSTVisitor):
         self._around: list[cst.CSTNode] = []  # statements, from the outermost
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, cst.Annotation | cst.Assert | cst.BaseString | cst.Decorator | cst.Raise) or _is_strict(
-            node
-        ):
+        if isinstance(node, _KEPT) or _is_strict(node) or _tells_kind(node):
             return False
         if isinstance(node, _STATEMENTS):
             self._around.append(node)
@@ -100,6 +98,7 @@ class _Finder(cst.CSTVisitor):
         return place
 
 
+_KEPT = (cst.Annotation, cst.Assert, cst.BaseString, cst.Decorator, cst.Raise)
 _STATEMENTS = (cst.SimpleStatementLine, cst.BaseCompoundStatement, cst.MatchCase, cst.ExceptHandler)
 _LEFT_OUT = (mutators.operator_arg_removal, mutators.operator_assignment, mutators.operator_string)
 
@@ -112,6 +111,13 @@ def _changed(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 def _is_strict(node: cst.CSTNode) -> bool:
     return isinstance(node, cst.Arg) and node.keyword is not None and node.keyword.value == "strict"
+
+
+def _tells_kind(node: cst.CSTNode) -> bool:
+    """Whether it is an array's type, of which both ends of bounds have the same."""
+    if isinstance(node, cst.Attribute):
+        return node.attr.value in ("dtype", "ndim", "shape")
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "namespace"
 
 
 def _negated(node: cst.If | cst.While | cst.CompIf) -> Iterator[cst.CSTNode]:
