@@ -92,6 +92,7 @@ def outcome(tree: Path, mutant: Mutant, tests: Sequence[str], limit: float) -> s
         cwd=tree,
         env=environment,
         stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
         start_new_session=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
     )
