@@ -42,9 +42,9 @@ def test_single_values(sign: str, fixed: bool) -> None:
 
 @pytest.mark.parametrize("relation", ["<", ">"])
 def test_whole_numbers_within_the_tolerance_of_each_other_are_not_equal(relation: str) -> None:
-    """Of [2e12, 2e12 + 10] only 2e12 is below 2e12 + 1, and it may be that."""
+    """2e12 may be a, 2e12 + 1 be b: both are whole, and so compared exactly."""
     one, other = ("a", "b") if relation == "<" else ("b", "a")
-    facts = "fact a(k) in [2000000000000, 2000000000010]\nfact b(k) = 2000000000001\n"
+    facts = "fact a(k) in [2000000000000, 2000000000010]\nfact b(k) in [2000000000001, 2000000000001.5]\n"
     kb = lnnkit.loads(f"number a(x)\nnumber b(x)\n{facts}query {one}(k) {relation} {other}(k)\n")
     (answers,) = kb.answers()
     assert (answers.lower[0], answers.upper[0]) == (0.0, 1.0)
