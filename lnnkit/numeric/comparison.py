@@ -217,8 +217,8 @@ def informing(arithmetic: Comparison | Term, inputs: int) -> InputSets:
     """The minimal sets of inputs that must be bounded for the truth of a comparison, or the hull of a term, to differ
     from that with every input unknown. There are no other such sets, but some of these may not suffice.
 
-    A sum is unbounded as long as one of its operands is, so ``(i - d) / h > 500`` is unknown until ``i``, ``d`` and
-    ``h`` are all known, while ``x y`` may be zero as soon as ``x`` is known."""
+    A sum is unbounded as long as one of its operands is, so ``i - d > 500`` is unknown until ``i`` and ``d`` are both
+    known, while ``x y`` may be zero as soon as ``x`` is known."""
     if inputs > _TRIED:
         return tuple(frozenset({index}) for index in range(inputs))
     if isinstance(arithmetic, Comparison):

@@ -45,6 +45,15 @@ def test_an_answer_that_does_not_need_the_contradiction_is_clean() -> None:
     assert value(ARRESTED, "B(a) & D(a)") == (0.0, 1.0)
 
 
+def test_a_completed_atom_is_clean_where_another_row_gives_as_much() -> None:
+    """B(a) is arrested. Q(b) rests on it alone; for Q(c) there is B(b) too; of Q(d) 0.4 is sure, and no more."""
+    text = ARRESTED + "predicate R(entity, entity) closed\npredicate Q(entity) closed\nfact B(e) = 0.4\n"
+    text += "fact R(b, a)\nfact R(c, a)\nfact R(c, b)\nfact R(d, a)\nfact R(d, e)\nfact R(e, e)\n"
+    text += "rule (exists Y: R(X, Y) & B(Y)) -> Q(X)\nquery Q(b)\nquery Q(c)\nquery Q(d)\nquery Q(e)\n"
+    assert marks(text) == {"Q(b)": True, "Q(c)": False, "Q(d)": True, "Q(e)": False}
+    assert [value(text, f"Q({x})") for x in "bcde"] == [(0.0, 1.0), (1.0, 1.0), (0.4, 1.0), (0.4, 0.4)]
+
+
 # A is 0.6 at least; round 1 derives from that, and makes A at once 0.9 at least and 0.7 at most. So A is arrested at
 # its end, and what round 1 derived from A stands and rests on it.
 CROSSED = """
@@ -249,3 +258,12 @@ def test_an_arrested_atom_starts_no_join() -> None:
         assert [answer.bindings["X"] for answer in kb.answers()[0]] == ["c"]
         visited.add(kb._session.program_fixpoint().fixpoint.progress.instances)
     assert len(visited) == 1
+
+
+def test_the_upper_end_of_a_completed_atom_is_clean_where_no_row_could_change_it() -> None:
+    """B(a) is 0.4 at most by what is arrested. Of Q(f), B(d) says 0.4, and C(a) is no more; Q(g) could be less."""
+    text = CROSSED + "logic godel\npredicate R(e, e) closed\npredicate C(e) closed\npredicate Q(e) closed\n"
+    text += "rule A -> ~B(a)\nfact C(a) = 0.4\nfact C(d)\nfact B(d) = 0.4\nfact R(f, a)\nfact R(f, d)\nfact R(g, a)\n"
+    text += "rule (exists Y: R(X, Y) & B(Y) & C(Y)) -> Q(X)\nquery B(a)\nquery Q(f)\nquery Q(g)\n"
+    assert marks(text) == {"B(a)": True, "Q(f)": False, "Q(g)": True}
+    assert [value(text, query) for query in ("B(a)", "Q(f)", "Q(g)")] == [(0.0, 0.4), (0.4, 0.4), (0.0, 0.4)]

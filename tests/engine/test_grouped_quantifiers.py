@@ -253,3 +253,11 @@ def test_a_query_shares_its_rows_too() -> None:
     answers = kb.ask("(exists Y: Alarm(Y)) & Item(X)")
     assert len(answers) == 2000
     assert (answers.lower == 1).all()
+
+
+def test_the_worst_row_stands_for_a_contradiction() -> None:
+    """The implication is 1 - 0.9 + 0.1 at most for B(a), 1 - 0.7 + 0.1 for B(b)."""
+    facts = "fact R(f, b)\nfact R(f, a)\nfact B(a) in [0.9, 1]\nfact B(b) in [0.7, 1]\nfact Q(f) in [0, 0.1]\n"
+    kb = lnnkit.loads(f"predicate R(e, e) closed\n{facts}rule (exists Y: R(X, Y) & B(Y)) -> Q(X)\nquery Q(f)\n")
+    (contradiction,) = kb.infer().contradictions
+    assert (contradiction.lower, contradiction.upper) == pytest.approx((1.0, 0.2))

@@ -140,3 +140,10 @@ def test_rounds_leave_no_cycles_for_the_collector(more: str) -> None:
         assert left(40) <= left(20)
     finally:
         gc.unfreeze()
+
+
+def test_a_gain_of_little_is_no_rounding() -> None:
+    """``a + 1 - 1`` is at least 0.30000005: a is, though 0.3 was known of it."""
+    text = "fact A in [0.3, 1]\nfact B\naxiom A & B in [0.30000005, 1]\nquery A\n"
+    (answers,) = lnnkit.loads(text).answers()
+    assert answers.lower[0] == pytest.approx(0.30000005, abs=1e-9)

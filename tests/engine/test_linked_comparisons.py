@@ -57,3 +57,13 @@ def test_the_last_candidate_reads_a_comparison_that_no_other_row_needs() -> None
     )
     ((answer,),) = kb.answers()
     assert (answer.lower, answer.upper) == (1, 1)
+
+
+def test_a_comparison_limits_nothing_before_its_other_number_is_known() -> None:
+    """Both numbers are of what is joined to Z, in either order."""
+    facts = [f"fact R(z)\nfact S(k{i}, z)\nfact a(k{i}) = {i}\nfact b(k{i}) = {2 * i}\n" for i in range(1, 5)]
+    head = "number a(x)\nnumber b(x)\npredicate S(x, z) closed\npredicate R(z) closed\n"
+    for order in ("S(X, Z) & S(Y, Z) & a(X) > b(Y)", "S(X, Z) & S(Y, Z) & b(Y) < a(X)"):
+        kb = lnnkit.loads(f"{head}{''.join(facts)}rule R(Z) & {order} -> T(X, Y)\nquery T(X, Y)\n")
+        found = {tuple(answer.bindings.values()) for answer in kb.ask("T(X, Y)") if answer.lower == 1}
+        assert found == {("k3", "k1"), ("k4", "k1")}

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import lnnkit
+from lnnkit.engine import completion
 from lnnkit.store.relations import RowNumbers
 from tests.blocks import at_length
 from tests.creeping import compared, creeping
@@ -428,3 +429,18 @@ def test_completions_and_rounds_that_take_turns() -> None:
         lower, upper = ends(kb, query)
         assert lower <= value <= upper
     assert ends(kb, "P")[0] > 0.499
+
+
+def test_what_no_rule_derives_stays_false_where_all_else_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after many widenings, all upper bounds above 0 become 1: no rule says anything of Q(b)."""
+    monkeypatch.setattr(completion, "_WIDENINGS", 0)
+    kb = lnnkit.loads(
+        "predicate S(x) closed\npredicate P(x) closed\npredicate Q(x) closed\npredicate U(x) closed\n"
+        "fact S(a) in [0.3, 0.6]\nfact S(b) in [0.3, 0.6]\nfact U(a)\nrule S(X) -> P(X)\n"
+        "rule P(X)@0.99999999 & U(X) -> Q(X)\nrule Q(X)@0.99999999 & U(X) -> P(X)\nquery P(X)\nquery Q(X)\nquery Q(b)\n"
+    )
+    assert kb.infer().status == "creeping"
+    for query in ("P(a)", "Q(a)"):
+        lower, upper = ends(kb, query)
+        assert 0.29 < lower <= upper == 1.0
+    assert ends(kb, "Q(b)") == (0.0, 0.0)

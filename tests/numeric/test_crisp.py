@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+import lnnkit
 from lnnkit.numeric.crisp import SIGNS, holds
 
 BESIDE = (0.0, 1e-16, 1e-10, 9e-10, 1.1e-9, 1.9e-9, 2.1e-9, 1e-6)
@@ -37,3 +38,13 @@ def test_single_values(sign: str, fixed: bool) -> None:
         )
         pairs = zip(left, right * len(left) if fixed else right, strict=True)
         assert found.tolist() == [true(sign, one, other) for one, other in pairs], (sign, left, right)
+
+
+@pytest.mark.parametrize("relation", ["<", ">"])
+def test_whole_numbers_within_the_tolerance_of_each_other_are_not_equal(relation: str) -> None:
+    """2e12 may be a, 2e12 + 1 be b: both are whole, and so compared exactly."""
+    one, other = ("a", "b") if relation == "<" else ("b", "a")
+    facts = "fact a(k) in [2000000000000, 2000000000010]\nfact b(k) in [2000000000001, 2000000000001.5]\n"
+    kb = lnnkit.loads(f"number a(x)\nnumber b(x)\n{facts}query {one}(k) {relation} {other}(k)\n")
+    (answers,) = kb.answers()
+    assert (answers.lower[0], answers.upper[0]) == (0.0, 1.0)

@@ -65,6 +65,20 @@ def test_conditions_are_those_of_truth_tables(kind: str, logic: str) -> None:
     assert min(seen.values()) > 2
 
 
+@pytest.mark.parametrize("logic", LOGICS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_where_there_is_a_region_its_inside_is_classical(kind: str, logic: str) -> None:
+    """Down to the least alpha for which there is one."""
+    found = 0
+    for step, count in itertools.product(range(51, 100), (2,) if kind == "implies" else (1, 2, 3)):
+        region = logic_named(logic).classical(kind, count, step / 100)
+        if region is not None:
+            assert region.violation(region.inside) <= 1e-12
+            assert classical(kind, logic, list(region.inside), step / 100), (count, step)
+            found += 1
+    assert found > 20 or (kind, logic) == ("implies", "product")  # which is never classical below an alpha of 1
+
+
 def parameter(place: int, kind: str) -> LearnedParameter:
     return LearnedParameter(f"rule/{kind}{place}", kind, ("rule",), 1.0, False, NOWHERE)  # type: ignore[arg-type]  # a kind
 

@@ -1,0 +1,1 @@
+"""How well the tests test: mutants of a package, and the tests that notice them."""
