@@ -217,10 +217,8 @@ def front(formulas: Sequence[Product], rows: WeightedRows) -> tuple[list[ScoredF
     middle = np.abs(rows.target - np.median(rows.target)) / rows.errors
     cap = float(np.quantile(middle, _CAP)) or 1.0
     usual = float(np.minimum(middle, cap).mean()) or 1.0
-    scored = [
-        ScoredFormula(formula, size(formula), float(np.minimum(rest, cap).mean()) / usual)
-        for formula, rest in zip(formulas, residuals, strict=True)
-    ]
+    errors = [float(np.minimum(rest, cap).mean()) / usual for rest in residuals]
+    scored = [ScoredFormula(formula, size(formula), error) for formula, error in zip(formulas, errors, strict=True)]
     floor = _EXACT * float(np.sqrt(np.mean(np.square(rows.target / rows.errors))))
     clipped = _clipped(residuals, floor, range(len(residuals)))
     order = sorted(range(len(scored)), key=lambda at: (scored[at].size, clipped[at].mean(), scored[at].error))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.random import Generator
 
 from lnnkit.discovery.constant_refinement import ColumnUnits, exact, free_constants, refined, regauged, rounded
 from lnnkit.discovery.exact_constants import Constant
@@ -96,12 +97,7 @@ def medians(table: np.ndarray) -> np.ndarray:
 
 class _SearchRun:
     def __init__(
-        self,
-        table: np.ndarray,
-        target: np.ndarray,
-        units: ColumnUnits,
-        search: FormulaSearch,
-        generator: np.random.Generator,
+        self, table: np.ndarray, target: np.ndarray, units: ColumnUnits, search: FormulaSearch, generator: Generator
     ) -> None:
         self._generator, self._end = generator, time.process_time() + search.seconds
         self._table, self._target, self._units = table, target, units

@@ -53,11 +53,9 @@ def best_condition(
     train, test = order[:cut], order[cut:]
     if len(test) < 2 or not chosen:
         return None
-    models = [
-        _Polynomials(polynomial(table[:, chosen], terms, logarithms=logarithms), target, train, test)
-        for logarithms in (False, True)
-        for terms in {min(_TERMS, max(2, len(train) // share)) for share in (4, 10)}
-    ]
+    kinds = itertools.product((False, True), {min(_TERMS, max(2, len(train) // share)) for share in (4, 10)})
+    bases = [polynomial(table[:, chosen], terms, logarithms=logarithms) for logarithms, terms in kinds]
+    models = [_Polynomials(basis, target, train, test) for basis in bases]
     whole = min(model.left_by(np.ones(len(target), dtype=bool)) for model in models)
     tried = [_best_of(model, table, chosen, order, whole, sharp=sharp) for model in models]
     return min(filter(None, tried), key=lambda pair: pair[0], default=(0.0, None))[1]
