@@ -217,8 +217,6 @@ def _band(
             lower = clamp(xp.where(sides[0] & (weight > 0), lowers[place], NO_LOWER), term.lower, term.upper)
         if uppers is not None:
             upper = clamp(xp.where(sides[1] & (weight > 0), uppers[place], NO_UPPER), term.lower, term.upper)
-        if lowers is not None and uppers is not None:
-            lower, upper = ordered(lower, upper)
         if lowers is not None:
             lower = xp.where(empty, term.lower, lower)
         if uppers is not None:

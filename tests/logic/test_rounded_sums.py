@@ -1,14 +1,16 @@
-"""The strict kernels of Łukasiewicz against fractions: an end is 0 or 1 only where no float was rounded to it."""
+"""The strict kernels of Łukasiewicz, and products with a bias: an end is 0 or 1 only where it is so exactly."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import product
 
+import mpmath
 import numpy as np
 import pytest
 
-from lnnkit.logic import Lukasiewicz
+from lnnkit.logic import Lukasiewicz, logic_named
 from lnnkit.logic.hulls import uncomplement
 from tests.logic.neurons import arrays
 
@@ -63,3 +65,14 @@ def test_what_is_short_of_true_stays_short_of_it() -> None:
     found = uncomplement(arrays(np.array([0.0]), np.array([1e-20])), unknown)
     assert 1 - 1e-15 < found.lower[0] < 1
     assert uncomplement(arrays(np.array([0.0]), np.array([0.0])), unknown).lower[0] == 1
+
+
+@pytest.mark.parametrize("bias", BIASES)
+def test_a_product_is_true_only_where_it_is_exactly(bias: float) -> None:
+    """``e^(b-1) x`` beside 1, with 50 digits."""
+    near = math.exp(1 - bias) * (1 + np.arange(-20, 21) * 2.0**-53)
+    truth = arrays(near, near)
+    found = logic_named("product").up("and", [truth, arrays(np.ones_like(near), np.ones_like(near))], (1.0, 1.0), bias)
+    with mpmath.workdps(50):
+        exact = [mpmath.log(mpmath.mpf(float(x))) + mpmath.mpf(bias) - 1 for x in near]
+    assert all(lower < 1 or each >= 0 for lower, each in zip(found.lower, exact, strict=True))

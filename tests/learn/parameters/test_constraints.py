@@ -79,6 +79,15 @@ def test_where_there_is_a_region_its_inside_is_classical(kind: str, logic: str) 
     assert found > 20 or (kind, logic) == ("implies", "product")  # which is never classical below an alpha of 1
 
 
+@pytest.mark.parametrize("alpha", [0.95, 0.8, 0.7])
+def test_an_implication_that_is_true_of_the_least_true_and_the_greatest_false_is_not_classical(alpha: float) -> None:
+    """Goedel's is 1 where ``1 - (1 - y) >= 1 - w (1 - x)``, so with ``w = a / (1 - a)`` at ``x = a, y = 1 - a``."""
+    found = logic_named("godel").classical("implies", 2, alpha)
+    values = [alpha / (1 - alpha), 1.0, 1.0]
+    assert found is not None and not classical("implies", "godel", values, alpha)
+    assert found.violation(values) > 0
+
+
 def parameter(place: int, kind: str) -> LearnedParameter:
     return LearnedParameter(f"rule/{kind}{place}", kind, ("rule",), 1.0, False, NOWHERE)  # type: ignore[arg-type]  # a kind
 
