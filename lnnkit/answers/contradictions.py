@@ -54,7 +54,7 @@ def _statements(run: Run) -> list[Assertion]:
     neurons = {formula.auxiliary for formula in formulas if formula.auxiliary is not None}
     named = {id(formula.root.origin) for formula in formulas if formula.auxiliary is None and formula.root is not None}
     named |= {key for key, root in roots.items() if root.reference.node in neurons}
-    if not named:
+    if neurons and not named:
         named = {key for key, root in roots.items() if not neurons.isdisjoint(graph.below(root.reference.node))}
     return [root.origin for key, root in roots.items() if key in named and isinstance(root.origin, Assertion)]
 

@@ -222,6 +222,7 @@ class Run:
     stated: dict[Relation, tuple[Array, Bounds]] = field(default_factory=dict)  # facts about derived numbers
     waiting: set[str] = field(default_factory=set)  # shared neurons that wait for the first bounds of aggregates,
     begun: int = 0  # and the tick before which these were set
+    revisions: int = 0  # the chunks of events since facts of its fixpoint changed
 
     def arrested(self, number: int) -> Array:
         """Which rows of a shape belong to an arrested instance, including the rows that it was given before, when it

@@ -39,6 +39,7 @@ from lnnkit.trail.events import Chunk, Kind
 
 _ROUNDS = 10_000  # a fresh inference is no dearer than more
 _SHARE = 4  # nor than a revision that resets more than one in so many rows,
+_CHUNKS = 5000  # nor than to search more events of earlier revisions,
 _FEW = 1000  # if these are not few anyway
 
 _Rows = Mapping[Relation, Array]
@@ -77,6 +78,7 @@ def revise(run: Run, restated: Sequence[Restated], watch: Watch | None) -> bool:
     both = (tightened, found)
     moved = {t: distinct([rows[t] for rows in both if t in rows]) for t in (*tightened, *found)}
     infer_rounds(run, run.inference, _ROUNDS, moved, watch)
+    run.revisions += trail.chunk_count - start
     written = _written(run, start)
     apart = {table.name for table in (*written, *loosened, *tightened)}.isdisjoint(_completing(run))
     return apart and _whole(run, Status.CONVERGED, Status.INTERRUPTED) and not _by_order(run, written)
@@ -85,6 +87,7 @@ def revise(run: Run, restated: Sequence[Restated], watch: Watch | None) -> bool:
 def _revisable(run: Run) -> bool:
     trail, plan = run.state.trail, run.plan
     plain = trail.trace is None and run.grounding.recorder is None and run.state.device == "cpu" and not plan.demands
+    plain &= run.revisions <= max(_CHUNKS, trail.chunk_count // 2)
     return plain and not plan.shared.impossible and _whole(run, Status.CONVERGED)
 
 
@@ -196,7 +199,10 @@ class _Resting:
     def __init__(self, run: Run, loosened: _Rows) -> None:
         self._run = run
         self._flags: dict[Relation, Array] = {}
-        self._spans: dict[Relation, tuple[int, int]] = {}  # the first and the last row that is marked
+        self._spans: dict[Relation, tuple[int, int]] = {}  # the first and the last row that is marked,
+        self._counts: dict[Relation, int] = {}  # and the number of these
+        # By rule, for so many marked rows: the entities of its instances that read one
+        self._known: dict[DeltaRule, tuple[int, TupleSet]] = {}
         self._defining = {response.rule.formula.auxiliary: response.rule for response in run.responses.values()}
         for table, rows in loosened.items():
             self._mark(table, rows)
@@ -215,6 +221,7 @@ class _Resting:
         if table not in self._flags:
             self._flags[table], self._spans[table] = np.zeros(len(table), bool), (len(table), 0)
         self._flags[table][rows] = True
+        self._counts[table] = int(np.count_nonzero(self._flags[table]))
         first, last = self._spans[table]
         self._spans[table] = min(first, int(rows.min())), max(last, int(rows.max()))
 
@@ -256,23 +263,27 @@ class _Resting:
     def _by_operands(self, chunk: Chunk) -> Array | None:
         """(n,) which rows of a shared neuron have first bounds of operands that are marked; None for none."""
         table = self._run.grounding.atoms.numbered[chunk.table]
-        rule = self._defining[table.name]
-        if sources(rule.formula).isdisjoint(marked.name for marked in self._flags):
-            return None
-        rows = spelled_out(chunk.rows)
-        return self._affected(rule, [column.take(rows) for column in table.tuples.columns], len(rows))
+        free = [taken(column, chunk.rows) for column in table.tuples.columns]
+        return self._affected(self._defining[table.name], free, len(chunk.rows))
 
-    def _affected(self, rule: DeltaRule, free: Sequence[Array], length: int) -> Array:
-        """(n,) whether the instances with these entities for their free variables read a marked row."""
-        delta, names = Delta(), sources(rule.formula)
-        for table, rows in self.rows().items():
-            for side in (0, 1) if table.name in names else ():
-                delta.add(table, side, rows)
-        variables = rule.formula.original.blocks[0].variables
-        instances = TupleSet(len(variables), rule.radix)
-        for bindings in rule.assignments(delta):
-            instances.add([bindings.column(variable) for variable in variables], bindings.length)
-        return instances.find(free, length) >= 0
+    def _affected(self, rule: DeltaRule, free: Sequence[Array], length: int) -> Array | None:
+        """(n,) whether the instances with these entities for their free variables read a marked row; None for none."""
+        names = sources(rule.formula)
+        marked = {table: flags for table, flags in self._flags.items() if table.name in names}
+        if not marked:
+            return None
+        version = sum(self._counts[table] for table in marked)
+        known, instances = self._known.get(rule, (0, None))
+        if instances is None or known != version:
+            delta, variables = Delta(), rule.formula.original.blocks[0].variables
+            for table, flags in marked.items():
+                for side in (0, 1):
+                    delta.add(table, side, np.flatnonzero(flags).astype(np.int32))
+            instances = TupleSet(len(variables), rule.radix)
+            for bindings in rule.assignments(delta):
+                instances.add([bindings.column(variable) for variable in variables], bindings.length)
+            self._known[rule] = version, instances
+        return instances.find(free, length) >= 0 if len(instances) else None
 
 
 # --- and is found again -----------------------------------------------------------------------------------------------
@@ -323,9 +334,10 @@ def _by_order(run: Run, some: _Rows) -> bool:
     """Whether an instance that reads or bounds some rows gives a bound that differs from the present one by rounding
     alone. The first of both has won, which may be the other one in a fresh inference."""
     delta = changes(some)
+    degrees = {name for name, table in run.grounding.atoms.tables.items() if not _crisp(run, table)}
     for response in run.responding(run.inference).values():
         member = run.grounding.members[response.member]
-        if not all(_crisp(run, run.grounding.atoms.tables[name]) for name in sources(response.rule.formula)):
+        if not degrees.isdisjoint(sources(response.rule.formula)):
             for bindings in chain(_reaching(response, member, some), response.rule.assignments(delta)):
                 if _differs_by_rounding(run, response, bindings):
                     return True

@@ -11,7 +11,15 @@ from lnnkit.check.symbols import negated_ends
 from lnnkit.engine.inference_run import Run
 from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step
 from lnnkit.explain.proof.sufficient_premises import CompletionProof, sufficient
-from lnnkit.explain.provenance.bound_sources import BoundSource, BoundSources, Completed, Event, Listed, Unlisted
+from lnnkit.explain.provenance.bound_sources import (
+    BoundSource,
+    BoundSources,
+    Completed,
+    EntityOrVariable,
+    Event,
+    Listed,
+    Unlisted,
+)
 from lnnkit.explain.provenance.instance_view import EndRead, EndReads, InstanceView, InstanceViews
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.graph.lifted import below_negations
@@ -63,7 +71,7 @@ class Prover:
         ends = [self.end(steps, predicate, arguments, side) for side in (0, 1)]
         return self.finished(steps, format_expression(self.wording.conclusion(predicate, arguments)), *ends)
 
-    def end(self, steps: Steps, predicate: str, arguments: Sequence[str], side: int) -> int:
+    def end(self, steps: Steps, predicate: str, arguments: Sequence[EntityOrVariable], side: int) -> int:
         """The number of the step that gives one bound of an atom."""
         reading = self.sources.reading(predicate, arguments, side)
         if reading.source is not None:
