@@ -143,3 +143,13 @@ def test_points_of_the_search_stay_in_their_box() -> None:
     for t in (0.0, 1e-9, 0.5, 1.0):
         found: Array = brute.point(start, end, np.array([t]))
         assert (found >= np.minimum(start, end)).all() and (found <= np.maximum(start, end)).all()
+
+
+def test_a_sum_of_many_operands_leaves_what_the_others_do() -> None:
+    """Of 80, 79 are in [0.001, 0.005] and their sum in [0.079, 0.395]; the sum of all is in [0.6, 0.7]."""
+    few, any_ = arrays(np.array([0.001]), np.array([0.005])), arrays(np.array([0.0]), np.array([1.0]))
+    neuron = Neuron("lukasiewicz", "disjunction", (1.0,) * 80, 1.0)
+    found = downward(neuron, arrays(np.array([0.6]), np.array([0.7])), [*[few] * 79, any_])
+    assert not found.empty.any()
+    assert [end.item() for end in found.operands[79]] == pytest.approx([0.6 - 0.395, 0.7 - 0.079])
+    assert [end.item() for end in found.operands[0]] == pytest.approx([0.001, 0.005])

@@ -70,9 +70,9 @@ def test_what_is_short_of_true_stays_short_of_it() -> None:
 @pytest.mark.parametrize("bias", BIASES)
 def test_a_product_is_true_only_where_it_is_exactly(bias: float) -> None:
     """``e^(b-1) x`` beside 1, with 50 digits."""
-    near = math.exp(1 - bias) * (1 + np.arange(-20, 21) * 2.0**-53)
-    truth = arrays(near, near)
-    found = logic_named("product").up("and", [truth, arrays(np.ones_like(near), np.ones_like(near))], (1.0, 1.0), bias)
+    near = np.array([math.exp(1 - bias) * (1 + place * 2.0**-53) for place in range(-20, 21)])
+    truth, sure = arrays(near, near), arrays(np.ones(len(near)), np.ones(len(near)))
+    found = logic_named("product").up("and", [truth, sure], (1.0, 1.0), bias)
     with mpmath.workdps(50):
         exact = [mpmath.log(mpmath.mpf(float(x))) + mpmath.mpf(bias) - 1 for x in near]
     assert all(lower < 1 or each >= 0 for lower, each in zip(found.lower, exact, strict=True))

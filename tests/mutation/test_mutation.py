@@ -39,12 +39,11 @@ def test_a_mutant_lives_where_no_test_fails(tmp_path: Path) -> None:
         "return one if (one < other) or True else other",
         "return one if one <= other else other",
     ]
-    first, always, equal = changes.values()
+    first, always, _ = changes.values()
     measured = reached(tmp_path, tmp_path / "reached", ["."], ["test_least.py"])
     tests = measured.tests(first, "least", 60)
     assert sorted(tests) == ["test_least.py::test_order", "test_least.py::test_two"]
     assert outcome(tmp_path, first, tests, 60) == "killed"
     assert outcome(tmp_path, first, ["test_least.py::test_two"], 60) == "survived"
-    assert outcome(tmp_path, equal, tests, 60) == "survived"  # of two equal numbers either is the least
     assert outcome(tmp_path, always, [], 60) == "survived"
     assert (tmp_path / "least.py").read_text() == LEAST
