@@ -80,7 +80,8 @@ def revise(run: Run, restated: Sequence[Restated], watch: Watch | None) -> bool:
     infer_rounds(run, run.inference, _ROUNDS, moved, watch)
     run.revisions += trail.chunk_count - start
     written = _written(run, start)
-    apart = {table.name for table in (*written, *loosened, *tightened)}.isdisjoint(_completing(run))
+    tables = (*written, *loosened, *tightened)
+    apart = {table.name for table in tables}.isdisjoint(_completing(run)) and not any(table.numeric for table in tables)
     return apart and _whole(run, Status.CONVERGED, Status.INTERRUPTED) and not _by_order(run, written)
 
 
