@@ -9,7 +9,7 @@ that were contracted have to be widened. Then a fresh inference has to be made.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -39,7 +39,7 @@ from lnnkit.trail.events import Chunk, Kind
 
 _ROUNDS = 10_000  # a fresh inference is no dearer than more
 _SHARE = 4  # nor than a revision that resets more than one in so many rows,
-_CHUNKS = 5000  # nor than to search more events of earlier revisions,
+_CHUNKS = 1000  # nor than to search more events of earlier revisions,
 _FEW = 1000  # if these are not few anyway
 
 _Rows = Mapping[Relation, Array]
@@ -48,10 +48,12 @@ _Response = RuleResponse | GroupResponse
 
 @dataclass(frozen=True, slots=True)
 class Restated:
-    """An atom by the ids of its entities, and the bounds that its facts give it now; None if it has none."""
+    """An atom by the ids of its entities: whether its facts were taken ``back``, and the ``bounds`` that facts gave it
+    since; None for none."""
 
     predicate: str
     entities: tuple[int, ...]
+    back: bool
     bounds: tuple[float, float] | None
 
 
@@ -60,13 +62,16 @@ def revise(run: Run, restated: Sequence[Restated], watch: Watch | None) -> bool:
     an exception, the run is of no more use."""
     trail = run.state.trail
     start = trail.chunk_count
-    entered = _entered(run, restated) if _revisable(run) else None
+    if not _revisable(run) or not _completing(run).isdisjoint(atom.predicate for atom in restated):
+        return False
+    entered = _entered(run, restated)
     if entered is None:
         return False
     loosened, tightened = entered
-    reset = _Resting(run, loosened).rows() if loosened else {}
     most = max(_FEW, len(run.grounding.atoms) // _SHARE)
-    if any(table.numeric for table in reset) or sum(map(len, reset.values())) > most:
+    resting = _Resting(run, loosened, most) if loosened else None
+    reset = resting.rows() if resting is not None else {}
+    if any(table.numeric for table in reset) or (resting is not None and resting.count > most):
         return False
     run.progress = Progress()
     trail.step()
@@ -118,62 +123,60 @@ def _completing(run: Run) -> set[str]:
 
 def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows] | None:
     """The rows to which facts give less now at some end, and those to which they give more; None if the plan was not
-    made for such facts."""
-    atoms, plan = run.grounding.atoms, run.plan
-    members = {sort: run.grounding.domain.members(sort) for sort in {s for a in restated for s in _sorts(run, a)}}
-    by_table: dict[Relation, dict[int, Restated]] = {}
-    for atom in restated:
-        table, sorts = atoms.tables[atom.predicate], _sorts(run, atom)
-        known = all(members[sort][entity] for sort, entity in zip(sorts, atom.entities, strict=True))
-        if table.numeric or (atom.bounds is not None and not (known and _foreseen(run, table, atom.bounds))):
-            return None
-        row = int(atoms.materialise(table, [np.array([entity], np.int32) for entity in atom.entities], 1)[0])
-        by_table.setdefault(table, {})[row] = atom
-    index = run.grounding.domain.index
-    asked = {(atom.node, tuple(index[str(text)] for text in atom.arguments)) for atom in plan.asked}
+    made for such facts, or they contradict each other."""
+    index, tables = run.grounding.domain.index, run.grounding.atoms.tables
+    asked = {(atom.node, tuple(index[str(text)] for text in atom.arguments)) for atom in run.plan.asked}
     loosened, tightened = dict[Relation, Array](), dict[Relation, Array]()
-    for table, entries in by_table.items():
-        rows, given = np.array([*entries], np.int32), np.array([a.bounds is not None for a in entries.values()])
-        before = table.stated(rows)
-        table.restated |= {row: atom.bounds or table.default for row, atom in entries.items()}
-        now = table.stated(rows)
-        looser = (now.lower < before.lower) | (now.upper > before.upper)
-        tighter = (now.lower > before.lower) | (now.upper < before.upper)
+    gone: dict[str, list[Array]] = {}
+    for name in dict.fromkeys(atom.predicate for atom in restated):
+        table, atoms = tables[name], [atom for atom in restated if atom.predicate == name]
+        entities = np.array([atom.entities for atom in atoms], np.int32).reshape(len(atoms), len(table.sorts))
+        columns = [column.copy() for column in entities.T]
+        told, back = np.array([a.bounds is not None for a in atoms]), np.array([a.back for a in atoms])
+        for sort, column in zip(table.sorts, columns, strict=True):
+            if not run.grounding.domain.members(sort)[column[told]].all():
+                return None
+            gone.setdefault(sort, []).append(column[back & ~told])
+        foreseen = bool(table.loaded or table.restated) or not told.any()
+        rows = run.grounding.atoms.materialise(table, columns, len(atoms))
+        before, kept = table.stated(rows), table.flags("given").take(rows) & ~back
+        ends = np.array([atom.bounds or table.default for atom in atoms], before.lower.dtype).T
+        lower = np.where(kept, np.where(told, np.maximum(before.lower, ends[0]), before.lower), ends[0])
+        upper = np.where(kept, np.where(told, np.minimum(before.upper, ends[1]), before.upper), ends[1])
+        for side, end, default in zip(SIDES, (lower, upper), table.default, strict=True):  # rules that read it
+            foreseen &= (name, side) in run.plan.relevance.produced or bool((end == default).all())
+        if table.numeric or not foreseen or (lower > upper).any():
+            return None
+        table.restated |= dict(zip(rows.tolist(), zip(lower.tolist(), upper.tolist(), strict=True), strict=True))
+        looser, tighter = (
+            (lower < before.lower) | (upper > before.upper),
+            (lower > before.lower) | (upper < before.upper),
+        )
+        if table.default != table.unknown:  # rules do not listen to ends that come nearer to a default
+            looser |= tighter
         for target, chosen in ((loosened, looser), (tightened, tighter)):
             if chosen.any():
                 target[table] = np.sort(rows[chosen])
-        listed = given | np.array([(table.name, atom.entities) in asked for atom in entries.values()])
-        for name, kept in (("given", given), ("listed", listed)):
-            table.enlist(name, rows[given])
-            table.delist(name, rows[~kept])
-    gone = dict.fromkeys(
-        pair for a in restated if a.bounds is None for pair in zip(_sorts(run, a), a.entities, strict=True)
-    )
-    return (loosened, tightened) if _named(run, gone) else None
+        given = kept | told
+        listed = given | np.array([(name, atom.entities) in asked for atom in atoms])
+        for names, still in (("given", given), ("listed", listed)):
+            table.enlist(names, rows[given])
+            table.delist(names, rows[~still])
+    return (loosened, tightened) if all(_named(run, sort, distinct(ids)) for sort, ids in gone.items()) else None
 
 
-def _sorts(run: Run, atom: Restated) -> tuple[str, ...]:
-    return run.grounding.atoms.tables[atom.predicate].sorts
-
-
-def _foreseen(run: Run, table: Relation, bounds: tuple[float, float]) -> bool:
-    """Whether rules were planned that read what such facts say."""
-    told = (end != default for end, default in zip(bounds, table.default, strict=True))
-    produced = [(table.name, side) in run.plan.relevance.produced for side in SIDES]
-    return bool(table.loaded or table.restated) and all(not says or p for says, p in zip(told, produced, strict=True))
-
-
-def _named(run: Run, entities: Collection[tuple[str, int]]) -> bool:
-    """Whether a fact or a statement still names each entity, by its id, in a position of the sort."""
-    tables, index = run.grounding.atoms.tables.values(), run.grounding.domain.index
-    for sort, entity in entities:
-        places = ((t, place) for t in tables for place, at in enumerate(t.sorts) if sort in (at, ENTITY))
-        rows = ((table, np.flatnonzero(table.tuples.columns[place] == entity)) for table, place in places)
-        if not any(table.flags("given").take(at).any() for table, at in rows):
-            texts = (text for at, some in constants(run.plan.lifted).items() if sort in (at, ENTITY) for text in some)
-            if not any(index.get(text) == entity for text in texts):
-                return False
-    return True
+def _named(run: Run, sort: str, entities: Array) -> bool:
+    """Whether facts or statements still name entities in positions of a sort."""
+    for table in run.grounding.atoms.tables.values() if len(entities) else ():
+        for at, column in zip(table.sorts, table.tuples.columns, strict=True):
+            if sort in (at, ENTITY):
+                there = np.flatnonzero(np.isin(column, entities))
+                entities = np.setdiff1d(entities, column.take(there[table.flags("given").take(there)]))
+    if len(entities):
+        mentioned = (texts for at, texts in constants(run.plan.lifted).items() if sort in (at, ENTITY))
+        ids = [run.grounding.domain.index.get(text, -1) for texts in mentioned for text in texts]
+        entities = np.setdiff1d(entities, np.array(ids, np.int32))
+    return not len(entities)
 
 
 def _tightened(run: Run, tightened: _Rows) -> bool:
@@ -194,10 +197,10 @@ def _tightened(run: Run, tightened: _Rows) -> bool:
 
 
 class _Resting:
-    """The rows that rest on ``loosened`` ones, with these. Events are looked at in order: what they read was set before
-    them."""
+    """The rows that rest on ``loosened`` ones, with these; or more than ``most`` of them. Events are looked at in order,
+    since what they read was set before them."""
 
-    def __init__(self, run: Run, loosened: _Rows) -> None:
+    def __init__(self, run: Run, loosened: _Rows, most: int) -> None:
         self._run = run
         self._flags: dict[Relation, Array] = {}
         self._spans: dict[Relation, tuple[int, int]] = {}  # the first and the last row that is marked,
@@ -213,6 +216,12 @@ class _Resting:
                 resting = self._by_instances(chunk)
             if resting is not None and resting.any():
                 self._mark(run.grounding.atoms.numbered[chunk.table], spelled_out(chunk.rows)[resting])
+                if self.count > most:
+                    break
+
+    @property
+    def count(self) -> int:
+        return sum(self._counts.values())
 
     def rows(self) -> _Rows:
         """The rows, by relation."""
@@ -221,8 +230,9 @@ class _Resting:
     def _mark(self, table: Relation, rows: Array) -> None:
         if table not in self._flags:
             self._flags[table], self._spans[table] = np.zeros(len(table), bool), (len(table), 0)
+            self._counts[table] = 0
+        self._counts[table] += len(rows) - int(np.count_nonzero(self._flags[table].take(rows)))
         self._flags[table][rows] = True
-        self._counts[table] = int(np.count_nonzero(self._flags[table]))
         first, last = self._spans[table]
         self._spans[table] = min(first, int(rows.min())), max(last, int(rows.max()))
 

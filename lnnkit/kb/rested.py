@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -38,7 +37,9 @@ _FEW = 2**20
 """Facts: with this many or fewer, all rows fit the memory together (0.1 KB a fact), and their fixpoint has explanations
 too."""
 
-_MOST = 10_000  # facts; for more of them a fixpoint is not revised, but made anew
+_Pair = tuple[float, float]
+# A fixpoint is made anew for more facts than one in so many of its rows, and many: 1,000 of 20,000 take as long so
+_SHARE, _MANY = 16, 1000
 
 
 class Rested:
@@ -182,38 +183,35 @@ def revised(theory: Theory, before: Rested, changed: Changed, watch: Watch | Non
         return None
     before.revised = not copy
     run = copied(before.fixpoint) if copy else before.fixpoint
-    if not revise(run, restated, watch):
+    try:
+        done = revise(run, restated, watch)
+    except TooLarge:
+        done = False
+    if not done:
         return None
     return rested(run, before.names, replace(theory.checked, assertions=before.program.assertions))
 
 
 def _restated(facts: Sequence[Fact], run: Run, changed: Changed) -> Sequence[Restated] | None:
-    """What facts say now of the atoms about which some ``changed``: of those taken back what axioms say, which are
-    among the ``facts``. None if they are too many, name new entities, or contradict each other."""
-    if sum(1 if isinstance(stated, Fact) else len(stated) for stated, _ in changed) > _MOST:
+    """What has been said of the atoms about which facts ``changed``: after they were taken back, by axioms, which are
+    among the ``facts``. None if it is too much, or names new entities."""
+    count = sum(1 if isinstance(stated, Fact) else len(stated) for stated, _ in changed)
+    if count > max(_MANY, len(run.grounding.atoms) // _SHARE):
         return None
-    index, atoms = run.grounding.domain.index, dict[tuple[str, tuple[int, ...]], tuple[float, float] | None]()
-    axioms = [fact for fact in facts if fact.of_axiom]
+    index, atoms = run.grounding.domain.index, dict[tuple[str, tuple[int, ...]], tuple[bool, _Pair | None]]()
+    axioms: dict[object, list[_Pair]] = {}
+    for fact in facts:
+        if fact.of_axiom:
+            axioms.setdefault((fact.predicate, fact.arguments), []).append((fact.lower, fact.upper))
     for predicate, arguments, bounds in _atoms(changed):
-        if not all(text in index for text in arguments):
-            if bounds is None:
-                continue  # there are no facts about it
+        if all(text in index for text in arguments):
+            key = predicate, tuple(index[text] for text in arguments)
+            back, known = (True, None) if bounds is None else atoms.get(key, (False, None))
+            ends = axioms.get((predicate, arguments), []) if bounds is None else [bounds, *([known] if known else [])]
+            atoms[key] = back, (max(low for low, _ in ends), min(high for _, high in ends)) if ends else None
+        elif bounds is not None:  # else there are no facts about it
             return None
-        key = predicate, tuple(index[text] for text in arguments)
-        if bounds is None:
-            ends = [
-                (fact.lower, fact.upper)
-                for fact in axioms
-                if (fact.predicate, fact.arguments) == (predicate, arguments)
-            ]
-        else:
-            known = atoms[key] if key in atoms else run.grounding.atoms.tables[predicate].given(key[1])
-            ends = [bounds] if known is None else [known, bounds]
-        low, high = max((end[0] for end in ends), default=-math.inf), min((end[1] for end in ends), default=math.inf)
-        if low > high:
-            return None
-        atoms[key] = (low, high) if ends else None
-    return [Restated(predicate, entities, bounds) for (predicate, entities), bounds in atoms.items()]
+    return [Restated(predicate, entities, *said) for (predicate, entities), said in atoms.items()]
 
 
 def _atoms(changed: Changed) -> Iterator[tuple[str, tuple[str, ...], tuple[float, float] | None]]:

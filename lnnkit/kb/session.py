@@ -112,12 +112,12 @@ class Session:
         same &= all(predicate.numeric != "date" for predicate in checked.predicates.values())
         if checked.queries != self.theory.checked.queries:
             self._plans = {}
-        self.theory.checked = checked
         if same:
             self._start_anew()
         else:
             self.forget()
-        if same and facts is not None:
+        self.theory.checked = checked  # an exception before it leaves no fixpoint of other facts
+        if same and facts is not None and self.most is None:
             self._outdated = {key: (rested, [*known, (facts, taken)]) for key, (rested, known) in outdated.items()}
 
     def retract(self, keys: FactTable) -> None:

@@ -179,6 +179,51 @@ def test_bounds_that_differ_by_rounding_are_inferred_anew() -> None:
     assert kb.ask("G(a)")[0].lower == 0.1 + 0.2
 
 
+COMPLETED = """
+predicate Q(n) closed
+predicate E(n)
+rule E(X) -> Q(X)
+fact E(a) in [0, 1]
+fact Q(b)
+query Q(X)
+query E(X)
+"""
+LISTED = """
+predicate P(n) closed
+predicate K(n)
+fact K(a)
+fact P(a) in [0, 1]
+rule (forall U: ~P(U)) -> Q(X)
+query Q(X)
+"""
+
+
+def test_a_fact_that_says_no_more_than_the_default_keeps_a_completion_away() -> None:
+    kb = lnnkit.loads(COMPLETED)
+    kb.infer()
+    kb.tell("Q", [["a", 0.0, 0.0]])
+    assert answered(kb) == answered(lnnkit.loads(COMPLETED + "fact ~Q(a)\n"))
+    kb.retract("Q", [["a"]])
+    assert answered(kb) == answered(lnnkit.loads(COMPLETED))
+
+
+def test_a_fact_of_a_closed_predicate_that_comes_nearer_to_false_is_heard_of() -> None:
+    kb = lnnkit.loads(LISTED)
+    kb.infer()
+    kb.retract("P", [["a"]])
+    (answer,) = kb.ask("Q(X)")
+    assert (answer.lower, answer.upper) == (1, 1)
+
+
+def test_a_limit_of_instances_ends_with_the_inference_that_has_it() -> None:
+    kb = lnnkit.loads("predicate E(n, n)\nrule E(X, Y) -> R(X, Y)\nrule R(X, Y) & E(Y, Z) -> R(X, Z)\nquery R(X, Y)\n")
+    kb.tell("E", [[f"b{place}", f"b{place}"] for place in range(40)])
+    kb.infer(max_groundings=80)
+    kb.tell("E", [[f"b{place}", f"b{place + 1}"] for place in range(39)])
+    assert kb.infer().status == "converged"
+    assert len(kb.ask("R(X, Y)")) == 40 * 41 // 2
+
+
 def test_a_revision_that_is_interrupted_is_made_anew() -> None:
     chain = [[f"p{number}", f"p{number + 1}"] for number in range(400)]
     kb = lnnkit.loads(SPREAD)
