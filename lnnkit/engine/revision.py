@@ -197,8 +197,8 @@ def _tightened(run: Run, tightened: _Rows) -> bool:
 
 
 class _Resting:
-    """The rows that rest on ``loosened`` ones, with these; or more than ``most`` of them. Events are looked at in order,
-    since what they read was set before them."""
+    """The rows that rest on ``loosened`` ones, with these, or more than ``most`` of them. Events are followed in order:
+    what they read was set before them."""
 
     def __init__(self, run: Run, loosened: _Rows, most: int) -> None:
         self._run = run
