@@ -8,7 +8,7 @@ sound.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import cast
 
@@ -107,7 +107,8 @@ def upward_causes(
         return _coarse(ports, kinds, run, memory, alike)
     key = (alike, tuple(kinds))
     if key not in memory:
-        memory[key] = _least_codes(len(ports), run)
+        codes = np.arange(2 ** len(ports))
+        memory[key] = _least(codes[run((codes[:, None] >> np.arange(len(ports)) & 1).astype(bool))].tolist())
     kept = cast("list[int]", memory[key])
     return [frozenset(port for i, port in enumerate(ports) if code >> i & 1) for code in kept]
 
@@ -124,34 +125,13 @@ def bare(neuron: Neuron) -> Neuron:
     return Neuron(neuron.kind, (), 0, "", (), neuron.weights, neuron.bias, neuron.logic)
 
 
-def _least_codes(count: int, run: Callable[[Array], list[bool]]) -> list[int]:
-    """The minimal sets of ``count`` ports for which the test holds, as bit masks. Single ports, and the set of all
-    ports, are tried before all combinations."""
-    every = 2**count - 1
-    alone = [1 << port for port in range(count)]
-    tried = [0, every, *alone, *(every ^ port for port in alone)]
-    holds = dict(zip(tried, run(_masks(np.array(tried), count)), strict=True))
-    if holds[0] or not holds[every]:
-        return [0] if holds[0] else []
-    kept = [port for port in alone if holds[port]]
-    if not kept and not any(holds[every ^ port] for port in alone):
-        return [every]
-    rest = [port for port in range(count) if not holds[1 << port]]
-    if len(rest) < 2:
-        return kept
-    masks = _masks(np.arange(2 ** len(rest)), len(rest))
-    codes = (masks * (2 ** np.array(rest))).sum(1)
-    order = masks.sum(1).argsort(stable=True)  # smaller sets first
-    codes = codes.take(order)
-    for code, hit in zip(codes.tolist(), run(_masks(codes, count)), strict=True):
-        if hit and not any(code & smaller == smaller for smaller in kept):
+def _least(codes: Iterable[int]) -> list[int]:
+    """The minimal ones of some sets, which are bit masks."""
+    kept: list[int] = []
+    for code in sorted(codes, key=lambda code: (code.bit_count(), code)):
+        if not any(code & smaller == smaller for smaller in kept):
             kept.append(code)
     return kept
-
-
-def _masks(codes: Array, count: int) -> Array:
-    """(n, ``count``) the bits of the codes, lowest first."""
-    return (codes[:, None] >> np.arange(count)[None] & 1).astype(bool)
 
 
 def _coarse(
@@ -270,18 +250,11 @@ def point(box: Box) -> Bounds:
 def _least_masks(hit: Array, masks: Array) -> list[Cause]:
     """The minimal masks among the hits, as causes: columns 2i and 2i + 1 are operand i's ends, the last two NODE's."""
     weights = 2 ** np.arange(masks.shape[1])
-    codes = sorted(
-        set((masks[hit].astype(np.int64) * weights).sum(1).tolist()), key=lambda code: (code.bit_count(), code)
-    )
-    kept: list[int] = []
-    for code in codes:
-        if not any(code & smaller == smaller for smaller in kept):
-            kept.append(code)
     return [
         frozenset(
             (column // 2 if column < 4 else NODE, ("lower", "upper")[column % 2])
             for column in range(masks.shape[1])
             if code >> column & 1
         )
-        for code in kept
+        for code in _least({*(masks[hit].astype(np.int64) * weights).sum(1).tolist()})
     ]

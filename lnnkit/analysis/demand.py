@@ -54,7 +54,7 @@ def demand(
 ) -> Demand | None:
     """The demand of the ``asked`` atoms of queries on the predicates that the ``defining`` formulas derive. Predicates
     in ``whole`` are needed completely anyway; tables in ``still`` are complete. None if no question is bound."""
-    derived = {head for formula, _ in defining for head in _heads(formula)}
+    derived = {formula.neurons[leaf].source for formula, _ in defining for leaf in formula.heads}
     questions = [atom for atom in asked if atom[0] in derived]
     if not any(isinstance(argument, str) for _, arguments in questions for argument in arguments):
         return None
@@ -64,7 +64,7 @@ def demand(
         widths.update((formula.neurons[leaf].source, len(formula.neurons[leaf].arguments)) for leaf in formula.leaves)
     every = {name: () if name in whole else tuple(range(widths[name])) for name in sorted(derived)}
     for name, arguments in questions:
-        every[name] = tuple(place for place in every[name] if place in _constants(arguments))
+        every[name] = tuple(place for place in every[name] if isinstance(arguments[place], str))
     names = {name for name, _ in questions}
     settled = [_settled(bodies, start, still) for start in _starts(every, names)]
     bound = max(settled, key=lambda option: len(names & option.keys()))  # the first of equally good ones
@@ -139,15 +139,6 @@ class _Body(NamedTuple):
         literals = (literal for literal in self.literals if isinstance(literal, Literal))
         complete = sorted((literal for literal in literals if literal.table in still), key=repr)
         return _connected_to(variables(self._start(bound)) or variables(target[1]), complete)
-
-
-def _constants(arguments: Sequence[int | str]) -> set[int]:
-    """The places of constants."""
-    return {place for place, term in enumerate(arguments) if isinstance(term, str)}
-
-
-def _heads(formula: Formula) -> list[str]:
-    return [formula.neurons[leaf].source for leaf in formula.heads]
 
 
 def _bodies(formula: Formula, needs: Needs) -> Iterator[_Body]:

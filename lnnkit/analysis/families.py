@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple
+from itertools import compress
+from typing import Literal, NamedTuple, get_args
 
 from lnnkit.analysis.causes import convex
 from lnnkit.arrays import DOUBLE
@@ -137,11 +138,10 @@ class Polarity:
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        least, most = self.formula.lower > _EPS, self.formula.upper < 1 - _EPS
+        ends = self.formula.lower > _EPS, self.formula.upper < 1 - _EPS
         if self.formula.auxiliary is not None:
-            least, most = self.formula.reads_own
-        directions: list[Direction] = ["least"] if least else []
-        return (*directions, "most") if most else tuple(directions)
+            ends = self.formula.reads_own
+        return tuple(compress(get_args(Direction), ends))
 
     def elements(self, direction: Direction) -> list[Element]:
         """The ends that the constraint reads, whether or not they can deviate."""

@@ -7,19 +7,18 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal as OneOf
 from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.analysis.families import Element, Support
-from lnnkit.analysis.relevance import ALL, AnalysedFormula, Relevance
+from lnnkit.analysis.families import Element, Family
+from lnnkit.analysis.relevance import LISTED, AnalysedFormula, Relevance
 from lnnkit.analysis.supports import Analysis, Send
 from lnnkit.analysis.upward_supports import Upward
 from lnnkit.arrays import any_set
 from lnnkit.formula.passes import neuron_upward
-from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula, Neuron
+from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import Comparison
 from lnnkit.time_limit import check_time
@@ -159,7 +158,7 @@ def minimal_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
     kept = [
         need for need in distinct if not any(o.block == need.block and o.literals < need.literals for o in distinct)
     ]
-    return tuple(sorted(kept, key=lambda need: (need.block, _ordered(need.literals))))
+    return tuple(sorted(kept, key=lambda need: (need.block, sorted(map(repr, need.literals)))))
 
 
 class NeedFinder:
@@ -188,26 +187,23 @@ class NeedFinder:
     def inference(self) -> Needs:
         """The instances that can tighten a kept side, or contradict one."""
         check_time()
-        needs: list[Need] = []
+        needs = [Need(0, literals) for literals in self._distinct(self.analysis.contradictions())]
         for send in self.analysis.sends:
-            for support in send.supports:
-                if self.relevance.available(self.reading, support):
-                    needs.extend(self._sends(send, self._distinct(support)))
-        for support in self.analysis.contradictions():
-            if self.relevance.available(self.reading, support):
-                needs.append(Need(0, self._literals(self._distinct(support))))
+            for literals in self._distinct(send.supports):
+                needs.extend(self._sends(send, literals))
         for neuron, family in self.reading.observed.items():
-            for support in family:
-                if self.relevance.available(self.reading, support):
-                    needs.extend(self._at(neuron, None, self._literals(self._distinct(support))))
+            for literals in self._distinct(family):
+                needs.extend(self._at(neuron, None, literals))
         return self._needs(self._minimal(needs))
 
-    def _distinct(self, elements: frozenset[Element]) -> frozenset[Element]:
-        """Drop the upper ends of atoms that are false by default if their lower ends are present: raising the lower end
-        raises both."""
+    def _distinct(self, family: Family) -> Iterator[frozenset[Literal]]:
+        """The literals of what is available, without the upper ends of atoms that are false by default if their lower
+        ends are present: raising the lower end raises both."""
         false = {leaf for leaf, default in self.analysis.defaults.items() if default[1] == 0}
-        raised = {element.leaf for element in elements if element.end == "lower"} & false
-        return frozenset(element for element in elements if element.end != "upper" or element.leaf not in raised)
+        for support in family:
+            if self.relevance.available(self.reading, support):
+                raised = {element.leaf for element in support if element.end == "lower"} & false
+                yield self._literals(each for each in support if each.end != "upper" or each.leaf not in raised)
 
     def deviation(self) -> Needs:
         """The instances whose root differs from its value with all leaves at their defaults."""
@@ -238,7 +234,8 @@ class NeedFinder:
     def _minimal(self, needs: Iterable[Need]) -> tuple[Need, ...]:
         """Without needs that find what another one finds. An atom that is false by default has raised its upper end
         where it has raised its lower one."""
-        false = {neuron.source for leaf, neuron in self._leaves if self.analysis.defaults[leaf] == (0.0, 0.0)}
+        leaves = (leaf for leaf in self.formula.leaves if leaf not in self.formula.heads)
+        false = {self.formula.table(leaf) for leaf in leaves if self.analysis.defaults[leaf] == (0.0, 0.0)}
 
         def implied(need: Need) -> Need:
             literals = (x for x in need.literals if isinstance(x, Literal))
@@ -255,17 +252,15 @@ class NeedFinder:
             )
         )
 
-    def _sends(self, send: Send, support: Support) -> Iterable[Need]:
-        literals = self._literals(support)
+    def _sends(self, send: Send, literals: frozenset[Literal]) -> Iterable[Need]:
         if send.leaf in self.formula.heads:
             yield from self._at(send.leaf, send.side, literals | {self._literal(send.leaf, "given")})
             return
         mode = self.relevance.mode(self.formula.table(send.leaf), send.side)
-        if mode == 0:
-            return
-        if mode != ALL:
+        if mode == LISTED:
             literals |= {self._literal(send.leaf, "listed")}
-        yield from self._at(send.leaf, send.side, literals)
+        if mode:
+            yield from self._at(send.leaf, send.side, literals)
 
     def _at(self, neuron: int, side: str | None, literals: frozenset[Literal]) -> Iterable[Need]:
         """The need at the block of ``neuron``, or at an outer block if only the last candidate of a quantifier could
@@ -359,10 +354,6 @@ class NeedFinder:
         }
         return tuple(need.literals for need in self._minimal(Need(0, literals) for literals in sets))
 
-    @cached_property
-    def _leaves(self) -> list[tuple[int, Neuron]]:
-        return [(leaf, self.formula.neurons[leaf]) for leaf in self.formula.leaves if leaf not in self.formula.heads]
-
     def _literals(self, elements: Iterable[Element]) -> frozenset[Literal]:
         return frozenset(self._literal(e.leaf, "given" if e.leaf in self.formula.heads else e.end) for e in elements)
 
@@ -379,7 +370,3 @@ def _limited(
     bound, within = Need(0, literals).bound.union(known), [variables(literal.arguments) for literal in literals]
     read = [(limit, variables(limit.arguments)) for limit in ranges]
     return literals.union(x for x, of in read if of <= bound and not (x.exact and any(of <= one for one in within)))
-
-
-def _ordered(literals: frozenset[Literal | Range]) -> list[str]:
-    return sorted(repr(literal) for literal in literals)

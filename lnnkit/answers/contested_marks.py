@@ -17,7 +17,7 @@ from lnnkit.engine.start.impossible_comparisons import everywhere
 from lnnkit.formula.unfolding import Formula, unfold
 from lnnkit.graph.lifted import NUMBER
 from lnnkit.join.instances.group_rule import GroupRule
-from lnnkit.store.relations import Relation, Relations
+from lnnkit.store.relations import Relations
 from lnnkit.store.row_arrays import Array
 from lnnkit.store.tuple_set import TupleSet
 
@@ -30,14 +30,9 @@ class NamedAtoms(NamedTuple):
     columns: Sequence[Array | None]
     length: int
 
-    @property
-    def places(self) -> list[int]:
-        """The arguments that are named."""
-        return [place for place, column in enumerate(self.columns) if column is not None]
-
     def among(self, columns: Sequence[Array], length: int, radix: int) -> Array:
         """(length,) which tuples are named."""
-        places = self.places
+        places = [place for place, column in enumerate(self.columns) if column is not None]
         if not places:
             return np.full(length, self.length > 0)
         named = TupleSet(len(places), radix)
@@ -75,18 +70,9 @@ def marked(run: Run) -> Marks | None:
     if not named and not run.state.crossed:
         return None
     atoms = run.grounding.atoms
-    tables = [atoms.tables[group.source] for group in named]
-    rows = ((table, _rows(table, group, atoms.radix)) for table, group in zip(tables, named, strict=True))
-    return Marks(contested(run).marked(rows), named)
-
-
-def _rows(table: Relation, group: NamedAtoms, radix: int) -> Array:
-    """The rows of the atoms that have one."""
-    named = [column for column in group.columns if column is not None]
-    if len(named) == len(group.columns):
-        rows = table.tuples.find(named, group.length)
-        return rows[rows >= 0]
-    return np.flatnonzero(group.among(table.tuples.columns, len(table), radix))
+    tables = [(atoms.tables[group.source], group) for group in named]
+    among = ((table, group.among(table.tuples.columns, len(table), atoms.radix)) for table, group in tables)
+    return Marks(contested(run).marked((table, np.flatnonzero(flags)) for table, flags in among), named)
 
 
 def _named_groups(run: Run) -> Iterator[NamedAtoms]:

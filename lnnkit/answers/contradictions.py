@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Literal
 
 import numpy as np
 
@@ -25,7 +26,6 @@ from lnnkit.outcome import Contradiction, Contradictions, Creeping
 from lnnkit.store.row_arrays import Array
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
-from lnnkit.syntax.diagnostic import Source, Span
 from lnnkit.syntax.identifiers import AGGREGATES
 from lnnkit.syntax.printer import format_expression
 
@@ -97,17 +97,16 @@ def _sorted(node: ast.Expression) -> ast.Expression:
     return node
 
 
-_NOWHERE = Span(Source("", ""), 0, 0)
-
-
 @dataclass(frozen=True)
 class _Group:
-    """Contradictions of one kind: what finds their columns of entity ids, and the bounds that crossed."""
+    """Contradictions of one kind: what finds their columns of entity ids, the bounds that crossed, and what is equal
+    for all of them; ``text`` shows one from the names of its entities."""
 
     key: tuple[object, ...]  # the sort key of groups
     entities: Callable[[], Sequence[Array]]
     bounds: Bounds
-    shown: Callable[[Sequence[str], float, float], Contradiction]
+    text: Callable[[Sequence[str]], str]
+    shared: Contradiction
 
     def __len__(self) -> int:
         return len(self.bounds.lower)
@@ -128,7 +127,8 @@ class _Group:
     def entry(self, position: int, names: Sequence[str]) -> Contradiction:
         at = int(self.order[position])
         entities = [names[int(column[at])] for column in self.columns]
-        return self.shown(entities, float(self.bounds.lower[at]), float(self.bounds.upper[at]))
+        lower, upper = float(self.bounds.lower[at]), float(self.bounds.upper[at])
+        return replace(self.shared, atom=self.text(entities), lower=lower, upper=upper)
 
 
 def contradictions(run: Run, names: Sequence[str]) -> Contradictions:
@@ -152,11 +152,10 @@ def _merged(groups: Sequence[_Group]) -> list[_Group]:
     for group in groups:
         by_key.setdefault(group.key, []).append(group)
     return [
-        _Group(
-            key,
-            partial(_together, same),
-            Bounds(np.concatenate([g.bounds.lower for g in same]), np.concatenate([g.bounds.upper for g in same])),
-            same[0].shown,
+        replace(
+            same[0],
+            entities=partial(_together, same),
+            bounds=Bounds(*map(np.concatenate, zip(*(group.bounds for group in same), strict=True))),
         )
         for key, same in sorted(by_key.items(), key=lambda item: item[0])
     ]
@@ -167,48 +166,34 @@ def _together(groups: Sequence[_Group]) -> Sequence[Array]:
 
 
 def _atoms(run: Run) -> Iterator[_Group]:
-    observed = set(run.plan.observers.values())
+    lifted, observed = run.plan.lifted, set(run.plan.observers.values())
     for table in run.state.crossed:
         if table.name in observed:
             continue
         crossed = table.crossed
-        columns = [column.take(crossed.rows.values) for column in table.tuples.columns]
+        columns = partial(list[Array], [column.take(crossed.rows.values) for column in table.tuples.columns])
         bounds = Bounds(crossed.lower.values, crossed.upper.values)
-        kind = run.plan.lifted.graph.nodes[table.name]["kind"]
+        kind = lifted.graph.nodes[table.name]["kind"]
         if kind in ("predicate", NUMBER):
-            numeric = run.plan.lifted.program.predicates[table.name].numeric
-            yield _Group((0, table.name), partial(list[Array], columns), bounds, _atom(table.name, numeric))
+            shared = _shared("atom", lifted.program.predicates[table.name].numeric)
+            yield _Group((0, table.name), columns, bounds, partial(_atom, table.name), shared)
         else:
-            whole = whole_neuron(run.plan.lifted, table.name)
-            numeric = kind in AGGREGATES and numeric_kind(as_expression(whole, {}), run.plan.lifted.program.predicates)
-            yield _Group((0, as_text(whole, {})), partial(list[Array], columns), bounds, _neuron(whole, numeric))
+            whole = whole_neuron(lifted, table.name)
+            numeric = kind in AGGREGATES and numeric_kind(as_expression(whole, {}), lifted.program.predicates)
+            yield _Group((0, as_text(whole, {})), columns, bounds, partial(_of, whole), _shared("neuron", numeric))
 
 
-def _atom(predicate: str, numeric: Numeric) -> Callable[[Sequence[str], float, float], Contradiction]:
-    def shown(entities: Sequence[str], lower: float, upper: float) -> Contradiction:
-        arguments = tuple(ast.Constant(entity, span=_NOWHERE) for entity in entities)
-        text = format_expression(ast.Atom(predicate, arguments, span=_NOWHERE))
-        return Contradiction("atom", text, None, None, lower, upper, numeric=numeric)
-
-    return shown
+def _shared(kind: Literal["atom", "neuron"], numeric: Numeric = False) -> Contradiction:
+    """What is equal for the contradictions of an atom or a neuron."""
+    return Contradiction(kind, "", None, None, 0.0, 0.0, numeric=numeric)
 
 
-def _neuron(formula: Formula, numeric: Numeric = False) -> Callable[[Sequence[str], float, float], Contradiction]:
-    def shown(entities: Sequence[str], lower: float, upper: float) -> Contradiction:
-        text = as_text(formula, dict(enumerate(entities)))
-        return Contradiction("neuron", text, None, None, lower, upper, numeric=numeric)
-
-    return shown
+def _atom(predicate: str, entities: Sequence[str]) -> str:
+    return format_expression(ast.Atom(predicate, tuple(map(ast.Constant, entities))))
 
 
-def _statement(formula: Formula, origin: Assertion) -> Callable[[Sequence[str], float, float], Contradiction]:
-    def shown(entities: Sequence[str], lower: float, upper: float) -> Contradiction:
-        text = as_text(formula, dict(enumerate(entities)))
-        path, line = origin.span.source.path, origin.span.line
-        assert origin.kind != "law"
-        return Contradiction(origin.kind, text, origin.name, line, lower, upper, path)
-
-    return shown
+def _of(formula: Formula, entities: Sequence[str]) -> str:
+    return as_text(formula, dict(enumerate(entities)))
 
 
 def _instances(run: Run) -> Iterator[_Group]:
@@ -220,13 +205,13 @@ def _instances(run: Run) -> Iterator[_Group]:
             if first is not None:
                 places, ids = places.take(first), partial(_some, ids, first)
             bounds = Bounds(arrested.roots.lower.take(places), arrested.roots.upper.take(places))
-            origin = formula.root.origin
-            if formula.auxiliary is not None or isinstance(origin, Law):
-                yield _Group((1, "", 0, formula.key), ids, bounds, _neuron(whole))
-                continue
-            assert isinstance(origin, Assertion)
-            key = (1, origin.span.source.path, origin.span.line, formula.key)
-            yield _Group(key, ids, bounds, _statement(whole, origin))
+            origin, key, shared = formula.root.origin, (1, "", 0, formula.key), _shared("neuron")
+            if formula.auxiliary is None and not isinstance(origin, Law):
+                assert isinstance(origin, Assertion) and origin.kind != "law"
+                path, line = origin.span.source.path, origin.span.line
+                key = (1, path, line, formula.key)
+                shared = replace(shared, kind=origin.kind, rule=origin.name, line=line, file=path)
+            yield _Group(key, ids, bounds, partial(_of, whole), shared)
 
 
 def _some(columns: Callable[[], Sequence[Array]], places: Array) -> list[Array]:
@@ -235,29 +220,28 @@ def _some(columns: Callable[[], Sequence[Array]], places: Array) -> list[Array]:
 
 def _everywhere(run: Run) -> Iterator[_Group]:
     """Asserted comparisons that no numbers satisfy, for any entity."""
-    predicates = run.plan.lifted.program.predicates
+    lifted = run.plan.lifted
     for clash in everywhere(run):
-        numeric: Numeric = False
+        shared = _shared("neuron")
         if isinstance(clash.what, str):
             count = len(run.grounding.atoms.tables[clash.what].sorts)
-            arguments = tuple(ast.Variable(name, span=_NOWHERE) for name in _names(count))
-            kind, made = "atom", ast.Atom(clash.what, arguments, span=_NOWHERE)
-            if run.plan.lifted.graph.nodes[clash.what]["kind"] in AGGREGATES:
-                kind, made = "neuron", as_expression(whole_neuron(run.plan.lifted, clash.what), {})
-            text, numeric = format_expression(made), numeric_kind(made, predicates)
+            made: ast.Expression = ast.Atom(clash.what, tuple(map(ast.Variable, _names(count))))
+            aggregate = lifted.graph.nodes[clash.what]["kind"] in AGGREGATES
+            if aggregate:
+                made = as_expression(whole_neuron(lifted, clash.what), {})
+            text, numeric = format_expression(made), numeric_kind(made, lifted.program.predicates)
+            shared = _shared("neuron" if aggregate else "atom", numeric)
         elif isinstance(clash.what, Formula):
             names = dict(enumerate(_names(len(clash.what.sorts))))
-            whole = whole_neuron(run.plan.lifted, str(clash.what.auxiliary))
-            kind, text = "neuron", format_expression(as_expression(whole, {}, names))
+            text = format_expression(as_expression(whole_neuron(lifted, str(clash.what.auxiliary)), {}, names))
         else:
-            kind, text = "neuron", clash.what.span.text
+            text = clash.what.span.text
         bounds = Bounds(*(np.array([end], dtype=np.float64) for end in clash.bounds))
-        contradiction = Contradiction(kind, text, None, None, *clash.bounds, numeric=numeric)
-        yield _Group((0, text, "everywhere"), list[Array], bounds, _of_all(contradiction))
+        yield _Group((0, text, "everywhere"), list[Array], bounds, partial(_same, text), shared)
 
 
-def _of_all(contradiction: Contradiction) -> Callable[[Sequence[str], float, float], Contradiction]:
-    return lambda _entities, _lower, _upper: contradiction
+def _same(text: str, entities: Sequence[str]) -> str:
+    return text
 
 
 def _names(count: int) -> list[str]:

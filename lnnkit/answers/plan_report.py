@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lnnkit.analysis.needs import EQUAL, Literal, in_order
+from lnnkit.analysis.needs import EQUAL, in_order
 from lnnkit.analysis.relevance import ALL, LISTED, SIDES, Relevance
 from lnnkit.check.program import Assertion
 from lnnkit.engine.inference_run import Run
@@ -14,6 +14,7 @@ from lnnkit.formula.unfolding import Formula
 from lnnkit.graph.lifted import NUMBER, LiftedGraph
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.join_plan import Entered, JoinStep, Ranged, Reads, Recorder
+from lnnkit.join.literal_join import listing
 from lnnkit.plan import PlanJoin, PlanStep, SidePlan, StatementPlan, TablePlan
 
 _SHOWN = 110  # greatest length of a statement's text
@@ -48,8 +49,8 @@ def _statement(
     for number, need in enumerate((*(need.literals for need in needs.rows), *fills)):
         made = recorder.made(member, number)
         if made is None:
-            literals = (literal for literal in in_order(need) if isinstance(literal, Literal))
-            steps = [JoinStep(literal, _rows(run, literal), None) for literal in literals]
+            literals, tables = listing(in_order(need)), run.grounding.atoms.tables
+            steps = [JoinStep(one, len(tables[one.table].listing(one.column)), None) for one in literals]
             if steps:
                 joins.append(_join(run, formula, 0, steps))
         else:
@@ -73,13 +74,6 @@ def _statement(
 def _join(run: Run, formula: Formula, times: int, steps: Sequence[JoinStep]) -> PlanJoin:
     shown = tuple(PlanStep(_reads(run, formula, step.reads), step.rows, step.out) for step in steps)
     return PlanJoin(times, shown)
-
-
-def _rows(run: Run, reads: Reads) -> int:
-    """The number of rows at the run."""
-    if isinstance(reads, Literal):
-        return len(run.grounding.atoms.tables[reads.table].listing(reads.column))
-    return 0
 
 
 def _reads(run: Run, formula: Formula, reads: Reads) -> str:

@@ -109,7 +109,8 @@ def answer(
         return AnswerRows(root.variables, rows.columns, *value, rows.contested)
     if not root.variables:
         differs[:] = True
-    *columns, lower, upper, contested = _picked([*rows.columns, value.lower, value.upper, rows.contested], differs)
+    kept = where_set(differs)
+    *columns, lower, upper, contested = (column.take(kept) for column in (*rows.columns, *value, rows.contested))
     order = None if rows.in_order else arranged(columns)
     if order is not None:
         *columns, lower, upper, contested = (column.take(order) for column in (*columns, lower, upper, contested))
@@ -181,9 +182,6 @@ def _joined(
     assembler = Assembler(formula, needs, atoms, world, guard, {})
     view = assembler.every() if entities is None else assembler.of([entities], len(entities))
     ids, length = tuple(view.ids[0][variable] for variable in formula.blocks[0].variables), view.length(0)
-    if not length:
-        nothing = np.empty(0, dtype=state.dtype)
-        return _Evaluated(ids, Bounds(nothing, nothing), Bounds(nothing, nothing), nothing.astype(bool))
     general = [(atoms.tables[neuron.node], _rows(run, neuron, ids, length)) for neuron in subsuming]
     others = [(atoms.tables[e.reference.node], _rows(run, e.reference, ids, length)) for e in related.comparisons]
     value = _value(view, state.dtype, [shown(*place) for place in general], related, others)
@@ -205,14 +203,6 @@ def _unknown(value: Bounds) -> Bounds:
     return (
         Bounds(np.where(none, -math.inf, value.lower), np.where(none, math.inf, value.upper)) if none.any() else value
     )
-
-
-def _picked(columns: Sequence[Array], which: Array) -> list[Array]:
-    """The marked rows of all columns, as new arrays."""
-    if all_set(which):
-        return [column.copy() for column in columns]
-    rows = where_set(which)
-    return [column.take(rows) for column in columns]
 
 
 def _value(

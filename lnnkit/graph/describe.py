@@ -109,7 +109,7 @@ def starts(assertions: Iterable[Assertion]) -> dict[str, float]:
     return initial
 
 
-_ARITHMETIC = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "power"}
+ARITHMETIC = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "^": "power"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def describe(formula: CheckedFormula, logic: str, parameters: Parameters, progra
         case ast.Number() | ast.Learnable():
             return _described("constant", {"value": parameters.read(formula)}, {"unit": formula.unit or ""})
         case ast.Arithmetic():
-            return Description(_ARITHMETIC[formula.operator])
+            return Description(ARITHMETIC[formula.operator])
         case ast.Function():
             return Description(operation_of(formula, program))
         case ast.Unit():

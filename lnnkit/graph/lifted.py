@@ -47,22 +47,22 @@ Q(X)``; and of the comparisons of the terms that it compares, with what the laws
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lnnkit.check.program import Assertion, CheckedProgram, Query
-from lnnkit.graph.describe import Parameters
-from lnnkit.syntax.identifiers import CALENDAR, OPERATION_OF, TIMED
+from lnnkit.graph.describe import ARITHMETIC, Parameters
+from lnnkit.graph.laws import EVERY, SIGNS, mirrored
+from lnnkit.syntax.identifiers import AGGREGATES, CALENDAR, OPERATION_OF, TIMED
 
 if TYPE_CHECKING:
     import networkx as nx
-from collections.abc import Sequence
-
-from lnnkit.graph.laws import EVERY, SIGNS, mirrored
-from lnnkit.syntax.identifiers import AGGREGATES
 
 Arguments = tuple[int | str, ...]
+_Bound = tuple[int, int]  # a quantified variable: the depth of its quantifier, and its position there
+_Argument = int | str | _Bound
+_A = TypeVar("_A", int | str, _Argument)
 
 
 class NeuronGraph:
@@ -124,12 +124,14 @@ class NeuronGraph:
         return nx.freeze(graph)
 
 
-def operands_about(graph: NeuronGraph, node: str, arguments: Arguments) -> list[tuple[str, Arguments]]:
+def operands_about(graph: NeuronGraph, node: str, arguments: Sequence[_A]) -> list[tuple[str, tuple[_A, ...]]]:
     """Each operand with its arguments, given the ``arguments`` of the node."""
-    return [
-        (operand, tuple(arguments[a] if isinstance(a, int) else a for a in edge["arguments"]))
-        for operand, edge in graph.operands[node]
-    ]
+    return [(operand, _within(arguments, edge["arguments"])) for operand, edge in graph.operands[node]]
+
+
+def _within(arguments: Sequence[_A], given: Iterable[Any]) -> tuple[_A, ...]:
+    """The arguments of what is in a node: the ``given`` ones, with the ``arguments`` of the node by their places."""
+    return tuple(arguments[term] if isinstance(term, int) else term for term in given)
 
 
 COMPARISON = "compare"
@@ -138,18 +140,7 @@ GREATEST = "exists"
 QUANTIFIERS = (LEAST, GREATEST)
 NEURONS = frozenset({"and", "or", "implies", "iff", "xor", *QUANTIFIERS, COMPARISON})
 NUMBER = "number"
-OPERATIONS = frozenset(
-    {
-        "add",
-        "subtract",
-        "multiply",
-        "divide",
-        "power",
-        "negate",
-        *OPERATION_OF.values(),
-        *(TIMED + name for name in CALENDAR),
-    }
-)
+OPERATIONS = frozenset({*ARITHMETIC.values(), "negate", *OPERATION_OF.values(), *(TIMED + name for name in CALENDAR)})
 UNITS = frozenset({"nac", "nalu", "inalu", "nau", "nmu", "npu", "realnpu"})
 TERMS = frozenset({NUMBER, "constant", *OPERATIONS, *UNITS})
 
@@ -158,7 +149,7 @@ class Reference(NamedTuple):
     """A node as an operand: its name, and the argument for each of its parameters."""
 
     node: str
-    arguments: tuple[int | str, ...]
+    arguments: Arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,10 +189,6 @@ class LiftedGraph:
         return frozenset(name for name in self.closed_derived if self.graph.nodes[name]["kind"] == NUMBER)
 
 
-_Bound = tuple[int, int]  # a quantified variable: the depth of its quantifier, and its position there
-_Argument = int | str | _Bound
-
-
 def below_negations(graph: NeuronGraph, reference: Reference) -> tuple[Reference, bool]:
     """The node below the leading negations of a reference, and whether their number is odd."""
     negated = False
@@ -237,7 +224,7 @@ def arguments_within(graph: NeuronGraph, node: str) -> tuple[str, ...]:
         node, given = stack.pop()
         data = graph.nodes[node]
         if data["kind"] == "same":
-            given = tuple(given[a] if isinstance(a, int) else a for a in data["arguments"])
+            given = _within(given, data["arguments"])
         if data["kind"] in ("predicate", NUMBER, "same"):
             arguments += (f"\0{term}" if isinstance(term, int) else term for term in given)
             continue
@@ -265,31 +252,14 @@ def _match(
     if len(asked.get("bound_sorts", ())) != len(other.get("bound_sorts", ())):
         return False
     if asked["kind"] == "same":
-        return all(
-            _bind(_seen(a, given), _seen(b, parameters), bindings)
-            for a, b in zip(asked["arguments"], other["arguments"], strict=True)
-        )
-    bound: tuple[_Argument, ...] = tuple((depth, place) for place in range(len(asked.get("bound_sorts", ()))))
-    mine, theirs = graph.operands[query], graph.operands[node]
-    if len(mine) != len(theirs):
+        given, parameters = _within(given, asked["arguments"]), _within(parameters, other["arguments"])
+        return all(_bind(a, b, bindings) for a, b in zip(given, parameters, strict=True))
+    one, two = ([(e["weight"], e["parameter"]) for _, e in graph.operands[neuron]] for neuron in (query, node))
+    if one != two:
         return False
-    return all(
-        (left["weight"], left["parameter"]) == (right["weight"], right["parameter"])
-        and _match(
-            graph,
-            a,
-            [_seen(x, (*given, *bound)) for x in left["arguments"]],
-            b,
-            [_seen(x, (*parameters, *bound)) for x in right["arguments"]],
-            bindings,
-            depth + 1,
-        )
-        for (a, left), (b, right) in zip(mine, theirs, strict=True)
-    )
-
-
-def _seen(argument: int | str, visible: Sequence[_Argument]) -> _Argument:
-    return visible[argument] if isinstance(argument, int) else argument
+    bound: tuple[_Argument, ...] = tuple((depth, place) for place in range(len(asked.get("bound_sorts", ()))))
+    operands = operands_about(graph, query, (*given, *bound)), operands_about(graph, node, (*parameters, *bound))
+    return all(_match(graph, *mine, *theirs, bindings, depth + 1) for mine, theirs in zip(*operands, strict=True))
 
 
 def _bind(given: _Argument, parameter: _Argument, bindings: dict[int, int | str]) -> bool:

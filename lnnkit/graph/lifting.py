@@ -6,24 +6,16 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Query, SameEntity
+from lnnkit.check.program import ENTITY, Assertion, CheckedFormula, CheckedProgram, Query, SameEntity
 from lnnkit.check.symbols import negated_ends
 from lnnkit.check.walk import asserted, children, conjuncts
 from lnnkit.garbage import collection_paused
-from lnnkit.graph.describe import (
-    CheckedFormula,
-    Description,
-    Parameters,
-    defined_predicates,
-    derived_by,
-    describe,
-    starts,
-    stripped,
-)
+from lnnkit.graph.describe import Description, Parameters, defined_predicates, derived_by, describe, starts, stripped
 from lnnkit.graph.laws import laws
 from lnnkit.graph.lifted import (
     COMPARISON,
     NEURONS,
+    NUMBER,
     TERMS,
     LiftedGraph,
     NeuronGraph,
@@ -49,18 +41,8 @@ def build(program: CheckedProgram) -> LiftedGraph:
     as a use of it."""
     builder = _Builder(program, NeuronGraph(), Parameters(starts(program.assertions)))
     for predicate in program.predicates.values():
-        builder.graph.add_node(
-            predicate.name,
-            kind="number" if predicate.numeric else "predicate",
-            sorts=predicate.sorts,
-            closed=predicate.closed,
-            span=predicate.span,
-            uses=0,
-            repeated=False,
-            shared=False,
-            defining=False,
-            stated=True,
-        )
+        data = {"kind": NUMBER if predicate.numeric else "predicate", "sorts": predicate.sorts, "span": predicate.span}
+        builder.graph.add_node(predicate.name, **{**_UNSTATED, **data, "closed": predicate.closed, "stated": True})
     for assertion in program.assertions:
         if (derived := derived_by(assertion, program.predicates)) is not None:
             builder.graph.nodes[derived.head.name]["derived"] = derived.aggregate.name
@@ -81,18 +63,12 @@ def add_queries(lifted: LiftedGraph, queries: Sequence[Query]) -> LiftedGraph:
     """The same graph with other queries; neurons of the earlier queries remain as unused nodes."""
     if all(isinstance(query.formula, ast.Atom) for query in queries):  # they add nothing, and a copy takes long
         builder = _Builder(lifted.program, lifted.graph, lifted.parameters)
-        return replace(lifted, queries=tuple(map(builder.atomic, queries)))
+        return replace(lifted, queries=tuple(map(builder.query, queries)))
     builder = _Builder(lifted.program, lifted.graph.copy(), lifted.parameters)
     builder.recall()
-    asked = tuple(builder.query(query) for query in queries)
-    return LiftedGraph(
-        builder.graph,
-        lifted.program,
-        tuple(map(builder.asserting, lifted.statements)),
-        asked,
-        lifted.closed_derived,
-        lifted.parameters,
-    )
+    asked = tuple(map(builder.query, queries))
+    statements = tuple(map(builder.asserting, lifted.statements))
+    return replace(lifted, graph=builder.graph, statements=statements, queries=asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,24 +111,13 @@ class _Builder:
         ends = self.parameters.read(assertion.lower, 1.0), self.parameters.read(assertion.upper, 1.0)
         return self._root(part, ends, assertion, defines)
 
-    def derives(self, root: Root) -> bool:
-        """Whether a statement derives a closed number."""
-        return any(self.program.predicates[name].numeric for name in root.defines)
-
     def query(self, query: Query) -> Root:
         self.asked = added = set[str]()
         part, _ = self._formula(query.formula, query.logic)
         self.asked = None
-        return self._asked(replace(part, node=self._linked(part.node, added)), query)
-
-    def atomic(self, query: Query) -> Root:
-        """A query for one atom, which reads a node that is there."""
-        part, _ = self._formula(query.formula, query.logic)
-        return self._asked(part, query)
-
-    def _asked(self, part: _Part, query: Query) -> Root:
         ends = (-math.inf, math.inf) if query.numeric else (0.0, 1.0)
-        return self._root(part, ((ends[0], None), (ends[1], None)), query, frozenset())
+        linked = replace(part, node=self._linked(part.node, added))
+        return self._root(linked, ((ends[0], None), (ends[1], None)), query, frozenset())
 
     def _linked(self, top: str, added: Collection[str]) -> str:
         """Make a query read those neurons of the program of which its subformulas are instances: neurons that keep
@@ -235,7 +200,9 @@ class _Builder:
         self._read_asserted()
         roots = [root.reference.node for root in statements]
         self._count(roots)
-        narrowing = self.graph.below(*(r.reference.node for r in statements if not self.derives(r)), outside=AGGREGATES)
+        numbers = {name for name, predicate in self.program.predicates.items() if predicate.numeric}
+        stated = (root.reference.node for root in statements if numbers.isdisjoint(root.defines))
+        narrowing = self.graph.below(*stated, outside=AGGREGATES)
         for node, data in self.graph.nodes.items():
             if data["kind"] in NEURONS:
                 several = data["uses"] >= 2 or data["repeated"]
@@ -329,21 +296,11 @@ class _Builder:
         defines: frozenset[str],
     ) -> Root:
         variables = tuple(dict.fromkeys(a for a in part.arguments if isinstance(a, str)))
-        sorts = dict.fromkeys(variables, ENTITY)
-        for argument, sort in zip(part.arguments, self.graph.nodes[part.node]["sorts"], strict=True):
-            if isinstance(argument, str) and sort != ENTITY:
-                sorts[argument] = sort
         index = {name: position for position, name in enumerate(variables)}
-        return Root(
-            Reference(part.node, _arguments(part, index)),
-            variables,
-            tuple(sorts[name] for name in variables),
-            ends[0][0],
-            ends[1][0],
-            origin,
-            defines,
-            (ends[0][1], ends[1][1]),
-        )
+        reference = Reference(part.node, _arguments(part, index))
+        (lower, low), (upper, high) = ends
+        sorts = self._sorts([(part.node, (1.0, None), reference.arguments)], len(variables))
+        return Root(reference, variables, sorts, lower, upper, origin, defines, (low, high))
 
     def _formula(self, formula: CheckedFormula, logic: str) -> tuple[_Part, Mapping[int, _Part]]:
         """The parts that the formula and each of its subformulas (by id) become. Post-order without recursion: formulas
@@ -397,8 +354,7 @@ class _Builder:
         """Add a node of ``count`` variables, the first ``free`` of which are its parameters; returns its name."""
         kind = described.kind
         self.counter += 1
-        name = f"{kind}#{self.counter}"
-        sorts = self._sorts(edges, count)
+        name, sorts = f"{kind}#{self.counter}", self._sorts(edges, count)
         data: dict[str, object] = {
             "kind": kind,
             "sorts": sorts[:free],

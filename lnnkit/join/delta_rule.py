@@ -69,15 +69,12 @@ class DeltaRule:
         self._needs = [in_order(need.literals) for need in needs.rows]
         self._repeats = bool(needs.existential)
         self._wanted = _wanted(formula, needs.rows)
-        self._demands: list[Trigger] | None = None
         self._reads = reads
         self._bare = {literal.atom for need in needs.rows for literal in need.literals if literal.column in _BARE}
         variables = formula.blocks[0].variables
         self.enumerates = any(not need.bound.issuperset(variables) for need in needs.rows)
         # The entities of stored instances, where their atoms do not tell them
         self.kept = tuple(Growing(np.int32) for _ in variables)
-        self._triggers: list[Trigger] | None = None
-        self._by_moves: dict[tuple[tuple[str, int], ...], list[Trigger]] = {}
         self._leaves: dict[int, Leaf] = {}
         self.started = False
         self._postponed: list[Bindings] = []
@@ -164,7 +161,8 @@ class DeltaRule:
                 made[need] = made.get(need, 0.0) + bindings.length
                 yield bindings
             return
-        due, width = self._due(moved), len(self.formula.blocks[0].variables)
+        due = [t for t in self.ordered_triggers if moved.rows(t.pattern.table.name, t.side) is not None]
+        width = len(self.formula.blocks[0].variables)
         # a wide rule may read a hundred atoms that moved: 0.3 s with this set, 3.4 s without (20,000 rows)
         once = TupleSet(width, self.radix) if len(due) > width else None
         for trigger in due:
@@ -197,13 +195,14 @@ class DeltaRule:
         yield from self._distinct(self._demanded(moved)) if self._repeats else self._demanded(moved)
 
     def _demanded(self, moved: Delta) -> Iterator[Bindings]:
-        if self._wanted and self.started:
-            if self._demands is None:
-                self._demands = find_triggers(self.joins, self._needs, self._wanted)
-            for trigger in self._demands:
-                for bindings in self._triggered(trigger, moved):
-                    bindings.moved = trigger.moved
-                    yield bindings
+        for trigger in self._demands if self._wanted and self.started else ():
+            for bindings in self._triggered(trigger, moved):
+                bindings.moved = trigger.moved
+                yield bindings
+
+    @cached_property
+    def _demands(self) -> list[Trigger]:
+        return find_triggers(self.joins, self._needs, self._wanted)
 
     def whole(self) -> Iterator[Bindings]:
         """All assignments, as if nothing had been found before; some may be repeated."""
@@ -242,7 +241,7 @@ class DeltaRule:
                 if subsumed(joins.atoms, self._needs, number):
                     continue
                 yield from ((number, bindings) for bindings in joins.whole(literals, Path(number)))
-        for trigger in self.ordered_triggers():
+        for trigger in self.ordered_triggers:
             self._fresh_rows(trigger)
 
     def _triggered(self, trigger: Trigger, moved: Delta) -> Iterable[Bindings]:
@@ -269,31 +268,20 @@ class DeltaRule:
             trigger.step = joins.step(trigger.known, trigger.rest)
         return joins.joined(joins.matched(pattern, rows, trigger.known), trigger.step, path)
 
-    def _due(self, moved: Delta) -> list[Trigger]:
-        """The triggers with rows in the delta."""
-        where = tuple(moved.where)
-        due = self._by_moves.get(where)
-        if due is None:
-            due = [
-                trigger for trigger in self.ordered_triggers() if (trigger.pattern.table.name, trigger.side) in where
-            ]
-            self._by_moves[where] = due
-        return due
-
+    @cached_property
     def ordered_triggers(self) -> list[Trigger]:
         """The tables and sides whose delta is joined, in order."""
-        if self._triggers is None:
-            reads: dict[int, dict[tuple[Matched, int], None]] = {}
-            for leaf, sides in sorted(self._reads.items()):
-                block = self.formula.original.block_of(leaf) if self._within else 0
-                mattering = (side for side, matters in enumerate(sides) if matters)
-                reads.setdefault(block, {}).update(((self.atom(leaf), side), None) for side in mattering)
-            self._triggers = []
-            for block, read in sorted(reads.items()):
-                for trigger in find_triggers(self.joins, self._within.get(block, self._needs), read):
-                    trigger.need = min(trigger.need, len(self._needs) - 1)  # the plan shows joins by need
-                    self._triggers.append(trigger)
-        return self._triggers
+        reads: dict[int, dict[tuple[Matched, int], None]] = {}
+        for leaf, sides in sorted(self._reads.items()):
+            block = self.formula.original.block_of(leaf) if self._within else 0
+            mattering = (side for side, matters in enumerate(sides) if matters)
+            reads.setdefault(block, {}).update(((self.atom(leaf), side), None) for side in mattering)
+        triggers: list[Trigger] = []
+        for block, read in sorted(reads.items()):
+            triggers += find_triggers(self.joins, self._within.get(block, self._needs), read)
+        for trigger in triggers:
+            trigger.need = min(trigger.need, len(self._needs) - 1)  # the plan shows joins by need
+        return triggers
 
     def _fresh_rows(self, trigger: Trigger) -> int:
         """The number of rows that satisfy a trigger's literal since the last call; 0 if the trigger has no literal."""

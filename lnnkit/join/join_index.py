@@ -19,7 +19,7 @@ from lnnkit.arrays import quietly
 from lnnkit.join.bindings import Matched, Pattern
 from lnnkit.numeric import Interval, point, unknown
 from lnnkit.store.relations import Relation
-from lnnkit.store.row_arrays import Array, in_order, spelled_out
+from lnnkit.store.row_arrays import Array, in_order, spelled_out, taken
 
 _BITS = 62  # of mixed-radix keys
 # Up to this many possible keys are tabulated, or up to four times the number of rows. 2 ** 10 to 2 ** 22 take 338 to
@@ -147,12 +147,7 @@ class JoinIndex:
             return
         while self._segments and self._segments[-1].length < 2 * len(rows):
             rows = np.concatenate([self._segments.pop().rows, spelled_out(rows)])
-        rows = _following(rows)
-        columns = [self._pattern.table.tuples.columns[place] for place in self.places]
-        if isinstance(rows, range):
-            columns = [column[rows.start : rows.stop] for column in columns]
-        else:
-            columns = [column.take(rows) for column in columns]
+        columns = [taken(self._pattern.table.tuples.columns[place], rows) for place in self.places]
         self._segments.append(self._segment(rows, self._key(columns, len(rows))))
 
     def _segment(self, rows: Array | range, key: Array) -> Segment:
@@ -164,16 +159,6 @@ class JoinIndex:
         if run is not None and self._pattern.plain:
             return run
         return self._pattern.fitting(self._listing.values[self._read :])
-
-
-def _following(rows: Array | range) -> Array | range:
-    """Consecutive rows as a range."""
-    if isinstance(rows, range):
-        return rows
-    first = int(rows[0])
-    if int(rows[-1]) - first != len(rows) - 1 or not (rows[1:] > rows[:-1]).all():
-        return rows
-    return range(first, first + len(rows))
 
 
 _SLACK = 1e-9  # limits are let out by more than the tolerance of comparisons: rows that are found are compared anyway

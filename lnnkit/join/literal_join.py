@@ -46,7 +46,6 @@ class _Filter:
 
     literal: Literal
     pattern: Pattern
-    atom: Matched
     matched: bool
     known: Known
 
@@ -60,7 +59,6 @@ class _Link:
 
     literal: Literal
     pattern: Pattern
-    atom: Matched
     keyed: list[int]
     unkeyed: list[int]
     index: JoinIndex
@@ -227,10 +225,9 @@ class Joins:
         left: list[Literal] = []
         for literal in listing(rest):
             if self._places(literal).keys() <= known.variables:
-                atom = literal.atom
-                matched = atom in known.matched
-                known = known if matched else known.match(atom, frozenset())
-                filters.append(_Filter(literal, self.pattern(atom), atom, matched, known))
+                matched = literal.atom in known.matched
+                known = known if matched else known.match(literal.atom, frozenset())
+                filters.append(_Filter(literal, self.pattern(literal.atom), matched, known))
             else:
                 left.append(literal)
         every = [other for other in rest if isinstance(other, Range)]
@@ -250,18 +247,17 @@ class Joins:
         limits = self._limits(known, literal, ranges)
         if not (limits or self._shares(known, literal)):
             return None
-        atom = literal.atom
-        pattern = self.pattern(atom)
+        pattern = self.pattern(literal.atom)
         keyed, index = self.index(known.variables, literal, limits[0][0].numbers[limits[0][1]] if limits else None)
         unkeyed = [v for v in pattern.places if v in known.variables][self._reach :]
         bind = {v: place for v, place in pattern.places.items() if v not in known.variables}
-        then = known.match(atom, frozenset(pattern.places))
+        then = known.match(pattern.atom, frozenset(pattern.places))
         others = tuple(other for other in left if other != literal)
         others = tuple(other for other in others if listing(others) or (isinstance(other, Range) and other.exact))
         tests = not unkeyed and {*self.formula.blocks[0].variables, *_read(others)}.isdisjoint(bind)
         reads = Ranged(literal, tuple(limit for limit, _ in limits)) if limits else literal
         then = known if tests else then
-        return _Link(literal, pattern, atom, keyed, unkeyed, index, bind, then, others, tests, limits, reads)
+        return _Link(literal, pattern, keyed, unkeyed, index, bind, then, others, tests, limits, reads)
 
     def _limits(self, known: Known, literal: Literal, ranges: Sequence[Range]) -> list[tuple[Range, int]]:
         """The comparisons that limit a number of what a literal binds, the same for all, and its place in each."""
@@ -347,7 +343,6 @@ class Joins:
         columns = [bindings.column(v) for v in link.keyed]
         if not isinstance(link.index, RangeIndex):
             return link.index.find(columns)
-
         return link.index.between(columns, limits(link.limits, partial(self._numbers, bindings), bindings.length))
 
     def _numbers(self, bindings: Bindings, number: Matched) -> Interval:
@@ -363,7 +358,7 @@ class Joins:
         table = test.pattern.table
         flags = table.flags(test.literal.column)
         if test.matched:
-            there = flags.take(bindings.local(test.atom))
+            there = flags.take(bindings.local(test.pattern.atom))
             return _some(bindings, np.flatnonzero(there))
         columns = test.pattern.tuples(bindings.column, bindings.length)
         number = table.tuples.find(columns, bindings.length)
@@ -371,7 +366,7 @@ class Joins:
         number = number.take(kept)
         picked = np.flatnonzero(flags.take(number))
         rows, via = number.take(picked), kept.take(picked)
-        some = Bindings(len(picked), test.known, rows=rows, matched=(test.atom,), under=bindings, via=via)
+        some = Bindings(len(picked), test.known, rows=rows, matched=(test.pattern.atom,), under=bindings, via=via)
         some.distinct = bindings.distinct
         return some
 
@@ -401,10 +396,10 @@ class Joins:
         return sum(hit.total for hit in index.find([bindings.column(v) for v in keyed]))
 
     def _expanded(self, bindings: Bindings, link: _Link, left: Array | None, rows: Array) -> Bindings:
-        columns = link.pattern.table.tuples.columns
-        expanded = Bindings(len(rows), link.known, None, link.bind, columns, rows, (link.atom,), bindings, left)
+        columns, atom = link.pattern.table.tuples.columns, link.pattern.atom
+        expanded = Bindings(len(rows), link.known, None, link.bind, columns, rows, (atom,), bindings, left)
         for variable in link.unkeyed:
-            same = expanded.column(variable) == columns[link.pattern.places[variable]].take(expanded.local(link.atom))
+            same = expanded.column(variable) == columns[link.pattern.places[variable]].take(expanded.local(atom))
             expanded = expanded if same.all() else expanded.at(np.flatnonzero(same))
         return expanded
 

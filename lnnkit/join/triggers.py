@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
@@ -154,21 +153,15 @@ def at_once(joins: Joins, needs: Sequence[Literals]) -> Iterator[Bindings] | Non
         return None
     if not all(joins.pattern(literal.atom).plain for literal in literals):
         return None
-    places = _places([joins.atoms.tables[literal.table] for literal in literals])
-    return None if places is None else _aligned(joins, listing, literals, places)
-
-
-class _Places(NamedTuple):
-    """The positions of the tables' tuples in the largest table, the ``base``; tables with the same tuples have no
-    entry."""
-
-    base: Relation
-    among: Mapping[str, Array]
-
-
-def _places(tables: Sequence[Relation]) -> _Places | None:
-    """None if a table has tuples that the largest one lacks."""
+    tables = [joins.atoms.tables[literal.table] for literal in literals]
     base = max(tables, key=lambda table: len(table.tuples))
+    among = _places(tables, base)
+    return None if among is None else _aligned(joins, listing, literals, base, among)
+
+
+def _places(tables: Sequence[Relation], base: Relation) -> Mapping[str, Array] | None:
+    """The positions of the tables' tuples in the largest table, the ``base``; tables with the same tuples have no
+    entry. None if a table has tuples that the largest one lacks."""
     among: dict[str, Array] = {}
     for table in tables:
         count = len(table.tuples)
@@ -180,7 +173,7 @@ def _places(tables: Sequence[Relation]) -> _Places | None:
         if count and int(place.min()) < 0:
             return None
         among[table.name] = place
-    return _Places(base, among)
+    return among
 
 
 def _any_need(joins: Joins, needs: Sequence[tuple[Literal, ...]], flags: Mapping[Literal, Array]) -> Array:
@@ -202,16 +195,20 @@ def _any_need(joins: Joins, needs: Sequence[tuple[Literal, ...]], flags: Mapping
 
 
 def _aligned(
-    joins: Joins, needs: Sequence[tuple[Literal, ...]], literals: Sequence[Literal], places: _Places
+    joins: Joins,
+    needs: Sequence[tuple[Literal, ...]],
+    literals: Sequence[Literal],
+    base: Relation,
+    among: Mapping[str, Array],
 ) -> Iterator[Bindings]:
-    """The tuples of the largest table that any need lists."""
-    satisfied = _any_need(joins, needs, {literal: _flags(joins, literal, places) for literal in literals})
+    """The tuples of the largest table, the ``base``, that any need lists."""
+    satisfied = _any_need(joins, needs, {literal: _flags(joins, literal, base, among) for literal in literals})
     joins.counted(Path(0), int(satisfied.sum()))
     arguments = literals[0].arguments
     atoms: set[Matched] = {(literal.table, arguments) for literal in literals}
-    matched = frozenset(atom for atom in atoms if atom[0] not in places.among)
+    matched = frozenset(atom for atom in atoms if atom[0] not in among)
     listed = frozenset(a for a in matched if all(a in {e.atom for e in need} for need in needs))
-    columns = places.base.tuples.columns
+    columns = base.tuples.columns
     variables = {int(argument): place for place, argument in enumerate(arguments)}
     known = Known(frozenset(variables), matched, listed)
     for rows in _parts(satisfied):
@@ -220,12 +217,12 @@ def _aligned(
         yield part
 
 
-def _flags(joins: Joins, literal: Literal, places: _Places) -> Array:
+def _flags(joins: Joins, literal: Literal, base: Relation, among: Mapping[str, Array]) -> Array:
     """Flags of the tuples of the base that satisfy a literal."""
     table = joins.atoms.tables[literal.table]
-    place = places.among.get(table.name)
+    place = among.get(table.name)
     if place is not None:
-        there = np.zeros(len(places.base.tuples), dtype=bool)
+        there = np.zeros(len(base.tuples), dtype=bool)
         there[place.take(joins.listing(literal))] = True
         return there
     return table.flags(literal.column).values[: len(table)]

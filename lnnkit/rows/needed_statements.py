@@ -74,8 +74,13 @@ def needed(program: CheckedProgram, supplied: Collection[str]) -> Needed:
     defining = dict(zip(lifted.program.strata, of_strata(lifted, outline.analyses), strict=True))
     while True:
         relevance = decide(readings, stated, given, supplied, (), asked, ())
-        kept = [reading for reading in readings if _is_needed(reading, relevance)]
-        strata = [stratum for stratum in program.strata if stratum & (asked | _read(kept))]
+        kept = [  # those of which an instance may move something that matters, or that bound a query
+            reading
+            for reading in readings
+            if reading.observed or any(sends(reading, relevance, leaf) for leaf in (*reading.formula.leaves, AUXILIARY))
+        ]
+        read = {reading.formula.table(leaf) for reading in kept for leaf in reading.formula.leaves}
+        strata = [stratum for stratum in program.strata if stratum & (asked | read)]
         completing = {
             formula.neurons[leaf].source
             for stratum in strata
@@ -99,11 +104,6 @@ def _constants_alone(lifted: LiftedGraph) -> Domain:
     return domain(lifted, index, [], {}, asked)
 
 
-def _is_needed(seen: AnalysedFormula, relevance: Relevance) -> bool:
-    """Whether an instance may move something that matters, or bounds a query."""
-    return bool(seen.observed) or any(sends(seen, relevance, leaf) for leaf in (*seen.formula.leaves, AUXILIARY))
-
-
 def sends(seen: AnalysedFormula, relevance: Relevance, leaf: int) -> bool:
     """Whether an instance may move a side that matters of a leaf's atom."""
     return any(
@@ -113,10 +113,6 @@ def sends(seen: AnalysedFormula, relevance: Relevance, leaf: int) -> bool:
         and any(relevance.available(seen, support) for support in send.supports)
         for send in seen.analysis.sends
     )
-
-
-def _read(readings: Sequence[AnalysedFormula]) -> set[str]:
-    return {reading.formula.table(leaf) for reading in readings for leaf in reading.formula.leaves}
 
 
 def holder(lifted: LiftedGraph, formula: Formula) -> Assertion | Query:

@@ -136,12 +136,10 @@ class _Links:
                 continue
             for block in formula.blocks[1:]:
                 for variable in block.bound:
-                    if self._may_be_empty(formula.sorts[variable]) and not self._neutral(formula, variable):
+                    sort = formula.sorts[variable]
+                    empty = sort not in self.rows.named and not len(needs.world.sorts.get(sort, ()))
+                    if sort in self.rows.brings and empty and not self._neutral(formula, variable):
                         yield self._ranging(self._holder(formula), formula, variable)
-
-    def _may_be_empty(self, sort: str) -> bool:
-        entities = self.needs.world.sorts.get(sort, ())
-        return sort in self.rows.brings and sort not in self.rows.named and not len(entities)
 
     def _of_any_entity(self) -> Iterator[Diagnostic]:
         """Predicates of any entity, with facts: these are not among those that a stream supplies."""
@@ -203,12 +201,11 @@ class _Links:
         return containing(lifted, lifted.statements, compared | {root.reference.node}) or root.origin
 
     def _two(self, statement: RowStatement, names: Sequence[str]) -> Diagnostic:
-        first, second = (_mention(statement, name) for name in names[:2])
-        sort = self.rows.name
-        message = f"{_words(statement)} relates two entities of the sort `{sort}`: "
-        message += f"{_shown(first, second.span)}, and {_shown(second, second.span)}"
+        sort, (span, _) = self.rows.name, _mention(statement, names[1])
+        first, second = (_shown(statement, name, span) for name in names[:2])
+        message = f"{_words(statement)} relates two entities of the sort `{sort}`: {first}, and {second}"
         hint = f"rows are decided one by one: write the statement about one {sort}, or run the program whole"
-        return Diagnostic("linked-rows", message, hint, second.span)
+        return Diagnostic("linked-rows", message, hint, span)
 
     def _ranging(self, statement: RowStatement, formula: Formula, variable: int) -> Diagnostic:
         """A quantifier over all rows, or over what rows name."""
@@ -238,8 +235,8 @@ class _Links:
             span, shown = _atom(statement, written)
             sort = self.rows.name
             message = f"by {_words(statement)}, one {sort} may change what others read of {shown}"
-            rows = [_mention(statement, name) for name in self._rows_of(formula)[:1]]
-            message += "".join(f"; the {sort} is {_shown(row, span)}" for row in rows if row.atom)
+            rows = [name for name in self._rows_of(formula)[:1] if _mention(statement, name)[1]]
+            message += "".join(f"; the {sort} is {_shown(statement, name, span)}" for name in rows)
             hint = "change the rules so that this statement cannot bound it"
             if written in self.rows.predicates and not neuron.numeric:
                 closing = "as a closed predicate with one truth for each fact, which no rule can change"
@@ -298,21 +295,12 @@ class _Links:
 # --- words and places -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Occurrence:
-    """An occurrence of a variable or an entity in a statement."""
-
-    name: str
-    span: Span
-    atom: str
-
-
 def _expressions(statement: RowStatement) -> Iterator[CheckedFormula]:
     return nodes(cast("ast.Expression", statement.formula))
 
 
-def _mention(statement: RowStatement, name: str) -> _Occurrence:
-    """The first occurrence of a variable or an entity."""
+def _mention(statement: RowStatement, name: str) -> tuple[Span, str]:
+    """The first occurrence of a variable or an entity, and the atom that it is in."""
     for node in _expressions(statement):
         arguments: tuple[ast.Argument, ...] = ()
         if isinstance(node, ast.Atom):
@@ -321,15 +309,14 @@ def _mention(statement: RowStatement, name: str) -> _Occurrence:
             arguments = (node.left, node.right)
         for argument in arguments:
             if (argument.name if isinstance(argument, ast.Variable) else argument.text) == name:
-                atom = format_expression(node) if isinstance(node, ast.Atom) else ""
-                return _Occurrence(name, argument.span, atom)
-    return _Occurrence(name, statement.span, "")
+                return argument.span, format_expression(node) if isinstance(node, ast.Atom) else ""
+    return statement.span, ""
 
 
-def _shown(mention: _Occurrence, beside: Span) -> str:
-    where = f"{place(mention.span, beside)}, column {mention.span.column}"
-    within = f" in `{mention.atom}`" if mention.atom else ""
-    return f"`{mention.name}`{within} ({where})"
+def _shown(statement: RowStatement, name: str, beside: Span) -> str:
+    span, atom = _mention(statement, name)
+    within = f" in `{atom}`" if atom else ""
+    return f"`{name}`{within} ({place(span, beside)}, column {span.column})"
 
 
 def _quantifier(statement: RowStatement, name: str) -> tuple[Span, str]:

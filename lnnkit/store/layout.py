@@ -58,9 +58,8 @@ class Domain:
         return flags
 
 
-_PART = (
-    2**17
-)  # ids handled at a time, a limit of memory; 2 ** 13 to 2 ** 21 differ by noise (benchmarks/inference_constants.py)
+# Ids handled at a time, a limit of memory; 2 ** 13 to 2 ** 21 differ by noise (benchmarks/inference_constants.py)
+_PART = 2**17
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ def domain(
     sorts = {name: _ids(columns, every) for name, columns in seen.items()}
     sorts[ENTITY] = every[~np.isin(every, np.array([index[text] for text in unnamed]))] if unnamed else every
     open_sorts = frozenset(name for name, sort in program.sorts.items() if sort.open)
-    return Domain(dict(sorts.items()), index, len(index), open_sorts)
+    return Domain(sorts, index, len(index), open_sorts)
 
 
 def _ids(columns: Sequence[Array], every: Array) -> Array:

@@ -319,11 +319,11 @@ class Relations:
         for name in ("listed", "given"):
             table.enlist_new(name, rows)
         for name, values, default in zip(("lower", "upper"), bounds, table.default, strict=True):
-            moved = _differ(values, default)
-            if moved is True:
+            moved = np.flatnonzero(values != default).astype(np.int32)
+            if 0 < len(moved) == len(rows):
                 table.enlist_new(name, rows)
-            elif moved is not False:
-                table.enlist(name, np.flatnonzero(moved).astype(np.int32))
+            else:
+                table.enlist(name, moved)
         return rows
 
 
@@ -388,14 +388,3 @@ class RowNumbers:
 
 def _all(table: Relation) -> Array:
     return np.arange(-RESERVED, len(table))
-
-
-def _differ(values: Array, default: float) -> Array | bool:
-    """Which values differ from the default; a single flag if all or none do."""
-    if not values.size:
-        return False
-    if values.strides == (0,):  # one value, expanded
-        values = values[:1]
-    differ = values != default
-    count = np.count_nonzero(differ)
-    return True if count == len(differ) else differ if count else False

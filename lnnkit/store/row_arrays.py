@@ -157,16 +157,12 @@ class Chunks:
 
     def append(self, values: Array | range) -> None:
         """Add values at the end: nobody may write to them."""
-        chunks = self._chunks
-        if isinstance(values, range):
-            self._length += len(values)
-            last = chunks[-1] if chunks else None
-            if isinstance(last, range) and last.stop == values.start:
-                chunks[-1] = range(last.start, values.stop)
-                return
+        self._length += len(values)
+        last = self._chunks[-1] if self._chunks else None
+        if isinstance(values, range) and isinstance(last, range) and last.stop == values.start:
+            self._chunks[-1] = range(last.start, values.stop)
         else:
-            self._length += values.size
-        chunks.append(values)
+            self._chunks.append(values)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Chunks:
         copy = Chunks(self.values.dtype)

@@ -49,11 +49,8 @@ def merged(parts: Sequence[FactColumns], entities: int, before: Order) -> FactCo
     *ids, lower, upper = columns
     if not len(lower):
         return columns
-    if not ids:
-        order = np.lexsort((upper, lower))
-        return (lower.take(order), upper.take(order))
     bits = max(entities - 1, 1).bit_length()
-    if bits * len(ids) > BITS:
+    if not ids or bits * len(ids) > BITS:
         order = np.lexsort((upper, lower, *reversed(ids)))
         return tuple(column.take(order) for column in columns)
     return _by_key(ids, lower, upper, bits, before)

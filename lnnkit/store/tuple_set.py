@@ -222,18 +222,10 @@ class KeyIndex:
     def grow(self, count: int) -> None:
         """Note that ``count`` keys were added; switch to direct addressing once that pays."""
         self._length += count
-        self._tabled()
-
-    def _tabled(self) -> None:
         if isinstance(self._numbers, _Hashed) and self._worthwhile():
             table = _DirectTable(self._size)
             table.load(self._numbers.keys)
             self._numbers = table
-
-    @property
-    def size(self) -> int | None:
-        """An upper bound on all keys; None where tuples are too wide for one."""
-        return self._size if self._inner is None else None
 
     def load(self, columns: Sequence[Array], length: int) -> None:
         """Number distinct tuples that are absent."""
@@ -241,14 +233,14 @@ class KeyIndex:
             self.add(columns, length)
             return
         start = self._length
-        self._length += length
+        if not start:  # nothing is to be moved into a table
+            self.grow(length)
         if isinstance(self._numbers, _Hashed):
-            if start or not self._worthwhile():
-                self._numbers.load(self.key(columns, length))
-                self._tabled()
-                return
-            self._numbers = _DirectTable(self._size)
-        self._numbers.load(self.key(columns, length), start)
+            self._numbers.load(self.key(columns, length))
+        else:
+            self._numbers.load(self.key(columns, length), start)
+        if start:
+            self.grow(length)
 
     def _worthwhile(self) -> bool:
         """Whether direct addressing pays."""

@@ -127,7 +127,7 @@ def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:
     for number, member in enumerate(run.grounding.members):
         if isinstance(member, DeltaRule):
             found[f"member {number}"] = member.assignment_count, member.joins.made
-            found[f"triggers {number}"] = [trigger.seen for trigger in member.ordered_triggers()]
+            found[f"triggers {number}"] = [trigger.seen for trigger in member.ordered_triggers]
     trail = state.trail
     assert trail is not None
     events = trail.events(numbers)
