@@ -171,7 +171,6 @@ class Fitting:
             round_limit=self.settings.max_rounds,
             known=self._known,
             gathering=self._gathering,
-            through=True,
             softness=softness,
             placed=self._placed,
             supplied=self._supplied,
