@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,7 @@ too."""
 _MOST = 10_000  # facts; for more of them a fixpoint is not revised, but made anew
 
 
+@dataclass(eq=False)
 class Rested:
     """A fixpoint, the ``names`` of its entities, the ``program`` that it belongs to, and its ``outcome``: how it ended.
 
@@ -48,24 +49,17 @@ class Rested:
     if some predicates are completed only as far as its queries need them, ``consistent`` if it has no contradiction.
     """
 
-    def __init__(
-        self,
-        names: Names,
-        program: CheckedProgram,
-        outcome: Outcome,
-        fixpoint: Run | Callable[[], Run],
-        strips: StripFixpoint | None = None,
-        *,
-        consistent: bool = False,
-    ) -> None:
-        self.names = names
-        self.program = program
-        self.outcome = outcome
-        self.strips = strips
-        self._fixpoint = fixpoint
-        self._consistent = consistent
-        self.revised = False  # whether its run has become another fixpoint
-        self.narrow = isinstance(fixpoint, Run) and bool(fixpoint.plan.demands)
+    names: Names
+    program: CheckedProgram
+    outcome: Outcome
+    _fixpoint: Run | Callable[[], Run]
+    strips: StripFixpoint | None = None
+    consistent: bool = False
+    revised: bool = False  # whether its run has become another fixpoint
+
+    @property
+    def narrow(self) -> bool:
+        return isinstance(self._fixpoint, Run) and bool(self._fixpoint.plan.demands)
 
     @cached_property
     def fixpoint(self) -> Run:
@@ -75,7 +69,7 @@ class Rested:
     @cached_property
     def marks(self) -> Marks | None:
         """What makes answers contested; None without contradictions."""
-        return None if self._consistent else marked(self.fixpoint)
+        return None if self.consistent else marked(self.fixpoint)
 
     @property
     def cut_short(self) -> bool:
