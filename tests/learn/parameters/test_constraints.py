@@ -71,7 +71,7 @@ def test_where_there_is_a_region_its_inside_is_classical(kind: str, logic: str) 
     """Down to the least alpha for which there is one."""
     found = 0
     for step, count in itertools.product(range(51, 100), (2,) if kind == "implies" else (1, 2, 3)):
-        region = logic_named(logic).classical(kind, count, step / 100)
+        region = logic_named(logic).classical_region(kind, count, step / 100)
         if region is not None:
             assert region.violation(region.inside) <= 1e-12
             assert classical(kind, logic, list(region.inside), step / 100), (count, step)
@@ -82,7 +82,7 @@ def test_where_there_is_a_region_its_inside_is_classical(kind: str, logic: str) 
 @pytest.mark.parametrize("alpha", [0.95, 0.8, 0.7])
 def test_an_implication_that_is_true_of_the_least_true_and_the_greatest_false_is_not_classical(alpha: float) -> None:
     """Goedel's is 1 where ``1 - (1 - y) >= 1 - w (1 - x)``, so with ``w = a / (1 - a)`` at ``x = a, y = 1 - a``."""
-    found = logic_named("godel").classical("implies", 2, alpha)
+    found = logic_named("godel").classical_region("implies", 2, alpha)
     values = [alpha / (1 - alpha), 1.0, 1.0]
     assert found is not None and not classical("implies", "godel", values, alpha)
     assert found.violation(values) > 0
