@@ -53,7 +53,7 @@ class RecordedInference:
         queries: Sequence[Query],
         *,
         guard: Guard,
-        round_limit: int,
+        round_limit: int = 100_000,
         known: SupportCache | None = None,
         gathering: Gathering | None = None,
         softness: float = 0.0,
