@@ -211,10 +211,7 @@ def _kept(
         possible &= outcome.holds | outcome.wrong
     kept = [replace(doubt, wrong=doubt.wrong & live) for doubt in doubts]
     kept += [replace(outcome, wrong=outcome.wrong & possible) for outcome in verdicts]
-    bad = spoiled
-    for doubt in kept:
-        bad = bad | doubt.wrong
-    return kept, live & ~bad
+    return kept, live & ~np.any([doubt.wrong for doubt in kept], axis=0)
 
 
 def _columns(several: Sequence[Texts], keep: np.ndarray | None) -> tuple[EntityColumn, ...]:

@@ -244,7 +244,8 @@ def _nfc(text: str) -> str:
 def meant_cells(grid: Grid, table: ast.Table, choice: ColumnChoice) -> Grid:
     """The cells that a statement reads, as its clauses ``trim``, ``missing`` and ``decimal`` say. Raises
     ``Unreadable`` for a number with a point where commas are decimal."""
-    compared = [test for test in choice.where if len(test.positions) > 1 or _has_number(test.where.values)]
+    numeric = [any(type(cell) in (int, float) for cell in test.where.values) for test in choice.where]
+    compared = [test for test, some in zip(choice.where, numeric, strict=True) if some or len(test.positions) > 1]
     pointed = {*choice.values, *(place for test in compared for place in test.positions)}
     changed = dict[int, Column]()
     for place, column in sorted(grid.columns.items()):
@@ -257,10 +258,6 @@ def meant_cells(grid: Grid, table: ast.Table, choice: ColumnChoice) -> Grid:
             changed[place] = cells
     texts = {place: texts for place, texts in grid.texts.items() if place not in changed}
     return replace(grid, columns=grid.columns | changed, texts=texts) if changed else grid
-
-
-def _has_number(cells: Sequence[ast.Cell]) -> bool:
-    return any(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
 
 
 def trimmed(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

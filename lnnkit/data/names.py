@@ -189,6 +189,3 @@ class Entities(Mapping[str, int]):
         if place is None:
             raise KeyError(text)
         return place
-
-    def __repr__(self) -> str:
-        return f"Entities({self.names!r})"

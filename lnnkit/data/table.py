@@ -19,15 +19,13 @@ _BLOCK = 1 << 12
 LIMIT = 2**31 - 1
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class EntityColumn(Sequence[str]):
     """``codes`` (int32) index ``names``. Behaves as a sequence of texts, and equals any other column of the same
     texts."""
 
-    __slots__ = ("codes", "names")
-
-    def __init__(self, codes: np.ndarray, names: Names) -> None:
-        self.codes = codes
-        self.names = names
+    codes: np.ndarray
+    names: Names
 
     def __len__(self) -> int:
         return len(self.codes)

@@ -23,6 +23,7 @@ from lnnkit.check.program import Assertion, CheckedProgram, Fact, Predicate
 from lnnkit.computing import computing
 from lnnkit.errors import DataError, ProgramError
 from lnnkit.garbage import collection_paused
+from lnnkit.kb.saving import restated, save, statements
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory, asked, check_alpha, check_limits, with_queries
 from lnnkit.outcome import Change, Contradictions, Outcome
@@ -133,8 +134,6 @@ class KnowledgeBase:
 
     def statements_of(self, name: str) -> Iterator[str]:
         """The facts of a predicate or number as statements, with all digits; modules supply none."""
-        from lnnkit.kb.saving import statements
-
         return statements(self._checked, name)
 
     def copied(self) -> KnowledgeBase:
@@ -642,8 +641,6 @@ class KnowledgeBase:
         out, since what was learned from them is kept. Raises `Error`, and writes nothing, if an imported file states
         what was taken back, if the facts are too many for a text, and if ``path`` is one of `files`.
         """
-        from lnnkit.kb.saving import restated, save, statements
-
         require_apart(path, self.files)
         program, assumed = self._theory.written(), {(f.predicate, f.arguments) for f in self._theory.assumed}
         changed = self._changed | {name for name, _ in assumed}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,7 @@ _Pair = tuple[float, float]
 _SHARE, _MANY = 16, 1000
 
 
+@dataclass(eq=False)
 class Rested:
     """A fixpoint, the ``names`` of its entities, the ``program`` that it belongs to, and its ``outcome``: how it ended.
 
@@ -49,24 +50,17 @@ class Rested:
     if some predicates are completed only as far as its queries need them, ``consistent`` if it has no contradiction.
     """
 
-    def __init__(
-        self,
-        names: Names,
-        program: CheckedProgram,
-        outcome: Outcome,
-        fixpoint: Run | Callable[[], Run],
-        strips: StripFixpoint | None = None,
-        *,
-        consistent: bool = False,
-    ) -> None:
-        self.names = names
-        self.program = program
-        self.outcome = outcome
-        self.strips = strips
-        self._fixpoint = fixpoint
-        self._consistent = consistent
-        self.revised = False  # whether its run has become another fixpoint
-        self.narrow = isinstance(fixpoint, Run) and bool(fixpoint.plan.demands)
+    names: Names
+    program: CheckedProgram
+    outcome: Outcome
+    _fixpoint: Run | Callable[[], Run]
+    strips: StripFixpoint | None = None
+    consistent: bool = False
+    revised: bool = False  # whether its run has become another fixpoint
+
+    @property
+    def narrow(self) -> bool:
+        return isinstance(self._fixpoint, Run) and bool(self._fixpoint.plan.demands)
 
     @cached_property
     def fixpoint(self) -> Run:
@@ -76,7 +70,7 @@ class Rested:
     @cached_property
     def marks(self) -> Marks | None:
         """What makes answers contested; None without contradictions."""
-        return None if self._consistent else marked(self.fixpoint)
+        return None if self.consistent else marked(self.fixpoint)
 
     @property
     def cut_short(self) -> bool:

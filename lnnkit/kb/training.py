@@ -15,7 +15,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import nodes, transform
 from lnnkit.errors import Error, ProgramError
 from lnnkit.kb.asking import answers
-from lnnkit.kb.session import ROUND_LIMIT, Session
+from lnnkit.kb.session import Session
 from lnnkit.kb.theory import Theory, asked, not_finite
 from lnnkit.learn.fitting.fitting_problem import Settings, Unstarted
 from lnnkit.learn.fitting.gradient_descent import Listen, OtherRun
@@ -143,7 +143,7 @@ def scores(session: Session, instances: int | None) -> Scores:
     theory.require_evaluated()
     guard = allowed(instances)
     try:
-        return evaluate(theory.bound(theory.settled()), guard, ROUND_LIMIT)
+        return evaluate(theory.bound(theory.settled()), guard)
     except TooLarge as problem:
         raise too_large(problem, session.graph()) from None
 

@@ -201,10 +201,10 @@ def labelled_bounds(inference: RecordedInference, labels: Labels) -> LabelledBou
     return LabelledBounds(inference, labels, lower, upper, *last_events(inference, rows))
 
 
-def evaluate(program: CheckedProgram, guard: Guard, max_rounds: int) -> Scores:
+def evaluate(program: CheckedProgram, guard: Guard) -> Scores:
     """The scores of a program's answers for its labels. Raises `TooLarge`."""
     queries = label_queries(program)
-    inference = RecordedInference(program, {}, queries, guard=guard, round_limit=max_rounds)
+    inference = RecordedInference(program, {}, queries, guard=guard)
     labelled = labels(program, mentioned(program, queries))
     return labelled_bounds(inference, labelled).scores(torch.arange(len(labelled)))
 

@@ -6,7 +6,6 @@ by its position in the file, which the checked rule shares with the file's."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, replace
@@ -204,9 +203,6 @@ class Learner:
         return learned_neurons(lifted, {place: name for name, place in self.rules.items()})
 
 
-_PLACE = re.compile(r"x(\d+)")
-
-
 @dataclass(frozen=True, slots=True)
 class FoundFunction:
     """Pairs of a condition (None: always) and a term, texts in which ``?x0`` is the first operand, and so on."""
@@ -249,10 +245,8 @@ def _filled(text: str, operands: Sequence[ast.Expression], span: Span) -> ast.Ex
     assert parsed is not None, findings
 
     def change(node: ast.Expression) -> ast.Expression:
-        if isinstance(node, ast.Learnable):
-            place = _PLACE.fullmatch(node.name or "")
-            assert place is not None
-            return operands[int(place[1])]
+        if isinstance(node, ast.Learnable) and node.name is not None:
+            return operands[int(node.name.removeprefix("x"))]
         return replace(node, span=span)
 
     return transform(parsed, change)

@@ -50,7 +50,6 @@ class Settings:
     classical: frozenset[str] = frozenset()
     alpha: float = 1.0
     objective: Objective = field(default_factory=Objective)
-    max_rounds: int = 100_000
 
     def __post_init__(self) -> None:
         """Raises ``ValueError`` for settings outside their ranges."""
@@ -168,10 +167,8 @@ class Fitting:
             self.named(values),
             self._queries,
             guard=self._guard,
-            round_limit=self.settings.max_rounds,
             known=self._known,
             gathering=self._gathering,
-            through=True,
             softness=softness,
             placed=self._placed,
             supplied=self._supplied,

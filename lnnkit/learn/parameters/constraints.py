@@ -68,8 +68,6 @@ class Infeasible(Exception):
 
     def __init__(self, neuron: LearnedNeuron, alpha: float) -> None:
         super().__init__(f"`{neuron.text}` cannot be classical at {alpha:g}")
-        self.neuron = neuron
-        self.alpha = alpha
 
 
 class Constraints:

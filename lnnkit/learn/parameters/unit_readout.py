@@ -8,8 +8,6 @@ from lnnkit.check.walk import transform
 from lnnkit.syntax import ast
 from lnnkit.syntax.parse import parse_expression
 
-_PLACE = "operand{}"  # placeholder of an operand in a unit's text
-
 
 def readable(node: ast.Expression) -> tuple[ast.Expression, float]:
     """The node as plain arithmetic (``debt(X) / income(X)`` for an NPU, ``>`` for a register), and the distance of its
@@ -48,7 +46,7 @@ def _unit(node: ast.Unit) -> tuple[ast.Expression, float]:
         unit = getattr(numeric, "RealNPU" if node.name == "realnpu" else node.name.upper()).given(**given)
     except TypeError:  # an attribute is missing: it is learned with the others
         return node, 0.0
-    operands = {_PLACE.format(place): operand for place, operand in enumerate(node.operands)}
+    operands = {f"operand{place}": operand for place, operand in enumerate(node.operands)}
     (reading,) = readout(unit, list(operands))
     term, problems = parse_expression(reading.text)
     assert term is not None and not problems, reading.text

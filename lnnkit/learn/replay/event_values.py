@@ -5,8 +5,7 @@ A rule with an atomic head in Lukasiewicz logic is a matrix product. For ``antec
 weights ``wx``, ``wy`` and bias ``b``, modus ponens bounds the head by ``clamp((l + b - 1 - wx (1 - a)) / wy)``, where
 ``a`` is the antecedent's lower end: the clamped sum of one end of each operand. So one end of each leaf is read, and
 atomic operands contribute one product. The results equal those of the kernels. A clamp has no gradient where it cuts,
-so a rule that proposes nothing yet would never learn; on request, it passes one that draws the sum back between 0 and
-1."""
+so a rule that proposes nothing yet would never learn; here it passes one that draws the sum back between 0 and 1."""
 
 from __future__ import annotations
 
@@ -206,13 +205,10 @@ class LukasiewiczRule:
 
 class RuleValues:
     """Events of a rule, evaluated: the bounds that instances propose for its head. ``place`` is its shape and the
-    head's leaf; ``ends`` has the positions that it reads. ``through``: gradients pass clamps."""
+    head's leaf; ``ends`` has the positions that it reads."""
 
-    def __init__(
-        self, rule: LukasiewiczRule, place: tuple[int, int], ends: Mapping[RuleEnd, Tensor], *, through: bool
-    ) -> None:
+    def __init__(self, rule: LukasiewiczRule, place: tuple[int, int], ends: Mapping[RuleEnd, Tensor]) -> None:
         self._rule, self._place, self._ends = rule, place, ends
-        self._clamp = clamp_through if through else _clamp
         self._matrices: dict[ClampedSum, Tensor] = {}  # those without gradients
 
     def __call__(self, parameters: Tensor, reads: StepReads) -> Tensor:
@@ -224,7 +220,7 @@ class RuleValues:
         head = head.clamp(min=_LEAST)
         slope, start = weight / head, (most - weight) / head
         share = torch.addcmul(start, slope, antecedent)
-        value = self._clamp(share)
+        value = clamp_through(share)
         if rule.falls and float(most.detach()) > float(head.detach()) + _TOLERANCE:
             value = torch.where(share > 1 + _TOLERANCE / head, 0.0, value)
         return 1 - value if rule.flipped else value
@@ -237,7 +233,7 @@ class RuleValues:
         for place, (inner, flipped) in enumerate(clamped.sums, count):
             value = self._value(inner, parameters, reads)
             total = torch.addcmul(total, coefficients[place], 1 - value if flipped else value)
-        return self._clamp(total)
+        return clamp_through(total)
 
     def _matrix(self, clamped: ClampedSum, reads: StepReads) -> Tensor:
         """(k + 1, n) the terms of a sum that are ends of atoms, then ones."""
@@ -323,10 +319,6 @@ def _unnegated(formula: Formula, index: int) -> tuple[int, bool]:
     return index, negated
 
 
-def _clamp(values: Tensor) -> Tensor:
-    return values.clamp(0.0, 1.0)
-
-
 class _ClampThrough(torch.autograd.Function):
     @staticmethod
     def forward(ctx: torch.autograd.function.FunctionCtx, values: Tensor) -> Tensor:
@@ -335,8 +327,8 @@ class _ClampThrough(torch.autograd.Function):
         if not len(cut):
             return values
         outside = plain.index_select(0, cut)
-        ctx.save_for_backward(cut, outside - _clamp(outside))
-        return _clamp(values)
+        ctx.save_for_backward(cut, outside - outside.clamp(0.0, 1.0))
+        return values.clamp(0.0, 1.0)
 
     @staticmethod
     def backward(ctx: torch.autograd.function.FunctionCtx, *gradients: Tensor) -> Tensor:

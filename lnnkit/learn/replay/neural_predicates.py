@@ -33,7 +33,6 @@ class NotFinite(Exception):
 
     def __init__(self, predicate: str) -> None:
         super().__init__(f"the module bound to `{predicate}` returned a value that is not a finite number")
-        self.predicate = predicate
 
 
 @dataclass(frozen=True, slots=True)

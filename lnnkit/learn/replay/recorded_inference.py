@@ -53,10 +53,9 @@ class RecordedInference:
         queries: Sequence[Query],
         *,
         guard: Guard,
-        round_limit: int,
+        round_limit: int = 100_000,
         known: SupportCache | None = None,
         gathering: Gathering | None = None,
-        through: bool = False,
         softness: float = 0.0,
         placed: Set[str] = frozenset(),
         supplied: Collection[str] = (),
@@ -64,10 +63,9 @@ class RecordedInference:
     ) -> None:
         """Infer the program at some values of its parameters, by name, in their order, and keep the history.
 
-        ``through`` lets gradients pass the clamps of rules. ``softness`` softens crisp comparisons, less where data
-        ``placed`` their parameters, and those of the numbers ``supplied`` by modules. The atoms ``listed``, by
-        predicate and the columns of their entities, are materialised even if nothing is known of them. Raises
-        `TooLarge`."""
+        ``softness`` softens crisp comparisons, less where data ``placed`` their parameters, and those of the numbers
+        ``supplied`` by modules. The atoms ``listed``, by predicate and the columns of their entities, are materialised
+        even if nothing is known of them. Raises `TooLarge`."""
         lifted = build(replace(at(program, values), queries=tuple(queries)))
         stated = {text for texts in constants(lifted).values() for text in texts}
         asked = unnamed(lifted.program, asked_constants(lifted, lifted.queries) - stated)
@@ -93,7 +91,6 @@ class RecordedInference:
         self._softness, self._placed = softness, placed
         self._names = tuple(values)
         self._values = {name: torch.tensor(value, dtype=torch.float64) for name, value in values.items()}
-        self._through = through
         self._rules: dict[int, LukasiewiczRule | None] = {}
 
     @cached_property
@@ -172,7 +169,7 @@ class RecordedInference:
             return comparison_values(comparison, numbers, narrowed, side, softness, self._names)
         rule = self._rule(reads.group)
         if rule is not None:
-            return RuleValues(rule, (number, leaf), ends, through=self._through)
+            return RuleValues(rule, (number, leaf), ends)
         return instance_values(self.shape(number), leaf, side, reads, pairs, self._names)
 
     def _as_read(self, events: Tensor, keys: Tensor) -> Tensor:
