@@ -230,6 +230,7 @@ class Session:
                 return current
         rested = None if self.source is None else self._gone_on(queries, self.source)
         if rested is None:
+            self._outdated.clear()  # their memory is wanted
             checked = self.theory.checked
             answers_alone = narrow and not (checked.labels or checked.label_tables)
             whole = queries == checked.queries
