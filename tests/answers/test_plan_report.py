@@ -278,21 +278,23 @@ def test_names_stand_once(head: str) -> None:
 
 
 def test_profile() -> None:
-    """Two thousand pairs cost more than two hundred people; what each rule finds is counted by hand."""
+    """The dearest comes first; what each rule finds is counted by hand."""
     text = (
         "predicate In(person, group)\nrule pairs: In(X, G) & In(Y, G) -> Know(X, Y)\nrule ones: In(X, G) -> Member(X)\n"
     )
     kb = lnnkit.loads(text + "query Know(X, Y)\nquery Member(X)\n")
     kb.tell("In", [(f"p{n:03}", f"g{n % 20}") for n in range(200)])
     profile = kb.profile(max_rounds=50)
-    assert [(cost.name, cost.instances, cost.proposals, cost.joined) for cost in profile.statements] == [
-        ("pairs", 2000, 2000, 200 + 2000),
+    costs = profile.statements
+    assert sorted((cost.name, cost.instances, cost.proposals, cost.joined) for cost in costs) == [
         ("ones", 200, 200, 200),
+        ("pairs", 2000, 2000, 200 + 2000),
     ]
-    assert 0 < sum(cost.seconds for cost in profile.statements) < profile.seconds
-    first, second, *_ = str(profile).splitlines()
+    assert costs[0].seconds >= costs[1].seconds > 0 and sum(cost.seconds for cost in costs) < profile.seconds
+    first, *lines = str(profile).splitlines()
     assert first.split() == ["seconds", "joined", "instances", "proposals", "statement"]
-    assert second.endswith("  2,200      2,000      2,000  rule pairs, <string>:2: In(X, G) & In(Y, G) -> Know(X, Y)")
+    pairs = "  2,200      2,000      2,000  rule pairs, <string>:2: In(X, G) & In(Y, G) -> Know(X, Y)"
+    assert lines[costs[0].name != "pairs"].endswith(pairs)
     assert "rule pairs" in profile._repr_html_()
 
 
