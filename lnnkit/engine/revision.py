@@ -167,11 +167,12 @@ def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows] | No
 
 def _named(run: Run, sort: str, entities: Array) -> bool:
     """Whether facts or statements still name entities in positions of a sort."""
-    for table in run.grounding.atoms.tables.values() if len(entities) else ():
-        for at, column in zip(table.sorts, table.tuples.columns, strict=True):
-            if sort in (at, ENTITY):
-                there = np.flatnonzero(np.isin(column, entities))
-                entities = np.setdiff1d(entities, column.take(there[table.flags("given").take(there)]))
+    tables = [table for table in run.grounding.atoms.tables.values() if table.loaded or table.restated]
+    places = ((table, column) for table in tables for column in zip(table.sorts, table.tuples.columns, strict=True))
+    for table, (at, column) in places:
+        if len(entities) and sort in (at, ENTITY):
+            there = np.flatnonzero(np.isin(column, entities))
+            entities = np.setdiff1d(entities, column.take(there[table.flags("given").take(there)]))
     if len(entities):
         mentioned = (texts for at, texts in constants(run.plan.lifted).items() if sort in (at, ENTITY))
         ids = [run.grounding.domain.index.get(text, -1) for texts in mentioned for text in texts]
