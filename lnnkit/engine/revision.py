@@ -84,10 +84,9 @@ def revise(run: Run, restated: Sequence[Restated], watch: Watch | None) -> bool:
     moved = {t: distinct([rows[t] for rows in both if t in rows]) for t in (*tightened, *found)}
     infer_rounds(run, run.inference, _ROUNDS, moved, watch)
     run.revisions += trail.chunk_count - start
-    written = _written(run, start)
-    tables = (*written, *loosened, *tightened)
+    tables = (*(run.grounding.atoms.numbered[number] for number in trail.tables(start)), *loosened, *tightened)
     apart = {table.name for table in tables}.isdisjoint(_completing(run)) and not any(table.numeric for table in tables)
-    return apart and _whole(run, Status.CONVERGED, Status.INTERRUPTED) and not _by_order(run, written)
+    return apart and _whole(run, Status.CONVERGED, Status.INTERRUPTED) and not _by_order(run, start)
 
 
 def _revisable(run: Run) -> bool:
@@ -342,11 +341,12 @@ def _reaching(response: _Response, member: DeltaRule | GroupRule, some: _Rows) -
 # --- rounding ---------------------------------------------------------------------------------------------------------
 
 
-def _by_order(run: Run, some: _Rows) -> bool:
-    """Whether an instance that reads or bounds some rows gives a bound that differs from the present one by rounding
-    alone. The first of both has won, which may be the other one in a fresh inference."""
-    delta = changes(some)
+def _by_order(run: Run, start: int) -> bool:
+    """Whether an instance that reads or bounds rows of events from chunk ``start`` on gives a bound that differs from
+    the present one by rounding alone. The first of both has won, which may be the other one in a fresh inference."""
     degrees = {name for name, table in run.grounding.atoms.tables.items() if not _crisp(run, table)}
+    some = _written(run, start) if degrees else {}
+    delta = changes(some)
     for response in run.responding(run.inference).values():
         member = run.grounding.members[response.member]
         if not degrees.isdisjoint(sources(response.rule.formula)):

@@ -231,6 +231,10 @@ class Trail:
         self._instance.add(instances)
         self._chunks.extend((len(rows), self.tick, kind, side, shape, leaf, table))
 
+    def tables(self, start: int) -> set[int]:
+        """The relations, by number, about which there are events from chunk ``start`` on."""
+        return set(self._chunks[_WIDTH * start + 6 :: _WIDTH])
+
     def chunks(self) -> Iterator[Chunk]:
         """The events in order, those of one proposal or step together."""
         lengths = self._chunks[::_WIDTH]
