@@ -15,7 +15,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from lnnkit.analysis.relevance import SIDES
+from lnnkit.analysis.relevance import LISTED, SIDES
 from lnnkit.check.program import ENTITY
 from lnnkit.engine.bounds_state import distinct
 from lnnkit.engine.inference_run import Progress, Run, Status, Watch
@@ -67,7 +67,7 @@ def revise(run: Run, restated: Sequence[Restated], watch: Watch | None) -> bool:
     entered = _entered(run, restated)
     if entered is None:
         return False
-    loosened, tightened = entered
+    loosened, tightened, listed = entered
     most = max(_FEW, len(run.grounding.atoms) // _SHARE)
     resting = _Resting(run, loosened, most) if loosened else None
     reset = resting.rows() if resting is not None else {}
@@ -79,10 +79,8 @@ def revise(run: Run, restated: Sequence[Restated], watch: Watch | None) -> bool:
     if not _tightened(run, tightened):
         return False
     catch_up(run, changes(tightened))
-    found = _evaluated(run, reset)
-    both = (tightened, found)
-    moved = {t: distinct([rows[t] for rows in both if t in rows]) for t in (*tightened, *found)}
-    infer_rounds(run, run.inference, _ROUNDS, moved, watch)
+    found = _evaluated(run, _together(reset, listed))
+    infer_rounds(run, run.inference, _ROUNDS, _together(tightened, found), watch)
     run.revisions += trail.chunk_count - start
     tables = (*(run.grounding.atoms.numbered[number] for number in trail.tables(start)), *loosened, *tightened)
     apart = {table.name for table in tables}.isdisjoint(_completing(run)) and not any(table.numeric for table in tables)
@@ -111,6 +109,12 @@ def _written(run: Run, start: int) -> _Rows:
     return {table: distinct(parts) for table, parts in rows.items()}
 
 
+def _together(one: Mapping[Relation, Array | range], other: Mapping[Relation, Array | range]) -> _Rows:
+    """The rows of both, by relation."""
+    tables = dict.fromkeys((*one, *other))
+    return {table: distinct([spelled_out(rows[table]) for rows in (one, other) if table in rows]) for table in tables}
+
+
 def _completing(run: Run) -> set[str]:
     """The tables that completions read and write."""
     rules = (run.responses[member].rule for _, members in run.strata for member in members)
@@ -120,12 +124,13 @@ def _completing(run: Run) -> set[str]:
 # --- facts ------------------------------------------------------------------------------------------------------------
 
 
-def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows] | None:
-    """The rows to which facts give less now at some end, and those to which they give more; None if the plan was not
-    made for such facts, or they contradict each other."""
+def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows, _Rows] | None:
+    """The rows to which facts give less now at some end, those to which they give more, and those that are new among
+    the listed ones, where rules bound these alone; None if the plan was not made for such facts, or they contradict
+    each other."""
     index, tables = run.grounding.domain.index, run.grounding.atoms.tables
     asked = {(atom.node, tuple(index[str(text)] for text in atom.arguments)) for atom in run.plan.asked}
-    loosened, tightened = dict[Relation, Array](), dict[Relation, Array]()
+    loosened, tightened, new = dict[Relation, Array](), dict[Relation, Array](), dict[Relation, Array]()
     gone: dict[str, list[Array]] = {}
     for name in dict.fromkeys(atom.predicate for atom in restated):
         table, atoms = tables[name], [atom for atom in restated if atom.predicate == name]
@@ -153,15 +158,18 @@ def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows] | No
         )
         if table.default != table.unknown:  # rules do not listen to ends that come nearer to a default
             looser |= tighter
-        for target, chosen in ((loosened, looser), (tightened, tighter)):
+        given, relevance = kept | told, run.plan.relevance
+        unlisted = (
+            given & ~table.flags("listed").take(rows) & (LISTED in [relevance.mode(name, side) for side in SIDES])
+        )
+        for target, chosen in ((loosened, looser), (tightened, tighter), (new, unlisted)):
             if chosen.any():
                 target[table] = np.sort(rows[chosen])
-        given = kept | told
         listed = given | np.array([(name, atom.entities) in asked for atom in atoms])
         for names, still in (("given", given), ("listed", listed)):
             table.enlist(names, rows[given])
             table.delist(names, rows[~still])
-    return (loosened, tightened) if all(_named(run, sort, distinct(ids)) for sort, ids in gone.items()) else None
+    return (loosened, tightened, new) if all(_named(run, sort, distinct(ids)) for sort, ids in gone.items()) else None
 
 
 def _named(run: Run, sort: str, entities: Array) -> bool:
@@ -325,9 +333,7 @@ def _evaluated(run: Run, reset: _Rows) -> _Rows:
             response.propose(bindings, now)
     moves = merged(run, now.inbox, None)
     run.progress.arrested += now.arrested
-    both = (moves.raised, moves.lowered)
-    tables = {table for by_relation in both for table in by_relation}
-    return {table: distinct([spelled_out(rows[table]) for rows in both if table in rows]) for table in tables}
+    return _together(moves.raised, moves.lowered)
 
 
 def _reaching(response: _Response, member: DeltaRule | GroupRule, some: _Rows) -> Iterator[Bindings]:
