@@ -143,7 +143,8 @@ def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows, _Row
             gone.setdefault(sort, []).append(column[back & ~told])
         foreseen = bool(table.loaded or table.restated) or not told.any()
         rows = run.grounding.atoms.materialise(table, columns, len(atoms))
-        before, kept = table.stated(rows), table.flags("given").take(rows) & ~back
+        before, were = table.stated(rows), table.flags("given").take(rows)
+        kept = were & ~back
         ends = np.array([atom.bounds or table.default for atom in atoms], before.lower.dtype).T
         lower = np.where(kept, np.where(told, np.maximum(before.lower, ends[0]), before.lower), ends[0])
         upper = np.where(kept, np.where(told, np.minimum(before.upper, ends[1]), before.upper), ends[1])
@@ -156,9 +157,11 @@ def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows, _Row
             (lower < before.lower) | (upper > before.upper),
             (lower > before.lower) | (upper < before.upper),
         )
-        if table.default != table.unknown:  # rules do not listen to ends that come nearer to a default
-            looser |= tighter
         given, relevance = kept | told, run.plan.relevance
+        if (
+            table.default != table.unknown
+        ):  # rules do not listen to ends that come nearer to it; proofs tell it from facts
+            looser |= tighter | (given != were)
         unlisted = (
             given & ~table.flags("listed").take(rows) & (LISTED in [relevance.mode(name, side) for side in SIDES])
         )

@@ -236,3 +236,14 @@ def test_a_revision_that_is_interrupted_is_made_anew() -> None:
         assert infected(kb) == 50 * place + 1
         kb.tell("Contact", [chain[50 * place]])
         assert infected(kb) == 401
+
+
+def test_a_proof_names_the_fact_that_says_what_was_so_by_default() -> None:
+    kb = lnnkit.loads("predicate E(n, n) closed\nfact E(b, a)\naxiom E(X, Y) <-> G(Y, X)\nquery G(X, Y)\n")
+    assert kb.ask("G(b, a)")[0].upper == 0
+    kb.infer()
+    kb.tell("E", [["a", "b", 0.0, 0.0]])
+    kb.infer()
+    proof = kb.explain("G(b, a)")
+    assert proof.upper == 0 and proof.verify() == []
+    assert [fact.text for fact in proof.facts()] == ['fact ~E("a", "b")']
