@@ -170,7 +170,7 @@ Changed = Sequence[tuple[Fact | FactTable, bool]]
 def revised(theory: Theory, before: Rested, changed: Changed, watch: Watch | None, *, copy: bool) -> Rested | None:
     """A fixpoint, or a ``copy`` of it, brought to the facts of a theory, which differ from its own by those that
     ``changed``. None if it has to be made anew, as where others may still read it."""
-    if before.strips is not None or theory.bindings or not (copy or "explainer" not in vars(before)):
+    if theory.bindings or not (copy or "explainer" not in vars(before)):
         return None
     restated = _restated(theory.checked.facts, before.fixpoint, changed)
     if restated is None:

@@ -247,3 +247,13 @@ def test_a_proof_names_the_fact_that_says_what_was_so_by_default() -> None:
     proof = kb.explain("G(b, a)")
     assert proof.upper == 0 and proof.verify() == []
     assert [fact.text for fact in proof.facts()] == ['fact ~E("a", "b")']
+
+
+def test_a_fixpoint_that_strips_did_without_is_not_made_to_be_revised() -> None:
+    kb = lnnkit.loads("predicate P(n)\nrule P(X) -> Q(X)\nquery Q(X)\n")
+    with mock.patch.object(rested, "_FEW", 10), mock.patch.object(rested, "infer", side_effect=AssertionError("whole")):
+        kb.tell("P", [[f"a{place}"] for place in range(10_000)])
+        assert kb.infer().status == "converged"
+        kb.tell("P", [["b"]])
+        assert kb.infer().status == "converged"
+        assert len(kb.answers()[0]) == 10_001
