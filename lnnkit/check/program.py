@@ -130,7 +130,7 @@ class CheckedProgram:
     sorts: Mapping[str, Sort]
     assertions: tuple[Assertion, ...] = ()
     facts: tuple[Fact, ...] = ()
-    tables: tuple[FactTable, ...] = ()
+    tables: Sequence[FactTable] = ()
     labels: tuple[Fact, ...] = ()
     label_tables: tuple[FactTable, ...] = ()
     queries: tuple[Query, ...] = ()

@@ -19,7 +19,7 @@ from lnnkit.data.files import RawTable, Unreadable, in_utf8, read_source
 from lnnkit.data.grid import Gaps, Grid, Load, Sheet, choose
 from lnnkit.data.readers.delimited import open_delimited
 from lnnkit.data.readers.frames import READERS, arrow_sheet, column_of, open_database, open_query
-from lnnkit.data.table import FactTable
+from lnnkit.data.table import TOLD, FactTable
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.diagnostic import Diagnostic
@@ -29,7 +29,6 @@ _OF_THE_FILE = frozenset(("unreadable-file", "empty-file", "bad-column", "bad-nu
 """The errors that are reported in the file; all others are to be fixed in the statement, and are reported there."""
 
 SOURCE = "the table"
-TOLD = "<told"  # how the names of told tables begin
 
 
 def read_table(load: Load, sheets: Sheets | None = None) -> tuple[FactTable | None, list[Diagnostic]]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 12
 LIMIT = 2**31 - 1
+TOLD = "<told"  # how the sources of told tables begin
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -98,26 +99,6 @@ class FactTable:
     def names(self) -> Names:
         """The entities that occur in its rows."""
         return self.columns[0].names if self.columns else Names()
-
-    def about(self, keys: FactTable) -> np.ndarray:
-        """(n,) bool: whether each fact is about an atom that ``keys`` has."""
-        import numpy as np
-
-        from lnnkit.data.cells.texts import ranks_among
-
-        if not self.columns or not len(keys) or not len(self):
-            return np.full(len(self), len(keys) > 0)
-        place = ranks_among(self.names, keys.names)
-        wanted = np.stack([place.take(column.codes) for column in keys.columns])
-        wanted = wanted[:, (wanted >= 0).all(0)]  # no fact is about the others
-        if not wanted.size:
-            return np.zeros(len(self), bool)
-        about = np.isin(self.columns[0].codes, wanted[0])
-        near = np.flatnonzero(about)
-        both = [np.append(column.codes[near], codes) for column, codes in zip(self.columns, wanted, strict=True)]
-        number = np.unique(np.stack(both, 1), axis=0, return_inverse=True)[1].reshape(-1)
-        about[near] = np.isin(number[: len(near)], number[len(near) :])
-        return about
 
     def only(self, keep: np.ndarray) -> FactTable:
         """The facts in the rows that a mask keeps, and the entities of these alone."""

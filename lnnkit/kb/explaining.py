@@ -49,9 +49,8 @@ _AT_ONCE = 20  # conflicts of a kind that a set meets before inference shows wha
 Assumed = float | str | date | tuple[float | str | date, float | str | date]  # one end or two; of dates also texts
 
 
-def hypothetical(session: Session, bounds: Mapping[str, Assumed | None]) -> tuple[Session, frozenset[str]]:
-    """A session in which atoms have these bounds instead of those of their facts, and the predicates of the atoms that
-    have None: no facts. Raises `ProgramError` for a key that is not an atom, ``ValueError`` for invalid bounds."""
+def hypothetical(session: Session, bounds: Mapping[str, Assumed | None]) -> Session:
+    """A session in which atoms have these bounds instead of those of their facts; None: no facts. Raises `ProgramError` for a key that is not an atom, ``ValueError`` for invalid bounds."""
     if not isinstance(bounds, Mapping):
         raise TypeError(f"bounds must be a mapping from atoms, not {type(bounds).__name__}")
     taken = [_atom(session.theory, text)[0] for text, value in bounds.items() if value is None]
@@ -70,7 +69,7 @@ def hypothetical(session: Session, bounds: Mapping[str, Assumed | None]) -> tupl
     session.supposed[atoms] = clone, clone.theory.checked
     if len(session.supposed) > _SUPPOSED:
         del session.supposed[next(iter(session.supposed))]
-    return clone, frozenset(name for name, _ in taken)
+    return clone
 
 
 def _atom(theory: Theory, text: str) -> tuple[tuple[str, tuple[str, ...]], Query]:

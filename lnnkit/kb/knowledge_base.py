@@ -23,7 +23,7 @@ from lnnkit.check.program import Assertion, CheckedProgram, Fact, Predicate
 from lnnkit.computing import computing
 from lnnkit.errors import DataError, ProgramError
 from lnnkit.garbage import collection_paused
-from lnnkit.kb.saving import restated, save, statements
+from lnnkit.kb.saving import Loaded, restated, save, statements
 from lnnkit.kb.session import ROUND_LIMIT, Session
 from lnnkit.kb.theory import Theory, asked, check_alpha, check_limits, with_queries
 from lnnkit.outcome import Change, Contradictions, Outcome
@@ -75,9 +75,6 @@ class KnowledgeBase:
         self.program = program
         self.base = base
         self._home = base.resolve()
-        self._tables: tuple[FactTable, ...] = ()
-        self._stated: tuple[Fact, ...] = ()
-        self._changed: frozenset[str] = frozenset()  # predicates of which facts were taken back
         checked, more = check(program, base, streamed=streamed, today=today)
         findings = ordered([*findings, *more], [program.span.source.path])
         if checked is None or any(finding.severity == "error" for finding in findings):
@@ -85,6 +82,7 @@ class KnowledgeBase:
             in_data = all(finding.file is not None for finding in errors)
             raise (DataError if in_data else ProgramError)(errors)
         self.warnings: tuple[Diagnostic, ...] = tuple(f for f in findings if f not in checked.unevaluated)
+        self._loaded = Loaded(checked)
         self._session = Session(Theory(checked, program))
 
     # --- what it holds ----------------------------------------------------------------------------------------------
@@ -156,7 +154,6 @@ class KnowledgeBase:
         clone = self.copied()
         clone.warnings += tuple(findings)
         clone._session.change(replace(self._checked, facts=(*self._checked.facts, *facts)))
-        clone._stated = (*self._stated, *facts)
         return clone
 
     def tell(self, name: str, table: object, *, trust: float = 1.0) -> None:
@@ -178,7 +175,6 @@ class KnowledgeBase:
         denied = fewer != self.warnings and len(facts) > 0 and float(facts.upper.min()) < 1
         self.warnings = (*(fewer if denied else self.warnings), *findings)
         self._session.change(with_table(self._checked, facts), facts)
-        self._tables = (*self._tables, facts)
 
     def retract(self, name: str, rows: object) -> None:
         """Take back all facts about some atoms of ``name``: those of the program, rows of its tables, and what was
@@ -187,9 +183,7 @@ class KnowledgeBase:
         takes nothing back."""
         from lnnkit.kb.telling import fact_table
 
-        before, keys = self._checked, fact_table(self._checked, name, rows, keys=True)[0]
-        self._session.retract(keys)
-        self._changed |= {name} if self._checked is not before else set()
+        self._session.retract(fact_table(self._checked, name, rows, keys=True)[0])
 
     def replace(self, name: str, table: object, *, trust: float = 1.0) -> None:
         """State these facts, as `tell` does, in place of all facts about their atoms."""
@@ -199,7 +193,6 @@ class KnowledgeBase:
         with self.transaction():
             self._session.retract(facts)
             self._add(name, facts, findings)
-            self._changed |= {name}
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -232,8 +225,7 @@ class KnowledgeBase:
         from lnnkit.kb.explaining import hypothetical
 
         clone = copy(self)
-        clone._session, taken = hypothetical(self._session, bounds)
-        clone._changed |= taken
+        clone._session = hypothetical(self._session, bounds)
         return clone
 
     # --- inference --------------------------------------------------------------------------------------------------
@@ -643,10 +635,10 @@ class KnowledgeBase:
         """
         require_apart(path, self.files)
         program, assumed = self._theory.written(), {(f.predicate, f.arguments) for f in self._theory.assumed}
-        changed = self._changed | {name for name, _ in assumed}
-        if changed or self._stated or self._tables:
-            told = replace(self._checked, facts=self._stated, tables=self._tables)
-            names = sorted({part.predicate for part in (*self._stated, *self._tables)} - changed)
+        changed, told = self._loaded.since(self._checked)
+        changed |= {name for name, _ in assumed}
+        if changed or told.facts or told.tables:
+            names = sorted({part.predicate for part in (*told.facts, *told.tables)} - changed)
             added = (text for name in names for text in statements(told, name))
             taken = {self._checked.predicates[name]: self.statements_of(name) for name in sorted(changed)}
             program = restated(program, self._home, taken, added, assumed)

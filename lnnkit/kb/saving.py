@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 from lnnkit.check.named_files import merge
 from lnnkit.check.program import CheckedProgram, Predicate
 from lnnkit.data.files import is_model, model_bytes
+from lnnkit.data.table import TOLD
 from lnnkit.errors import Error
 from lnnkit.output import write_text
 from lnnkit.syntax import ast
@@ -48,6 +51,31 @@ def statements(checked: CheckedProgram, name: str) -> Iterator[str]:
         if table.predicate == name:
             entities = zip(*table.columns, strict=True) if table.columns else repeat(())
             yield from map(text, entities, table.lower.tolist(), table.upper.tolist(), repeat(table.trust))
+
+
+class Loaded:
+    """The facts with which a program was loaded."""
+
+    def __init__(self, checked: CheckedProgram) -> None:
+        self._facts, self._rows = checked.facts, _rows(checked)
+
+    def since(self, checked: CheckedProgram) -> tuple[set[str], CheckedProgram]:
+        """The predicates of which some of these facts are no longer in a program, and the program with those facts
+        alone that are none of these."""
+        kept, rows = set(map(id, checked.facts)), _rows(checked)
+        lost = {fact.predicate for fact in self._facts if id(fact) not in kept}
+        kept = set(map(id, self._facts))
+        facts = tuple(fact for fact in checked.facts if id(fact) not in kept)
+        told = replace(checked, facts=facts, tables=[table for table in checked.tables if table.source.startswith(TOLD)])
+        return lost.union(name for name in self._rows if rows[name] != self._rows[name]), told
+
+
+def _rows(checked: CheckedProgram) -> Counter[str]:
+    """The number of facts in tables of the program, by predicate."""
+    rows = Counter[str]()
+    for table in checked.tables:
+        rows[table.predicate] += 0 if table.source.startswith(TOLD) else len(table)
+    return rows
 
 
 def restated(

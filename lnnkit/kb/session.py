@@ -125,8 +125,10 @@ class Session:
         from lnnkit.kb.telling import without
 
         theory = self.theory
-        theory.assumed = without(replace(theory.checked, facts=theory.assumed, tables=()), keys).facts
-        self.change(without(theory.checked, keys), keys, taken=True)
+        assumed = without(replace(theory.checked, facts=theory.assumed, tables=()), keys).facts
+        with self.restored_on_error():
+            self.change(without(theory.checked, keys), keys, taken=True)
+            theory.assumed = assumed
 
     def of_facts(self, checked: CheckedProgram) -> Session:
         """This session, or one for the same theory with the facts of another program."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from operator import is_
 
 from lnnkit.check.entity_names import clashes
 from lnnkit.check.findings import nearest
 from lnnkit.check.program import CheckedProgram
-from lnnkit.data.load import TOLD, told_table
-from lnnkit.data.table import FactTable
+from lnnkit.data.fact_tables import FactTables
+from lnnkit.data.load import told_table
+from lnnkit.data.table import TOLD, FactTable
 from lnnkit.errors import DataError
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.printer import format_predicate
@@ -30,9 +30,10 @@ def fact_table(
         near = nearest(name, checked.predicates)
         hint = f"did you mean `{near}`?" if near else "declare it in the program: `predicate NAME(sort, ...)`"
         raise DataError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])
-    tables = (*checked.tables, *checked.label_tables)
+    stated = FactTables.of(checked.tables).stated
+    tables = (*stated, *checked.label_tables)
     place = sum(earlier.predicate == name and earlier.source.startswith(TOLD) for earlier in tables)
-    like = checked.tables[-1] if checked.tables else None  # tables about the same entities often follow each other
+    like = stated[-1] if stated else None  # tables about the same entities often follow each other
     gaps = "skipped" if labels else "refused" if predicate.closed else "unknown"
     numeric = False if keys else predicate.numeric
     facts, findings = told_table(name, predicate.arity, numeric, table, place, float(trust), like, gaps=gaps, keys=keys)
@@ -47,21 +48,15 @@ def with_table(checked: CheckedProgram, table: FactTable) -> CheckedProgram:
     findings = clashes(checked.suspects, (), [table.names])
     if findings:
         raise DataError(findings)
-    return replace(checked, tables=(*checked.tables, table))
+    return replace(checked, tables=FactTables.of(checked.tables).changed(table, taken=False))
 
 
 def without(checked: CheckedProgram, keys: FactTable) -> CheckedProgram:
     """The program without the facts about the atoms of ``keys``, in its text and in its tables, and without the
-    entities that nothing else names; the same where there are none. Axioms stay."""
+    entities that nothing else names. Axioms stay."""
     atoms = set(zip(*keys.columns, strict=True)) if keys.columns else {()} if len(keys) else set()
     facts = [f for f in checked.facts if f.of_axiom or f.predicate != keys.predicate or f.arguments not in atoms]
-    tables = [
-        table.only(~about) if table.predicate == keys.predicate and (about := table.about(keys)).any() else table
-        for table in checked.tables
-    ]
-    if len(facts) == len(checked.facts) and all(map(is_, tables, checked.tables)):
-        return checked
-    return replace(checked, facts=tuple(facts), tables=tuple(tables))
+    return replace(checked, facts=tuple(facts), tables=FactTables.of(checked.tables).changed(keys, taken=True))
 
 
 def without_denials(warnings: Iterable[Diagnostic], name: str) -> tuple[Diagnostic, ...]:
