@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import overload
 
-from lnnkit.data.table import FactTable, intern
+from lnnkit.data.names import Names
+from lnnkit.data.table import EntityColumn, FactTable, intern
 
 _SMALL = 1000  # rows: smaller tables are looked through together
 
@@ -56,6 +57,16 @@ class FactTables(Sequence[FactTable]):
 
     def __len__(self) -> int:
         return len(self.stated)
+
+
+def keys_of(predicate: str, atoms: Collection[tuple[str, ...]]) -> FactTable:
+    """The keys of the facts about some atoms of a predicate: one at least."""
+    import numpy as np
+
+    names = Names.of({text for atom in atoms for text in atom})
+    columns = (np.array([names.find(text) for text in texts], np.int32) for texts in zip(*atoms, strict=True))
+    ends, rows = np.ones(len(atoms)), np.arange(len(atoms))
+    return FactTable(predicate, tuple(EntityColumn(codes, names) for codes in columns), ends, ends, rows, "")
 
 
 def _left(tables: Sequence[FactTable], changes: Sequence[tuple[FactTable, bool]]) -> tuple[FactTable, ...]:

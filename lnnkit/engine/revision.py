@@ -44,6 +44,8 @@ _ROUNDS = 10_000
 _SHARE = 4  # more than one in so many rows is reset,
 _FEW = 1000  # and more than a few
 
+_BLOCK = 2**16  # rows that are searched for an entity at a time
+
 _Rows = Mapping[Relation, Array]
 _Response = RuleResponse | GroupResponse
 
@@ -140,7 +142,7 @@ def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows, _Row
         columns = [column.copy() for column in entities.T]
         told, back = np.array([a.bounds is not None for a in atoms]), np.array([a.back for a in atoms])
         for sort, column in zip(table.sorts, columns, strict=True):
-            if not run.grounding.domain.members(sort)[column[told]].all():
+            if not run.grounding.domain.holds(sort, column[told]).all():
                 return None
             gone.setdefault(sort, []).append(column[back & ~told])
         foreseen = bool(table.loaded or table.restated) or not told.any()
@@ -182,8 +184,10 @@ def _named(run: Run, sort: str, entities: Array) -> bool:
     tables = [table for table in run.grounding.atoms.tables.values() if table.loaded or table.restated]
     places = ((table, column) for table in tables for column in zip(table.sorts, table.tuples.columns, strict=True))
     for table, (at, column) in places:
-        if len(entities) and sort in (at, ENTITY):
-            there = np.flatnonzero(np.isin(column, entities))
+        for start in range(0, len(column) if sort in (at, ENTITY) else 0, _BLOCK):
+            if not len(entities):
+                break  # most are named again soon
+            there = start + np.flatnonzero(np.isin(column[start : start + _BLOCK], entities))
             entities = np.setdiff1d(entities, column.take(there[table.flags("given").take(there)]))
     if len(entities):
         mentioned = (texts for at, texts in constants(run.plan.lifted).items() if sort in (at, ENTITY))

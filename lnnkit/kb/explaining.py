@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from lnnkit.answers.query_rows import answer
 from lnnkit.check.program import Assertion, CheckedProgram, Fact, Query
 from lnnkit.check.walk import nodes, with_entities
+from lnnkit.data.fact_tables import keys_of
 from lnnkit.errors import BudgetError
 from lnnkit.explain.conflict.conflict import Conflict, ContradictionKind, RepairSet, fitting, kind_of, repair_set
 from lnnkit.explain.conflict.program_variants import ASSUMED, ConflictMember, alone, assumption
@@ -26,7 +27,6 @@ from lnnkit.join.instances.grounding import unlimited
 from lnnkit.kb.asking import covering_widely
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Continuation, Session
-from lnnkit.kb.telling import fact_table
 from lnnkit.kb.theory import Theory, asked, check_bound, neither_true_nor_false, no_atom
 from lnnkit.markup.pages import Listing
 from lnnkit.syntax import ast
@@ -50,22 +50,24 @@ Assumed = float | str | date | tuple[float | str | date, float | str | date]  # 
 
 
 def hypothetical(session: Session, bounds: Mapping[str, Assumed | None]) -> Session:
-    """A session in which atoms have these bounds instead of those of their facts; None: no facts. Raises `ProgramError` for a key that is not an atom, ``ValueError`` for invalid bounds."""
+    """A session in which atoms have these bounds instead of those of their facts; None: no facts. Raises `ProgramError`
+    for a key that is not an atom, ``ValueError`` for invalid bounds."""
     if not isinstance(bounds, Mapping):
         raise TypeError(f"bounds must be a mapping from atoms, not {type(bounds).__name__}")
     taken = [_atom(session.theory, text)[0] for text, value in bounds.items() if value is None]
     facts = [_assumption(session.theory, text, value) for text, value in bounds.items() if value is not None]
-    if taken:
-        session = session.about(copy(session.theory), session.graph())
-    for name, arguments in taken:
-        session.retract(fact_table(session.theory.checked, name, [arguments], keys=True)[0])
-    clone = session.about(session.theory.assuming(facts), session.graph())
+    theory = session.theory.assuming(facts)
+    keys = [keys_of(name, [arguments]) for name, arguments in taken]
+    for atoms in keys:
+        theory.retract(atoms)
+    clone = session.about(theory, session.graph())
     # An interactive slider assumes the same atoms again and again: each copy goes on from the last one
-    atoms = frozenset((fact.predicate, fact.arguments) for fact in facts)
+    atoms = frozenset((*taken, *((fact.predicate, fact.arguments) for fact in facts)))
     origin, checked = session.supposed.get(atoms, (session, session.theory.checked))
     if origin.theory.checked is not checked or not origin.fixpoints:
         origin, checked = session, session.theory.checked
-    clone.source = Continuation(origin, checked, [(fact, gone) for fact in facts for gone in (True, False)])
+    changed = [(stated, gone) for stated in facts for gone in (True, False)]
+    clone.source = Continuation(origin, checked, [*((atom, True) for atom in keys), *changed])
     session.supposed[atoms] = clone, clone.theory.checked
     if len(session.supposed) > _SUPPOSED:
         del session.supposed[next(iter(session.supposed))]

@@ -122,13 +122,11 @@ class Session:
 
     def retract(self, keys: FactTable) -> None:
         """Take back the facts about some atoms, also those that are assumed."""
-        from lnnkit.kb.telling import without
-
-        theory = self.theory
-        assumed = without(replace(theory.checked, facts=theory.assumed, tables=()), keys).facts
+        after = copy(self.theory)
+        after.retract(keys)
         with self.restored_on_error():
-            self.change(without(theory.checked, keys), keys, taken=True)
-            theory.assumed = assumed
+            self.change(after.checked, keys, taken=True)
+            self.theory.assumed = after.assumed
 
     def of_facts(self, checked: CheckedProgram) -> Session:
         """This session, or one for the same theory with the facts of another program."""

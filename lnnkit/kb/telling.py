@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from lnnkit.check.entity_names import clashes
 from lnnkit.check.findings import nearest
-from lnnkit.check.program import CheckedProgram
-from lnnkit.data.fact_tables import FactTables
+from lnnkit.check.program import CheckedProgram, Fact
+from lnnkit.data.fact_tables import FactTables, keys_of
 from lnnkit.data.load import told_table
 from lnnkit.data.table import TOLD, FactTable
 from lnnkit.errors import DataError
@@ -57,6 +57,16 @@ def without(checked: CheckedProgram, keys: FactTable) -> CheckedProgram:
     atoms = set(zip(*keys.columns, strict=True)) if keys.columns else {()} if len(keys) else set()
     facts = [f for f in checked.facts if f.of_axiom or f.predicate != keys.predicate or f.arguments not in atoms]
     return replace(checked, facts=tuple(facts), tables=FactTables.of(checked.tables).changed(keys, taken=True))
+
+
+def with_facts(checked: CheckedProgram, facts: Sequence[Fact]) -> CheckedProgram:
+    """The program with these facts in place of all that is stated about their atoms, by axioms too."""
+    atoms = {(fact.predicate, fact.arguments) for fact in facts}
+    kept = tuple(fact for fact in checked.facts if (fact.predicate, fact.arguments) not in atoms)
+    tables = FactTables.of(checked.tables)
+    for predicate, arguments in atoms:
+        tables = tables.changed(keys_of(predicate, [arguments]), taken=True)
+    return replace(checked, facts=(*kept, *facts), tables=tables)
 
 
 def without_denials(warnings: Iterable[Diagnostic], name: str) -> tuple[Diagnostic, ...]:

@@ -18,6 +18,7 @@ from lnnkit.syntax.diagnostic import Diagnostic, Severity
 from lnnkit.syntax.printer import format_string
 
 if TYPE_CHECKING:
+    from lnnkit.data.table import FactTable
     from lnnkit.explain.proof.proof import FactSources
     from lnnkit.graph.lifted import Root
     from lnnkit.learn.learner import Learner
@@ -102,15 +103,14 @@ class Theory:
         """The program with the facts that modules supply now, except for atoms that are assumed."""
         if not self.bindings:
             return program
-        from lnnkit.explain.conflict.program_variants import with_facts
-        from lnnkit.explain.proof.proof import FactSources
+        from lnnkit.kb.telling import with_facts
         from lnnkit.learn.replay.neural_predicates import NotFinite, bound
 
         try:
             supplied = bound(program, self.bindings)
         except NotFinite as problem:
             raise not_finite(problem) from None
-        return with_facts(supplied, FactSources(supplied), self.assumed) if self.assumed else supplied
+        return with_facts(supplied, self.assumed) if self.assumed else supplied
 
     @property
     def named(self) -> CheckedProgram:
@@ -138,14 +138,21 @@ class Theory:
 
     def assuming(self, facts: Sequence[Fact]) -> Theory:
         """A copy in which these facts replace all that is stated about their atoms. It learns independently."""
-        from lnnkit.explain.conflict.program_variants import with_facts
+        from lnnkit.kb.telling import with_facts
 
         clone = copy(self)
-        clone.checked = with_facts(self.checked, self.origins(), facts)
+        clone.checked = with_facts(self.checked, facts)
         clone.assumed = (*self.assumed, *facts)
         clone.learner = None if self.learner is None else self.learner.copied()
         clone._borrowed = frozenset(binding.predicate for binding in self.bindings)
         return clone
+
+    def retract(self, keys: FactTable) -> None:
+        """Take back the facts about some atoms, also those that are assumed."""
+        from lnnkit.kb.telling import without
+
+        assumed = without(replace(self.checked, facts=self.assumed, tables=()), keys).facts
+        self.checked, self.assumed = without(self.checked, keys), assumed
 
     def copied(self) -> Theory:
         """An independent copy, with its own learner and its own modules: facts told to it do not reach this one."""

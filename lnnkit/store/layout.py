@@ -40,9 +40,13 @@ class Domain:
 
     def has(self, sort: str, entity: str) -> bool:
         """Whether an entity belongs to a sort."""
-        ids = self.sorts[sort]  # ids ascend
-        place = int(np.searchsorted(ids, self.index[entity]))
-        return place < len(ids) and int(ids[place]) == self.index[entity]
+        return bool(self.holds(sort, np.array([self.index[entity]])).all())
+
+    def holds(self, sort: str, ids: Array) -> Array:
+        """(n,) whether each of some ids belongs to a sort."""
+        members = self.sorts[sort]  # they ascend
+        places = np.searchsorted(members, ids)
+        return members.take(places, mode="clip") == ids if len(members) else np.zeros(len(ids), bool)
 
     def lacks(self, sorts: Sequence[str], arguments: Sequence[object]) -> bool:
         """Whether any argument is an entity outside the sort of its position. Only queries can mention such entities,

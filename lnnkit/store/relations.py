@@ -147,7 +147,7 @@ class Relation:
     def load(self, columns: Sequence[Array], bounds: Bounds) -> range:
         """Add distinct tuples, in lexicographic order, with these bounds to an empty relation; returns their
         rows."""
-        self.tuples.append(columns, bounds.lower.size)
+        self.tuples.load(columns, bounds.lower.size)
         for growing, values in zip(self._ends, bounds, strict=True):
             growing.append(values)
         self.loaded, self.loaded_bounds = len(self.tuples), tuple(bounds)

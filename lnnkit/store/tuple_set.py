@@ -260,16 +260,23 @@ class KeyIndex:
         return key
 
 
-class TupleSet:
-    """A set of tuples of entity ids, in columns. Appended tuples are indexed lazily, at the next look-up."""
+# One look-up in the ascending tuples for so many of them takes as long as to index these
+_SELDOM = 64
 
-    __slots__ = ("_columns", "_index", "_indexed", "_length", "_views", "width")
+
+class TupleSet:
+    """A set of tuples of entity ids, in columns. Appended tuples are indexed lazily, at the next look-up; the first
+    ones, if they ascend, only after so many look-ups that it pays."""
+
+    __slots__ = ("_ascending", "_columns", "_index", "_indexed", "_length", "_sought", "_views", "radix", "width")
 
     def __init__(self, width: int, radix: int) -> None:
-        self.width = width
+        self.width, self.radix = width, radix
         self._columns = tuple(Growing(np.int32) for _ in range(width))
         self._index = KeyIndex(width, radix)
-        self._indexed = 0  # number of tuples in the index
+        self._ascending = 0  # number of tuples that ascend and are not in the index,
+        self._sought = 0  # and of look-ups of these
+        self._indexed = 0  # number of tuples that ascend or are in the index
         self._length = 0
         self._views: tuple[Array, ...] | None = None  # the current columns
 
@@ -287,11 +294,26 @@ class TupleSet:
         a million transfers are summed in .9 CPU seconds, with one in 1.5."""
         if 1 < length == self._length and all(map(alike, columns, self.columns)):
             return np.arange(length, dtype=np.int32)
-        return self._ready().find(columns, length) if self._length else np.full(length, -1, np.int32)
+        if not self._length:
+            return np.full(length, -1, np.int32)
+        if not self._seldom(length):
+            return self._ready().find(columns, length)
+        numbers = self._among_ascending(columns, length)
+        absent = np.flatnonzero(numbers < 0)
+        if len(absent) and self._length > self._ascending:
+            later = self._ready().find([column.take(absent) for column in columns], len(absent))
+            numbers[absent] = np.where(later < 0, later, later + self._ascending)
+        return numbers
 
     def add(self, columns: Sequence[Array], length: int) -> tuple[Array, Array]:
         """Add tuples: the numbers of all ``length`` of them, and the positions at which new ones first occur."""
-        numbers, fresh = self._ready().add(columns, length)
+        if self._seldom(length):
+            numbers = self._among_ascending(columns, length)
+            absent = np.flatnonzero(numbers < 0)
+            later, fresh = self._ready().add([column.take(absent) for column in columns], len(absent))
+            numbers[absent], fresh = later + self._ascending, absent.take(fresh)
+        else:
+            numbers, fresh = self._ready().add(columns, length)
         if len(fresh):
             self._enter(columns, length, fresh)
             self._indexed = self._length
@@ -299,11 +321,19 @@ class TupleSet:
 
     def new(self, columns: Sequence[Array], length: int) -> Array | None:
         """Add tuples; returns the positions at which new ones first occur (None: all are new and distinct)."""
+        if self._ascending:
+            fresh = self.add(columns, length)[1]
+            return None if len(fresh) == length else fresh
         index = self._index if self._indexed == self._length else self._ready()
         fresh = index.new(columns, length)
         self._enter(columns, length, fresh)
         self._indexed = self._length
         return fresh
+
+    def load(self, columns: Sequence[Array], length: int) -> None:
+        """Add distinct tuples in lexicographic order to an empty set."""
+        self._enter(columns, length, None)
+        self._ascending = self._indexed = length if self.width else 0
 
     def append(self, columns: Sequence[Array], length: int) -> None:
         """Append distinct tuples that are known to be new."""
@@ -325,3 +355,23 @@ class TupleSet:
             self._index.load(columns, self._length - self._indexed)
             self._indexed = self._length
         return self._index
+
+    def _seldom(self, length: int) -> bool:
+        """Whether so few tuples are looked up that the ascending ones need no index."""
+        self._sought += length
+        if self._ascending and self._sought > self._ascending // _SELDOM:
+            self._index, self._ascending, self._indexed = KeyIndex(self.width, self.radix), 0, 0
+        return self._ascending > 0
+
+    def _among_ascending(self, columns: Sequence[Array], length: int) -> Array:
+        """(length,) the number of each tuple among those that ascend; -1 if it is absent."""
+        first, *rest = [column[: self._ascending] for column in self.columns]
+        starts, stops = (np.searchsorted(first, columns[0], side) for side in ("left", "right"))
+        numbers = np.full(length, -1, np.int32)
+        for place, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
+            for column, wanted in zip(rest, columns[1:], strict=True):
+                part, entity = column[start:stop], wanted[place]
+                start, stop = (start + int(part.searchsorted(entity, side)) for side in ("left", "right"))
+            if start < stop:
+                numbers[place] = start
+        return numbers

@@ -106,17 +106,6 @@ def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: fl
     return Fact(predicate, tuple(arguments), lower, upper, Span(Source(ASSUMED, text), 0, len(text)))
 
 
-def with_facts(program: CheckedProgram, origins: FactSources, facts: Sequence[Fact]) -> CheckedProgram:
-    """The program with these facts in place of all its own facts about their atoms."""
-    atoms = {(fact.predicate, fact.arguments) for fact in facts}
-    kept = tuple(fact for fact in program.facts if (fact.predicate, fact.arguments) not in atoms)
-    tables = tuple(
-        _without_rows(table, {row for fact in facts for row in origins.rows(number, fact.predicate, fact.arguments)})
-        for number, table in enumerate(program.tables)
-    )
-    return replace(program, facts=(*kept, *facts), tables=tables)
-
-
 def _without_rows(table: FactTable, rows: set[int]) -> FactTable:
     """The table without some rows; the entities that they name remain known."""
     if not rows:
