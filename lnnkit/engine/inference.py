@@ -157,8 +157,6 @@ def copied(run: Run) -> Run:
         run.plan,
         grounding.domain,
         grounding.guard,
-        *(member.formula for member in grounding.members),
-        *(shape.formula for shape in grounding.shapes),
         *(shape.analysis for shape in grounding.shapes),
         *(table.loaded_bounds for table in grounding.atoms.numbered),
     ]

@@ -104,6 +104,9 @@ class Formula:
     written: Mapping[int, str] = field(default_factory=dict, compare=False)  # the names of quantified variables
     prenex_of: Formula | None = field(default=None, compare=False)  # with its quantifiers where they were written
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Formula:
+        return self
+
     @property
     def top(self) -> int:
         return len(self.neurons) - 1

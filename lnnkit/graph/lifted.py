@@ -170,6 +170,9 @@ class Root:
     defines: frozenset[str] = frozenset()
     learned: tuple[str | None, str | None] = (None, None)
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Root:
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class LiftedGraph:

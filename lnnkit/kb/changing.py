@@ -28,8 +28,8 @@ _EndPair = tuple[float, float]
 
 
 def changes(earlier: Session, now: Session) -> Listing[Change]:
-    """The answers to the queries of ``now`` that differ in two sessions. Nothing is known of what one of them cannot be
-    asked."""
+    """The answers to the queries of ``now`` that differ in two sessions, whose facts stay. Nothing is known of what one
+    of them cannot be asked."""
     queries = now.theory.checked.queries
     listed = (change for query in queries for change in _changed(_Queried(earlier, query), _Queried(now, query)))
     return Listing(listed, ["answer", "before", "after", "because"], Change.cells)

@@ -693,7 +693,7 @@ class KnowledgeBase:
         its files changed, each with the facts that it changed by."""
         from lnnkit.kb.changing import changes
 
-        return changes(other._session, self._session)
+        return changes(*(kb._session.of_facts(kb._checked) for kb in (other, self)))
 
     def _noting(self, outcome: Outcome) -> Outcome:
         """The outcome, with what it changes."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from lnnkit.answers.contested_marks import Marks, marked
 from lnnkit.answers.contradictions import contradictions, creeping
@@ -57,6 +58,7 @@ class Rested:
     strips: StripFixpoint | None = None
     consistent: bool = False
     revised: bool = False  # whether its run has become another fixpoint
+    readers: WeakSet[object] = field(default_factory=WeakSet)  # what may read it later
 
     @property
     def narrow(self) -> bool:
@@ -168,10 +170,11 @@ Changed = Sequence[tuple[Fact | FactTable, bool]]
 
 
 def revised(theory: Theory, before: Rested, changed: Changed, watch: Watch | None, *, copy: bool) -> Rested | None:
-    """A fixpoint, or a ``copy`` of it, brought to the facts of a theory, which differ from its own by those that
-    ``changed``. None if it has to be made anew, as where others may still read it."""
-    if theory.bindings or not (copy or "explainer" not in vars(before)):
+    """A fixpoint, or a ``copy`` of it (or where it is still read), brought to the facts of a theory, which differ from
+    its own by those that ``changed``. None if it has to be made anew."""
+    if theory.bindings:
         return None
+    copy |= "explainer" in vars(before) or len(before.readers) > 0
     restated = _restated(theory.checked.facts, before.fixpoint, changed)
     if restated is None:
         return None

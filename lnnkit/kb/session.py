@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
-from weakref import ref
+from weakref import WeakSet, ref
 
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.computing import Computing
@@ -62,6 +62,7 @@ class Session:
         self._known: SupportCache | None = None
         self._plans: dict[tuple[str, ...], Plans] = {}  # of the program's queries, by their texts
         self._gathering: Gathering | None = None
+        self._views = WeakSet[Session]()  # sessions that share the fixpoints until facts change
         self._version: tuple[object, ...] = ()  # the version of the graph and the fixpoints
 
     def about(self, theory: Theory, lifted: LiftedGraph | None = None) -> Session:
@@ -69,7 +70,7 @@ class Session:
         of its statements, if known."""
         clone = copy(self)
         clone.theory, clone._lifted = theory, lifted
-        clone.fixpoints, clone.supposed, clone.parts, clone._outdated = {}, {}, {}, {}
+        clone.fixpoints, clone.supposed, clone.parts, clone._outdated, clone._views = {}, {}, {}, {}, WeakSet()
         clone.source, clone._gathering, clone.watch, clone.earlier = None, None, None, None
         clone._plans = self._plans if lifted is not None and lifted is self._lifted else {}
         return clone
@@ -106,6 +107,8 @@ class Session:
         differs by ``facts`` alone, which are stated or ``taken`` back. The graph and its plans remain if facts alone
         differ, unless these may decide whether dates have times."""
         outdated = self._outdated | {key: (rested, []) for key, rested in self.fixpoints.items()}
+        for rested in self.fixpoints.values():
+            rested.readers.update(self._views)
         if self.fixpoints:
             self.earlier = self.theory.checked
         same = checked.assertions is self.theory.checked.assertions
@@ -129,12 +132,15 @@ class Session:
             self.theory.assumed = after.assumed
 
     def of_facts(self, checked: CheckedProgram) -> Session:
-        """This session, or one for the same theory with the facts of another program."""
-        if checked is self.theory.checked:
-            return self
+        """A session for the same theory with the facts of a program, which later changes do not reach."""
         theory = copy(self.theory)
-        theory.checked = checked
-        return self.about(theory, self.graph())
+        theory.checked, theory.learner = checked, None if theory.learner is None else theory.learner.copied()
+        clone = self.about(theory, self.graph())
+        if checked is self.theory.checked:
+            self.made()
+            clone.fixpoints, clone._version = self.fixpoints, self._version
+            self._views.add(clone)
+        return clone
 
     @contextmanager
     def restored_on_error(self) -> Iterator[None]:
@@ -292,9 +298,7 @@ class Session:
 
     def _start_anew(self, *, keeping: bool = False) -> None:
         self._outdated = self._outdated if keeping else {}
-        self.fixpoints.clear()
-        self.supposed.clear()
-        self.parts.clear()
+        self.fixpoints, self.supposed, self.parts, self._views = {}, {}, {}, WeakSet()
         self.source = None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -199,6 +200,35 @@ def test_changes_say_what_they_rest_on(tables: lnnkit.KnowledgeBase, tmp_path: P
     before = str(outcome.changes)
     tables.tell("Infected", ["emil"])
     assert str(outcome.changes) == before  # an earlier outcome keeps what it says
+
+
+def test_what_changes_rest_on_is_that_of_their_time() -> None:
+    """Facts that change after changes were listed do not reach them, nor the explanations of that time."""
+    kb = lnnkit.loads(
+        "predicate A(s)\npredicate B(s)\nrule A(X) -> B(X)\nfact A(ann)\nfact B(ann) in [0, 1]\nfact B(bob) in [0, 1]\nquery B(X)\n"
+    )
+    kb.infer()
+    kb.tell("A", [("bob",)])
+    (change,) = kb.infer().changes
+    explained = kb.explain("B(bob)")
+    kb.retract("A", [("bob",), ("ann",)])
+    again = kb.infer()
+    assert rows(kb, "B(X)") == []
+    assert change.because == ("fact A(bob) (<told A>:1)",)
+    assert "<told A>:1" in str(explained)
+    assert {(each.answer, *each.because) for each in again.changes} == {
+        ("B(ann)", "taken back: fact A(ann) (<string>:4)"),
+        ("B(bob)", "taken back: fact A(bob) (<told A>:1)"),
+    }
+
+
+def test_copies_save_what_was_told_to_the_same_knowledge_base(tmp_path: Path) -> None:
+    kb = lnnkit.loads("predicate A(s)\nfact A(ann)\n")
+    twin = copy(kb)
+    twin.tell("A", [("bob",)])
+    twin.retract("A", [("nobody",)])
+    kb.save(tmp_path / "kb.lnn")
+    assert (tmp_path / "kb.lnn").read_text() == "predicate A(s)\nfact A(ann)\nfact A(bob)\n"
 
 
 def test_a_transaction_that_fails_leaves_answers_and_learned_values(tables: lnnkit.KnowledgeBase) -> None:

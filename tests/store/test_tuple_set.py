@@ -10,14 +10,22 @@ import pytest
 from lnnkit.store.tuple_set import KeyIndex, TupleSet
 
 
+@pytest.mark.parametrize("loaded", [0, 300, 3000])
 @pytest.mark.parametrize(("width", "radix"), [(0, 5), (1, 5), (2, 7), (3, 2**31), (5, 2**20), (9, 2**31), (4, 3)])
-def test_numbers_as_a_dictionary_would(width: int, radix: int) -> None:
-    rng = random.Random(width * 1000 + radix)
-    values = [rng.randrange(radix) for _ in range(4)]
+def test_numbers_as_a_dictionary_would(width: int, radix: int, loaded: int) -> None:
+    """The tuples with which a set was loaded, which ascend, are searched until many were looked up."""
+    rng = random.Random(width * 1000 + radix + loaded)
+    values = [rng.randrange(radix) for _ in range(30 if loaded else 4)]
     known: dict[tuple[int, ...], int] = {}
     tuples = TupleSet(width, radix)
+    if loaded:
+        first = sorted({tuple(rng.choice(values) for _ in range(width)) for _ in range(loaded)})
+        known = {row: number for number, row in enumerate(first)}
+        tuples.load([np.array([row[i] for row in first], dtype=np.int32) for i in range(width)], len(first))
     for _ in range(12):
-        rows = [tuple(rng.choice(values) for _ in range(width)) for _ in range(rng.randrange(30))]
+        drawn = rng.sample(list(known), min(len(known), rng.randrange(4))) if loaded else []
+        rows = [tuple(rng.choice(values) for _ in range(width)) for _ in range(rng.randrange(8 if loaded else 30))]
+        rows = rng.sample([*drawn, *rows], len(drawn) + len(rows))
         columns = [np.array([row[i] for row in rows], dtype=np.int32) for i in range(width)]
         probe = tuples.find(columns, len(rows))
         assert probe.tolist() == [known.get(row, -1) for row in rows]
