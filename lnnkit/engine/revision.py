@@ -9,7 +9,7 @@ that were contracted have to be widened. Then a fresh inference has to be made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -291,10 +291,10 @@ class _Resting:
     def _by_operands(self, chunk: Chunk) -> Array | None:
         """(n,) which rows of a shared neuron have first bounds of operands that are marked; None for none."""
         table = self._run.grounding.atoms.numbered[chunk.table]
-        free = [taken(column, chunk.rows) for column in table.tuples.columns]
-        return self._affected(self._defining[table.name], free, len(chunk.rows))
+        entities = (taken(column, chunk.rows) for column in table.tuples.columns)
+        return self._affected(self._defining[table.name], entities, len(chunk.rows))
 
-    def _affected(self, rule: DeltaRule, free: Sequence[Array], length: int) -> Array | None:
+    def _affected(self, rule: DeltaRule, entities: Iterable[Array], length: int) -> Array | None:
         """(n,) whether the instances with these entities for their free variables read a marked row; None for none."""
         names = sources(rule.formula)
         marked = {table: flags for table, flags in self._flags.items() if table.name in names}
@@ -311,7 +311,7 @@ class _Resting:
             for bindings in rule.assignments(delta):
                 instances.add([bindings.column(variable) for variable in variables], bindings.length)
             self._known[rule] = version, instances
-        return instances.find(free, length) >= 0 if len(instances) else None
+        return instances.find(list(entities), length) >= 0 if len(instances) else None
 
 
 # --- and is found again -----------------------------------------------------------------------------------------------
