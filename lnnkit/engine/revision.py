@@ -39,7 +39,7 @@ from lnnkit.trail.events import Chunk, Kind
 
 # From where on a fresh inference is made. After 2,100 chunks of events of earlier revisions a change over a graph of 60
 # edges took as long as one (22 ms, 19). A round that finds one row again takes 1.5 to 3 times as long as one that adds
-# it: to find a path of 1,000 edges again takes 1.4 times as long, without the limit of rounds 3. The others are estimates
+# it: to find a path of 1,000 edges again takes 1.4 times as long, without the limit of rounds 3. Others are estimates.
 _CHUNKS = 1000
 _ROUNDS = 20
 _SHARE = 4  # more than one in so many rows is reset,
