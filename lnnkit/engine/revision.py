@@ -73,10 +73,13 @@ def revise(run: Run, restated: Sequence[Restated], watch: Watch | None) -> bool:
     if entered is None:
         return False
     loosened, tightened, listed = entered
+    numbers = {table: rows for table, rows in _together(loosened, tightened).items() if table.numeric}
     most = max(_FEW, len(run.grounding.atoms) // _SHARE)
     resting = _Resting(run, loosened, most) if loosened else None
     reset = resting.rows() if resting is not None else {}
-    if any(table.numeric for table in reset) or (resting is not None and resting.count > most):
+    if resting is not None and resting.count > most:
+        return False
+    if any(table.numeric and table not in numbers for table in reset) or not _moved_numbers(run, 0).isdisjoint(numbers):
         return False
     run.progress = Progress()
     trail.step()
@@ -84,13 +87,22 @@ def revise(run: Run, restated: Sequence[Restated], watch: Watch | None) -> bool:
     if not _tightened(run, tightened):
         return False
     catch_up(run, changes(tightened))
-    found = _evaluated(run, _together(reset, listed))
+    found = _evaluated(run, _together(reset, listed), numbers)
     rounds = _ROUNDS + (start - run.revisions) // 8 + len(run.grounding.atoms) // 1000
     infer_rounds(run, run.inference, rounds, _together(tightened, found), watch)
     run.revisions += trail.chunk_count - start
     tables = (*(run.grounding.atoms.numbered[number] for number in trail.tables(start)), *loosened, *tightened)
-    apart = {table.name for table in tables}.isdisjoint(_completing(run)) and not any(table.numeric for table in tables)
+    apart = {table.name for table in tables}.isdisjoint(_completing(run)) and not _moved_numbers(run, start)
     return apart and _whole(run, Status.CONVERGED, Status.INTERRUPTED) and not _by_order(run, start)
+
+
+def _moved_numbers(run: Run, start: int) -> set[Relation]:
+    """The numbers that inference has moved from chunk ``start`` of the events on."""
+    numbered = run.grounding.atoms.numbered
+    if not any(numbered[table].numeric for table in run.state.trail.tables(start)):
+        return set()
+    moved = (numbered[c.table] for c in islice(run.state.trail.chunks(), start, None) if c.kind != Kind.RESET)
+    return {table for table in moved if table.numeric}
 
 
 def _revisable(run: Run) -> bool:
@@ -156,9 +168,10 @@ def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows, _Row
         upper = np.where(kept, np.where(told, np.minimum(before.upper, ends[1]), before.upper), ends[1])
         for side, end, default in zip(SIDES, (lower, upper), table.default, strict=True):  # rules that read it
             foreseen &= (name, side) in run.plan.relevance.produced or bool((end == default).all())
-        if table.numeric or not foreseen or (lower > upper).any():
+        if not foreseen or (lower > upper).any():
             return None
         table.restated |= dict(zip(rows.tolist(), zip(lower.tolist(), upper.tolist(), strict=True), strict=True))
+        table.changes += 1
         looser, tighter = (
             (lower < before.lower) | (upper > before.upper),
             (lower > before.lower) | (upper < before.upper),
@@ -335,12 +348,14 @@ def _reset(run: Run, reset: _Rows) -> None:
             run.encoded.refresh(table, reset[table])
 
 
-def _evaluated(run: Run, reset: _Rows) -> _Rows:
-    """Evaluate the instances that may bound rows that were reset; returns the rows that have moved."""
+def _evaluated(run: Run, reset: _Rows, numbers: _Rows) -> _Rows:
+    """Evaluate the instances that may bound rows that were reset, and those found by changed ``numbers``; returns the
+    rows that have moved."""
     run.state.trail.step()
     now = Round(run.grounding.atoms, run.state, run.encoded)
     for response in run.responding(run.inference).values():
-        for bindings in _reaching(response, run.grounding.members[response.member], reset):
+        reaching = _reaching(response, run.grounding.members[response.member], reset)
+        for bindings in chain(reaching, _limited(response, numbers)):
             response.propose(bindings, now)
     moves = merged(run, now.inbox, None)
     run.progress.arrested += now.arrested
@@ -353,6 +368,14 @@ def _reaching(response: _Response, member: DeltaRule | GroupRule, some: _Rows) -
         table = member.table_of(leaf)
         atom = table.name, response.rule.formula.arguments(leaf)
         yield from response.rule.reaching(atom, some[table]) if table in some else ()
+
+
+def _limited(response: _Response, numbers: _Rows) -> Iterator[Bindings]:
+    if __import__("os").environ.get("NOLIM"): return
+    """The instances of a rule that joins find by changed numbers; some may be repeated."""
+    for table, rows in numbers.items():
+        for atom in response.rule.limits:
+            yield from response.rule.reaching(atom, rows) if atom[0] == table.name else ()
 
 
 # --- rounding ---------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lnnkit.analysis.needs import EQUAL, Need, Needs, in_order
+from lnnkit.analysis.needs import EQUAL, Need, Needs, Range, in_order
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched, Pattern
 from lnnkit.join.join_plan import Recorder
@@ -216,6 +216,12 @@ class DeltaRule:
         joins.recorder = None
         for number, literals in enumerate(self._needs):
             yield from joins.joined(start, joins.step(start.known, literals), Path(number, share=0.0))
+
+    @cached_property
+    def limits(self) -> list[Matched]:
+        """The numbers by which joins find rows."""
+        ranges = (literal for literals in self._needs for literal in literals if isinstance(literal, Range))
+        return list(dict.fromkeys(number for limit in ranges for number in limit.numbers))
 
     def reaching(self, atom: Matched, rows: Array) -> Iterator[Bindings]:
         """All assignments in which an atom is one of some rows of its table; some may be repeated."""

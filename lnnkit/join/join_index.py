@@ -114,6 +114,7 @@ class JoinIndex:
         self._pattern = pattern
         self._column = column
         self._listing = pattern.table.listing(column)
+        self._changes = 0  # of the facts about its numbers
         self._radix = max(radix, 2)
         self._read = 0
         self._segments: list[Segment] = []
@@ -136,9 +137,9 @@ class JoinIndex:
         return key
 
     def _extend(self) -> None:
-        listing = self._pattern.table.listing(self._column)
-        if listing is not self._listing:  # rows were taken out of it
-            self._listing, self._read = listing, 0
+        listing, changes = self._pattern.table.listing(self._column), self._number_changes()
+        if listing is not self._listing or changes != self._changes:  # rows were taken out of it, or have other numbers
+            self._listing, self._read, self._changes = listing, 0, changes
             self._segments.clear()
         if self._read == len(listing):
             return
@@ -150,6 +151,9 @@ class JoinIndex:
             rows = np.concatenate([self._segments.pop().rows, spelled_out(rows)])
         columns = [taken(self._pattern.table.tuples.columns[place], rows) for place in self.places]
         self._segments.append(self._segment(rows, self._key(columns, len(rows))))
+
+    def _number_changes(self) -> int:
+        return 0
 
     def _segment(self, rows: Array | range, key: Array) -> Segment:
         return Segment(rows, key, self._radix ** len(self.places))
@@ -202,6 +206,9 @@ class RangeIndex(JoinIndex):
         key = self._key(columns, len(limits.lower))
         hits = (segment.between(key, limits) for segment in self._segments if isinstance(segment, _RangeSegment))
         return [hit for hit in hits if hit.total]
+
+    def _number_changes(self) -> int:
+        return self._number.changes
 
     def _segment(self, rows: Array | range, key: Array) -> Segment:
         rows = spelled_out(rows)

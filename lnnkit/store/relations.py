@@ -60,7 +60,8 @@ class Relation:
         self.crossed = Crossed(dtype)
         self.loaded = 0  # the first so many rows are facts, in the lexicographic order of their tuples,
         self.loaded_bounds: tuple[Array, Array] = (np.empty(0), np.empty(0))  # which gave them these bounds;
-        self.restated: dict[int, Pair] = {}  # what facts give the rows of which they were changed
+        self.restated: dict[int, Pair] = {}  # what facts give the rows of which they were changed,
+        self.changes = 0  # so many times
         self.in_order = True  # no lower end is above its upper one, not even by less than the tolerance
         self._lists = {name: Chunks() for name in LISTS}
         self._flags = {name: Growing(np.bool_, (False,) * RESERVED) for name in LISTS}
