@@ -352,10 +352,12 @@ def _evaluated(run: Run, reset: _Rows, numbers: _Rows) -> _Rows:
     """Evaluate the instances that may bound rows that were reset, and those found by changed ``numbers``; returns the
     rows that have moved."""
     run.state.trail.step()
-    now = Round(run.grounding.atoms, run.state, run.encoded)
+    now, delta = Round(run.grounding.atoms, run.state, run.encoded), changes(reset)
     for response in run.responding(run.inference).values():
-        reaching = _reaching(response, run.grounding.members[response.member], reset)
-        for bindings in chain(reaching, _limited(response, numbers)):
+        due = chain(_reaching(response, run.grounding.members[response.member], reset), _limited(response, numbers))
+        if response.rule.formula.auxiliary is not None:  # its operands may have said more than it states, and no longer
+            due = chain(due, response.rule.assignments(delta))
+        for bindings in due:
             response.propose(bindings, now)
     moves = merged(run, now.inbox, None)
     run.progress.arrested += now.arrested
@@ -371,7 +373,6 @@ def _reaching(response: _Response, member: DeltaRule | GroupRule, some: _Rows) -
 
 
 def _limited(response: _Response, numbers: _Rows) -> Iterator[Bindings]:
-    if __import__("os").environ.get("NOLIM"): return
     """The instances of a rule that joins find by changed numbers; some may be repeated."""
     for table, rows in numbers.items():
         for atom in response.rule.limits:
