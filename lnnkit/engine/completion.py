@@ -27,7 +27,6 @@ from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.rounds import Moves, Rising, to_fixpoint
 from lnnkit.engine.start.first_bounds import begin_aggregates, catch_up
 from lnnkit.formula.quantified_rows import Grouping
-from lnnkit.join.instances.grounding import sources
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.triggers import Delta
 from lnnkit.logic.bounds import Bounds, noise
@@ -106,7 +105,7 @@ def exact_inputs(run: Run, members: Sequence[int]) -> bool:
     atoms, responses = run.grounding.atoms, run.responding(members)
     if any(isinstance(response, GroupResponse) for response in responses.values()):
         return False
-    names = {name for response in responses.values() for name in sources(response.rule.formula)}
+    names = {name for response in responses.values() for name in response.rule.formula.sources}
     return all(_exact(atoms.tables[name]) for name in sorted(names))
 
 

@@ -26,9 +26,9 @@ from lnnkit.engine.response.rule_instances import RuleInstances
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.rounds import infer_rounds, merged
 from lnnkit.engine.start.first_bounds import catch_up, initialise
+from lnnkit.formula.unfolding import Formula
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
-from lnnkit.join.instances.grounding import sources
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.join.triggers import Delta
 from lnnkit.store.layout import constants
@@ -136,7 +136,7 @@ def _together(one: Mapping[Relation, Array | range], other: Mapping[Relation, Ar
 def _completing(run: Run) -> set[str]:
     """The tables that completions read and write."""
     rules = (run.responses[member].rule for _, members in run.strata for member in members)
-    return {name for rule in rules for name in sources(rule.formula)}
+    return {name for rule in rules for name in rule.formula.sources}
 
 
 # --- facts ------------------------------------------------------------------------------------------------------------
@@ -198,12 +198,15 @@ def _named(run: Run, sort: str, entities: Array) -> bool:
     """Whether facts or statements still name entities in positions of a sort."""
     tables = [table for table in run.grounding.atoms.tables.values() if table.loaded or table.restated]
     places = ((table, column) for table in tables for column in zip(table.sorts, table.tuples.columns, strict=True))
+    wanted = np.zeros(run.grounding.domain.stranger + 1, bool)
+    wanted[entities] = True
     for table, (at, column) in places:
         for start in range(0, len(column) if sort in (at, ENTITY) else 0, _BLOCK):
             if not len(entities):
                 break  # most are named again soon
-            there = start + np.flatnonzero(np.isin(column[start : start + _BLOCK], entities))
-            entities = np.setdiff1d(entities, column.take(there[table.flags("given").take(there)]))
+            there = start + np.flatnonzero(wanted.take(column[start : start + _BLOCK]))
+            wanted[column.take(there[table.flags("given").take(there)])] = False
+            entities = entities[wanted.take(entities)]
     if len(entities):
         mentioned = (texts for at, texts in constants(run.plan.lifted).items() if sort in (at, ENTITY))
         ids = [run.grounding.domain.index.get(text, -1) for texts in mentioned for text in texts]
@@ -268,6 +271,10 @@ class _Resting:
         first, last = self._spans[table]
         self._spans[table] = min(first, int(rows.min())), max(last, int(rows.max()))
 
+    def _marked(self, formula: Formula) -> Mapping[Relation, Array]:
+        """The flags of the relations that a formula reads and that have marked rows."""
+        return {table: flags for table, flags in self._flags.items() if table.name in formula.sources}
+
     def _by_instances(self, chunk: Chunk) -> Array | None:
         """(n,) which events were set by instances that read a marked row; None for none."""
         grounding, at = self._run.grounding, chunk.instances
@@ -275,16 +282,17 @@ class _Resting:
         number = shape.formula.block_of(chunk.leaf)
         block = shape.blocks[number]
         rule = grounding.members[shape.members[int(block.member[at[0]])]]  # all are of one member
-        read = {leaf: rule.table_of(leaf) for other in shape.blocks for leaf in other.columns}
-        read = {leaf: table for leaf, table in read.items() if table in self._flags}
-        if not read:
+        if not self._marked(rule.formula):
             return None
         if isinstance(rule, GroupRule):
             tops = shape.tops(number, spelled_out(at))
             return self._affected(rule.finder, rule.entities(0, shape.blocks[0].local.take(tops)), len(tops))
         resting = np.zeros(len(chunk.rows), bool)
-        for leaf, table in read.items():
-            rows = taken(block.columns[leaf].values, at)
+        for leaf, column in block.columns.items():
+            table = rule.table_of(leaf)
+            if table not in self._flags:
+                continue
+            rows = taken(column.values, at)
             if table.default != table.unknown:
                 rows = self._looked_up(chunk, rule, leaf, rows)
             first, last = self._spans[table]
@@ -311,8 +319,7 @@ class _Resting:
 
     def _affected(self, rule: DeltaRule, entities: Iterable[Array], length: int) -> Array | None:
         """(n,) whether the instances with these entities for their free variables read a marked row; None for none."""
-        names = sources(rule.formula)
-        marked = {table: flags for table, flags in self._flags.items() if table.name in names}
+        marked = self._marked(rule.formula)
         if not marked:
             return None
         version = sum(self._counts[table] for table in marked)
@@ -355,7 +362,9 @@ def _evaluated(run: Run, reset: _Rows, numbers: _Rows) -> _Rows:
     now, delta = Round(run.grounding.atoms, run.state, run.encoded), changes(reset)
     for response in run.responding(run.inference).values():
         due = chain(_reaching(response, run.grounding.members[response.member], reset), _limited(response, numbers))
-        if response.rule.formula.auxiliary is not None:  # its operands may have said more than it states, and no longer
+        formula = response.rule.formula
+        if formula.compares or (formula.auxiliary is not None and (formula.lower > 0 or formula.upper < 1)):
+            # its operands may have said more than it states, and say less now
             due = chain(due, response.rule.assignments(delta))
         for bindings in due:
             response.propose(bindings, now)
@@ -368,8 +377,8 @@ def _reaching(response: _Response, member: DeltaRule | GroupRule, some: _Rows) -
     """The instances of a rule that may bound some rows; some may be repeated."""
     for leaf in (*response.shape.targets, *response.shape.observed):
         table = member.table_of(leaf)
-        atom = table.name, response.rule.formula.arguments(leaf)
-        yield from response.rule.reaching(atom, some[table]) if table in some else ()
+        if table in some:
+            yield from response.rule.reaching((table.name, response.rule.formula.arguments(leaf)), some[table])
 
 
 def _limited(response: _Response, numbers: _Rows) -> Iterator[Bindings]:
@@ -390,7 +399,7 @@ def _by_order(run: Run, start: int) -> bool:
     delta = changes(some)
     for response in run.responding(run.inference).values():
         member = run.grounding.members[response.member]
-        if not degrees.isdisjoint(sources(response.rule.formula)):
+        if not degrees.isdisjoint(response.rule.formula.sources):
             for bindings in chain(_reaching(response, member, some), response.rule.assignments(delta)):
                 if _differs_by_rounding(run, response, bindings):
                     return True
@@ -416,7 +425,7 @@ def _differs_by_rounding(run: Run, response: _Response, bindings: Bindings) -> b
         made = respond(shape, flat.reader(range(bindings.length), state.dtype), (None,))
     for (leaf, side), (_, value) in made.proposed.items():
         now = tables[leaf].take(side, rows[leaf])
-        near = (now != value) & (abs(now - value) <= state.noise) & (now > 0) & (now < 1)
-        if near.any() and not tables[leaf].numeric:
+        inner = (now != value) & (now > 0) & (now < 1)
+        if not tables[leaf].numeric and (abs(now - value)[inner] <= state.noise).any():
             return True
     return False

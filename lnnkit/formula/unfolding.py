@@ -139,6 +139,11 @@ class Formula:
         """What has bounds in a table: the leaves, and the formula's own shared neuron."""
         return self.leaves if self.auxiliary is None else (*self.leaves, AUXILIARY)
 
+    @cached_property
+    def sources(self) -> frozenset[str]:
+        """The tables that its instances read."""
+        return frozenset(map(self.table, self.read))
+
     def with_rows(self, observed: Collection[int]) -> Iterator[tuple[int, int]]:
         """What has atom rows (also equalities and ``observed`` neurons), each with its block."""
         for index, neuron in enumerate(self.neurons):
@@ -189,7 +194,7 @@ class Formula:
         """Whether it defines an aggregate, a number."""
         return self.auxiliary is not None and self.neurons[self.top].aggregates
 
-    @property
+    @cached_property
     def compares(self) -> bool:
         """Whether it defines a comparison."""
         return self.auxiliary is not None and self.neurons[self.top].kind == COMPARISON

@@ -34,7 +34,7 @@ from lnnkit.formula.as_syntax import canonical_text
 from lnnkit.formula.quantified_rows import prenexed
 from lnnkit.formula.unfolding import LEAF, Formula, in_rounds, unfold
 from lnnkit.graph.lifted import COMPARISON, TERMS, LiftedGraph, Reference, Root, below_negations
-from lnnkit.join.instances.grounding import leaf_modes, sources
+from lnnkit.join.instances.grounding import leaf_modes
 from lnnkit.logic.bounds import tolerance
 from lnnkit.numeric import Comparison
 from lnnkit.store.layout import Domain, asked_constants, predicate_schemas
@@ -347,7 +347,7 @@ def _demand(
     for seen in readings:
         heads = {seen.formula.neurons[leaf].source for leaf in seen.formula.heads}
         if not heads or heads & stated:  # else it proposes nothing: downward, a head is read as only facts give it
-            whole |= sources(seen.formula)
+            whole |= seen.formula.sources
             sides = {(seen.formula.table(send.leaf), send.side) for send in seen.analysis.sends}
             moving |= {name for name, _ in sides & plan.relevance.derived}
     atoms = [atom for root in positive_queries(lifted) for atom in query_atoms(lifted, world, root)]

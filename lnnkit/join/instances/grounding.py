@@ -207,11 +207,6 @@ def add_equality(atoms: Relations, domain: Domain) -> None:
     table.enlist_new("lower", atoms.add_new(table, (entities, entities), len(entities)))
 
 
-def sources(formula: Formula) -> set[str]:
-    """The tables that a formula's instances read."""
-    return set(map(formula.table, formula.read))
-
-
 def leaf_modes(formula: Formula, mode: Callable[[str, str], int]) -> Modes:
     """How each leaf's two sides are kept."""
     names = {leaf: formula.table(leaf) for leaf in formula.read}
