@@ -363,8 +363,9 @@ def _evaluated(run: Run, reset: _Rows, numbers: _Rows) -> _Rows:
     for response in run.responding(run.inference).values():
         due = chain(_reaching(response, run.grounding.members[response.member], reset), _limited(response, numbers))
         formula = response.rule.formula
-        if formula.compares or (formula.auxiliary is not None and (formula.lower > 0 or formula.upper < 1)):
-            # its operands may have said more than it states, and say less now
+        stated = formula.auxiliary is not None and (formula.lower > 0 or formula.upper < 1)
+        if formula.compares or stated or response.shape.observed:
+            # operands may have said more of a neuron than statements, and say less now
             due = chain(due, response.rule.assignments(delta))
         for bindings in due:
             response.propose(bindings, now)

@@ -205,7 +205,8 @@ def test_changes_say_what_they_rest_on(tables: lnnkit.KnowledgeBase, tmp_path: P
 def test_what_changes_rest_on_is_that_of_their_time() -> None:
     """Facts that change after changes were listed do not reach them, nor the explanations of that time."""
     kb = lnnkit.loads(
-        "predicate A(s)\npredicate B(s)\nrule A(X) -> B(X)\nfact A(ann)\nfact B(ann) in [0, 1]\nfact B(bob) in [0, 1]\nquery B(X)\n"
+        "predicate A(s)\npredicate B(s)\nrule A(X) -> B(X)\nfact A(ann)\n"
+        "fact B(ann) in [0, 1]\nfact B(bob) in [0, 1]\nquery B(X)\n"
     )
     kb.infer()
     kb.tell("A", [("bob",)])

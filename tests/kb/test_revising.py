@@ -207,6 +207,17 @@ def test_a_fact_that_says_no_more_than_the_default_keeps_a_completion_away() -> 
     assert answered(kb) == answered(lnnkit.loads(COMPLETED))
 
 
+def test_what_a_statement_says_is_heard_where_its_operands_say_less() -> None:
+    """A(cleo) implied more of the implication than is stated of it, and implies less without its fact."""
+    text = "predicate A(s)\npredicate B(s)\nrule forall X: (B(X) -> ~A(X)) in [0.31, 1]\nquery B(X) -> ~A(X)\n"
+    kb = lnnkit.loads(text + "fact A(bob) in [0, 0.77]\nfact A(cleo) = 0.3\n")
+    assert [answer.lower for answer in kb.ask("B(X) -> ~A(X)")] == [0.31, 0.7]
+    with counted() as counts:
+        kb.replace("A", [("cleo", 0, 1)])
+        assert [answer.lower for answer in kb.ask("B(X) -> ~A(X)")] == [0.31, 0.31]
+    assert counts == {True: 1}
+
+
 def test_a_fact_of_a_closed_predicate_that_comes_nearer_to_false_is_heard_of() -> None:
     kb = lnnkit.loads(LISTED)
     kb.infer()
