@@ -4,7 +4,7 @@ A bound rests on what the instances read that ever set it. Rows to which facts g
 on them, are reset to what facts and defaults give; then the instances that may bound these rows are evaluated once, and
 rounds go on from what has moved. All other bounds hold still, and bounds only tighten from there: to the fixpoint of a
 fresh inference, unless something is arrested on the way, a closed predicate is completed from what changes, or numbers
-that were contracted have to be widened. Then a fresh inference has to be made.
+that inference has narrowed are among it. Then a fresh inference has to be made.
 """
 
 from __future__ import annotations
