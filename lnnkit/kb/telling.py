@@ -32,7 +32,7 @@ def fact_table(
         raise DataError([Diagnostic("unknown-predicate", f"no predicate is named `{name}`", hint)])
     stated = FactTables.of(checked.tables).stated
     tables = (*stated, *checked.label_tables)
-    place = sum(earlier.predicate == name and earlier.source.startswith(TOLD) for earlier in tables)
+    place = sum(t.predicate == name and t.source.startswith(TOLD) for t in (() if keys else tables))
     like = stated[-1] if stated else None  # tables about the same entities often follow each other
     gaps = "skipped" if labels else "refused" if predicate.closed else "unknown"
     numeric = False if keys else predicate.numeric
