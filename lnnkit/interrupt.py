@@ -92,6 +92,6 @@ class Interruption:
         self._listener.start()
 
 
-def is_pythons_own() -> bool:
+def has_pythons_handler() -> bool:
     """Whether SIGINT has Python's default handler, which raises ``KeyboardInterrupt``."""
     return signal.getsignal(signal.SIGINT) is signal.default_int_handler

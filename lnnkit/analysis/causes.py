@@ -164,9 +164,9 @@ def _coarse(
 
 
 @lru_cache(maxsize=2**10)
-def gap_upward_causes(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Movable, ...], end: str) -> list[Cause]:
-    """As `upward_causes` past the base itself, for a `bare` equivalence: operands take any box that ``movable``
-    allows."""
+def nonmonotone_causes(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Movable, ...], end: str) -> list[Cause]:
+    """As `upward_causes`, for an equivalence of truth 1, which is not monotone: with its upward bound as the limit,
+    operands take any box that ``movable`` allows."""
     operands, masks = _boxes(neuron, bases, movable)
     value = neuron_upward(neuron, operands)
     base = neuron_upward(neuron, [point(box) for box in bases])
@@ -175,7 +175,7 @@ def gap_upward_causes(neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Mov
 
 
 @lru_cache(maxsize=2**10)
-def gap_message_causes(
+def nonmonotone_message_causes(
     neuron: Neuron, bases: tuple[Box, ...], movable: tuple[Movable, ...], node: tuple[Box, ...]
 ) -> dict[Port, list[Cause]]:
     """For a non-monotone neuron (`bare`): the minimal causes of a proposal for each end of each operand, among all ends

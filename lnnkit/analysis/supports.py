@@ -19,9 +19,9 @@ from lnnkit.analysis.causes import (
     Box,
     bare,
     convex,
-    gap_message_causes,
     message_causes,
     message_side,
+    nonmonotone_message_causes,
     other,
     point,
     restricted_boxes,
@@ -128,7 +128,7 @@ class Analysis:
             elif convex(neuron) or neuron.kind in ("and", "or"):
                 self._pass_on(index, demands)
             else:
-                self._pass_through_gaps(index, demands)
+                self._pass_through_nonmonotone(index, demands)
         return demands
 
     def _pass_on(self, index: int, demands: list[list[_ReachedBound]]) -> None:
@@ -192,7 +192,7 @@ class Analysis:
         for operand in neuron.operands if family else ():
             demands[operand] += [_ReachedBound("lower", math.inf, family), _ReachedBound("upper", -math.inf, family)]
 
-    def _pass_through_gaps(self, index: int, demands: list[list[_ReachedBound]]) -> None:
+    def _pass_through_nonmonotone(self, index: int, demands: list[list[_ReachedBound]]) -> None:
         """As `_pass_on`, for an ``iff`` or ``xor``, whose messages depend on both ends of both operands."""
         neuron = self.formula.neurons[index]
         bases = [self.upward.bases[operand] for operand in neuron.operands]
@@ -204,7 +204,9 @@ class Analysis:
         # A shared neuron's own row may be looser than the default that its table starts from.
         node = restricted_boxes(start, lower, upper, loosened=self.formula.auxiliary is not None)
         movable = tuple(change[0] for change in changes)
-        for (place, side), causes in gap_message_causes(bare(neuron), tuple(bases), movable, tuple(node)).items():
+        for (place, side), causes in nonmonotone_message_causes(
+            bare(neuron), tuple(bases), movable, tuple(node)
+        ).items():
             family = self.upward.family(causes, [change[1] for change in changes], above)
             if family:
                 demands[neuron.operands[place]].append(_ReachedBound(side, float(side == "lower"), family))

@@ -9,7 +9,17 @@ from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from typing import TypeVar
 
-from lnnkit.analysis.causes import NODE, Box, Cause, Movable, bare, gap_upward_causes, point, rising, upward_causes
+from lnnkit.analysis.causes import (
+    NODE,
+    Box,
+    Cause,
+    Movable,
+    bare,
+    nonmonotone_causes,
+    point,
+    rising,
+    upward_causes,
+)
 from lnnkit.analysis.families import ALWAYS, NEVER, Element, Family, Polarity, product, union
 from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, Neuron
@@ -239,7 +249,7 @@ class Upward:
             return (_FREE, (family, family)) if family else (base, (NEVER, NEVER))
         bases, changes = tuple(self.bases[o] for o in neuron.operands), self.changes(neuron.operands, moves)
         movable, families = tuple(change[0] for change in changes), [change[1] for change in changes]
-        lower, upper = (gap_upward_causes(bare(neuron), bases, movable, end) for end in ("lower", "upper"))
+        lower, upper = (nonmonotone_causes(bare(neuron), bases, movable, end) for end in ("lower", "upper"))
         reach = 1.0 if lower else base[0], 0.0 if upper else base[1]
         return reach, (self.family(lower, families), self.family(upper, families))
 

@@ -175,15 +175,15 @@ def _atoms(run: Run) -> Iterator[_Group]:
         bounds = Bounds(crossed.lower.values, crossed.upper.values)
         kind = lifted.graph.nodes[table.name]["kind"]
         if kind in ("predicate", NUMBER):
-            shared = _shared("atom", lifted.program.predicates[table.name].numeric)
-            yield _Group((0, table.name), columns, bounds, partial(_atom, table.name), shared)
+            alike = _alike("atom", lifted.program.predicates[table.name].numeric)
+            yield _Group((0, table.name), columns, bounds, partial(_atom, table.name), alike)
         else:
             whole = whole_neuron(lifted, table.name)
             numeric = kind in AGGREGATES and numeric_kind(as_expression(whole, {}), lifted.program.predicates)
-            yield _Group((0, as_text(whole, {})), columns, bounds, partial(_of, whole), _shared("neuron", numeric))
+            yield _Group((0, as_text(whole, {})), columns, bounds, partial(_of, whole), _alike("neuron", numeric))
 
 
-def _shared(kind: Literal["atom", "neuron"], numeric: Numeric = False) -> Contradiction:
+def _alike(kind: Literal["atom", "neuron"], numeric: Numeric = False) -> Contradiction:
     """What is equal for the contradictions of an atom or a neuron."""
     return Contradiction(kind, "", None, None, 0.0, 0.0, numeric=numeric)
 
@@ -205,13 +205,13 @@ def _instances(run: Run) -> Iterator[_Group]:
             if first is not None:
                 places, ids = places.take(first), partial(_some, ids, first)
             bounds = Bounds(arrested.roots.lower.take(places), arrested.roots.upper.take(places))
-            origin, key, shared = formula.root.origin, (1, "", 0, formula.key), _shared("neuron")
+            origin, key, alike = formula.root.origin, (1, "", 0, formula.key), _alike("neuron")
             if formula.auxiliary is None and not isinstance(origin, Law):
                 assert isinstance(origin, Assertion) and origin.kind != "law"
                 path, line = origin.span.source.path, origin.span.line
                 key = (1, path, line, formula.key)
-                shared = replace(shared, kind=origin.kind, rule=origin.name, line=line, file=path)
-            yield _Group(key, ids, bounds, partial(_of, whole), shared)
+                alike = replace(alike, kind=origin.kind, rule=origin.name, line=line, file=path)
+            yield _Group(key, ids, bounds, partial(_of, whole), alike)
 
 
 def _some(columns: Callable[[], Sequence[Array]], places: Array) -> list[Array]:
@@ -219,25 +219,25 @@ def _some(columns: Callable[[], Sequence[Array]], places: Array) -> list[Array]:
 
 
 def _everywhere(run: Run) -> Iterator[_Group]:
-    """Asserted comparisons that no numbers satisfy, for any entity."""
+    """Numbers, comparisons and laws that contradict for every entity."""
     lifted = run.plan.lifted
     for clash in everywhere(run):
-        shared = _shared("neuron")
-        if isinstance(clash.what, str):
+        alike = _alike("neuron")
+        if isinstance(clash.what, str):  # a number, or an aggregate
             count = len(run.grounding.atoms.tables[clash.what].sorts)
             made: ast.Expression = ast.Atom(clash.what, tuple(map(ast.Variable, _names(count))))
             aggregate = lifted.graph.nodes[clash.what]["kind"] in AGGREGATES
             if aggregate:
                 made = as_expression(whole_neuron(lifted, clash.what), {})
             text, numeric = format_expression(made), numeric_kind(made, lifted.program.predicates)
-            shared = _shared("neuron" if aggregate else "atom", numeric)
-        elif isinstance(clash.what, Formula):
+            alike = _alike("neuron" if aggregate else "atom", numeric)
+        elif isinstance(clash.what, Formula):  # of a comparison
             names = dict(enumerate(_names(len(clash.what.sorts))))
             text = format_expression(as_expression(whole_neuron(lifted, str(clash.what.auxiliary)), {}, names))
-        else:
+        else:  # a law
             text = clash.what.span.text
         bounds = Bounds(*(np.array([end], dtype=np.float64) for end in clash.bounds))
-        yield _Group((0, text, "everywhere"), list[Array], bounds, partial(_same, text), shared)
+        yield _Group((0, text, "everywhere"), list[Array], bounds, partial(_same, text), alike)
 
 
 def _same(text: str, entities: Sequence[str]) -> str:

@@ -78,7 +78,8 @@ def _again(before: ast.Statement, span: Span, said: str) -> Iterator[Diagnostic]
 
 
 def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
-    """Warnings for sorts that are named once and resemble another; sorts need no declaration."""
+    """Sorts that are declared twice, and warnings for one that is named once, or is declared and in no use, and
+    resembles another; sorts need no declaration."""
     stated = list(symbols.statements(ast.SortStatement))
     for before, statement in repeated(stated, lambda statement: statement.name):
         sort = f"sort `{statement.name}`"
@@ -96,7 +97,8 @@ def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
     known = set(first) | {ENTITY} | {sort for sort, places in used.items() if len(places) > 1}
     for sort, places in used.items():
         if sort not in known and (near := nearest(sort, known, cutoff=0.8)):
-            span = find(places[0].span, sort, len("number") + len(places[0].name))
+            after = len("number") + len(places[0].name)  # the keyword, "number" being the shortest, and the name
+            span = find(places[0].span, sort, after)
             message = f"sort `{sort}` is named only here; `{near}` is named elsewhere"
             yield warning("near-miss-sort", span, message, f"if `{near}` is meant, correct it; else add `sort {sort}`")
     for sort, statement in reversed(first.items()):

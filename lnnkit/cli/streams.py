@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from lnnkit.errors import Error, ProgramError
-from lnnkit.interrupt import Interruption, is_pythons_own
+from lnnkit.interrupt import Interruption, has_pythons_handler
 from lnnkit.markup.pages import visible
 from lnnkit.syntax.diagnostic import Diagnostic, Source
 
@@ -265,14 +265,14 @@ class ProgressLine:
 @contextlib.contextmanager
 def interruptible(work: str, *, shown: bool, stopping: str = STOPPING) -> Iterator[tuple[ProgressLine, Interruption]]:
     """A context of ``work`` that the first Ctrl-C asks to stop, and the second one ends at once with the process. Where
-    nobody can see the line, ``stopping`` is noted."""
+    nobody can see the line, ``stopping`` is printed. Called from Python, the second one raises KeyboardInterrupt."""
     with ProgressLine(work, shown=shown) as line:
 
         def noted() -> None:
             if not line.stop():
                 note(stopping)
 
-        with Interruption(line, noted, None if is_pythons_own() else end_interrupted) as watch:
+        with Interruption(line, noted, None if has_pythons_handler() else end_interrupted) as watch:
             yield line, watch
 
 

@@ -215,10 +215,10 @@ def _described(learner: Learner, name: str, unknown: Unknown, discovered: Discov
 
 def _inexact(session: Session, sought: Sought, made: Mapping[str, tuple[Discovered, Sample]]) -> Iterator[Diagnostic]:
     """Warnings about stated numbers that contradict the formula found: noisy values should be labels."""
-    inexact = {name: unknowns for name, unknowns in sought.items() if _off(*made[name])}
+    inexact = {name: unknowns for name, unknowns in sought.items() if _rows_off(*made[name])}
     stated = rows_of(session, taught(session.theory, 0.0, 0, labelled=False), inexact) if inexact else {}
     for name, unknowns in inexact.items():
-        count = _off(made[name][0], stated[name])
+        count = _rows_off(made[name][0], stated[name])
         if count:
             text = unknowns[0].span.on_one_line
             message = f"{count:,} stated rows differ from the formula of `{text}` and will contradict it"
@@ -227,17 +227,17 @@ def _inexact(session: Session, sought: Sought, made: Mapping[str, tuple[Discover
 
 
 def _weak(sought: Sought, made: Mapping[str, tuple[Discovered, Sample]]) -> Iterator[Diagnostic]:
-    """Warnings about formulas hardly better than a constant, for a target that is not constant."""
+    """Warnings about formulas that are hardly better than a constant, unless they are exact."""
     for name, unknowns in sought.items():
         discovered, rows = made[name]
         error = discovered.pareto[discovered.chosen].error
-        if error > _WEAK and _off(discovered, rows):
+        if error > _WEAK and _rows_off(discovered, rows):
             message = f"the formula of `{unknowns[0].span.on_one_line}` has {error:.2g} times the error of a constant"
             hint = "give it the terms that matter, or more rows; none is found if noise exceeds what they explain"
             yield Diagnostic("weak-formula", message, hint, unknowns[0].span, severity="warning")
 
 
-def _off(discovered: Discovered, rows: Sample) -> int:
+def _rows_off(discovered: Discovered, rows: Sample) -> int:
     """The number of rows in which the formula differs from the target."""
     if not len(rows):
         return 0

@@ -19,7 +19,7 @@ from lnnkit.explain.checker.proof_world import InvalidStep
 from lnnkit.explain.conflict.program_variants import ConflictMember, StatedRule, alone, names_in
 from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.garbage import collection_paused
-from lnnkit.interrupt import Interruption, is_pythons_own
+from lnnkit.interrupt import Interruption, has_pythons_handler
 from lnnkit.kb.asking import answers, covering, explained
 from lnnkit.kb.explaining import conflicts
 from lnnkit.kb.session import Session
@@ -92,7 +92,7 @@ def proved(
             notes = (*notes, "inference was stopped before its end")
         for query, text in zip(asked, [query.text for query in queries], strict=True):
             for _, question in _questions(part, ground, query, text):
-                with collection_paused(), Interruption() if is_pythons_own() else nullcontext() as clock.current:
+                with collection_paused(), Interruption() if has_pythons_handler() else nullcontext() as clock.current:
                     if clock.late and not clock.halted():
                         answer = propagated(question.text, question.inferred, reading, alpha, clock.note)
                     else:
@@ -109,7 +109,7 @@ def smtlib(session: Session, queries: Sequence[Query], alpha: float) -> tuple[st
         raise ProgramError([Diagnostic("no-query", message, "name a formula, as in `P(a)`")])
     asked = [_plain(_program_query(session, query)) for query in queries]
     part, notes = _classical(session, alpha)
-    ground = replace(_grounded(part, _covering(part, asked), asked, "classical"), limit=sys.maxsize)
+    ground = replace(_grounded(part, _covering(part, asked), asked, "classical"), limit=sys.maxsize)  # of instances
     questions = (question for query in asked for _, question in _questions(part, ground, query, query.text))
     text = "(reset)\n".join(classical_smtlib(ground, question) for question in questions)
     return text, [Diagnostic("left-out", note, severity="warning") for note in notes]

@@ -14,7 +14,7 @@ from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.computing import Computing
 from lnnkit.errors import BudgetError
 from lnnkit.garbage import collection_paused
-from lnnkit.interrupt import Interruption, is_pythons_own
+from lnnkit.interrupt import Interruption, has_pythons_handler
 from lnnkit.kb.theory import Theory
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Session:
         # Fixpoints of the facts before some were stated or taken back (True)
         self._outdated: dict[Key, tuple[Rested, Changed]] = {}
         self._lifted: LiftedGraph | None = None
-        self._known: SupportCache | None = None
+        self._supports: SupportCache | None = None
         self._plans: dict[tuple[str, ...], Plans] = {}  # of the program's queries, by their texts
         self._gathering: Gathering | None = None
         self._views = WeakSet[Session]()  # sessions that share the fixpoints until facts change
@@ -76,20 +76,20 @@ class Session:
         return clone
 
     def part(self, part: ProgramPart, theory: Callable[[], Theory]) -> Session:
-        """The session for a part of the theory; its ``theory`` is made where there is none yet. Few are kept."""
+        """The session for a part of the theory, which ``theory`` makes where no session is kept. Few are."""
         self._follow_learning()
         if part not in self.parts:
             if len(self.parts) >= _PARTS:
                 del self.parts[next(iter(self.parts))]
             self.parts[part] = self.about(theory())
-            self.parts[part]._known = None
+            self.parts[part]._supports = None  # of other formulas
         return self.parts[part]
 
     def copied(self) -> Session:
         """A session for the same theory that shares no intermediate state with this one: safe to use after an exception
         has interrupted inference here."""
         clone = self.about(self.theory.copied())
-        clone._known = None
+        clone._supports = None
         return clone
 
     def graph(self) -> LiftedGraph:
@@ -180,7 +180,7 @@ class Session:
         self.computing = replace(computing, precision="double") if self.theory.numeric else computing
         self.most = most
         watch = watch or self.watch
-        with Interruption(watch) if is_pythons_own() else nullcontext(watch) as watching:
+        with Interruption(watch) if has_pythons_handler() else nullcontext(watch) as watching:
             try:
                 return self.rest(self.theory.checked.queries, max_rounds, watching, recorder, narrow=True)
             except BudgetError:
@@ -226,7 +226,7 @@ class Session:
             from lnnkit.kb.rested import inferred
             from lnnkit.store.stated_facts import Gathering
 
-        self._known = self._known or SupportCache()
+        self._supports = self._supports or SupportCache()
         self._gathering = self._gathering or Gathering()
         self._follow_learning()
         texts = tuple(query.text for query in queries)
@@ -241,7 +241,7 @@ class Session:
             answers_alone = narrow and not (checked.labels or checked.label_tables)
             whole = queries == checked.queries
             plain = whole and self.most is None and max_rounds == ROUND_LIMIT
-            plans = self._plans.get(texts) or Plans(add_queries(self.graph(), queries), self._known)
+            plans = self._plans.get(texts) or Plans(add_queries(self.graph(), queries), self._supports)
             if whole:
                 self._plans[texts] = plans
             rested = inferred(

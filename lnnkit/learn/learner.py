@@ -18,7 +18,7 @@ from lnnkit.check.program import Assertion, CheckedProgram, Unknown
 from lnnkit.check.walk import nodes, strip_foralls, transform, visits
 from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Guard
-from lnnkit.learn.fitting.chosen_values import fast_start
+from lnnkit.learn.fitting.chosen_values import chosen_start
 from lnnkit.learn.fitting.fit_report import evidence, findings
 from lnnkit.learn.fitting.fitting_problem import Fitting, Settings
 from lnnkit.learn.fitting.gradient_descent import Checkpoint, FittedValues, Listen, as_it_stands, descend
@@ -191,7 +191,7 @@ class Learner:
         if not parameters and not bindings:
             fitted = as_it_stands(fitting)
             return fitted, evidence(learned, fitting, fitted), ()
-        start = fast_start(fitting)
+        start = chosen_start(fitting)
         saved = None if checkpoint is None else Checkpoint.of(checkpoint, fitting, start, self._file.span.source.text)
         fitted = descend(fitting, start, listen, saved)
         self.module.load(fitting.named(fitted.values))

@@ -95,31 +95,31 @@ class ResponseTable:
                 return None
         return None
 
-    def proposed(self, soles: tuple[int, ...], encoded: EncodedBounds) -> Mapping[Target, float]:
+    def proposed(self, classes: tuple[int, ...], encoded: EncodedBounds) -> Mapping[Target, float]:
         """The response of an instance whose leaves have these classes: the bounds that it tightens. Empty if it is
-        unsatisfiable, or there are too many combinations."""
-        if soles not in self._alike:
-            code = self._code(soles, encoded)
+        unsatisfiable, or there would be too many combinations."""
+        if classes not in self._proposed_by:
+            code = self._code(classes, encoded)
             if code is None:
                 return {}
-            self.states(code, encoded)
-            self._alike[soles] = {
+            self.states(code, encoded)  # evaluates it, if it is new
+            self._proposed_by[classes] = {
                 target: float(value[code[0]]) for target, (news, value) in self._proposed.items() if news[code[0]]
             }
-        return self._alike[soles]
+        return self._proposed_by[classes]
 
-    def silent(self, soles: tuple[int, ...], encoded: EncodedBounds) -> bool:
+    def silent(self, classes: tuple[int, ...], encoded: EncodedBounds) -> bool:
         """Whether an instance whose leaves have these classes proposes nothing and is satisfiable."""
-        if soles not in self._quiet:
-            code = self._code(soles, encoded)
+        if classes not in self._quiet:
+            code = self._code(classes, encoded)
             if code is None:
                 return False
-            self._quiet[soles] = not len(self.states(code, encoded))
-        return self._quiet[soles]
+            self._quiet[classes] = not len(self.states(code, encoded))
+        return self._quiet[classes]
 
-    def _code(self, soles: tuple[int, ...], encoded: EncodedBounds) -> Array | None:
+    def _code(self, classes: tuple[int, ...], encoded: EncodedBounds) -> Array | None:
         """(1,) the combination of these classes."""
-        return self.codes({leaf: one_class(sole) for leaf, sole in zip(self.leaves, soles, strict=True)}, encoded, 1)
+        return self.codes({leaf: one_class(sole) for leaf, sole in zip(self.leaves, classes, strict=True)}, encoded, 1)
 
     def states(self, code: Array, encoded: EncodedBounds) -> Array:
         """The positions of instances with a proposal; new combinations are evaluated first."""
@@ -191,9 +191,10 @@ class ResponseTable:
         ]
 
     def _clear(self) -> None:
+        """Make room for the combinations of the classes seen; `_admit` then sets the strides."""
         size = math.prod(_room(len(seen)) for seen in self._seen)
         self._strides = []
-        self._alike: dict[tuple[int, ...], Mapping[Target, float]] = {}
+        self._proposed_by: dict[tuple[int, ...], Mapping[Target, float]] = {}
         self._quiet: dict[tuple[int, ...], bool] = {}
         self._states = np.zeros(size, np.int8)
         self._bad = np.zeros(size, bool)

@@ -50,7 +50,7 @@ class Made:
         self._columns = columns
 
     def store(self, positions: Array | range) -> range:
-        """Give instances rows in their shape."""
+        """Give instances rows in their shape, whose only block is 0."""
         columns = self._columns
         if len(positions) < len(next(iter(columns.values()))):
             at = spelled_out(positions)
@@ -132,15 +132,16 @@ class RuleInstances:
         return self.bindings.rows(description.atom)
 
     def reader(self, at: Array | range, dtype: np.dtype, doubt: Doubt | None = None, *, exact: bool = False) -> Read:
-        """Reads the leaves of the instances at some positions; in ``doubt`` as it reads them. If they are ``exact``,
-        both ends are one array."""
+        """Reads the leaves of the instances at some positions; ``doubt`` gives other bounds than relations. If they are
+        ``exact``, both ends are one array."""
 
         def read(index: int) -> Bounds:
-            if index != AUXILIARY and self._shape.formula.neurons[index].fixed:
+            if index != AUXILIARY and self._shape.formula.neurons[index].fixed:  # its own shared neuron is none of them
                 return constant(self._shape.formula, index, len(at), dtype)
             rows, table = self._read_at(index, at), self.table(index)
             if exact:
-                return Bounds(*[table.take(1, rows)] * 2)
+                end = table.take(1, rows)
+                return Bounds(end, end)
             return table.read(rows) if doubt is None else doubt.read(table, spelled_out(rows))
 
         return read
@@ -172,7 +173,7 @@ class RuleInstances:
         return made if every else self._rows[leaf].take(at)
 
     def store(self, positions: Array | range) -> range:
-        """Give instances rows in their shape."""
+        """Give instances rows in their shape, whose only block is 0."""
         positions = spelled_out(positions)
         columns = {leaf: self.some_rows(positions, leaf) for leaf in self._shape.blocks[0].columns}
         local = -1

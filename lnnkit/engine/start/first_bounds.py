@@ -43,7 +43,7 @@ def enter_facts(atoms: Relations, state: State, given: Sequence[Given]) -> None:
     for facts in given:
         if len(facts):
             columns = list(facts.columns)
-            tuples = tuples.or_of(columns)
+            tuples = tuples.reused_for(columns)
             columns, bounds = tuples.met(facts, state.dtype)
             table = atoms.tables[facts.predicate]
             rows = atoms.load(table, columns, bounds)
@@ -52,7 +52,7 @@ def enter_facts(atoms: Relations, state: State, given: Sequence[Given]) -> None:
 
 
 class DistinctTuples:
-    """The tuples of facts, equal ones next to each other. Many tables may have the same tuples."""
+    """The tuples of facts, equal ones next to each other; reused by tables in succession that have the same ones."""
 
     def __init__(self, columns: Sequence[Array]) -> None:
         self.columns = columns
@@ -67,7 +67,7 @@ class DistinctTuples:
             if not new.all():
                 self._first, self._new = np.flatnonzero(new), new
 
-    def or_of(self, columns: Sequence[Array]) -> DistinctTuples:
+    def reused_for(self, columns: Sequence[Array]) -> DistinctTuples:
         """These, if the tuples of the columns are the same."""
         same = len(columns) == len(self.columns) and all(map(alike, columns, self.columns))
         return self if same else DistinctTuples(columns)

@@ -28,7 +28,7 @@ from lnnkit.outcome import Contradiction
 _TRIED = 20_000  # sets looked at, a limit of work: beyond it a set is small, and may not be the smallest
 _ROUNDS = 50  # inferences for one kind
 
-ContradictionKind = tuple[str, ...]
+ContradictionKind = tuple[str, ...]  # of a contradiction; its rule or predicate; and its statement's place, if any
 Fits = Callable[[Contradiction], bool]
 Find = Callable[[CheckedProgram, ContradictionKind], "Sequence[Conflict]"]  # the first contradictions of a kind
 
@@ -182,7 +182,8 @@ def kind_of(contradiction: Contradiction) -> ContradictionKind:
 
 
 def repair_set(program: CheckedProgram, kind: ContradictionKind, count: int, find: Find) -> RepairSet:
-    """The cheapest set that meets every conflict of a kind; until none is left without the set so far."""
+    """The cheapest set that has a member of each conflict of a kind: those that are left without the set are added, a
+    limited number of times."""
     met: list[Sequence[ConflictMember]] = []
     chosen: tuple[ConflictMember, ...] = ()
     left: Sequence[Conflict] = find(program, kind)

@@ -273,14 +273,16 @@ class BoundSources:
         return self._read(value, side, Unlisted(table, tuple(arguments), side), table)
 
     def exceptions(self, source: Completed) -> list[np.ndarray]:
-        """The atoms, as columns of ids, that a conclusion about all excepts: those of facts, and those above 0."""
+        """The atoms, as columns of ids, that a completion's conclusion about all leaves out: those of facts and those above
+        0; of derived numbers those with a value."""
         key = source.table, source.completion
         if key not in self._exceptions:
             relation = self.run.grounding.atoms.tables[source.table]
             rows = np.arange(len(relation))
             rising = self.history.rising(self.history.completions[source.completion], self.eps)
             kept = np.isin(self.wording.numbers.of(relation, rows), rising) | relation.flags("given").take(rows)
-            kept = relation.end(0) <= relation.end(1) if relation.derived else kept
+            if relation.derived:
+                kept = relation.end(0) <= relation.end(1)
             self._exceptions[key] = [column[kept] for column in relation.tuples.columns]
         return self._exceptions[key]
 

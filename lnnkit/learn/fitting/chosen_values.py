@@ -193,8 +193,9 @@ _FAR = 1e15  # a constant beyond all data
 _ORDERS = frozenset({">", ">=", "<", "<="})
 
 
-def fast_start(fitting: Fitting) -> Tensor:
-    """The initial values of the parameters. Raises `Unstarted` if there are none."""
+def chosen_start(fitting: Fitting) -> Tensor:
+    """The initial values of the parameters: the candidates of least loss, then values without rounding where they are
+    significantly better. Raises `Unstarted` if there are none."""
     known = {parameter.name: parameter.start for parameter in fitting.parameters if parameter.start is not None}
     start: ParameterValues = {parameter.name: known.get(parameter.name, 0.0) for parameter in fitting.parameters}
     if len(known) == len(start) and all(parameter.kind != "value" for parameter in fitting.parameters):
@@ -217,16 +218,16 @@ def fast_start(fitting: Fitting) -> Tensor:
     start, best = chosen(start, [offer.proposals for offer in offered], judge)
     for proposal in best:
         for name, spread in proposal.spreads.items():
-            fitting.thresholds.setdefault(name, ThresholdRows(spread))  # its unit is a share of the spread
+            fitting.thresholds.setdefault(name, ThresholdRows(spread))  # gradients move it in shares of the spread
     for offer in offered:
-        opened = [name for name in offer.names if name not in known and name not in offer.comparison.constants]
-        if opened and not _matters(offer, start, judge):
-            raise Unstarted(next(parameter for parameter in fitting.parameters if parameter.name == opened[0]))
+        sought = [name for name in offer.names if name not in known and name not in offer.comparison.constants]
+        if sought and not _matters(offer, start, judge):
+            raise Unstarted(next(parameter for parameter in fitting.parameters if parameter.name == sought[0]))
     now = _as_tensor(start)
     for values in _fits(fitting, offered, start):
-        hard, free = fitting.infer(now), fitting.constraints.project(_as_tensor({**start, **values}), now)
-        soft = fitting.infer(free)
-        if soft.losses.total < hard.losses.total and not no_worse(fitting, hard, soft):
+        rounded, free = fitting.infer(now), fitting.constraints.project(_as_tensor({**start, **values}), now)
+        unrounded = fitting.infer(free)
+        if unrounded.losses.total < rounded.losses.total and not no_worse(fitting, rounded, unrounded):
             now, start = free, fitting.named(free)
     return now
 

@@ -301,12 +301,13 @@ def _single(table: LabelledTable, longest: int | None, rng: np.random.Generator)
 
 
 def _conjunctions(table: LabelledTable, longest: int) -> list[Induced]:
-    """The best conjunction of at most 1, 2, ... literals; from three on of those that a beam search finds."""
+    """The best conjunction of at most 1, 2, ... literals; from three on that of a beam search, or the shorter one if it
+    is right as often."""
     compared = compared_columns(table)
     best: list[Induced] = []
     for conjunction in best_conjunctions(table, compared, longest):
         parts = (conjunction.cuts,) if conjunction.cuts else ()
-        best.append(Induced(parts, np.ones(len(parts)), 0.0, True, float(conjunction.unknown)))
+        best.append(Induced(parts, np.ones(len(parts)), start=0.0, plain=True, unknown=float(conjunction.unknown)))
     if longest > 2:
         crisp = literals(table)
         rows = literals_of(crisp, table.sample(_SKETCH))
