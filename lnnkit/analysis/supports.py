@@ -204,9 +204,8 @@ class Analysis:
         # A shared neuron's own row may be looser than the default that its table starts from.
         node = restricted_boxes(start, lower, upper, loosened=self.formula.auxiliary is not None)
         movable = tuple(change[0] for change in changes)
-        for (place, side), causes in nonmonotone_message_causes(
-            bare(neuron), tuple(bases), movable, tuple(node)
-        ).items():
+        passed = nonmonotone_message_causes(bare(neuron), tuple(bases), movable, tuple(node))
+        for (place, side), causes in passed.items():
             family = self.upward.family(causes, [change[1] for change in changes], above)
             if family:
                 demands[neuron.operands[place]].append(_ReachedBound(side, float(side == "lower"), family))

@@ -273,8 +273,8 @@ class BoundSources:
         return self._read(value, side, Unlisted(table, tuple(arguments), side), table)
 
     def exceptions(self, source: Completed) -> list[np.ndarray]:
-        """The atoms, as columns of ids, that a completion's conclusion about all leaves out: those of facts and those above
-        0; of derived numbers those with a value."""
+        """The atoms, as columns of ids, that a completion's conclusion about all leaves out: those of facts and those
+        above 0; of derived numbers those with a value."""
         key = source.table, source.completion
         if key not in self._exceptions:
             relation = self.run.grounding.atoms.tables[source.table]
