@@ -1,0 +1,61 @@
+"""Every round of an inference against its definition."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+import lnnkit
+from lnnkit.engine import encoded_bounds
+from lnnkit.engine.response import response_table, rule_instances, rule_response
+from tests.engine.every_round import watched
+from tests.engine.test_insertion import closed
+from tests.engine.test_insertion import recursive as closures
+from tests.join.test_every_join import recursive as chained
+from tests.linked_comparisons import generate as compared
+from tests.numeric_programs import generate as measured
+from tests.programs import MODES, generate, to_text
+
+
+def cut(patch: pytest.MonkeyPatch, rng: random.Random) -> None:
+    """Work small programs out as large ones: in strips, with few classes of bounds, with tables that are full."""
+    strip = rng.choice([2, 2**15])
+    patch.setattr(rule_instances, "STRIP", strip)
+    patch.setattr(rule_response, "STRIP", strip)
+    patch.setattr(encoded_bounds, "_CLASSES", rng.choice([3, 64]))
+    patch.setattr(response_table, "_SIZE", rng.choice([8, 2**13]))
+    patch.setattr(response_table, "_FEW", rng.choice([1, 2**9]))
+
+
+def small(seed: int) -> str:
+    """A program of any kind."""
+    drawn = generate(seed, 2 + seed % 5, MODES[seed % 3], equal=0.1 * (seed % 2), linked=0.5 * (seed % 2))
+    return to_text(drawn.program)
+
+
+def recursive(seed: int) -> str:
+    """Relations that are inserted, half of them completed."""
+    return closures(seed) if seed % 2 else closed(closures(seed))
+
+
+@pytest.mark.parametrize(
+    ("make", "least"),
+    [
+        (small, 80),
+        (chained, 350),
+        (recursive, 3000),
+        (lambda seed: to_text(compared(seed)), 80),
+        (lambda seed: to_text(measured(seed).program), 40),
+    ],
+    ids=["small", "chained", "recursive", "compared", "measured"],
+)
+def test_rounds(make: Callable[[int], str], least: int) -> None:
+    with watched() as watching:
+        for seed in range(20):
+            with pytest.MonkeyPatch.context() as patch:
+                cut(patch, random.Random(seed))
+                lnnkit.loads(make(seed)).infer()
+    assert watching.proposed >= least
+    assert watching.recorded >= least
