@@ -26,7 +26,6 @@ def cut(patch: pytest.MonkeyPatch, rng: random.Random) -> None:
     patch.setattr(rule_response, "STRIP", strip)
     patch.setattr(encoded_bounds, "_CLASSES", rng.choice([3, 64]))
     patch.setattr(response_table, "_SIZE", rng.choice([8, 2**13]))
-    patch.setattr(response_table, "_FEW", rng.choice([1, 2**9]))
 
 
 def small(seed: int) -> str:
