@@ -147,7 +147,7 @@ class Joins:
     def size(self, literal: Literal) -> int:
         """The number of rows of a literal that match its pattern."""
         pattern = self.pattern(literal.atom)
-        return len(pattern.fitting(self.listing(literal)))
+        return self.length(literal) if pattern.plain else len(pattern.fitting(self.listing(literal)))
 
     def counted(self, path: Path, out: int, *, last: bool = True) -> None:
         """Check the budget before a join produces this many assignments; at ``last`` they count as instances, together
