@@ -5,26 +5,31 @@ instances recorded to the bounds before the round; and what is kept beside bound
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pytest
 
-from lnnkit.analysis.relevance import LISTED
+from lnnkit.analysis.relevance import ALL, LISTED
 from lnnkit.engine import rounds
 from lnnkit.engine.encoded_bounds import OTHER
-from lnnkit.engine.inference_run import RoundReport, Run
+from lnnkit.engine.inference_run import Run
 from lnnkit.engine.merge import Inbox, Round
+from lnnkit.engine.response.proposing import GroupResponse, Proposing
+from lnnkit.engine.response.proposing import reader as group_reader
 from lnnkit.engine.response.respond import Read, Response, completing, constant, respond
+from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.rounds import Moves, Rising, Worklist
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.bindings import Bindings
+from lnnkit.join.instances.assembled import Instances as Assembled
 from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.triggers import Delta
 from lnnkit.logic.bounds import Bounds
-from lnnkit.numeric import same
+from lnnkit.numeric import rises, same
 from lnnkit.store.relations import DEFAULT, FALSE, TRUE, UNKNOWN, Relation, RowNumbers
 from lnnkit.store.row_arrays import Array, spelled_out
 from lnnkit.trail.events import Kind
@@ -32,6 +37,7 @@ from lnnkit.trail.events import Kind
 Entities = tuple[int, ...]
 End = tuple[Relation, Entities, int]  # one end of an atom
 Ends = tuple[Array, Array]
+Propose = Callable[..., None]
 
 
 class Instances:
@@ -117,16 +123,48 @@ def sent(inbox: Inbox) -> set[tuple[End, float]]:
     return found
 
 
+def _better(table: Relation, side: int, rows: Array, values: Array) -> Array:
+    """(n,) which candidates are better than derived numbers are; an atom that has no row has no candidate yet."""
+    sign = -1 if table.derived == "min" else 1
+    now, new = sign * np.where(rows < 0, table.worst, table.take(side, rows)), sign * values
+    better = rises(now, new) | ((new == np.inf) & (now < np.inf))
+    if table.drifts and side != table.completed_side:
+        better &= np.isfinite(table.take(1 - side, rows))
+    return better
+
+
+def _forward(inner: Inbox, outer: Inbox) -> None:
+    for table, sides in inner.by_relation():
+        for side, proposals in enumerate(sides):
+            for proposal in proposals:
+                outer.add(table, side, proposal)
+
+
+def at_rows(view: Assembled, inner: int, block: int) -> Array:
+    """(n,) by the rows of a block: whether its row in a block around it, or itself, stands for all other entities."""
+    path, rows = view.formula.path(block), np.arange(view.length(block))
+    for number in reversed(path[path.index(inner) + 1 :]):
+        grouping = view.groupings[number]
+        assert grouping is not None
+        rows = grouping.group.take(rows)
+    grouping = view.groupings[inner]
+    assert grouping is not None
+    return grouping.virtual.take(rows)
+
+
 class Watching:
     """Counts what was compared."""
 
     def __init__(self) -> None:
-        self.proposed = self.merged = self.recorded = self.instances = self.rounds = 0
-        self._arrested: defaultdict[RuleResponse, set[Entities]] = defaultdict(set)
+        self.proposed = self.groups = self.merged = self.recorded = self.instances = 0
+        self._arrested: defaultdict[Proposing, set[Entities]] = defaultdict(set)
+        self._direct = 0
+        self._evaluated: dict[ResponseTable, tuple[object, set[tuple[float, ...]]]] = {}
+        self._looking = False
 
     # --- proposals ----------------------------------------------------------------------------------------------------
 
-    def propose(self, response: RuleResponse, bindings: Bindings, now: Round, propose: object) -> None:
+    def propose(self, response: RuleResponse, bindings: Bindings, now: Round, propose: Propose) -> None:
         """Compare what instances propose."""
         instances = Instances(response, bindings)
         said, arrested, free = instances.response(now.state.dtype), self._arrested[response], instances.free()
@@ -134,14 +172,17 @@ class Watching:
         arrested |= {*bad.values()}
         silent = np.array([row in arrested for row in free], bool) | said.bad
         expected = self._expected(instances, said, silent, now)
-        outer, now.inbox, before = now.inbox, Inbox(), len(now.arrested)
+        classed = all(
+            OTHER not in now.encoded.codes(instances.table(leaf)).take(instances.rows(leaf))
+            and not now.encoded.varied(instances.table(leaf))
+            for leaf in response.table.leaves
+        )
+        outer, now.inbox, before, self._direct = now.inbox, Inbox(), len(now.arrested), 0
         propose(response, bindings, now)
         inner, now.inbox = now.inbox, outer
         assert sent(inner) == expected
-        for table, sides in inner.by_relation():
-            for side, proposals in enumerate(sides):
-                for proposal in proposals:
-                    outer.add(table, side, proposal)
+        assert self._direct == 0 or not response.table.useful or not classed
+        _forward(inner, outer)
         self._roots(instances, said, bad, now, before)
         self.proposed += len(expected)
 
@@ -158,8 +199,7 @@ class Watching:
                 takes &= ~((own >= 0) & instances.table(AUXILIARY).held(own))
             if leaf in shape.formula.heads:
                 if table.derived:
-                    present = np.where(rows < 0, table.worst, table.take(side, rows))
-                    takes &= values < present if table.derived == "min" else values > present
+                    takes &= _better(table, side, rows, values)
                 else:
                     takes &= ~table.flags("given").take(rows) & (values > table.take(side, rows) + now.state.noise)
             elif shape.modes[leaf][side] == LISTED:
@@ -186,7 +226,7 @@ class Watching:
         for entry in new:
             assert instances.shape.arrested[entry.rows].all()
 
-    def begin(self, response: RuleResponse, bindings: Bindings, now: Round, begin: object) -> None:
+    def begin(self, response: RuleResponse, bindings: Bindings, now: Round, begin: Propose) -> None:
         """Compare the first truths of comparisons: what their numbers do not tell waits for a round."""
         instances = Instances(response, bindings)
         said = instances.response(now.state.dtype)
@@ -200,17 +240,57 @@ class Watching:
         begin(response, bindings, now)
         inner, now.inbox = now.inbox, outer
         assert sent(inner) == expected
-        for table, sides in inner.by_relation():
-            for side, proposals in enumerate(sides):
-                for proposal in proposals:
-                    outer.add(table, side, proposal)
+        _forward(inner, outer)
         free = instances.free()
         postponed = [row for part in response.rule._postponed[waiting:] for row in Instances(response, part).free()]
         assert postponed == [free[place] for place in np.flatnonzero(later).tolist()]
 
+    def group(self, response: GroupResponse, bindings: Bindings, now: Round, propose: Propose) -> None:
+        """The same of a formula with quantifiers, whose rows are assembled."""
+        shape, formula, free = response.shape, response.group.formula, response.group.formula.blocks[0].variables
+        columns = [bindings.column(variable) for variable in free]
+        names = list(zip(*(column.tolist() for column in columns), strict=True)) if free else [()] * bindings.length
+        view = response.group.assembler.of(columns, bindings.length, apart=True)
+        said = (completing if shape.completes else respond)(shape, group_reader(view, now.state.dtype), view.groupings)
+        arrested, bad = self._arrested[response], said.bad
+        new = {names[place] for place in np.flatnonzero(bad).tolist()} - arrested
+        silent = np.array([name in arrested for name in names], bool)
+        arrested |= new
+        expected = set[tuple[End, float]]()
+        for (leaf, side), (news, values) in said.proposed.items():
+            block, table = formula.block_of(leaf), view.tables[leaf]
+            stated = leaf in shape.observed and leaf == shape.formula.head[0]
+            quiet = silent if stated else silent | bad
+            grouping = view.groupings[block]
+            takes = news & ~quiet.take(view.tops(block))
+            for inner in formula.path(block)[1:] if grouping is not None else ():
+                takes &= ~at_rows(view, inner, block)
+            entities = view.arguments(leaf, response.group.assembler.domain)
+            known, rows = (
+                rows_of(table),
+                list(zip(*(column.tolist() for column in entities), strict=True)) or [()] * len(news),
+            )
+            local = np.array([known.get(row, DEFAULT) for row in rows], int)
+            takes &= ~((local >= 0) & table.held(local))
+            if leaf in formula.heads:
+                if table.derived:
+                    takes &= _better(table, side, local, values)
+                else:
+                    takes &= ~table.flags("given").take(local) & (values > table.take(side, local) + now.state.noise)
+            elif shape.modes.get(leaf, (ALL, ALL))[side] == LISTED:
+                takes &= table.flags("listed").take(local)
+            expected |= {((table, rows[at], side), float(values[at])) for at in np.flatnonzero(takes).tolist()}
+        outer, now.inbox, before = now.inbox, Inbox(), len(now.arrested)
+        propose(response, bindings, now)
+        inner, now.inbox = now.inbox, outer
+        assert sent(inner) == expected
+        _forward(inner, outer)
+        assert sum(len(entry.rows) for entry in now.arrested[before:]) == len(new)
+        self.groups += len(expected)
+
     # --- merge --------------------------------------------------------------------------------------------------------
 
-    def merge(self, run: Run, inbox: Inbox, rising: Rising | None, merged: object) -> Moves:
+    def merge(self, run: Run, inbox: Inbox, rising: Rising | None, merged: Callable[..., Moves]) -> Moves:
         """Compare the bounds after a round with the meet of the proposals."""
         tables, trail = run.grounding.atoms.tables.values(), run.state.trail
         before: dict[Relation, Ends] = {table: (table.end(0).copy(), table.end(1).copy()) for table in tables}
@@ -230,9 +310,9 @@ class Watching:
         for table in tables:
             self._ends(run, table, before[table], wanted.get(table, ({}, {})), crossed[table], moves, rising)
             _classes(run, table)
+        _operands_first(run)
         self._events(run, ends, wanted, events, exact=rising is not None and rising.exact)
         self.merged += 1
-        self.rounds += rising is None and bool(moves.raised or moves.lowered)
         return moves
 
     def _ends(
@@ -320,9 +400,30 @@ class Watching:
         every = {(table, row, s) for table, ends in wanted.items() for s in (0, 1) for row in ends[s]}
         assert set(recorded) == every
 
+    def evaluate(self, table: ResponseTable, read: Read, evaluate: Callable[..., Response]) -> Response:
+        """A table evaluates each combination of bounds once, unless it was made anew."""
+        if self._looking:
+            ends = [end for leaf in table.leaves for end in read(leaf)]
+            shape, rows = table._known, [*zip(*(end.tolist() for end in ends), strict=True)] or [()]
+            if table not in self._evaluated or self._evaluated[table][0] is not shape:
+                self._evaluated[table] = shape, set()
+            known = self._evaluated[table][1]
+            assert len(set(rows)) == len(rows)
+            assert known.isdisjoint(rows)
+            known.update(rows)
+        self._direct += not self._looking
+        return evaluate(table, read)
+
+    def look(self, table: ResponseTable, *args: Any, look: Callable[..., None]) -> None:
+        self._looking = True
+        try:
+            look(table, *args)
+        finally:
+            self._looking = False
+
     # --- the schedule -------------------------------------------------------------------------------------------------
 
-    def due(self, worklist: Worklist, delta: Delta, due: object) -> list[object]:
+    def due(self, worklist: Worklist, delta: Delta, due: Callable[..., list[Any]]) -> list[Any]:
         """The rules that are due are new, or read what moved."""
         where = {*delta.where}
         expected = [
@@ -333,9 +434,6 @@ class Watching:
         found = due(worklist, delta)
         assert [response.member for response in found] == expected
         return found
-
-    def after_round(self, report: RoundReport) -> bool:
-        return True
 
 
 def _recorded(
@@ -370,6 +468,20 @@ def _recorded(
     return values.take(places)
 
 
+def _operands_first(run: Run) -> None:
+    """All shared neurons that are worked out on demand are, after those that they read; comparisons at first."""
+    rules = [response.rule for response in run.demanded]
+    every = [response.rule for response in run.responses.values() if isinstance(response, RuleResponse)]
+    assert {id(rule) for rule in rules} == {id(rule) for rule in every if rule.on_demand}
+    names = [rule.formula.auxiliary for rule in rules]
+    compares = [rule.formula.compares for rule in rules]
+    assert compares == sorted(compares, reverse=True)
+    for place, rule in enumerate(rules):
+        assert rule.formula.compares or names[place:].count(rule.formula.auxiliary) == 1
+        read = {rule.formula.neurons[leaf].source for leaf in rule.formula.leaves}
+        assert rule.formula.compares or read.isdisjoint(names[place:])
+
+
 def _classes(run: Run, table: Relation) -> None:
     """Each row has the class of its bounds, or none."""
     encoded = run.encoded
@@ -391,10 +503,13 @@ def _classes(run: Run, table: Relation) -> None:
 def watched() -> Iterator[Watching]:
     """While it lasts, all rounds are compared."""
     watching, propose, begin, due = Watching(), RuleResponse.propose, RuleResponse.begin, Worklist.due
-    merged = rounds.merged
+    merged, group, evaluate, look = rounds.merged, GroupResponse.propose, ResponseTable.evaluate, ResponseTable._look
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RuleResponse, "propose", lambda *args: watching.propose(*args, propose))
         patch.setattr(RuleResponse, "begin", lambda *args: watching.begin(*args, begin))
+        patch.setattr(GroupResponse, "propose", lambda *args: watching.group(*args, group))
+        patch.setattr(ResponseTable, "evaluate", lambda *args: watching.evaluate(*args, evaluate))
+        patch.setattr(ResponseTable, "_look", lambda *args: watching.look(*args, look=look))
         patch.setattr(Worklist, "due", lambda *args: watching.due(*args, due))
         patch.setattr(rounds, "merged", lambda *args: watching.merge(*args, merged))
         yield watching

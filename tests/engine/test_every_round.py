@@ -10,6 +10,7 @@ import pytest
 import lnnkit
 from lnnkit.engine import encoded_bounds
 from lnnkit.engine.response import response_table, rule_instances, rule_response
+from tests.aggregates.candidate_worlds import Drawn
 from tests.engine.every_round import watched
 from tests.engine.test_insertion import closed
 from tests.engine.test_insertion import recursive as closures
@@ -47,8 +48,9 @@ def recursive(seed: int) -> str:
         (recursive, 3000),
         (lambda seed: to_text(compared(seed)), 80),
         (lambda seed: to_text(measured(seed).program), 40),
+        (lambda seed: Drawn(random.Random(seed)).text, 40),
     ],
-    ids=["small", "chained", "recursive", "compared", "measured"],
+    ids=["small", "chained", "recursive", "compared", "measured", "derived"],
 )
 def test_rounds(make: Callable[[int], str], least: int) -> None:
     with watched() as watching:

@@ -138,6 +138,10 @@ class Watching:
     ) -> Iterator[Bindings]:
         """The assignments of which a trigger's atom moved; once, where it moved on both sides alike."""
         (atom, side), every = trigger.moved, list(parts)
+        holding = [trigger.moving in need for need in rule._needs]
+        if not rule._within:  # else its needs are others
+            assert trigger.literal is None or (trigger.literal == trigger.moving and holding[trigger.need])
+            assert trigger.rest or trigger.literal is not None or not any(holding)
         loops, rows, other = (
             Loops(rule.joins, [trigger.moving, *trigger.rest]),
             *(moved.rows(atom[0], s) for s in (side, 1 - side)),
