@@ -91,3 +91,58 @@ def test_a_plan_is_made_once_for_facts_that_bound_the_same() -> None:
     kb.tell("A", [("c",)])
     kb.infer()
     assert kb._session.program_fixpoint().fixpoint.plan is plan
+
+
+RING = "predicate P(x, x) closed\npredicate W(x) closed\nfact W(p1)\nfact W(p4)\nnumber age(x)\n" + "".join(
+    f"fact P(p{i}, p{(i + 1) % 6})\nfact age(p{i}) = {10 * i}\n" for i in range(6)
+)
+CHAINS = "predicate E(n, n) closed\npredicate Path(n, n) closed\nrule E(X, Y) -> Path(X, Y)\n" + "".join(
+    f"fact E(m{i}, m{i + 1})\nfact E(n{i}, n{i + 1})\n" for i in range(5)
+)
+LEFT, RIGHT = "rule Path(X, Y) & E(Y, Z) -> Path(X, Z)\n", "rule E(X, Y) & Path(Y, Z) -> Path(X, Z)\n"
+
+
+def rows(text: str) -> tuple[int, dict[str, int]]:
+    """The instances that are looked at, and the number of atoms that each relation has in the end."""
+    kb = lnnkit.loads(text)
+    kb.infer()
+    run = kb._session.program_fixpoint().fixpoint
+    return run.progress.instances, {name: len(table) for name, table in run.grounding.atoms.tables.items()}
+
+
+@pytest.mark.parametrize(
+    ("rule", "queries", "demanded", "paths"),
+    [
+        (RIGHT, "query Path(m2, X)\n", 4, 6),  # m2 to m5, and what each of these reaches
+        (LEFT, "query Path(m2, X)\n", 1, 3),
+        (LEFT, "query Path(X, m3)\n", 4, 6),  # m3 to m0, and what reaches each of these
+        (RIGHT, "query Path(X, m3)\n", 1, 3),
+        (LEFT, "query Path(m2, X)\nquery Path(n4, X)\n", 2, 4),
+        (LEFT, "query Path(X, Y)\n", None, 30),
+        (LEFT, "query Path(m2, X)\nquery Path(X, m2)\n", None, 30),
+        (LEFT, "query Path(m2, X)\npredicate Linked(n)\nrule Path(X, Y) -> Linked(Y)\n", None, 30),
+    ],
+)
+def test_what_bound_queries_demand(rule: str, queries: str, demanded: int | None, paths: int) -> None:
+    instances, found = rows(CHAINS + rule + queries)
+    assert (found.get("?Path"), found["Path"]) == (demanded, paths)
+    assert instances == paths or "Linked" in queries
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # only p5 is older than who follows, the others are not
+        ("rule P(X, Y) & age(X) > age(Y) -> Older(X, Y)\nquery Older(X, Y)\n", {"Older": 1, "compare": 1}),
+        ("rule P(X, Y) & ~(age(X) > age(Y)) -> Younger(X, Y)\nquery Younger(X, Y)\n", {"Younger": 5, "compare": 5}),
+        ("rule P(X, Y) & age(X) > age(Y) -> Older(X, Y)\nquery Older(X, Y)\nquery age(X) > age(Y)\n", {"compare": 36}),
+        ("rule W(X) & (sum Y: age(Y) where P(X, Y)) > 25 -> Rich(X)\nquery Rich(X)\n", {"sum": 2, "Rich": 1}),
+        ("rule (sum Y: age(Y) where P(X, Y)) > 25 -> Rich(X)\nquery Rich(X)\n", {"sum": 6, "Rich": 3}),
+        ("rule W(X) & (sum Y: age(Y) where P(X, Y)) > 25 -> Rich(X)\nquery Rich(X)\nquery sum Y: age(Y) where P(X, Y)\n",
+         {"sum": 6, "Rich": 1}),
+        ("rule P(X, Y) & W(X) -> Next(Y)\nquery Next(X)\n", {"Next": 2}),
+    ],
+)  # fmt: skip
+def test_shared_neurons_are_worked_out_where_they_are_needed(text: str, expected: dict[str, int]) -> None:
+    _, found = rows(RING + text)
+    assert {name: found.get(name, found.get(f"{name}#1")) for name in expected} == expected
