@@ -164,8 +164,9 @@ class Watching:
 
     # --- proposals ----------------------------------------------------------------------------------------------------
 
-    def propose(self, response: RuleResponse, bindings: Bindings, now: Round, propose: Propose) -> None:
+    def propose(self, args: tuple[RuleResponse, Bindings, Round], propose: Propose) -> None:
         """Compare what instances propose."""
+        response, bindings, now = args
         instances = Instances(response, bindings)
         said, arrested, free = instances.response(now.state.dtype), self._arrested[response], instances.free()
         bad = {place: free[place] for place in np.flatnonzero(said.bad).tolist() if free[place] not in arrested}
@@ -226,8 +227,9 @@ class Watching:
         for entry in new:
             assert instances.shape.arrested[entry.rows].all()
 
-    def begin(self, response: RuleResponse, bindings: Bindings, now: Round, begin: Propose) -> None:
+    def begin(self, args: tuple[RuleResponse, Bindings, Round], begin: Propose) -> None:
         """Compare the first truths of comparisons: what their numbers do not tell waits for a round."""
+        response, bindings, now = args
         instances = Instances(response, bindings)
         said = instances.response(now.state.dtype)
         crossed = said.bad | (said.root.lower > said.root.upper + now.state.noise)
@@ -245,8 +247,9 @@ class Watching:
         postponed = [row for part in response.rule._postponed[waiting:] for row in Instances(response, part).free()]
         assert postponed == [free[place] for place in np.flatnonzero(later).tolist()]
 
-    def group(self, response: GroupResponse, bindings: Bindings, now: Round, propose: Propose) -> None:
+    def group(self, args: tuple[GroupResponse, Bindings, Round], propose: Propose) -> None:
         """The same of a formula with quantifiers, whose rows are assembled."""
+        response, bindings, now = args
         shape, formula, free = response.shape, response.group.formula, response.group.formula.blocks[0].variables
         columns = [bindings.column(variable) for variable in free]
         names = list(zip(*(column.tolist() for column in columns), strict=True)) if free else [()] * bindings.length
@@ -290,8 +293,9 @@ class Watching:
 
     # --- merge --------------------------------------------------------------------------------------------------------
 
-    def merge(self, run: Run, inbox: Inbox, rising: Rising | None, merged: Callable[..., Moves]) -> Moves:
+    def merge(self, args: tuple[Run, Inbox, Rising | None], merged: Callable[..., Moves]) -> Moves:
         """Compare the bounds after a round with the meet of the proposals."""
+        run, inbox, rising = args
         tables, trail = run.grounding.atoms.tables.values(), run.state.trail
         before: dict[Relation, Ends] = {table: (table.end(0).copy(), table.end(1).copy()) for table in tables}
         ends = RowNumbers(run.grounding.atoms).bounds()
@@ -400,8 +404,9 @@ class Watching:
         every = {(table, row, s) for table, ends in wanted.items() for s in (0, 1) for row in ends[s]}
         assert set(recorded) == every
 
-    def evaluate(self, table: ResponseTable, read: Read, evaluate: Callable[..., Response]) -> Response:
+    def evaluate(self, args: tuple[ResponseTable, Read], evaluate: Callable[..., Response]) -> Response:
         """A table evaluates each combination of bounds once, unless it was made anew."""
+        table, read = args
         if self._looking:
             ends = [end for leaf in table.leaves for end in read(leaf)]
             shape, rows = table._known, [*zip(*(end.tolist() for end in ends), strict=True)] or [()]
@@ -414,17 +419,18 @@ class Watching:
         self._direct += not self._looking
         return evaluate(table, read)
 
-    def look(self, table: ResponseTable, *args: Any, look: Callable[..., None]) -> None:
+    def look(self, args: tuple[Any, ...], look: Propose) -> None:
         self._looking = True
         try:
-            look(table, *args)
+            look(*args)
         finally:
             self._looking = False
 
     # --- the schedule -------------------------------------------------------------------------------------------------
 
-    def due(self, worklist: Worklist, delta: Delta, due: Callable[..., list[Any]]) -> list[Any]:
+    def due(self, args: tuple[Worklist, Delta], due: Callable[..., list[Any]]) -> list[Any]:
         """The rules that are due are new, or read what moved."""
+        worklist, delta = args
         where = {*delta.where}
         expected = [
             member
@@ -505,11 +511,11 @@ def watched() -> Iterator[Watching]:
     watching, propose, begin, due = Watching(), RuleResponse.propose, RuleResponse.begin, Worklist.due
     merged, group, evaluate, look = rounds.merged, GroupResponse.propose, ResponseTable.evaluate, ResponseTable._look
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(RuleResponse, "propose", lambda *args: watching.propose(*args, propose))
-        patch.setattr(RuleResponse, "begin", lambda *args: watching.begin(*args, begin))
-        patch.setattr(GroupResponse, "propose", lambda *args: watching.group(*args, group))
-        patch.setattr(ResponseTable, "evaluate", lambda *args: watching.evaluate(*args, evaluate))
-        patch.setattr(ResponseTable, "_look", lambda *args: watching.look(*args, look=look))
-        patch.setattr(Worklist, "due", lambda *args: watching.due(*args, due))
-        patch.setattr(rounds, "merged", lambda *args: watching.merge(*args, merged))
+        patch.setattr(RuleResponse, "propose", lambda *args: watching.propose(args, propose))
+        patch.setattr(RuleResponse, "begin", lambda *args: watching.begin(args, begin))
+        patch.setattr(GroupResponse, "propose", lambda *args: watching.group(args, group))
+        patch.setattr(ResponseTable, "evaluate", lambda *args: watching.evaluate(args, evaluate))
+        patch.setattr(ResponseTable, "_look", lambda *args: watching.look(args, look))
+        patch.setattr(Worklist, "due", lambda *args: watching.due(args, due))
+        patch.setattr(rounds, "merged", lambda *args: watching.merge(args, merged))
         yield watching

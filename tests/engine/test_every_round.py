@@ -43,18 +43,18 @@ def recursive(seed: int) -> str:
 @pytest.mark.parametrize(
     ("make", "least"),
     [
-        (small, 40),
-        (chained, 200),
-        (recursive, 1500),
-        (lambda seed: to_text(compared(seed)), 50),
-        (lambda seed: to_text(measured(seed).program), 25),
-        (lambda seed: Drawn(random.Random(seed)).text, 25),
+        (small, 30),
+        (chained, 140),
+        (recursive, 1000),
+        (lambda seed: to_text(compared(seed)), 40),
+        (lambda seed: to_text(measured(seed).program), 20),
+        (lambda seed: Drawn(random.Random(seed)).text, 20),
     ],
     ids=["small", "chained", "recursive", "compared", "measured", "derived"],
 )
 def test_rounds(make: Callable[[int], str], least: int) -> None:
     with watched() as watching:
-        for seed in range(14):
+        for seed in range(12):
             with pytest.MonkeyPatch.context() as patch:
                 cut(patch, random.Random(seed))
                 lnnkit.loads(make(seed)).infer()

@@ -17,6 +17,7 @@ from lnnkit.join.bindings import Bindings, Matched
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.literal_join import Joins, Literals, Path
 from lnnkit.join.triggers import Delta, Trigger
+from lnnkit.numeric import Interval
 from lnnkit.store.relations import LISTS
 from lnnkit.store.row_arrays import Array, spelled_out
 
@@ -58,7 +59,7 @@ class Loops:
         tables = self._joins.atoms.tables
         if isinstance(literal, Literal):
             return self.among(literal.atom, tables[literal.table].listing(literal.column).values)
-        numbers = [tables[number[0]].read(self.rows(number)) for number in literal.numbers]
+        numbers = [Interval(*tables[number[0]].read(self.rows(number))) for number in literal.numbers]
         return literal.comparison.truth(numbers).upper > 0
 
     def every(self, literals: Iterable[Literal | Range]) -> Array:
@@ -102,8 +103,9 @@ class Watching:
             _agree(joins, part)
         self.compared += 1
 
-    def whole(self, joins: Joins, need: Literals, path: Path, parts: Iterable[Bindings]) -> Iterator[Bindings]:
+    def whole(self, args: tuple[Joins, Literals, Path], parts: Iterable[Bindings]) -> Iterator[Bindings]:
         """A join from scratch."""
+        joins, need, _ = args
         loops, every = Loops(joins, need), list(parts)
         if loops.count <= MOST:
             self.compare(joins, every, loops, loops.every(need), need)
@@ -133,10 +135,9 @@ class Watching:
         assert len(rows) == len(set(rows))
         return iter(every)
 
-    def triggered(
-        self, rule: DeltaRule, trigger: Trigger, moved: Delta, parts: Iterable[Bindings]
-    ) -> Iterator[Bindings]:
+    def triggered(self, args: tuple[DeltaRule, Trigger, Delta], parts: Iterable[Bindings]) -> Iterator[Bindings]:
         """The assignments of which a trigger's atom moved; once, where it moved on both sides alike."""
+        rule, trigger, moved = args
         (atom, side), every = trigger.moved, list(parts)
         holding = [trigger.moving in need for need in rule._needs]
         if not rule._within:  # else its needs are others
@@ -146,9 +147,9 @@ class Watching:
             Loops(rule.joins, [trigger.moving, *trigger.rest]),
             *(moved.rows(atom[0], s) for s in (side, 1 - side)),
         )
-        twice = trigger.twin and other is not None and {*spelled_out(other).tolist()} == {*spelled_out(rows).tolist()}
+        twice = trigger.twin and rows is not None and other is not None and {*other} == {*rows}
         if loops.count <= MOST and rows is not None and (every or trigger.rest):
-            moves = loops.among(atom, () if twice else rows)
+            moves = loops.among(atom, range(0) if twice else rows)
             self.compare(rule.joins, every, loops, moves & loops.every(trigger.rest), trigger.rest)
             if every and rule.joins.recorder is not None:
                 self.each(rule.joins, loops, moves, trigger.rest)
@@ -208,9 +209,7 @@ def watched() -> Iterator[Watching]:
     together = delta_rule.at_once
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DeltaRule, "_every", lambda rule: watching.at_once(rule, every(rule)))
-        patch.setattr(
-            DeltaRule, "_triggered", lambda rule, *args: watching.triggered(rule, *args, triggered(rule, *args))
-        )
+        patch.setattr(DeltaRule, "_triggered", lambda *args: watching.triggered(args, triggered(*args)))
         patch.setattr(delta_rule, "at_once", lambda joins, needs: watching.together(joins, together(joins, needs)))
-        patch.setattr(Joins, "whole", lambda joins, *args: watching.whole(joins, *args, whole(joins, *args)))
+        patch.setattr(Joins, "whole", lambda *args: watching.whole(args, whole(*args)))
         yield watching
