@@ -71,7 +71,6 @@ def test_rules_that_feed_each_other(block: int, monkeypatch: pytest.MonkeyPatch)
             cut(monkeypatch, random.Random(seed))
             lnnkit.loads(recursive(seed)).plan()
     assert watching.compared > 0
-    assert watching.steps > 0
 
 
 def test_formulas_of_all_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
