@@ -224,7 +224,7 @@ class Drift:
         for side, often in enumerate(self._often):
             if often >= MOST:
                 most = min(MOST + self._resting(side) + self._truths, _LIMIT)
-                for table, sides in inbox.by_relation() if often >= most else ():
+                for table, sides in inbox.by_relation():
                     if table.numeric:
                         sides[side][:] = [kept for sent in sides[side] for kept in self._kept(table, side, sent, most)]
 

@@ -40,12 +40,31 @@ def recursive(seed: int) -> str:
     return closures(seed) if seed % 2 else closed(closures(seed))
 
 
+def degrees(seed: int) -> str:
+    """Weighted clauses over facts of more degrees than there are classes, some of them about what they bound."""
+    rng = random.Random(seed)
+    entities, names = range(rng.choice([5, 70])), "ABCDE"
+    lines = [f"predicate {name}(x)" for name in names]
+    for name in names:
+        for entity in entities:
+            low, high = sorted([round(rng.random(), 3), round(rng.random(), 3)])
+            ends = rng.choice([f"= {low}", f"in [{low}, {high}]", f"in [{low}, 1]", f"in [0, {high}]", "in [0, 1]"])
+            if rng.random() < (0.9 if name in "AB" else 0.4):
+                lines.append(f"fact {name}(e{entity}) {ends}")
+    for _ in range(3):
+        one, two, head = (f"{rng.choice(['', '~'])}{name}(X)" for name in rng.sample(names, 3))
+        body = f"({one}@{rng.choice([1, 1, 0.7])} {rng.choice('&|')} {two})"
+        lines.append(f"rule {body} -> {head}{rng.choice(['', ' in [0.8, 1]'])}")
+    return "\n".join([*lines, *(f"query {name}(X)" for name in names)]) + "\n"
+
+
 KINDS: dict[str, Callable[[int], str]] = {
     "small": small,
     "chained": chained,
     "recursive": recursive,
     "compared": lambda seed: to_text(compared(seed)),
     "measured": lambda seed: to_text(measured(seed).program),
+    "degrees": degrees,
     "derived": lambda seed: Drawn(random.Random(seed)).text,
 }
 
