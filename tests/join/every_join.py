@@ -147,7 +147,10 @@ class Watching:
             Loops(rule.joins, [trigger.moving, *trigger.rest]),
             *(moved.rows(atom[0], s) for s in (side, 1 - side)),
         )
-        twice = trigger.twin and rows is not None and other is not None and {*other} == {*rows}
+        # What satisfies no literal of the need on one side only is left to the trigger of the other side
+        turned = [t for t in rule.ordered_triggers if (t.need, *t.moved) == (trigger.need, atom, 1 - side)]
+        left = trigger.literal is None and any(t.literal is not None or side == 1 for t in turned)
+        twice = left and rows is not None and other is not None and {*spelled_out(other)} == {*spelled_out(rows)}
         if loops.count <= MOST and rows is not None and (every or trigger.rest):
             moves = loops.among(atom, range(0) if twice else rows)
             self.compare(rule.joins, every, loops, moves & loops.every(trigger.rest), trigger.rest)
