@@ -72,7 +72,7 @@ class State:
     def begin(self, table: Relation, rows: Array) -> None:
         """Let derived numbers without a value be completed: they start from the worst."""
         none = rows[table.take(0, rows) > table.take(1, rows)] if table.derived else no_rows()
-        for side in (0, 1) if len(none) else ():
+        for side in (0, 1):
             self.put(table, side, none, table.worst, None)
 
     def restore(self, table: Relation, rows: Array, old: Bounds) -> None:

@@ -74,10 +74,7 @@ class Inbox:
 
     def add(self, table: Relation, side: int, proposals: Proposals) -> None:
         """Add proposals for one end of a relation."""
-        sides = self._proposals.get(table)
-        if sides is None:
-            sides = self._proposals[table] = ([], [])
-        sides[side].append(proposals)
+        self._proposals.setdefault(table, ([], []))[side].append(proposals)
 
     def by_relation(self) -> Iterator[tuple[Relation, tuple[list[Proposals], list[Proposals]]]]:
         """The proposals of each relation, in the order of their numbers."""
@@ -131,8 +128,6 @@ class Merge:
             stop = start + len(proposal.rows)
             if first is None:
                 self._record(table, sides, proposal, proposal.row, proposal.instance, same)
-            elif len(proposals) == 1:
-                self._record(table, sides, proposal, winners, proposal.instance.take(first), same)
             else:
                 low, high = first.searchsorted((start, stop)).tolist()
                 if high > low:
@@ -197,8 +192,6 @@ class Merge:
 def _same(proposals: Sequence[Proposals]) -> float | None:
     """The one bound that all propose; None where they differ."""
     same = proposals[0].same
-    if len(proposals) == 1 or same is None:
-        return same
     return same if all(proposal.same == same for proposal in proposals[1:]) else None
 
 
@@ -231,7 +224,7 @@ class Drift:
         for side, often in enumerate(self._often):
             if often >= MOST:
                 most = min(MOST + self._resting(side) + self._truths, _LIMIT)
-                for table, sides in inbox.by_relation() if often >= most else ():
+                for table, sides in inbox.by_relation():
                     if table.numeric:
                         sides[side][:] = [kept for sent in sides[side] for kept in self._kept(table, side, sent, most)]
 

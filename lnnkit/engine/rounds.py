@@ -32,31 +32,16 @@ class Worklist:
         self._listening: dict[tuple[str, int], list[int]] = {}
         self._fresh = {member for member, response in responses.items() if response.rule.fresh}
         self._demanded = [member for member, response in responses.items() if response.rule.on_demand]
-        self._due: dict[tuple[tuple[str, int], ...], list[Rule]] = {}  # by the tables and sides that moved
         for member, response in responses.items():
             for where in response.rule.triggers:
                 self._listening.setdefault(where, []).append(member)
 
-    @property
-    def fresh(self) -> bool:
-        """Whether a rule is due regardless of moves."""
-        if not self._demanded:
-            return bool(self._fresh)
-        return bool(self._fresh) or any(self._responses[member].rule.fresh for member in self._demanded)
-
     def due(self, delta: Delta) -> list[Rule]:
         """The rules that are due, in canonical order."""
-        if self.fresh:
-            members = {member for where in delta.where for member in self._listening.get(where, ())} | self._fresh
-            self._fresh = set()
-            members.update(member for member in self._demanded if self._responses[member].rule.fresh)
-            return [self._responses[member] for member in sorted(members)]
-        where = tuple(delta.where)
-        due = self._due.get(where)
-        if due is None:
-            members = {member for side in where for member in self._listening.get(side, ())}
-            due = self._due[where] = [self._responses[member] for member in sorted(members)]
-        return due
+        members = {member for where in delta.where for member in self._listening.get(where, ())} | self._fresh
+        self._fresh = set()
+        members.update(member for member in self._demanded if self._responses[member].rule.fresh)
+        return [self._responses[member] for member in sorted(members)]
 
 
 @dataclass(slots=True, eq=False)

@@ -19,7 +19,7 @@ from lnnkit.join.join_plan import Ranged, Reads, Recorder
 from lnnkit.numeric import Interval
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import UNKNOWN, Relations
-from lnnkit.store.row_arrays import Array, Chunks, first_rows
+from lnnkit.store.row_arrays import Array, first_rows
 
 # Assignments made at a time, a limit of memory: columns that are looked up here and there stay in the cache. A join of
 # 2,000,000 takes 377 CPU ms with 2 ** 17, 471 with 2 ** 13, 293 with 2 ** 21 (`python -m benchmarks.inference_constants
@@ -105,8 +105,6 @@ class Joins:
         self.recorder = recorder
         self.member = member
         self._guard = guard
-        # The list of a literal, how much of it was read, and how many of its rows match
-        self._sizes: dict[Literal, tuple[Chunks, int, int]] = {}
         self._indexes: dict[tuple[Literal, tuple[int, ...], Matched | None], JoinIndex] = {}
         self._patterns: dict[Matched, Pattern] = {}
         self._reach = JoinIndex.reach(self.radix)
@@ -149,16 +147,7 @@ class Joins:
     def size(self, literal: Literal) -> int:
         """The number of rows of a literal that match its pattern."""
         pattern = self.pattern(literal.atom)
-        if pattern.plain:
-            return self.length(literal)
-        listing = pattern.table.listing(literal.column)
-        known, read, count = self._sizes.get(literal, (listing, 0, 0))
-        if known is not listing:  # rows were taken out of it
-            read = count = 0
-        if read < len(listing):
-            count += len(pattern.fitting(listing.values[read:]))
-            self._sizes[literal] = listing, len(listing), count
-        return count
+        return self.length(literal) if pattern.plain else len(pattern.fitting(self.listing(literal)))
 
     def counted(self, path: Path, out: int, *, last: bool = True) -> None:
         """Check the budget before a join produces this many assignments; at ``last`` they count as instances, together
@@ -285,9 +274,6 @@ class Joins:
             return ()
         if step.narrow is not None:
             bindings = self._narrowed(bindings, step.narrow)
-        if step.done and bindings.length <= 2 * CHUNK:
-            self.counted(path, bindings.length)
-            return (bindings,)
         if not step.rest:
             self.counted(path, bindings.length)
             return self._enumerated(bindings, path)
@@ -302,10 +288,7 @@ class Joins:
         self.counted(path, total, last=not best.others)
         path = self.stepped(path, best.reads, total)
         then = best.then = best.then or self.step(best.known, best.others)
-        if then.done and len(hits) == 1 and total <= 2 * CHUNK:
-            part = self._expanded(bindings, best, *hits[0].expand())
-            return (part,) if part.length else ()
-        return self._linked(bindings, best, then, hits, path) if hits else ()
+        return self._linked(bindings, best, then, hits, path)
 
     def _narrowed(self, bindings: Bindings, needed: Sequence[int]) -> Bindings:
         """The assignments of the needed variables, each once: of others it only matters whether there is a value."""
@@ -334,7 +317,7 @@ class Joins:
         best, least, hits = links[0], -1, list[Hits]()
         for link in links:
             matches = self._matches(bindings, link)
-            total = matches[0].total if len(matches) == 1 else sum(hit.total for hit in matches)
+            total = sum(hit.total for hit in matches)
             if least < 0 or total < least:
                 best, least, hits = link, total, matches
         return best, hits, least

@@ -275,12 +275,9 @@ def _implied(
     defaults: set[tuple[float, float]], related: Related, schemas: Mapping[str, Schema]
 ) -> set[tuple[float, float]]:
     """The query's default bounds, tightened by those of its relatives."""
-    known = [
-        Bounds(*(np.array(end, dtype=np.float64) for end in schemas[comparison.reference.node].default))
-        for comparison in related.comparisons
-    ]
+    known = [Bounds(*map(np.array, schemas[comparison.reference.node].default)) for comparison in related.comparisons]
     implied: set[tuple[float, float]] = set()
     for low, high in defaults if known else ():
-        lower, upper = met(Bounds(*(np.array(end, dtype=np.float64) for end in (low, high))), related, known)
+        lower, upper = met(Bounds(np.array(low), np.array(high)), related, known)
         implied.add((float(lower), float(upper)))
     return implied

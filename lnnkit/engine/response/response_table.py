@@ -17,20 +17,16 @@ from lnnkit.logic.bounds import Bounds
 from lnnkit.store.row_arrays import Array
 
 _SIZE = 2**13  # greatest number of combinations
-_FEW = 2**9  # up to this many are evaluated together
 _ABSENT = 2**24  # the code of a class that a leaf has not had yet;
 _LEAVES = 2**6  # this many of them add up without overflow
 
-_UNSEEN, _SILENT, _SPEAKS = 0, 1, 2
-
 
 class Column(NamedTuple):
-    """The classes of a leaf's rows, or the one common to all of them. ``via`` has the place of each instance's row
-    among the rows, where these are fewer; ``classes`` are all that the rows may have but `OTHER`."""
+    """The classes of a leaf's rows, or the one common to all of them. ``classes`` are all that the rows may have but
+    `OTHER`."""
 
     codes: Array | None
     sole: int | None = None
-    via: Array | None = None
     classes: Sequence[int] = ()
 
 
@@ -82,7 +78,6 @@ class ResponseTable:
                     unseen = True
                     break
                 part = places.take(column.codes)
-                part = part if column.via is None else part.take(column.via)
                 code = part if code is None else np.add(code, part, out=code)
             if not unseen:
                 if code is None:
@@ -98,47 +93,28 @@ class ResponseTable:
     def proposed(self, classes: tuple[int, ...], encoded: EncodedBounds) -> Mapping[Target, float]:
         """The response of an instance whose leaves have these classes: the bounds that it tightens. Empty if it is
         unsatisfiable, or there would be too many combinations."""
-        if classes not in self._proposed_by:
-            code = self._code(classes, encoded)
-            if code is None:
-                return {}
-            self.states(code, encoded)  # evaluates it, if it is new
-            self._proposed_by[classes] = {
-                target: float(value[code[0]]) for target, (news, value) in self._proposed.items() if news[code[0]]
-            }
-        return self._proposed_by[classes]
+        code = self._code(classes, encoded)
+        if code is None:
+            return {}
+        self.speaking(code, encoded)  # evaluates it, if it is new
+        return {target: float(value[code[0]]) for target, (news, value) in self._proposed.items() if news[code[0]]}
 
     def silent(self, classes: tuple[int, ...], encoded: EncodedBounds) -> bool:
         """Whether an instance whose leaves have these classes proposes nothing and is satisfiable."""
-        if classes not in self._quiet:
-            code = self._code(classes, encoded)
-            if code is None:
-                return False
-            self._quiet[classes] = not len(self.states(code, encoded))
-        return self._quiet[classes]
+        code = self._code(classes, encoded)
+        return code is not None and not len(self.speaking(code, encoded))
 
     def _code(self, classes: tuple[int, ...], encoded: EncodedBounds) -> Array | None:
         """(1,) the combination of these classes."""
         return self.codes({leaf: one_class(sole) for leaf, sole in zip(self.leaves, classes, strict=True)}, encoded, 1)
 
-    def states(self, code: Array, encoded: EncodedBounds) -> Array:
-        """The positions of instances with a proposal; new combinations are evaluated first."""
-        states = self._states.take(code)
-        if len(code) and int(states.min()) == _UNSEEN:
-            if len(self._states) <= _FEW:
-                self._look(self._every_code(), encoded)
-            else:
-                unseen = np.bincount(code[states == _UNSEEN])
-                self._look(np.flatnonzero(unseen), encoded)
-            states = self._states.take(code)
-        return np.flatnonzero(states == _SPEAKS)
-
-    def _every_code(self) -> Array:
-        """The combinations of all classes that leaves have had."""
-        codes = np.zeros(1, np.int32)
-        for stride, seen in zip(self._strides, self._seen, strict=True):
-            codes = (codes[:, None] + np.arange(len(seen), dtype=np.int32) * stride).flatten()
-        return codes
+    def speaking(self, code: Array, encoded: EncodedBounds) -> Array:
+        """The positions of instances that propose something or are unsatisfiable; new combinations are evaluated
+        first."""
+        known = self._known.take(code)
+        if not known.all():
+            self._look(np.flatnonzero(np.bincount(code[~known])), encoded)
+        return np.flatnonzero(self._speaks.take(code))
 
     def bad(self, code: Array) -> Array:
         """Flags of unsatisfiable combinations."""
@@ -147,10 +123,6 @@ class ResponseTable:
     def root(self, code: Array) -> Bounds:
         """The bounds of the root, by combination."""
         return Bounds(self._root.lower.take(code), self._root.upper.take(code))
-
-    @property
-    def any_bad(self) -> bool:
-        return self._any_bad
 
     @property
     def targets(self) -> Mapping[Target, tuple[Array, Array]]:
@@ -194,11 +166,7 @@ class ResponseTable:
         """Make room for the combinations of the classes seen; `_admit` then sets the strides."""
         size = math.prod(_room(len(seen)) for seen in self._seen)
         self._strides = []
-        self._proposed_by: dict[tuple[int, ...], Mapping[Target, float]] = {}
-        self._quiet: dict[tuple[int, ...], bool] = {}
-        self._states = np.zeros(size, np.int8)
-        self._bad = np.zeros(size, bool)
-        self._any_bad = False
+        self._known, self._speaks, self._bad = (np.zeros(size, bool) for _ in range(3))
         self._root = Bounds(np.zeros(size, self._dtype), np.zeros(size, self._dtype))
         self._proposed: dict[Target, tuple[Array, Array]] = {}
 
@@ -209,7 +177,7 @@ class ResponseTable:
             place = (codes // self._strides[position]) % _room(len(self._seen[position]))
             pairs = np.array([encoded.pairs[number] for number in self._seen[position]], self._dtype)
             bounds[leaf] = Bounds(pairs[:, 0].take(place), pairs[:, 1].take(place))
-        size = len(self._states)
+        size = len(self._known)
 
         def read(index: int) -> Bounds:
             return bounds[index] if index in bounds else constant(self._shape.formula, index, len(codes), self._dtype)
@@ -223,11 +191,9 @@ class ResponseTable:
             self._proposed[target][0][codes] = news & ~bad
             self._proposed[target][1][codes] = value
             speaks |= news
-        self._any_bad |= bool(bad.any())
-        self._bad[codes] = bad
+        self._known[codes], self._speaks[codes], self._bad[codes] = True, speaks, bad
         self._root.lower[codes] = response.root.lower
         self._root.upper[codes] = response.root.upper
-        self._states[codes] = np.where(speaks, _SPEAKS, _SILENT)
 
 
 def _present(column: Column, encoded: EncodedBounds) -> Sequence[int]:

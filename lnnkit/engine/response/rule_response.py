@@ -250,7 +250,7 @@ class RuleResponse(Proposing):
             columns = {leaf: instances.column(leaf) for leaf in self.table.leaves}
             code = self.table.codes(columns, now.encoded, length)
             if code is not None:
-                at = self.table.states(code, now.encoded)
+                at = self.table.speaking(code, now.encoded)
                 if not len(at):
                     return None
                 return self._looked_up(code, at)
@@ -271,11 +271,8 @@ class RuleResponse(Proposing):
                 targets[target] = at, value.take(code)
             elif len(tight):
                 targets[target] = at.take(tight), value.take(code.take(tight))
-        if self.table.any_bad:
-            bad = np.flatnonzero(self.table.bad(code))
-            return _Proposed(targets, at.take(bad), self.table.root(code.take(bad)))
-        nothing = no_rows()
-        return _Proposed(targets, nothing, Bounds(nothing, nothing))
+        bad = np.flatnonzero(self.table.bad(code))
+        return _Proposed(targets, at.take(bad), self.table.root(code.take(bad)))
 
     def _by_clause(self, clause: Clause, instances: RuleInstances, parts: list[_Proposed]) -> Array | range:
         """Add what the instances propose whose consequent is unknown; returns the others' positions."""

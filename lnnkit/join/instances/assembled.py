@@ -257,7 +257,7 @@ class Assembler:
         literals, joins = self._literals[number][place], self._joins[number]
         path = Path(len(self._needs) + sum(map(len, self._literals[1:number])) + place)
         named = variables(argument for literal in literals for argument in literal.arguments) & start.known.variables
-        sizes = [joins.size(literal) for literal in literals if isinstance(literal, Literal)]
+        sizes = [joins.length(literal) for literal in literals if isinstance(literal, Literal)]
         if len(sizes) < len(literals) or not sizes or not named or _FEWER * min(sizes) > start.length:
             joins.begun(path, None, 0, literals)
             yield from joins.joined(start, joins.step(start.known, literals), path)

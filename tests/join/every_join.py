@@ -1,0 +1,218 @@
+"""Watches all joins of an inference, and compares each with nested loops over all entities, from the definition: an
+assignment is found where each literal of a need lists its atom, and no comparison of its numbers is false; in later
+rounds, where a trigger's atom moved as well."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from lnnkit.analysis.needs import Literal, Range, variables
+from lnnkit.join import delta_rule
+from lnnkit.join.bindings import Bindings, Matched
+from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.join.literal_join import Joins, Literals, Path
+from lnnkit.join.triggers import Delta, Trigger
+from lnnkit.numeric import Interval
+from lnnkit.store.relations import LISTS
+from lnnkit.store.row_arrays import Array, spelled_out
+
+MOST = 200_000  # greatest number of assignments that are tried for a join
+Rows = set[tuple[int, ...]]
+
+
+class Loops:
+    """All assignments of the variables that a join wants, or that its literals have."""
+
+    def __init__(self, joins: Joins, literals: Iterable[Literal | Range]) -> None:
+        self._joins = joins
+        self.wanted = joins.formula.blocks[0].variables
+        read = variables(term for literal in literals for term in literal.arguments)
+        loops = {
+            variable: joins.domain.sorts[joins.formula.sorts[variable]] for variable in sorted(read | {*self.wanted})
+        }
+        self.count = math.prod(map(len, loops.values()))
+        grid = np.meshgrid(*loops.values(), indexing="ij") if loops and self.count <= MOST else ()
+        self._columns = {variable: ids.ravel() for variable, ids in zip(loops, grid, strict=False)}
+
+    def rows(self, atom: Matched) -> Array:
+        """(count,) the row of an atom; -1 where it has none."""
+        index, radix, table = self._joins.domain.index, self._joins.radix, self._joins.atoms.tables[atom[0]]
+        key, wanted = np.zeros(len(table), np.int64), np.zeros(self.count, np.int64)
+        for term, column in zip(atom[1], table.tuples.columns, strict=True):
+            key = key * radix + column
+            wanted = wanted * radix + (index[term] if isinstance(term, str) else self._columns[term])
+        places = np.full(radix ** len(atom[1]), -1)
+        places[key] = np.arange(len(table))
+        return places[wanted]
+
+    def among(self, atom: Matched, rows: Array | range) -> Array:
+        """(count,) whether the atom is one of some rows."""
+        return np.isin(self.rows(atom), spelled_out(rows))
+
+    def satisfied(self, literal: Literal | Range) -> Array:
+        """(count,) whether a literal lists the atom, or a comparison may be true."""
+        tables = self._joins.atoms.tables
+        if isinstance(literal, Literal):
+            return self.among(literal.atom, tables[literal.table].listing(literal.column).values)
+        numbers = [Interval(*tables[number[0]].read(self.rows(number))) for number in literal.numbers]
+        return literal.comparison.truth(numbers).upper > 0
+
+    def every(self, literals: Iterable[Literal | Range]) -> Array:
+        """(count,) whether all literals are satisfied."""
+        return np.all([np.ones(self.count, bool), *map(self.satisfied, literals)], axis=0)
+
+    def found(self, flags: Array, bound: Sequence[int]) -> Rows:
+        """The distinct values of some variables where flags are set."""
+        return (
+            set(zip(*(self._columns[v][flags].tolist() for v in bound), strict=True))
+            if bound
+            else {()}
+            if flags.any()
+            else set()
+        )
+
+
+def tuples(bindings: Bindings, bound: Sequence[int]) -> list[tuple[int, ...]]:
+    return list(zip(*(bindings.column(v).tolist() for v in bound), strict=True)) if bound else [()] * bindings.length
+
+
+class Watching:
+    """Counts the joins that were ``compared``, and their ``steps``."""
+
+    def __init__(self) -> None:
+        self.compared = 0
+        self.steps = 0
+
+    def compare(self, joins: Joins, parts: Sequence[Bindings], loops: Loops, flags: Array, literals: Literals) -> None:
+        """Whether the parts are the assignments where the flags are set, and what they say of themselves is true."""
+        found = [row for part in parts for row in tuples(part, loops.wanted)]
+        expected = loops.found(flags, loops.wanted)
+        # Without variables tables that list any atom will do; a shared comparison may be left to those who evaluate
+        if loops.wanted and all(isinstance(literal, Literal) or literal.exact for literal in literals):
+            assert set(found) == expected
+        else:
+            assert set(found) >= expected
+        if not variables(term for literal in literals for term in literal.arguments).difference(loops.wanted):
+            assert len(found) == len(set(found))
+        for part in parts:
+            _agree(joins, part)
+        self.compared += 1
+
+    def whole(self, args: tuple[Joins, Literals, Path], parts: Iterable[Bindings]) -> Iterator[Bindings]:
+        """A join from scratch."""
+        joins, need, _ = args
+        loops, every = Loops(joins, need), list(parts)
+        if loops.count <= MOST:
+            self.compare(joins, every, loops, loops.every(need), need)
+            if every and joins.recorder is not None and joins.recorder._running is not None:
+                self.each(joins, loops, None, need)
+        yield from every
+
+    def at_once(self, rule: DeltaRule, parts: Iterable[tuple[int, Bindings]]) -> Iterator[tuple[int, Bindings]]:
+        """All assignments of a rule from scratch, of whatever need."""
+        literals = tuple(literal for need in rule._needs for literal in need)
+        loops, every = Loops(rule.joins, literals), list(parts)
+        if loops.count <= MOST:
+            flags = np.any([np.zeros(loops.count, bool), *map(loops.every, rule._needs)], axis=0)
+            rows = {row for _, part in every for row in tuples(part, loops.wanted)}
+            if loops.wanted and all(isinstance(literal, Literal) for literal in literals):
+                assert rows == loops.found(flags, loops.wanted)
+            for _, part in every:
+                _agree(rule.joins, part)
+        yield from every
+
+    def together(self, joins: Joins, parts: Iterator[Bindings] | None) -> Iterator[Bindings] | None:
+        """The assignments of all needs by set operations, without repetition."""
+        if parts is None:
+            return None
+        every = list(parts)
+        rows = [row for part in every for row in tuples(part, joins.formula.blocks[0].variables)]
+        assert len(rows) == len(set(rows))
+        return iter(every)
+
+    def triggered(self, args: tuple[DeltaRule, Trigger, Delta], parts: Iterable[Bindings]) -> Iterator[Bindings]:
+        """The assignments of which a trigger's atom moved; once, where it moved on both sides alike."""
+        rule, trigger, moved = args
+        (atom, side), every = trigger.moved, list(parts)
+        holding = [trigger.moving in need for need in rule._needs]
+        if not rule._within:  # else its needs are others
+            assert trigger.literal is None or (trigger.literal == trigger.moving and holding[trigger.need])
+            assert trigger.rest or trigger.literal is not None or not any(holding)
+        loops, rows, other = (
+            Loops(rule.joins, [trigger.moving, *trigger.rest]),
+            *(moved.rows(atom[0], s) for s in (side, 1 - side)),
+        )
+        # What satisfies no literal of the need on one side only is left to the trigger of the other side
+        turned = [t for t in rule.ordered_triggers if (t.need, *t.moved) == (trigger.need, atom, 1 - side)]
+        left = trigger.literal is None and any(t.literal is not None or side == 1 for t in turned)
+        twice = left and rows is not None and other is not None and {*spelled_out(other)} == {*spelled_out(rows)}
+        if loops.count <= MOST and rows is not None and (every or trigger.rest):
+            moves = loops.among(atom, range(0) if twice else rows)
+            self.compare(rule.joins, every, loops, moves & loops.every(trigger.rest), trigger.rest)
+            if every and rule.joins.recorder is not None:
+                self.each(rule.joins, loops, moves, trigger.rest)
+        yield from every
+
+    def each(self, joins: Joins, loops: Loops, moves: Array | None, literals: Literals) -> None:
+        """Each step of the last join: how many rows it read, and how many assignments it left. The first may read what
+        ``moves``."""
+        assert joins.recorder is not None and joins.recorder._running is not None
+        running, bound, flags = joins.recorder._running, set[int](), np.ones(loops.count, bool)
+        assert running.member == joins.member
+        read = variables(term for literal in literals for term in literal.arguments)
+        if any(isinstance(literal, Range) for literal in literals) or read.difference(loops.wanted):
+            return
+        if joins._reach < 3:  # variables that do not fit into a key are compared after the rows are counted
+            return
+        paths = running.joins()
+        for step in paths[0] if len(paths) == 1 else ():
+            if isinstance(step.reads, Literal):
+                bound |= variables(step.reads.arguments)
+                listed = loops.satisfied(step.reads)
+                if moves is None or step is not paths[0][0]:
+                    assert step.rows == len(loops.found(listed, sorted(variables(step.reads.arguments))))
+                    flags = flags & listed
+                else:
+                    flags = moves
+            elif isinstance(step.reads, int):
+                bound.add(step.reads)
+                assert step.rows == len(joins.domain.sorts[joins.formula.sorts[step.reads]])
+            assert step.out is None or step.out == len(loops.found(flags, sorted(bound)))
+            self.steps += 1
+
+
+def _agree(joins: Joins, part: Bindings) -> None:
+    """Whether what assignments say of themselves is true."""
+    wanted = joins.formula.blocks[0].variables
+    assert part.known.variables >= {*wanted}
+    assert part.known.listed <= part.known.matched
+    assert not part.distinct or len(set(tuples(part, wanted))) == part.length
+    for atom in part.known.matched:
+        if not variables(atom[1]) <= part.known.variables:
+            continue
+        table, rows = joins.atoms.tables[atom[0]], part.local(atom)
+        assert len(rows) == part.length
+        assert np.array_equal(rows, spelled_out(part.rows(atom)))
+        for term, column in zip(atom[1], table.tuples.columns, strict=True):
+            ids = part.column(term) if isinstance(term, int) else joins.domain.index[term]
+            assert (column.take(rows) == ids).all()
+        if atom in part.known.listed:
+            assert np.any([table.flags(name).take(rows) for name in LISTS], axis=0).all()
+
+
+@contextmanager
+def watched() -> Iterator[Watching]:
+    """While it lasts, all joins of rules are compared."""
+    watching, every, triggered, whole = Watching(), DeltaRule._every, DeltaRule._triggered, Joins.whole
+    together = delta_rule.at_once
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DeltaRule, "_every", lambda rule: watching.at_once(rule, every(rule)))
+        patch.setattr(DeltaRule, "_triggered", lambda *args: watching.triggered(args, triggered(*args)))
+        patch.setattr(delta_rule, "at_once", lambda joins, needs: watching.together(joins, together(joins, needs)))
+        patch.setattr(Joins, "whole", lambda *args: watching.whole(args, whole(*args)))
+        yield watching
