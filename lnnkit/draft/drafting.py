@@ -7,7 +7,6 @@ entities of one sort; the names of predicates and sorts come from the titles of 
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Sequence
@@ -15,11 +14,10 @@ from itertools import chain, combinations, count
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
-from lnnkit.data.files import Unreadable, format_of, read_source
+from lnnkit.data.files import format_of, read_source
 from lnnkit.data.load import opened
-from lnnkit.draft.survey import Survey, SurveyedColumn, SurveyedColumns, dialect, text_rows
+from lnnkit.draft.survey import Survey, SurveyedColumn, SurveyedColumns
 from lnnkit.syntax import ast
 from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, KEYWORDS, SHOUTED, UNITS, is_name, normalise
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string, one_line
@@ -166,22 +164,20 @@ def with_ids(table: Survey) -> bytes:
     if raw.format.name == "jsonl":
         objects = [line.strip() for line in raw.data.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
         return b"".join(b'{"%s": "row%d", %s\n' % (title.encode(), n, line[1:]) for n, line in enumerate(objects, 1))
-    if not raw.format.delimiter:
+    sheet = opened(raw, table.header, table.delimiter)
+    if not sheet.delimiter:
         import pyarrow.parquet as pq
 
-        sink = io.BytesIO()
-        rows = pq.read_table(pa.BufferReader(raw.data)) if raw.format.name == "parquet" else opened(raw).to_arrow()
+        sink, rows = io.BytesIO(), sheet.to_arrow()
         pq.write_table(rows.add_column(0, title, [[f"row{row + 1}" for row in range(rows.num_rows)]]), sink)
         return sink.getvalue()
-    try:
-        rows = list(text_rows(raw, raw.data.decode("utf-8-sig"), table.delimiter))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise Unreadable("unreadable-file", f'"{raw.path}" cannot be copied: {error}') from None
-    sink = io.StringIO(newline="")
-    writer = csv.writer(sink, lineterminator="\n", **dialect(raw, table.delimiter))
-    for number, row in enumerate(rows, start=0 if table.header else 1):
-        writer.writerow([title if number == 0 else f"row{number}", *row])
-    return sink.getvalue().encode()
+    grid, lines = sheet.read(()), raw.data.removeprefix(b"\xef\xbb\xbf").splitlines(keepends=True)
+    records = sorted([*grid.rows.tolist(), *(line for line, _ in grid.lost)])  # the lines at which rows begin
+    if table.header:
+        records.insert(0, next(number for number, line in enumerate(lines, 1) if line.strip()))
+    for number, line in enumerate(records, 0 if table.header else 1):
+        lines[line - 1] = f"{f'row{number}' if number else title}{sheet.delimiter}".encode() + lines[line - 1]
+    return b"".join(lines)
 
 
 # --- names ------------------------------------------------------------------------------------------------------------

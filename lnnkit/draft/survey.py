@@ -3,15 +3,11 @@ nothing."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +20,6 @@ from lnnkit.data.grid import Grid, Sheet, cleared, with_points
 from lnnkit.data.load import opened
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, decimal_comma
-from lnnkit.data.readers.delimited import layout_of
 from lnnkit.syntax.ast import ColumnReference
 
 # No draft of 36 tables changes with a sample from 1 KB to 1 MB, nor from 2 to 400 rows (benchmarks/draft_constants.py).
@@ -89,8 +84,10 @@ def survey(path: Path) -> Survey:
     raw = read_source(path)
     header, delimiter = True, None
     if raw.format.delimiter:
-        delimiter = delimiter_of(raw)
-        header = has_header(sample(raw, delimiter))
+        lines = raw.data[:_SAMPLE].splitlines(keepends=True)
+        sample = replace(raw, data=b"".join(lines[: min(_ROWS, max(len(lines) - (len(raw.data) > _SAMPLE), 1))]))
+        delimiter = delimiter_of(sample)
+        header = has_header(opened(sample, False, delimiter))
     sheet = opened(raw, header, delimiter)
     grid = sheet.read(range(len(sheet.names)))
     columns = tuple(_column(sheet, grid, position) for position in range(len(sheet.names)))
@@ -193,44 +190,26 @@ def delimiter_of(raw: RawTable) -> str | None:
     implied = raw.format.delimiter
 
     def fit(mark: str) -> tuple[bool, int, bool]:
-        widths = [len(row) for row in sample(raw, mark)] or [0]
-        return widths[0] > 1 and widths.count(widths[0]) >= 0.9 * len(widths), widths[0], mark == implied
+        """Whether it divides nine of ten rows alike, into how many columns, and whether it is implied."""
+        with suppress(Unreadable):
+            sheet = opened(raw, True, mark)
+            grid, width = sheet.read(()), len(sheet.names)
+            return width > 1 and len(grid.rows) + 1 >= 9 * len(grid.lost), width, mark == implied
+        return False, 0, mark == implied
 
     best = max((implied, *_DELIMITERS), key=fit)
     return None if best == implied or not fit(best)[0] else best
 
 
-def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names the columns. It does not if its cells read like those below."""
+def has_header(sheet: Sheet) -> bool:
+    """Whether the first row of a text, read without a header, names the columns. It does not if its cells read like
+    those below."""
     votes = 0
-    for name, *below in zip(*(row for row in rows if len(row) == len(rows[0])), strict=True):
-        cells = [cell.strip() for cell in below if cell.strip()] if name.strip() else []
-        numeric = sum(NUMERAL.fullmatch(cell) is not None for cell in cells) > len(cells) / 2
-        if numeric and not _YEAR.fullmatch(name.strip()):
+    for column in sheet.to_arrow().columns:
+        name, *below = (cell.decode(errors="replace").strip() for cell in column.cast(pa.binary()).to_pylist())
+        cells = [cell for cell in below if cell and name]
+        if sum(NUMERAL.fullmatch(cell) is not None for cell in cells) > len(cells) / 2 and not _YEAR.fullmatch(name):
             votes += 1 if NUMERAL.fullmatch(name) is None else -1
-        elif name.strip() in cells:
+        elif name in cells:
             votes -= 1
     return votes >= 0
-
-
-def sample(raw: RawTable, delimiter: str | None) -> list[list[str]]:
-    """The first rows of a text, split at its delimiters."""
-    text = raw.data[:_SAMPLE].removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
-    if len(raw.data) > _SAMPLE:
-        text = text[: text.rfind("\n") + 1] or text
-    rows: list[list[str]] = []
-    with suppress(csv.Error):
-        rows.extend(islice(text_rows(raw, text, delimiter), _ROWS))
-    return rows
-
-
-def text_rows(raw: RawTable, text: str, delimiter: str | None) -> Iterator[list[str]]:
-    """The rows of the ``text`` of a file that are not empty. Raises ``csv.Error``."""
-    return filter(None, csv.reader(io.StringIO(text, newline=""), **dialect(raw, delimiter)))
-
-
-def dialect(raw: RawTable, delimiter: str | None) -> dict[str, Any]:
-    """How the csv module reads and writes a text: a TSV has no quotes."""
-    layout = layout_of(raw.format, delimiter)
-    unquoted = {} if layout.quoting else {"quoting": csv.QUOTE_NONE, "quotechar": None}
-    return {"delimiter": layout.delimiter, **unquoted}
