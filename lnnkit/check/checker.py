@@ -22,10 +22,10 @@ from lnnkit.check.named_files import READING, logic_of, merge, read_tables, unjo
 from lnnkit.check.negations import negations, strata, stratify
 from lnnkit.check.predicates import declarations, predicates
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, Predicate, Query, SameEntity, Sort
-from lnnkit.check.symbols import Entry, Formula, Symbols, ends, fact, gather, stated_fact
+from lnnkit.check.symbols import Entry, Formula, Symbols, as_argument, ends, fact, gather, stated_fact
 from lnnkit.check.values import terms, truth_of, values
 from lnnkit.check.variables import resolve_predicates, rules, sorts, variable_sorts, variables
-from lnnkit.check.walk import Scope, conjunction, free_variables, nodes, transform, visits
+from lnnkit.check.walk import conjunction, free_variables, nodes, transform, visits
 from lnnkit.check.weights import weights
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import QUERY, Diagnostic, Severity, Source, Span
@@ -283,7 +283,9 @@ def _resolved(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -
         if scope is None:
             return _links(node, starts)
         parts: list[ast.Expression] = []
-        arguments = [_argument(operand, scope, symbols) for operand in node.operands]
+        # beside a declaration that does not parse, a number is taken for an entity
+        bare = (replace(side, arguments=()) if isinstance(side, ast.Atom) else side for side in node.operands)
+        arguments = [cast("ast.Argument", as_argument(side, scope)) for side in bare]
         for operator, (left, right) in zip(node.operators, pairwise(arguments), strict=True):
             same = cast("ast.Expression", SameEntity(left, right, span=node.span))  # stands wherever a formula does
             parts.append(same if operator == "=" else ast.Not(same, span=node.span))
@@ -316,12 +318,3 @@ def _links(chained: ast.Comparison, starts: Mapping[str, float]) -> ast.Expressi
         truth = truth_of(link, starts)
         links.append(link if truth is None else ast.Truth(truth, span=span))
     return conjunction(links, chained.span)
-
-
-def _argument(operand: ast.Expression, scope: Scope, symbols: Symbols) -> ast.Argument:
-    if isinstance(operand, ast.Entity):
-        return ast.Constant(operand.text, True, span=operand.span)
-    assert isinstance(operand, ast.Atom)
-    if symbols.bare_kind(operand, scope) == "variable":
-        return ast.Variable(operand.name, span=operand.span)
-    return ast.Constant(operand.name, span=operand.span)

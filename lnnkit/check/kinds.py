@@ -15,22 +15,13 @@ from typing import Literal
 
 from lnnkit.check.date_terms import is_dated
 from lnnkit.check.entity_names import known
-from lnnkit.check.findings import did_you_mean, error, name_span, nearest, short, signature
+from lnnkit.check.findings import did_you_mean, error, name_span, nearest, short, signature, text_function
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import Scope, Visit, nodes
 from lnnkit.data.numerals import TRUTHS
-from lnnkit.syntax import ast
+from lnnkit.syntax import ast, identifiers
 from lnnkit.syntax.dates import date_as_number, date_hint, is_date
 from lnnkit.syntax.diagnostic import Diagnostic, Span
-from lnnkit.syntax.identifiers import (
-    AGGREGATE_HINT,
-    AGGREGATING,
-    FOREIGN_FUNCTIONS,
-    FUNCTIONS_LISTED,
-    NULLS,
-    TEXTS_UNSEARCHED,
-    is_text_function,
-)
 from lnnkit.syntax.printer import format_expression, format_predicate
 from lnnkit.syntax.rewrite import aggregate_message
 
@@ -194,18 +185,16 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
     if symbols.doubtful(atom.name):
         return None
     message = f"no number `{atom.name}` is declared"
-    if atom.name.lower() in AGGREGATING and len(atom.arguments) == 1:
-        return error("aggregate", name_span(atom), aggregate_message(atom.name), AGGREGATE_HINT)
-    if is_text_function(atom.name) and atom.arguments and nearest(atom.name, symbols.numbers) is None:
-        message = f"`{atom.name}` is not a function of the language"
-        hint = f"{TEXTS_UNSEARCHED}; else declare it: `number {_signature(atom)}`"
-        return error("text-function", name_span(atom), message, hint)
-    if atom.name in FOREIGN_FUNCTIONS and atom.arguments:
-        message = f"`{atom.name}` is not a function: {FUNCTIONS_LISTED}"
-        return error("unknown-function", name_span(atom), message, FOREIGN_FUNCTIONS[atom.name])
+    if atom.name.lower() in identifiers.AGGREGATING and len(atom.arguments) == 1:
+        return error("aggregate", name_span(atom), aggregate_message(atom.name), identifiers.AGGREGATE_HINT)
+    if identifiers.is_text_function(atom.name) and atom.arguments and nearest(atom.name, symbols.numbers) is None:
+        return text_function(atom.name, name_span(atom), f"`number {_signature(atom)}`")
+    if atom.name in identifiers.FOREIGN_FUNCTIONS and atom.arguments:
+        message = f"`{atom.name}` is not a function: {identifiers.FUNCTIONS_LISTED}"
+        return error("unknown-function", name_span(atom), message, identifiers.FOREIGN_FUNCTIONS[atom.name])
     if is_date(date := "-".join(getattr(argument, "text", "") for argument in atom.arguments)):
         return date_as_number(date, atom.span)
-    if atom.name.lower() in NULLS and not atom.arguments:
+    if atom.name.lower() in identifiers.NULLS and not atom.arguments:
         hint = "leave it out: a number without a value is unknown"
     elif "-" in atom.name and not atom.arguments:
         hint = f"put spaces around the minus: `{atom.name.replace('-', ' - ')}`"
@@ -248,7 +237,7 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
     for operand, kind in zip(node.operands, kinds, strict=True):
         if kind == "unknown" and isinstance(operand, ast.Atom):
             finding = _truth_of_rule(node, operand, visit, formula)
-            finding = finding or (None if is_text_function(operand.name) else _attribute(node))
+            finding = finding or (None if identifiers.is_text_function(operand.name) else _attribute(node))
             return finding or _unknown_number(operand, symbols)
     for operator, (left, right) in zip(node.operators, pairwise(zip(node.operands, kinds, strict=True)), strict=True):
         if left[1] != right[1]:
@@ -341,7 +330,7 @@ def _mixed(
     what = "the variable" if isinstance(entity, ast.Atom) and not constant else "the entity"
     message = f"{what} `{short(entity)}` is compared with the number `{short(number)}`"
     quoted = entity.text if isinstance(entity, ast.Entity) else ""
-    if short(entity).lower() in NULLS:
+    if short(entity).lower() in identifiers.NULLS:
         hint = "leave it out: a comparison with an unknown number is unknown anyway"
         return error("no-null", entity.span, "there is no null: whatever is not stated is unknown", hint)
     if re.fullmatch(r"-?\d+(?:\.\d+)?", quoted):

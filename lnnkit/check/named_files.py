@@ -137,11 +137,8 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
         arity = arity_of(symbols, name)
         if arity is None:
             arity = arities.setdefault(name, _width(table, base, sheets))
-        gaps = "unknown"
-        if isinstance(statement, ast.LabelTableStatement):
-            gaps = "skipped"
-        elif name in symbols.declared and symbols.declared[name].closed:
-            gaps = "refused"
+        closed = name in symbols.declared and symbols.declared[name].closed
+        gaps = "skipped" if isinstance(statement, ast.LabelTableStatement) else "refused" if closed else "unknown"
         numeric, negated = name in symbols.numbers and symbols.declared[name].numeric, statement.negated
         facts, findings = read_table(Load(name, arity, numeric, table, base, statement.span, negated, gaps), sheets)
         for finding in findings:
