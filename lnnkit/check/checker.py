@@ -62,14 +62,12 @@ def check(
     streamed: str | None = None,
     today: str | date | None = None,
 ) -> tuple[CheckedProgram | None, list[Diagnostic]]:
-    """Check a parsed program whose paths are relative to ``base``.
-
-    The checked program is None if there is an error. Findings are ordered by file and position. Statements that did not
-    parse are not in ``program``, but its source still has them: names that they mention are not reported as unknown.
-    Without ``read_data`` no data file is opened, and what depends on its contents (entities, the arity of a predicate
-    that only a ``load`` mentions) is not checked. Nor are the tables of predicates with an argument of the sort that is
-    ``streamed``: their rows come later. ``today`` states which date `today` is; raises ``ValueError`` if it is no date.
-    """
+    """Check a parsed program whose paths are relative to ``base``. The checked program is None if there is an error.
+    Findings are ordered by file and position. Statements that did not parse are not in ``program``, but its source
+    still has them: names that they mention are not reported as unknown. Without ``read_data`` no data file is opened,
+    and what depends on its contents (entities, the arity of a predicate that only a ``load`` mentions) is not checked.
+    Nor are the tables of predicates with an argument of the sort that is ``streamed``: their rows come later. ``today``
+    states which date `today` is; raises ``ValueError`` if it is no date."""
     merged = merge(program, base)
     given = [] if today is None else [Entry(today_fact(today), base, logic_of(program.statements))]
     symbols = gather([*merged.entries, *given])
@@ -138,11 +136,8 @@ def check_query(
     text: str, checked: CheckedProgram, *, strangers: Severity | None = "error"
 ) -> tuple[Query | None, list[Diagnostic]]:
     """The query that ``text`` spells, checked against the names, sorts and entities of ``checked``; None if it has an
-    error.
-
-    Its connectives have the logic of the program's main file. ``strangers`` is the severity of findings about entities
-    that the program does not have (None: no findings).
-    """
+    error. Its connectives have the logic of the program's main file. ``strangers`` is the severity of findings about
+    entities that the program does not have (None: no findings)."""
     from lnnkit.syntax.parse import parse_expression
 
     written, findings = parse_expression(text)
@@ -171,11 +166,8 @@ def check_facts(
     statements: Sequence[ast.FactStatement], checked: CheckedProgram
 ) -> tuple[tuple[Fact, ...] | None, list[Diagnostic]]:
     """The facts of some statements, checked against the names and entities of ``checked``; None if one has an error.
-
     Their predicates must exist in ``checked``. Entities may be new. If a new entity differs only in case from a
-    variable of the program, the statement with the variable gets an error, just as if the program had contained the
-    fact.
-    """
+    variable of the program, the statement with the variable gets an error, as if the program had contained the fact."""
     entries = [Entry(statement, Path(), checked.logic) for statement in statements]
     symbols = replace(gather(entries, declared=checked.predicates), resolved=checked.predicates, program=checked)
     findings = ordered([*run(FACT_PASSES, symbols), *clashes(checked.suspects, symbols.texts, ())], [])
@@ -233,9 +225,8 @@ def _assertion(
         standing = _standing(formula, function, symbols, predicates)
         unknown = stated(resolved, function, standing, function.name or f"?{function.span.start}")
         resolved = substituted(resolved, function, standing)
-    return Assertion(
-        formula.kind, statement.name, resolved, lower, upper, formula.logic, statement.span, unknown=unknown
-    )
+    name, span = statement.name, statement.span
+    return Assertion(formula.kind, name, resolved, lower, upper, formula.logic, span, unknown=unknown)
 
 
 def _standing(

@@ -68,7 +68,7 @@ def compares_numbers(visit: Visit, symbols: Symbols) -> bool:
 
 
 def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
-    node, span = visit.node, visit.node.span
+    node, span, scope = visit.node, visit.node.span, visit.scope
     match node:
         case ast.Entity():
             message = f"the string {span.text} is an entity, which is neither true nor false"
@@ -80,12 +80,11 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
             truth = span.text if isinstance(node, ast.Number) and 0 <= node.value <= 1 else "0.8"
             hint = f"a weight is written `P(X)@{span.text}`, the truth of a statement `in [{truth}, 1]` at its end"
             return _not_a_formula(span, span.text, hint)
-        case ast.Arithmetic("^", ast.Atom() as base, ast.Number() as exponent) if not may_be_numeric(
-            base, symbols, visit.scope
-        ):  # in other languages `P(X)^2` weighs a rule
+        case ast.Arithmetic("^", ast.Atom() as base, ast.Number() as power) if not may_be_numeric(base, symbols, scope):
+            # in other languages `P(X)^2` weighs a rule
             message = f"`^` is the power of numbers, but the base of `{short(node)}` is not a number"
             hint = "an operand's weight is `@2`, a statement's truth `in [0.8, 1]`"
-            return error("truth-as-number", span, message, f"leave out `^{short(exponent)}`; {hint}")
+            return error("truth-as-number", span, message, f"leave out `^{short(power)}`; {hint}")
         case ast.Negate() if span.source.text[span.start - 1 : span.start + 1] == "|-":  # parsed as `P(X) | -Q(X)`
             turnstile = Span(span.source, span.start - 1, span.start + 1)
             return error("broken-arrow", turnstile, "`|-` is not an operator", "write `->`")
@@ -97,9 +96,7 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
             return None if visit.role == "query" else _not_a_formula(span, short(node), _comparing(visit, symbols))
         case ast.Aggregate():
             hint, inner = f"compare it: `({short(node)}) > 0`", node.operands[-1]
-            atoms = (
-                inner.operands if isinstance(inner, ast.Comparison) else ()
-            )  # `(count Y: P(Y) > 1)` is reported there
+            atoms = inner.operands if isinstance(inner, ast.Comparison) else ()  # `P(Y) > 1` is reported there
             within = any(isinstance(atom, ast.Atom) and _is_truth(atom, visit, symbols) for atom in atoms)
             return None if visit.role == "query" or within else _not_a_formula(span, short(node), hint)
         case ast.Atom() if node.name in symbols.numbers and visit.role == "formula" and node.name not in visit.scope:
@@ -222,9 +219,8 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
     if "truth" in kinds:
         if isinstance(visit.parent, ast.Aggregate):
             begun, close = visit.parent.span.on_one_line, len(short(node)) - len(short(node.operands[0]))
-            whole = (
-                f"({begun[:-close]}) {begun[-close:].strip()}" if begun.endswith(short(node)) else "(count Y: ...) > 1"
-            )
+            moved = f"({begun[:-close]}) {begun[-close:].strip()}"
+            whole = moved if begun.endswith(short(node)) else "(count Y: ...) > 1"
             return error("aggregate", node.span, "the comparison is within the aggregate", f"write `{whole}`")
         if equalities and all(kind in ("truth", "unknown") for kind in kinds):
             sign, word = ("<->", "the same truth") if node.operators[0] == "=" else ("xor", "opposite truths")
@@ -315,9 +311,8 @@ def _is_truth(atom: ast.Atom, visit: Visit, symbols: Symbols) -> bool:
     if may_be_numeric(atom, symbols, visit.scope):
         return False
     if not atom.arguments:
-        return symbols.bare_kind(atom, visit.scope) == "truth" or (
-            isinstance(visit.node, ast.Arithmetic) and visit.node.operator == "^" and atom.name[:1].isupper()
-        )
+        power = isinstance(visit.node, ast.Arithmetic) and visit.node.operator == "^"
+        return symbols.bare_kind(atom, visit.scope) == "truth" or (power and atom.name[:1].isupper())
     return atom.name in symbols.declared or any(use.how != "term" for use in symbols.uses.get(atom.name, ()))
 
 

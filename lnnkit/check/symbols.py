@@ -327,11 +327,9 @@ def _mentions(formula: Formula, symbols: Symbols) -> Iterator[Mention]:
 
 
 def _texts(entries: Sequence[Entry], formulas: Sequence[Formula]) -> Iterator[str]:
-    """Entities come from facts, labels and tables, and from what a rule or axiom states outright (``axiom P(anna)``).
-
-    A program that consists of axioms only has no other place to name its entities, so there every axiom introduces its
-    own. A single letter never becomes an entity this way: it is more likely a variable in lower case.
-    """
+    """Entities come from facts, labels and tables, and from what a rule or axiom states outright (``axiom P(anna)``). A
+    program that consists of axioms only has no other place to name its entities, so there every axiom introduces its
+    own. A single letter never becomes an entity this way: it is more likely a variable in lower case."""
     bare = True
     for entry in entries:
         if isinstance(entry.statement, ast.AtomStatement | ast.TableStatement):
