@@ -75,12 +75,8 @@ def check(
     symbols = replace(symbols, left_out=frozenset(merged.left_out), whole=merged.whole, complete=complete)
     before = {} if streamed is None else resolve_predicates(unread(symbols))
     later = {name for name, predicate in before.items() if streamed in predicate.sorts}
-    if streamed is not None and not later:
-        symbols, problems = unread(symbols), [unknown_sort(streamed, before)]
-    elif read_data:
-        symbols, problems = read_tables(symbols, later)
-    else:
-        symbols, problems = unread(symbols), []
+    unknown = [unknown_sort(streamed, before)] if streamed is not None and not later else []
+    symbols, problems = read_tables(symbols, later) if read_data and not unknown else (unread(symbols), unknown)
     symbols = replace(symbols, resolved=resolve_predicates(symbols))
     findings = [*merged.diagnostics, *problems, *run(PASSES, symbols)]
     statements = (entry.statement for entry in symbols.entries)
@@ -207,9 +203,8 @@ def assemble(symbols: Symbols, logic: ast.LogicName, findings: Sequence[Diagnost
 
 def _sorts(symbols: Symbols, predicates: Mapping[str, Predicate]) -> dict[str, Sort]:
     stated = {item.name: Sort(item.name, item.open) for item in symbols.statements(ast.SortStatement)}
-    sorts = {ENTITY: Sort(ENTITY)} | stated
-    used = dict.fromkeys(sort for predicate in predicates.values() for sort in predicate.sorts)
-    return sorts | {sort: Sort(sort) for sort in used if sort not in sorts}
+    used = (sort for predicate in predicates.values() for sort in predicate.sorts)
+    return {sort: Sort(sort) for sort in (ENTITY, *stated, *used)} | stated
 
 
 def _assertion(

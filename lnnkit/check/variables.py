@@ -85,10 +85,9 @@ def _classes(formulas: Sequence[Formula], declared: Mapping[str, Predicate]) -> 
     parent: dict[Hashable, Hashable] = {}
 
     def root(item: Hashable) -> Hashable:
-        parent.setdefault(item, item)
-        while parent[item] != item:
-            parent[item] = parent[parent[item]]
-            item = parent[item]
+        while (above := parent.setdefault(item, item)) != item:
+            parent[item] = parent[above]
+            item = above
         return item
 
     given: list[tuple[Hashable, str]] = []
