@@ -124,11 +124,8 @@ class FormulaRegressor(RegressorMixin, BaseEstimator):
 
 def _require_numbers(X: Any) -> None:
     """Raise ``ValueError``, with the names, if columns of a data frame are not numeric."""
-    kinds = getattr(X, "dtypes", None)
-    if not hasattr(X, "columns") or kinds is None:
-        return
-    pairs = zip(X.columns, kinds, strict=True)
-    wrong = [repr(str(name)) for name, kind in pairs if getattr(kind, "kind", "f") not in "iufb"]
+    named = zip(X.columns, getattr(X, "dtypes", ()), strict=False) if hasattr(X, "columns") else ()
+    wrong = [repr(str(name)) for name, kind in named if getattr(kind, "kind", "f") not in "iufb"]
     if wrong:
         said = f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not"
         raise ValueError(f"columns must be numeric; {said}; leave out such columns, or encode them")

@@ -227,11 +227,11 @@ class Fitted:
     terms: Mapping[str, float]
     values: Mapping[str, float]
     stopped: str
-    history: tuple[Epoch, ...] = ()
-    evidence: Evidence | None = field(default=None, repr=False)
-    warnings: tuple[Diagnostic, ...] = ()
-    functions: tuple[FoundFormula, ...] = ()
-    dated: frozenset[str] = frozenset()
+    history: tuple[Epoch, ...]
+    evidence: Evidence = field(repr=False)
+    warnings: tuple[Diagnostic, ...]
+    functions: tuple[FoundFormula, ...]
+    dated: frozenset[str]
 
     def __str__(self) -> str:
         """One line for each scored predicate, and one for the learned values; the rest is in the attributes."""

@@ -22,10 +22,10 @@ from lnnkit.check.named_files import READING, logic_of, merge, read_tables, unjo
 from lnnkit.check.negations import negations, strata, stratify
 from lnnkit.check.predicates import declarations, predicates
 from lnnkit.check.program import ENTITY, Assertion, CheckedProgram, Fact, Predicate, Query, SameEntity, Sort
-from lnnkit.check.symbols import Entry, Formula, Symbols, ends, fact, gather, stated_fact
+from lnnkit.check.symbols import Entry, Formula, Symbols, as_argument, ends, fact, gather, stated_fact
 from lnnkit.check.values import terms, truth_of, values
 from lnnkit.check.variables import resolve_predicates, rules, sorts, variable_sorts, variables
-from lnnkit.check.walk import Scope, conjunction, free_variables, nodes, transform, visits
+from lnnkit.check.walk import conjunction, free_variables, nodes, transform, visits
 from lnnkit.check.weights import weights
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import QUERY, Diagnostic, Severity, Source, Span
@@ -62,14 +62,12 @@ def check(
     streamed: str | None = None,
     today: str | date | None = None,
 ) -> tuple[CheckedProgram | None, list[Diagnostic]]:
-    """Check a parsed program whose paths are relative to ``base``.
-
-    The checked program is None if there is an error. Findings are ordered by file and position. Statements that did not
-    parse are not in ``program``, but its source still has them: names that they mention are not reported as unknown.
-    Without ``read_data`` no data file is opened, and what depends on its contents (entities, the arity of a predicate
-    that only a ``load`` mentions) is not checked. Nor are the tables of predicates with an argument of the sort that is
-    ``streamed``: their rows come later. ``today`` states which date `today` is; raises ``ValueError`` if it is no date.
-    """
+    """Check a parsed program whose paths are relative to ``base``. The checked program is None if there is an error.
+    Findings are ordered by file and position. Statements that did not parse are not in ``program``, but its source
+    still has them: names that they mention are not reported as unknown. Without ``read_data`` no data file is opened,
+    and what depends on its contents (entities, the arity of a predicate that only a ``load`` mentions) is not checked.
+    Nor are the tables of predicates with an argument of the sort that is ``streamed``: their rows come later. ``today``
+    states which date `today` is; raises ``ValueError`` if it is no date."""
     merged = merge(program, base)
     given = [] if today is None else [Entry(today_fact(today), base, logic_of(program.statements))]
     symbols = gather([*merged.entries, *given])
@@ -77,12 +75,8 @@ def check(
     symbols = replace(symbols, left_out=frozenset(merged.left_out), whole=merged.whole, complete=complete)
     before = {} if streamed is None else resolve_predicates(unread(symbols))
     later = {name for name, predicate in before.items() if streamed in predicate.sorts}
-    if streamed is not None and not later:
-        symbols, problems = unread(symbols), [unknown_sort(streamed, before)]
-    elif read_data:
-        symbols, problems = read_tables(symbols, later)
-    else:
-        symbols, problems = unread(symbols), []
+    unknown = [unknown_sort(streamed, before)] if streamed is not None and not later else []
+    symbols, problems = read_tables(symbols, later) if read_data and not unknown else (unread(symbols), unknown)
     symbols = replace(symbols, resolved=resolve_predicates(symbols))
     findings = [*merged.diagnostics, *problems, *run(PASSES, symbols)]
     statements = (entry.statement for entry in symbols.entries)
@@ -138,11 +132,8 @@ def check_query(
     text: str, checked: CheckedProgram, *, strangers: Severity | None = "error"
 ) -> tuple[Query | None, list[Diagnostic]]:
     """The query that ``text`` spells, checked against the names, sorts and entities of ``checked``; None if it has an
-    error.
-
-    Its connectives have the logic of the program's main file. ``strangers`` is the severity of findings about entities
-    that the program does not have (None: no findings).
-    """
+    error. Its connectives have the logic of the program's main file. ``strangers`` is the severity of findings about
+    entities that the program does not have (None: no findings)."""
     from lnnkit.syntax.parse import parse_expression
 
     written, findings = parse_expression(text)
@@ -171,11 +162,8 @@ def check_facts(
     statements: Sequence[ast.FactStatement], checked: CheckedProgram
 ) -> tuple[tuple[Fact, ...] | None, list[Diagnostic]]:
     """The facts of some statements, checked against the names and entities of ``checked``; None if one has an error.
-
     Their predicates must exist in ``checked``. Entities may be new. If a new entity differs only in case from a
-    variable of the program, the statement with the variable gets an error, just as if the program had contained the
-    fact.
-    """
+    variable of the program, the statement with the variable gets an error, as if the program had contained the fact."""
     entries = [Entry(statement, Path(), checked.logic) for statement in statements]
     symbols = replace(gather(entries, declared=checked.predicates), resolved=checked.predicates, program=checked)
     findings = ordered([*run(FACT_PASSES, symbols), *clashes(checked.suspects, symbols.texts, ())], [])
@@ -215,9 +203,8 @@ def assemble(symbols: Symbols, logic: ast.LogicName, findings: Sequence[Diagnost
 
 def _sorts(symbols: Symbols, predicates: Mapping[str, Predicate]) -> dict[str, Sort]:
     stated = {item.name: Sort(item.name, item.open) for item in symbols.statements(ast.SortStatement)}
-    sorts = {ENTITY: Sort(ENTITY)} | stated
-    used = dict.fromkeys(sort for predicate in predicates.values() for sort in predicate.sorts)
-    return sorts | {sort: Sort(sort) for sort in used if sort not in sorts}
+    used = (sort for predicate in predicates.values() for sort in predicate.sorts)
+    return {sort: Sort(sort) for sort in (ENTITY, *stated, *used)} | stated
 
 
 def _assertion(
@@ -233,9 +220,8 @@ def _assertion(
         standing = _standing(formula, function, symbols, predicates)
         unknown = stated(resolved, function, standing, function.name or f"?{function.span.start}")
         resolved = substituted(resolved, function, standing)
-    return Assertion(
-        formula.kind, statement.name, resolved, lower, upper, formula.logic, statement.span, unknown=unknown
-    )
+    name, span = statement.name, statement.span
+    return Assertion(formula.kind, name, resolved, lower, upper, formula.logic, span, unknown=unknown)
 
 
 def _standing(
@@ -283,7 +269,9 @@ def _resolved(formula: Formula, symbols: Symbols, starts: Mapping[str, float]) -
         if scope is None:
             return _links(node, starts)
         parts: list[ast.Expression] = []
-        arguments = [_argument(operand, scope, symbols) for operand in node.operands]
+        # beside a declaration that does not parse, a number is taken for an entity
+        bare = (replace(side, arguments=()) if isinstance(side, ast.Atom) else side for side in node.operands)
+        arguments = [cast("ast.Argument", as_argument(side, scope)) for side in bare]
         for operator, (left, right) in zip(node.operators, pairwise(arguments), strict=True):
             same = cast("ast.Expression", SameEntity(left, right, span=node.span))  # stands wherever a formula does
             parts.append(same if operator == "=" else ast.Not(same, span=node.span))
@@ -316,12 +304,3 @@ def _links(chained: ast.Comparison, starts: Mapping[str, float]) -> ast.Expressi
         truth = truth_of(link, starts)
         links.append(link if truth is None else ast.Truth(truth, span=span))
     return conjunction(links, chained.span)
-
-
-def _argument(operand: ast.Expression, scope: Scope, symbols: Symbols) -> ast.Argument:
-    if isinstance(operand, ast.Entity):
-        return ast.Constant(operand.text, True, span=operand.span)
-    assert isinstance(operand, ast.Atom)
-    if symbols.bare_kind(operand, scope) == "variable":
-        return ast.Variable(operand.name, span=operand.span)
-    return ast.Constant(operand.name, span=operand.span)

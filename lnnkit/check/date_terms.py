@@ -170,8 +170,6 @@ def _misused(node: ast.Expression, kinds: Sequence[TermKind]) -> Diagnostic | No
             message = f"a `sum` is of numbers, and `{short(first)}` is a date"
             hint = "write `min`, `max` or `mean` of dates, or sum the days between two"
             return error("date-arithmetic", node.span, message, hint)
-        case _:
-            return None
     return None
 
 
@@ -195,9 +193,8 @@ def as_date(written: ast.Value) -> str:
 
 
 def _declared(term: ast.Expression) -> str:
-    if not isinstance(term, ast.Atom):
-        return "`date born(person)`"
-    return f"`date {signature(term.name, len(term.arguments))}`"
+    declared = signature(term.name, len(term.arguments)) if isinstance(term, ast.Atom) else "born(person)"
+    return f"`date {declared}`"
 
 
 def today_fact(today: str | date) -> ast.FactStatement:
@@ -209,9 +206,8 @@ def today_fact(today: str | date) -> ast.FactStatement:
     source = Source(GIVEN_TODAY, f'fact {TODAY} = date "{date_text(days)}"')
     span = Span(source, 0, len(source.text))
     value = ast.Number(days, "date", span=span)
-    return ast.FactStatement(
-        ast.Atom(TODAY, span=span), bounds=ast.Bounds(value, value, exact=True, span=span), span=span
-    )
+    bounds = ast.Bounds(value, value, exact=True, span=span)
+    return ast.FactStatement(ast.Atom(TODAY, span=span), bounds=bounds, span=span)
 
 
 def _given_today(symbols: Symbols) -> Iterator[Diagnostic]:
@@ -219,9 +215,8 @@ def _given_today(symbols: Symbols) -> Iterator[Diagnostic]:
     stated = [s for s in symbols.statements(ast.FactStatement) if s.atom.name == TODAY and s.bounds is not None]
     given = [statement for statement in stated if statement.span.source.path == GIVEN_TODAY]
     if given and TODAY not in symbols.dates:
-        yield error(
-            "undeclared-today", given[0].span, f"the program has no date `{TODAY}`", f"declare it: `date {TODAY}`"
-        )
+        message = f"the program has no date `{TODAY}`"
+        yield error("undeclared-today", given[0].span, message, f"declare it: `date {TODAY}`")
     for other in stated if given else ():
         if other.bounds != given[0].bounds:
             message = f"`{TODAY}` is stated here, and given otherwise: {given[0].span.text}"

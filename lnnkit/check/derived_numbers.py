@@ -50,21 +50,25 @@ def derivation(formula: CheckedFormula, predicates: Mapping[str, Predicate]) -> 
     """The derivation that a rule's formula is, if it is one; quantifiers in front are stripped."""
     if not isinstance(formula, ast.Comparison) or formula.operators != ("=",) or formula.attributes:
         return None
-    for head, aggregate in (formula.operands, formula.operands[::-1]):
-        if isinstance(head, ast.Atom) and isinstance(aggregate, ast.Aggregate) and aggregate.name in ("min", "max"):
-            declared = predicates.get(head.name)
-            if declared is not None and declared.numeric and declared.closed:
+    for sides in (formula.operands, formula.operands[::-1]):
+        match sides:
+            case (ast.Atom() as head, ast.Aggregate("min" | "max") as aggregate) if _is_closed_number(head, predicates):
                 return Derivation(head, aggregate)
     return None
 
 
+def _is_closed_number(atom: ast.Atom, predicates: Mapping[str, Predicate]) -> bool:
+    declared = predicates.get(atom.name)
+    return declared is not None and bool(declared.numeric) and declared.closed
+
+
 def derivations(symbols: Symbols) -> Iterator[Derivation]:
     """The derivations of a program."""
-    for formula in symbols.formulas:
-        if formula.kind == "rule" and ends(formula.bounds) == (1.0, 1.0):
-            derived = derivation(formula.matrix, symbols.declared)
-            if derived is not None:
-                yield derived
+    return filter(None, (_derivation(formula, symbols) for formula in symbols.formulas if formula.kind == "rule"))
+
+
+def _derivation(rule: Formula, symbols: Symbols) -> Derivation | None:
+    return derivation(rule.matrix, symbols.declared) if ends(rule.bounds) == (1.0, 1.0) else None
 
 
 def falling(term: ast.Expression) -> Iterator[ast.Atom]:
@@ -117,10 +121,8 @@ def _sign(term: ast.Expression) -> int:
 def derived_numbers(symbols: Symbols) -> Iterator[Diagnostic]:
     """Errors for rules that give a closed number its value in another way, or candidates that nothing lists."""
     directions: dict[str, Derivation] = {}
-    for formula in symbols.formulas:
-        if formula.kind != "rule":
-            continue
-        derived = derivation(formula.matrix, symbols.declared) if ends(formula.bounds) == (1.0, 1.0) else None
+    for formula in (formula for formula in symbols.formulas if formula.kind == "rule"):
+        derived = _derivation(formula, symbols)
         if derived is None:
             yield from _given_otherwise(formula, symbols)
             continue
@@ -137,11 +139,9 @@ def _given_otherwise(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]
     root = formula.matrix
     for head in conjuncts(root.consequent if isinstance(root, ast.Implies) else root):
         equal = head.operands if isinstance(head, ast.Comparison) and head.operators == ("=",) else ()
-        numbers = {side: symbols.declared.get(side.name) for side in equal if isinstance(side, ast.Atom)}
-        closed = all(declared is not None and declared.numeric and declared.closed for declared in numbers.values())
-        for side, declared in list(numbers.items())[:1] if closed else ():
-            assert declared is not None
-            name = declared.name
+        numbers = [side for side in equal if isinstance(side, ast.Atom)]
+        for side in numbers[:1] if all(_is_closed_number(side, symbols.declared) for side in numbers) else ():
+            name = side.name
             message = f"`{name}` is closed: it has the values that facts and the candidates of a `min` or `max` give"
             hint = f"leave `closed` out of the declaration of `{name}`, or write `rule {name}(...) = (min X: ...)`"
             yield error("closed-number", side.span, message, hint)

@@ -219,16 +219,15 @@ def asked(symbols: Symbols, severity: Severity = "warning") -> Iterator[Diagnost
     formulas = [formula for formula in symbols.formulas if formula.kind == "query" and symbols.complete]
     mentions = [mention for formula in formulas for mention in constants(formula)]
     names = {mention.name for mention in mentions if not symbols.doubtful(mention.name)}
-    sorted_ = {
-        (sort_of(mention, symbols.resolved) or ENTITY, mention.name) for mention in mentions if mention.name in names
-    }
-    members = _members(symbols, {pair for pair in sorted_ if pair[0] != ENTITY})
+    named = [mention for mention in mentions if mention.name in names]
+    wanted = {(sort_of(mention, symbols.resolved) or ENTITY, mention.name) for mention in named}
+    members = _members(symbols, {pair for pair in wanted if pair[0] != ENTITY})
     stated = known(symbols, names) | (names & {text for _, _, text in _stated(symbols)}) if names else set()
     seen, searches = set[_SortMember](), 0
-    for mention in mentions:
+    for mention in named:
         sort = sort_of(mention, symbols.resolved) if mention.name in stated else None
         member = sort or ENTITY, mention.name
-        if mention.name not in names or member in seen:
+        if member in seen:
             continue
         seen.add(member)
         if mention.name not in stated:

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Span
-from lnnkit.syntax.printer import format_predicate
+from lnnkit.syntax.identifiers import TEXTS_UNSEARCHED
+from lnnkit.syntax.printer import format_predicate, format_sorts
 
 T = TypeVar("T")
 
@@ -20,6 +21,12 @@ def error(code: str, span: Span, message: str, hint: str = "") -> Diagnostic:
 
 def warning(code: str, span: Span, message: str, hint: str = "") -> Diagnostic:
     return Diagnostic(code, message, hint, span, "warning")
+
+
+def text_function(name: str, span: Span, declare: str) -> Diagnostic:
+    """The error for a function of texts, as other languages have."""
+    hint = f"{TEXTS_UNSEARCHED}; else declare it: {declare}"
+    return error("text-function", span, f"`{name}` is not a function of the language", hint)
 
 
 def repeated(items: Iterable[T], key: Callable[[T], Hashable]) -> Iterator[tuple[T, T]]:
@@ -61,7 +68,7 @@ def short(node: ast.Node) -> str:
 
 def signature(name: str, arity: int | None) -> str:
     """The signature of a predicate or number with this many arguments, without its keyword."""
-    return f"{format_predicate(name)}({', '.join(['entity'] * arity)})" if arity else format_predicate(name)
+    return format_predicate(name) + format_sorts(["entity"] * (arity or 0))
 
 
 CUTOFF = 0.7  # difflib's ratio: one wrong letter in four
@@ -75,12 +82,10 @@ def nearest(name: str, candidates: Iterable[str], cutoff: float = CUTOFF) -> str
     None."""
     folded = name.casefold()
     others = sorted({candidate for candidate in candidates if candidate != name})
-    for candidate in others:
-        if candidate.casefold() == folded:
-            return candidate
-    for candidate in others:
-        if _swapped(folded, candidate.casefold()):
-            return candidate
+    for alike in (str.__eq__, _swapped):
+        for candidate in others:
+            if alike(folded, candidate.casefold()):
+                return candidate
     if len(others) > MOST:
         others = [other for other in others if other[:2].casefold() == folded[:2]][:MOST]
     by_folded = {other.casefold(): other for other in reversed(others)}

@@ -15,22 +15,13 @@ from typing import Literal
 
 from lnnkit.check.date_terms import is_dated
 from lnnkit.check.entity_names import known
-from lnnkit.check.findings import did_you_mean, error, name_span, nearest, short, signature
+from lnnkit.check.findings import did_you_mean, error, name_span, nearest, short, signature, text_function
 from lnnkit.check.symbols import Formula, Symbols
 from lnnkit.check.walk import Scope, Visit, nodes
 from lnnkit.data.numerals import TRUTHS
-from lnnkit.syntax import ast
+from lnnkit.syntax import ast, identifiers
 from lnnkit.syntax.dates import date_as_number, date_hint, is_date
 from lnnkit.syntax.diagnostic import Diagnostic, Span
-from lnnkit.syntax.identifiers import (
-    AGGREGATE_HINT,
-    AGGREGATING,
-    FOREIGN_FUNCTIONS,
-    FUNCTIONS_LISTED,
-    NULLS,
-    TEXTS_UNSEARCHED,
-    is_text_function,
-)
 from lnnkit.syntax.printer import format_expression, format_predicate
 from lnnkit.syntax.rewrite import aggregate_message
 
@@ -77,7 +68,7 @@ def compares_numbers(visit: Visit, symbols: Symbols) -> bool:
 
 
 def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
-    node, span = visit.node, visit.node.span
+    node, span, scope = visit.node, visit.node.span, visit.scope
     match node:
         case ast.Entity():
             message = f"the string {span.text} is an entity, which is neither true nor false"
@@ -89,12 +80,11 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
             truth = span.text if isinstance(node, ast.Number) and 0 <= node.value <= 1 else "0.8"
             hint = f"a weight is written `P(X)@{span.text}`, the truth of a statement `in [{truth}, 1]` at its end"
             return _not_a_formula(span, span.text, hint)
-        case ast.Arithmetic("^", ast.Atom() as base, ast.Number() as exponent) if not may_be_numeric(
-            base, symbols, visit.scope
-        ):  # in other languages `P(X)^2` weighs a rule
+        case ast.Arithmetic("^", ast.Atom() as base, ast.Number() as power) if not may_be_numeric(base, symbols, scope):
+            # in other languages `P(X)^2` weighs a rule
             message = f"`^` is the power of numbers, but the base of `{short(node)}` is not a number"
             hint = "an operand's weight is `@2`, a statement's truth `in [0.8, 1]`"
-            return error("truth-as-number", span, message, f"leave out `^{short(exponent)}`; {hint}")
+            return error("truth-as-number", span, message, f"leave out `^{short(power)}`; {hint}")
         case ast.Negate() if span.source.text[span.start - 1 : span.start + 1] == "|-":  # parsed as `P(X) | -Q(X)`
             turnstile = Span(span.source, span.start - 1, span.start + 1)
             return error("broken-arrow", turnstile, "`|-` is not an operator", "write `->`")
@@ -106,9 +96,7 @@ def _as_formula(visit: Visit, symbols: Symbols) -> Diagnostic | None:
             return None if visit.role == "query" else _not_a_formula(span, short(node), _comparing(visit, symbols))
         case ast.Aggregate():
             hint, inner = f"compare it: `({short(node)}) > 0`", node.operands[-1]
-            atoms = (
-                inner.operands if isinstance(inner, ast.Comparison) else ()
-            )  # `(count Y: P(Y) > 1)` is reported there
+            atoms = inner.operands if isinstance(inner, ast.Comparison) else ()  # `P(Y) > 1` is reported there
             within = any(isinstance(atom, ast.Atom) and _is_truth(atom, visit, symbols) for atom in atoms)
             return None if visit.role == "query" or within else _not_a_formula(span, short(node), hint)
         case ast.Atom() if node.name in symbols.numbers and visit.role == "formula" and node.name not in visit.scope:
@@ -194,18 +182,16 @@ def _unknown_number(atom: ast.Atom, symbols: Symbols) -> Diagnostic | None:
     if symbols.doubtful(atom.name):
         return None
     message = f"no number `{atom.name}` is declared"
-    if atom.name.lower() in AGGREGATING and len(atom.arguments) == 1:
-        return error("aggregate", name_span(atom), aggregate_message(atom.name), AGGREGATE_HINT)
-    if is_text_function(atom.name) and atom.arguments and nearest(atom.name, symbols.numbers) is None:
-        message = f"`{atom.name}` is not a function of the language"
-        hint = f"{TEXTS_UNSEARCHED}; else declare it: `number {_signature(atom)}`"
-        return error("text-function", name_span(atom), message, hint)
-    if atom.name in FOREIGN_FUNCTIONS and atom.arguments:
-        message = f"`{atom.name}` is not a function: {FUNCTIONS_LISTED}"
-        return error("unknown-function", name_span(atom), message, FOREIGN_FUNCTIONS[atom.name])
+    if atom.name.lower() in identifiers.AGGREGATING and len(atom.arguments) == 1:
+        return error("aggregate", name_span(atom), aggregate_message(atom.name), identifiers.AGGREGATE_HINT)
+    if identifiers.is_text_function(atom.name) and atom.arguments and nearest(atom.name, symbols.numbers) is None:
+        return text_function(atom.name, name_span(atom), f"`number {_signature(atom)}`")
+    if atom.name in identifiers.FOREIGN_FUNCTIONS and atom.arguments:
+        message = f"`{atom.name}` is not a function: {identifiers.FUNCTIONS_LISTED}"
+        return error("unknown-function", name_span(atom), message, identifiers.FOREIGN_FUNCTIONS[atom.name])
     if is_date(date := "-".join(getattr(argument, "text", "") for argument in atom.arguments)):
         return date_as_number(date, atom.span)
-    if atom.name.lower() in NULLS and not atom.arguments:
+    if atom.name.lower() in identifiers.NULLS and not atom.arguments:
         hint = "leave it out: a number without a value is unknown"
     elif "-" in atom.name and not atom.arguments:
         hint = f"put spaces around the minus: `{atom.name.replace('-', ' - ')}`"
@@ -233,9 +219,8 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
     if "truth" in kinds:
         if isinstance(visit.parent, ast.Aggregate):
             begun, close = visit.parent.span.on_one_line, len(short(node)) - len(short(node.operands[0]))
-            whole = (
-                f"({begun[:-close]}) {begun[-close:].strip()}" if begun.endswith(short(node)) else "(count Y: ...) > 1"
-            )
+            moved = f"({begun[:-close]}) {begun[-close:].strip()}"
+            whole = moved if begun.endswith(short(node)) else "(count Y: ...) > 1"
             return error("aggregate", node.span, "the comparison is within the aggregate", f"write `{whole}`")
         if equalities and all(kind in ("truth", "unknown") for kind in kinds):
             sign, word = ("<->", "the same truth") if node.operators[0] == "=" else ("xor", "opposite truths")
@@ -248,7 +233,7 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
     for operand, kind in zip(node.operands, kinds, strict=True):
         if kind == "unknown" and isinstance(operand, ast.Atom):
             finding = _truth_of_rule(node, operand, visit, formula)
-            finding = finding or (None if is_text_function(operand.name) else _attribute(node))
+            finding = finding or (None if identifiers.is_text_function(operand.name) else _attribute(node))
             return finding or _unknown_number(operand, symbols)
     for operator, (left, right) in zip(node.operators, pairwise(zip(node.operands, kinds, strict=True)), strict=True):
         if left[1] != right[1]:
@@ -326,9 +311,8 @@ def _is_truth(atom: ast.Atom, visit: Visit, symbols: Symbols) -> bool:
     if may_be_numeric(atom, symbols, visit.scope):
         return False
     if not atom.arguments:
-        return symbols.bare_kind(atom, visit.scope) == "truth" or (
-            isinstance(visit.node, ast.Arithmetic) and visit.node.operator == "^" and atom.name[:1].isupper()
-        )
+        power = isinstance(visit.node, ast.Arithmetic) and visit.node.operator == "^"
+        return symbols.bare_kind(atom, visit.scope) == "truth" or (power and atom.name[:1].isupper())
     return atom.name in symbols.declared or any(use.how != "term" for use in symbols.uses.get(atom.name, ()))
 
 
@@ -341,7 +325,7 @@ def _mixed(
     what = "the variable" if isinstance(entity, ast.Atom) and not constant else "the entity"
     message = f"{what} `{short(entity)}` is compared with the number `{short(number)}`"
     quoted = entity.text if isinstance(entity, ast.Entity) else ""
-    if short(entity).lower() in NULLS:
+    if short(entity).lower() in identifiers.NULLS:
         hint = "leave it out: a comparison with an unknown number is unknown anyway"
         return error("no-null", entity.span, "there is no null: whatever is not stated is unknown", hint)
     if re.fullmatch(r"-?\d+(?:\.\d+)?", quoted):

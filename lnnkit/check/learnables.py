@@ -76,8 +76,7 @@ def _asked(root: ast.Expression, item: ast.Learnable) -> str:
 
 def in_formula(formula: Formula) -> Iterator[ast.Learnable]:
     """Every ``?`` of a statement: terms, weights, attributes and bounds."""
-    yield from among(visit.node for visit in formula.visits)
-    yield from among(() if formula.bounds is None else formula.bounds.written)
+    return among([*(visit.node for visit in formula.visits), *(formula.bounds.written if formula.bounds else ())])
 
 
 def starting_values(symbols: Symbols) -> dict[str, float]:
@@ -100,27 +99,17 @@ def named_values(query: Formula, checked: CheckedProgram) -> dict[str, float | N
 
 def in_assertion(assertion: Assertion) -> Iterator[ast.Learnable]:
     """Every ``?`` of a checked rule or axiom."""
-    yield from among(nodes(cast(ast.Expression, assertion.formula)))
-    yield from among(end for end in (assertion.lower, assertion.upper) if isinstance(end, ast.Node))
+    return among([*nodes(cast(ast.Expression, assertion.formula)), assertion.lower, assertion.upper])
 
 
-def among(expressions: Iterable[ast.Node]) -> Iterator[ast.Learnable]:
-    """Every ``?`` that is one of these nodes, the weight of one, or in one of its attributes."""
-    for node in expressions:
-        if isinstance(node, ast.Learnable):
-            yield node
-        elif isinstance(node, ast.Weighted) and isinstance(node.weight, ast.Learnable):
-            yield node.weight
-        for attribute in getattr(node, "attributes", ()):
-            yield from in_value(attribute.value)
-
-
-def in_value(value: ast.Value | ast.ValueList | str) -> Iterator[ast.Learnable]:
-    """Every ``?`` of an attribute."""
-    if isinstance(value, ast.Learnable):
-        yield value
-    elif isinstance(value, ast.ValueList):
-        yield from (learnable for item in value.items for learnable in in_value(item))
+def among(items: Iterable[ast.Node | float | str]) -> Iterator[ast.Learnable]:
+    """Every ``?`` that is one of these nodes or values, the weight of one, or in its attributes or its list."""
+    for item in items:
+        if isinstance(item, ast.Learnable):
+            yield item
+        elif isinstance(item, ast.Weighted | ast.ValueList):
+            yield from among([item.weight] if isinstance(item, ast.Weighted) else item.items)
+        yield from among(attribute.value for attribute in getattr(item, "attributes", ()))
 
 
 def _untrained(symbols: Symbols) -> Iterator[Diagnostic]:
@@ -132,7 +121,7 @@ def _untrained(symbols: Symbols) -> Iterator[Diagnostic]:
         if isinstance(node, ast.Learnable) and visit.role in ("term", "comparand"):
             items = [node]
         elif isinstance(node, ast.Unit | ast.Comparison):
-            items = [item for attribute in node.attributes for item in in_value(attribute.value)]
+            items = list(among(attribute.value for attribute in node.attributes))
             yield from _unlearned(node, formula.kind)
         for item in items:
             if item.initial is None and item.name not in started:
@@ -179,12 +168,7 @@ def settled(
         if isinstance(statement, ast.RuleOrAxiom):
             formula = with_dated_parameters(statement.formula, symbols.dates)
             formula = transform(formula, lambda node: change(settled_node(node, starts)))
-            bounds = statement.bounds
-            if bounds is not None:
-                bounds = replace(
-                    bounds, lower=settled_value(bounds.lower, starts), upper=settled_value(bounds.upper, starts)
-                )
-            yield replace(statement, formula=formula, bounds=bounds)
+            yield replace(statement, formula=formula, bounds=settled_value(statement.bounds, starts))
 
 
 def settled_node(node: ast.Expression, starts: Mapping[str, float]) -> ast.Expression:
@@ -201,7 +185,10 @@ def settled_node(node: ast.Expression, starts: Mapping[str, float]) -> ast.Expre
 
 
 def settled_value(value: Any, starts: Mapping[str, float]) -> Any:
-    """A value, or the value of an attribute, with its learnable ones replaced likewise."""
+    """A value, the value of an attribute, or bounds, with its learnable ones replaced likewise."""
+    if isinstance(value, ast.Bounds):
+        lower, upper = settled_value(value.lower, starts), settled_value(value.upper, starts)
+        return replace(value, lower=lower, upper=upper)
     if isinstance(value, ast.ValueList):
         return replace(value, items=tuple(settled_value(item, starts) for item in value.items))
     if not isinstance(value, ast.Learnable):

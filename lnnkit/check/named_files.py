@@ -94,10 +94,8 @@ def _read(statement: ast.ImportStatement, path: Path) -> tuple[ast.Program, list
 
 
 def left_out(program: ast.Program) -> set[str]:
-    """The words of a file that are in no statement and no comment: those of statements that did not parse.
-
-    Predicates that these might have supplied are not reported as missing.
-    """
+    """The words of a file that are in no statement and no comment: those of statements that did not parse. Predicates
+    that these might have supplied are not reported as missing."""
     source = program.span.source
     spans = [statement.span for statement in program.statements if statement.span.source is source]  # not a shell's
     ends = zip([0, *(span.end for span in spans)], [*(span.start for span in spans), len(source.text)], strict=True)
@@ -137,11 +135,8 @@ def read_tables(symbols: Symbols, left: Collection[str] = ()) -> tuple[Symbols, 
         arity = arity_of(symbols, name)
         if arity is None:
             arity = arities.setdefault(name, _width(table, base, sheets))
-        gaps = "unknown"
-        if isinstance(statement, ast.LabelTableStatement):
-            gaps = "skipped"
-        elif name in symbols.declared and symbols.declared[name].closed:
-            gaps = "refused"
+        closed = name in symbols.declared and symbols.declared[name].closed
+        gaps = "skipped" if isinstance(statement, ast.LabelTableStatement) else "refused" if closed else "unknown"
         numeric, negated = name in symbols.numbers and symbols.declared[name].numeric, statement.negated
         facts, findings = read_table(Load(name, arity, numeric, table, base, statement.span, negated, gaps), sheets)
         for finding in findings:
@@ -232,9 +227,7 @@ class _Used:
 
     def names(self, most: int) -> list[str]:
         """Up to about so many of its names."""
-        import numpy as np
-
-        ids = np.flatnonzero(self.mask)
+        (ids,) = self.mask.nonzero()
         return self.column.names.at(ids[:: max(1, len(ids) // most)], most)
 
     def shares(self, other: _Used) -> bool:

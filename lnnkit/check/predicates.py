@@ -31,6 +31,7 @@ from lnnkit.check.findings import (
     place,
     repeated,
     signature,
+    text_function,
     warning,
     without_numbers,
 )
@@ -39,7 +40,7 @@ from lnnkit.check.symbols import Formula, Symbols, SymbolUse
 from lnnkit.check.walk import nodes, strip_foralls, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic, Span
-from lnnkit.syntax.identifiers import TEXTS_UNSEARCHED, is_text_function
+from lnnkit.syntax.identifiers import is_text_function
 from lnnkit.syntax.printer import format_expression, format_predicate, format_statement
 
 _KEEP = "keep one of the two"
@@ -194,8 +195,7 @@ def _unsupplied(symbols: Symbols) -> Iterator[Diagnostic]:
             continue
         near = nearest(name, candidates | {number for number in symbols.numbers if number.lower() == name.lower()})
         if near is None and is_text_function(name):
-            hint = f"{TEXTS_UNSEARCHED}; else declare it: {declare}"
-            yield error("text-function", use.span, f"`{name}` is not a function of the language", hint)
+            yield text_function(name, use.span, declare)
             continue
         more = f" ({len(truths)} places)" if len(truths) > 1 else ""
         message = f"nothing supplies `{name}`{more}: it has no fact, table or rule, and is not declared"

@@ -267,19 +267,20 @@ def _with_atoms(
 
 def _as_atom(node: ast.Function, scope: Scope) -> ast.Atom | None:
     """The atom that is written like a function of names or texts; None if an operand is neither."""
-    arguments: list[ast.Argument] = []
-    for operand in node.operands:
-        if isinstance(operand, ast.Entity):
-            arguments.append(ast.Constant(operand.text, quoted=True, span=operand.span))
-        elif isinstance(operand, ast.Number):
-            arguments.append(ast.Constant(operand.span.text, span=operand.span))
-        elif isinstance(operand, ast.Atom) and not operand.arguments:
-            variable = operand.name in scope or starts_upper(operand.name)
-            kind = ast.Variable if variable else ast.Constant
-            arguments.append(kind(operand.name, span=operand.span))
-        else:
-            return None
-    return ast.Atom(node.name, tuple(arguments), span=node.span)
+    arguments = [argument for operand in node.operands if (argument := as_argument(operand, scope)) is not None]
+    return ast.Atom(node.name, tuple(arguments), span=node.span) if len(arguments) == len(node.operands) else None
+
+
+def as_argument(operand: ast.Expression, scope: Scope) -> ast.Argument | None:
+    """The argument that is written like an operand; None for a term or a formula."""
+    match operand:
+        case ast.Entity(text):
+            return ast.Constant(text, quoted=True, span=operand.span)
+        case ast.Number():
+            return ast.Constant(operand.span.text, span=operand.span)
+        case ast.Atom(name, ()):
+            return (ast.Variable if name in scope or starts_upper(name) else ast.Constant)(name, span=operand.span)
+    return None
 
 
 def _propositions(
@@ -326,11 +327,9 @@ def _mentions(formula: Formula, symbols: Symbols) -> Iterator[Mention]:
 
 
 def _texts(entries: Sequence[Entry], formulas: Sequence[Formula]) -> Iterator[str]:
-    """Entities come from facts, labels and tables, and from what a rule or axiom states outright (``axiom P(anna)``).
-
-    A program that consists of axioms only has no other place to name its entities, so there every axiom introduces its
-    own. A single letter never becomes an entity this way: it is more likely a variable in lower case.
-    """
+    """Entities come from facts, labels and tables, and from what a rule or axiom states outright (``axiom P(anna)``). A
+    program that consists of axioms only has no other place to name its entities, so there every axiom introduces its
+    own. A single letter never becomes an entity this way: it is more likely a variable in lower case."""
     bare = True
     for entry in entries:
         if isinstance(entry.statement, ast.AtomStatement | ast.TableStatement):

@@ -21,12 +21,8 @@ from lnnkit.syntax.printer import format_predicate
 
 EXACT = 2**53  # from here on float64 skips whole numbers
 _OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow}
-_FUNCTIONS = {
-    "abs": abs,
-    "min": min,
-    "max": max,
-    **{name: getattr(math, name) for name in ("sqrt", "exp", "log", "sin", "cos")},
-}
+_FUNCTIONS = {name: getattr(math, name) for name in ("sqrt", "exp", "log", "sin", "cos")}
+_FUNCTIONS |= {"abs": abs, "min": min, "max": max}
 _ORDERS = {"=": (0,), "!=": (-1, 1), ">": (1,), "<": (-1,), ">=": (0, 1), "<=": (-1, 0)}  # the signs of left - right
 RELATIVE = 1e-9  # relative tolerance of equality, unless both numbers are whole
 

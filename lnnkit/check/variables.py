@@ -85,10 +85,9 @@ def _classes(formulas: Sequence[Formula], declared: Mapping[str, Predicate]) -> 
     parent: dict[Hashable, Hashable] = {}
 
     def root(item: Hashable) -> Hashable:
-        parent.setdefault(item, item)
-        while parent[item] != item:
-            parent[item] = parent[parent[item]]
-            item = parent[item]
+        while (above := parent.setdefault(item, item)) != item:
+            parent[item] = parent[above]
+            item = above
         return item
 
     given: list[tuple[Hashable, str]] = []
@@ -136,29 +135,28 @@ def variables(symbols: Symbols) -> Iterator[Diagnostic]:
 
 def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
     used = {id(mention.binder) for mention in formula.mentions if mention.binder is not None}
+    bound: list[tuple[ast.Binder, ast.Variable, ast.Variable | None]] = []  # with the one that is bound around it
     for visit in formula.visits:
         node, known = visit.node, dict(visit.scope)
         if isinstance(node, ast.Atom) and not node.arguments and node.name in known:
             used.add(id(known[node.name]))
-        for variable in node.variables if isinstance(node, ast.Binder) else ():
-            if variable.name in known:  # bound again: a finding of its own
-                used.add(id(known[variable.name]))
-            known[variable.name] = variable
+        if isinstance(node, ast.Binder):
+            for variable in node.variables:
+                bound.append((node, variable, known.get(variable.name)))
+                used.add(id(known.get(variable.name)))  # bound again: a finding of its own
+                known[variable.name] = variable
+    for node, variable, outer in bound:
+        name = variable.name
+        if outer is not None:
+            message = f"`{name}` is already bound on {place(outer.span, variable.span)}, column {outer.span.column}"
+            yield error("shadowed-variable", variable.span, message, "give the inner variable another name")
+        elif id(variable) not in used:
+            word = node.name if isinstance(node, ast.Aggregate) else type(node).__name__.lower()
+            message = f"`{word}` binds `{name}`, which does not occur below it"
+            hint = f"take `{name}` out, or check its spelling below"
+            yield error("unused-variable", variable.span, message, hint)
     for visit in formula.visits:
-        node, known = visit.node, dict(visit.scope)
-        if not isinstance(node, ast.Binder):
-            continue
-        word = node.name if isinstance(node, ast.Aggregate) else type(node).__name__.lower()
-        for variable in node.variables:
-            name, outer = variable.name, known.get(variable.name)
-            known[name] = variable
-            if outer is not None:
-                message = f"`{name}` is already bound on {place(outer.span, variable.span)}, column {outer.span.column}"
-                yield error("shadowed-variable", variable.span, message, "give the inner variable another name")
-            elif id(variable) not in used:
-                message = f"`{word}` binds `{name}`, which does not occur below it"
-                hint = f"take `{name}` out, or check its spelling below"
-                yield error("unused-variable", variable.span, message, hint)
+        node = visit.node
         if isinstance(node, ast.Exists) and isinstance(node.body, ast.Implies):
             names = [variable.name for variable in node.variables]
             one, left = ", ".join(names), node.body.antecedent.span.on_one_line

@@ -189,10 +189,7 @@ def aggregated(formula: ast.Expression) -> Iterator[ast.Atom]:
 
 def signed(formula: ast.Expression) -> Iterator[tuple[ast.Atom, int]]:
     """The atoms of a formula with their polarity +1 or -1; atoms under ``<->`` and ``xor`` have both. Atoms in
-    comparisons are left out.
-
-    Each atom comes at most twice, however deeply ``<->`` is nested.
-    """
+    comparisons are left out. Each atom comes at most twice, however deeply ``<->`` is nested."""
     stack: list[tuple[ast.Expression, tuple[int, ...]]] = [(formula, (1,))]
     while stack:
         node, signs = stack.pop()

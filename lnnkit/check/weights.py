@@ -22,10 +22,7 @@ from lnnkit.syntax.diagnostic import Diagnostic
 @dataclass(frozen=True, slots=True)
 class Shape:
     """The shape of an attribute: a list of ``count`` numbers (0: one for each operand), or a single number if ``count``
-    is None.
-
-    ``needed`` means that the unit has no value without it before training.
-    """
+    is None; ``needed`` means that the unit has no value without it before training."""
 
     count: int | None = 0
     low: float = -math.inf

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lnnkit.discovery.exact_constants import LEAST, MINUS_ONE, ONE, Constant, multiplied, number, raised, snapped
-from lnnkit.discovery.expression import Base, Choice, Product, Sum, evaluate, replaced, scaled, substituted, variable
+from lnnkit.discovery.expression import Base, Product, Sum, evaluate, replaced, scaled, substituted, variable
 from lnnkit.discovery.formula_errors import WeightedRows, spread
 
 _EASED, _TIGHTENED = 0.2, 4.0  # factors of the damping after a successful and after a failed step
@@ -210,20 +210,16 @@ def regauged(formula: Product) -> Iterator[Product]:
 
 
 def _rebuilt(formula: Product, change: Callable[[Constant], Constant], outer: bool = True) -> Product:
-    plain = formula.factors and formula.coefficient in (ONE, MINUS_ONE) and not outer
+    plain = formula.coefficient in (ONE, MINUS_ONE) and not outer
     coefficient = formula.coefficient if plain else change(formula.coefficient)
     factors: list[tuple[Base, float]] = []
     for base, exponent in formula.factors:
-        if base.operands:
-            first = base.operands[0]
-            leads = isinstance(base, Sum) and not first.factors and first.coefficient in (ONE, MINUS_ONE)
-            inner = 2 if isinstance(base, Choice) else 1  # the others are scaled to a sum's first term
-            operands = (
-                operand if leads and not place else _rebuilt(operand, change, place >= inner)
-                for place, operand in enumerate(base.operands)
-            )
-            base = replace(base, operands=tuple(operands))
-        factors.append((base, exponent))
+        inner = 2 if base.name == "if" else 1  # the others are scaled to a sum's first term
+        operands = [
+            _rebuilt(operand, change, place >= inner or not (operand.factors or isinstance(base, Sum)))
+            for place, operand in enumerate(base.operands)
+        ]
+        factors.append((replace(base, operands=tuple(operands)) if operands else base, exponent))
     return Product(coefficient, tuple(factors))
 
 

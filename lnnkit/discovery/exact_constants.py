@@ -44,18 +44,16 @@ ONE, MINUS_ONE = number(1.0), number(-1.0)
 
 def multiplied(left: Constant, right: Constant) -> Constant:
     """The product: exact if both are exact without roots, or if one is 1, or -1 and the other exact."""
-    value = left.value * right.value
     for one, other in ((left, right), (right, left)):
         if one == ONE:
             return other
         if one == MINUS_ONE and other.exact:
             return Constant(-other.value, -other.numerator, other.denominator, other.pi, other.root)
     if left.exact and right.exact and not left.root and not right.root:
-        top, bottom = left.numerator * right.numerator, left.denominator * right.denominator
-        shared = math.gcd(top, bottom) or 1
-        if abs(top) // shared < 2**53 and bottom // shared < 2**53:
-            return _of(top // shared, bottom // shared, left.pi + right.pi)
-    return Constant(value)
+        fraction = Fraction(left.numerator * right.numerator, left.denominator * right.denominator)
+        if max(abs(fraction.numerator), fraction.denominator) < 2**53:
+            return _of(fraction.numerator, fraction.denominator, left.pi + right.pi)
+    return Constant(left.value * right.value)
 
 
 def raised(base: Constant, power: float) -> Constant:
@@ -63,12 +61,9 @@ def raised(base: Constant, power: float) -> Constant:
     if base == ONE or power == 1:
         return base if power == 1 else ONE
     if base.exact and not base.root and power == int(power) and abs(power) <= 8 and base.numerator:
-        times = abs(int(power))
-        top, bottom = base.numerator**times, base.denominator**times
-        if power < 0:
-            top, bottom = (bottom, top) if top > 0 else (-bottom, -top)
-        if abs(top) < 2**53 and abs(bottom) < 2**53:
-            return _of(top, bottom, base.pi * int(power))
+        fraction = Fraction(base.numerator, base.denominator) ** int(power)
+        if max(abs(fraction.numerator), fraction.denominator) < 2**53:
+            return _of(fraction.numerator, fraction.denominator, base.pi * int(power))
     if base.exact and not base.root and power in (0.5, -0.5) and base.numerator > 0:
         top, bottom = base.numerator, base.denominator
         top, bottom, pi = (top, bottom, base.pi) if power > 0 else (bottom, top, -base.pi)
@@ -128,25 +123,17 @@ def _near(value: float, relative: float) -> Iterator[tuple[float, Constant]]:
         text = f"{value:.{digits - 1}e}"
         if abs(float(text) - value) <= relative * size:
             mantissa, _, exponent = text.partition("e")
-            whole = int(mantissa.replace(".", ""))
-            power = int(exponent) - digits + 1
-            written = Fraction(whole) * Fraction(10) ** power
-            readable = abs(power) <= 15  # a larger fraction is written as digits
-            yield 8.0 * abs(whole), _of(*written.as_integer_ratio()) if readable else Constant(float(text))
+            readable = abs(int(exponent) - digits + 1) <= 15  # a larger fraction is written as digits
+            made = _of(*Fraction(text).as_integer_ratio()) if readable else Constant(float(text))
+            yield 8.0 * abs(int(mantissa.replace(".", ""))), made
             return
 
 
-def simplest_fraction(low: float, high: float) -> tuple[int, int]:
-    """The fraction with the smallest denominator in ``[low, high]``, both positive; ``(0, 0)`` after too many steps."""
-    top, bottom, before_top, before_bottom = 1, 0, 0, 1  # convergents of the continued fraction
-    for _ in range(40):
-        whole = math.floor(low)
-        if whole == low or whole + 1 <= high:  # a whole number in between
-            whole += whole < low
-            return whole * top + before_top, whole * bottom + before_bottom
-        top, before_top = whole * top + before_top, top
-        bottom, before_bottom = whole * bottom + before_bottom, bottom
-        low, high = 1 / (high - whole), 1 / (low - whole)
-        if top * bottom > _MOST:
-            break
-    return 0, 0
+def simplest_fraction(low: float, high: float, steps: int = 40) -> tuple[int, int]:
+    """The fraction with the smallest denominator in ``[low, high]``, both positive, by so many steps of continued
+    fractions; else ``(0, 0)``."""
+    below = math.ceil(low) - 1
+    if below + 1 <= high:
+        return below + 1, 1
+    top, bottom = simplest_fraction(1 / (high - below), 1 / (low - below), steps - 1) if steps else (0, 0)
+    return below * top + bottom, top

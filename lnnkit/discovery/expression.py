@@ -6,9 +6,9 @@ once. A sum inside a product starts with coefficient 1 or -1 and has no common f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -21,6 +21,7 @@ class ColumnVariable:
     """The column with an index."""
 
     place: int
+    name: ClassVar[str] = ""
     operands: ClassVar[tuple[Product, ...]] = ()
 
 
@@ -36,32 +37,20 @@ class Product:
 class Sum:
     """The sum of two or more terms."""
 
+    name: ClassVar[str] = "+"
     operands: tuple[Product, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Absolute:
-    """The absolute value of its one operand."""
-
-    operands: tuple[Product]
-
-
-@dataclass(frozen=True, slots=True)
 class Applied:
-    """The function ``exp``, ``log``, ``sin`` or ``cos`` of its one operand."""
+    """The function ``abs``, ``exp``, ``log``, ``sin`` or ``cos`` of one operand; or ``if``: the third operand where the
+    first is above the second, else the fourth."""
 
     name: str
-    operands: tuple[Product]
+    operands: tuple[Product, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The third operand where the first is above the second, else the fourth."""
-
-    operands: tuple[Product, Product, Product, Product]
-
-
-Base = ColumnVariable | Sum | Absolute | Applied | Choice
+Base = ColumnVariable | Sum | Applied
 """What may stand under a power."""
 
 
@@ -105,7 +94,7 @@ def power(operand: Product, exponent: float) -> Product:
     for base, degree in operand.factors:
         raised_to = degree * exponent
         sized = _even(degree) and not _even(raised_to)
-        kept: Base = Absolute((of_base(base),)) if sized and not isinstance(base, Absolute) else base
+        kept = Applied("abs", (of_base(base),)) if sized and base.name != "abs" else base
         powers[kept] = powers.get(kept, 0.0) + raised_to
     if operand.coefficient.value < 0 and exponent != int(exponent):
         return of_base(Sum((operand,)), exponent)
@@ -131,19 +120,14 @@ def total(*operands: Product) -> Product:
 def absolute(operand: Product) -> Product:
     """The absolute value of the operand, with its coefficient factored out."""
     size = operand.coefficient if operand.coefficient.value >= 0 else multiplied(operand.coefficient, MINUS_ONE)
-    if all(_even(exponent) or isinstance(base, Absolute) for base, exponent in operand.factors):
+    if all(_even(exponent) or base.name == "abs" for base, exponent in operand.factors):
         return Product(size, operand.factors)
-    return Product(size, ((Absolute((Product(ONE, operand.factors),)), 1.0),))
+    return Product(size, ((Applied("abs", (Product(ONE, operand.factors),)), 1.0),))
 
 
-def applied(name: str, operand: Product) -> Product:
-    """``exp``, ``log``, ``sin`` or ``cos`` of the operand."""
-    return of_base(Applied(name, (operand,)))
-
-
-def choice(left: Product, right: Product, above: Product, below: Product) -> Product:
-    """``above`` where ``left > right``, else ``below``."""
-    return of_base(Choice((left, right, above, below)))
+def applied(name: str, *operands: Product) -> Product:
+    """A function of the operands, see `Applied`."""
+    return absolute(*operands) if name == "abs" else of_base(Applied(name, operands))
 
 
 def _added(left: Constant, right: Constant) -> Constant:
@@ -194,7 +178,7 @@ def tidied(formula: Product, table: np.ndarray, positive: frozenset[int] = froze
     zeroed = [np.where(np.arange(table.shape[1]) == place, 0.0, few) for place in range(table.shape[1])]
 
     def bare(base: Base) -> Product:
-        inner = replaced(*base.operands, bare) if isinstance(base, Absolute) else ZERO
+        inner = replaced(base.operands[0], bare) if base.name == "abs" else ZERO
         plain = all(isinstance(column, ColumnVariable) and column.place in positive for column, _ in inner.factors)
         return inner if plain and inner.coefficient.value > 0 else of_base(base)
 
@@ -234,7 +218,7 @@ def _rescaled(formula: Product) -> Product:
 def _ordered(powers: dict[Base, float]) -> tuple[tuple[Base, float], ...]:
     """The factors in order; an even power of a base and one of its absolute value are one factor."""
     for base, exponent in [*powers.items()]:
-        factors = base.operands[0].factors if isinstance(base, Absolute) else ()
+        factors = base.operands[0].factors if base.name == "abs" else ()
         inner = factors[0][0] if len(factors) == 1 else base
         if inner is not base and _even(powers.get(inner, 0.0)):
             whole = exponent + powers.pop(inner, 0.0)
@@ -267,7 +251,7 @@ def size(formula: Product) -> int:
 
 
 def _base_size(base: Base) -> int:
-    operators = len(base.operands) - 1 if isinstance(base, Sum) else 2 if isinstance(base, Choice | Applied) else 1
+    operators = len(base.operands) - 1 if isinstance(base, Sum) else 1 if base.name in ("", "abs") else 2
     return sum(map(size, base.operands)) + operators
 
 
@@ -277,9 +261,6 @@ def columns(formula: Product) -> frozenset[int]:
     return frozenset(read.union(*(columns(operand) for base, _ in formula.factors for operand in base.operands)))
 
 
-_BUILDERS: dict[type[Base], Callable[..., Product]] = {Sum: total, Absolute: absolute, Choice: choice}
-
-
 def replaced(formula: Product, change: Callable[[Base], Product | None]) -> Product:
     """The formula with those bases replaced for which ``change`` gives a formula."""
     factors = [constant(formula.coefficient)]
@@ -287,8 +268,7 @@ def replaced(formula: Product, change: Callable[[Base], Product | None]) -> Prod
         made = change(base)
         if made is None:
             inner = [replaced(operand, change) for operand in base.operands]
-            build = partial(applied, base.name) if isinstance(base, Applied) else _BUILDERS.get(type(base))
-            made = build(*inner) if build else of_base(base)
+            made = total(*inner) if isinstance(base, Sum) else applied(base.name, *inner) if inner else of_base(base)
         factors.append(power(made, exponent))
     return product(*factors)
 
@@ -304,6 +284,16 @@ def evaluate(formula: Product, table: np.ndarray) -> np.ndarray:
         values = np.asarray(_value(formula, table), dtype=float)
     values = np.broadcast_to(values, (len(table),))
     return np.where(np.isfinite(values), values, np.nan)
+
+
+def times_best(formula: Product, table: np.ndarray, target: np.ndarray) -> Iterator[Product]:
+    """The formula times the constant with which it fits best where it has a value; nothing where that is 0."""
+    values = evaluate(formula, table)
+    fine = np.isfinite(values)
+    with np.errstate(all="ignore"):
+        by = float(values[fine] @ target[fine] / (values[fine] @ values[fine]))
+    if by and np.isfinite(by):
+        yield scaled(formula, Constant(by))
 
 
 def rooted(formula: Product) -> tuple[Product, Product | None, bool]:
@@ -343,10 +333,8 @@ def _base_value(base: Base, table: np.ndarray) -> np.ndarray:
             for term in terms[1:]:
                 value = value + _value(term, table)
             return np.asarray(value)
-        case Absolute((operand,)):
-            return np.abs(_value(operand, table))
-        case Applied(name, (operand,)):
-            return getattr(np, name)(_value(operand, table))
-        case Choice((left, right, above, below)):
-            higher = np.asarray(_value(left, table)) > np.asarray(_value(right, table))
-            return np.where(higher, _value(above, table), _value(below, table))
+        case Applied("if", operands):
+            left, right, above, below = (_value(operand, table) for operand in operands)
+            return np.where(np.asarray(left) > np.asarray(right), above, below)
+        case Applied(name, operands):
+            return getattr(np, name)(*(_value(operand, table) for operand in operands))

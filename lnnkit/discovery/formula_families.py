@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lnnkit.discovery.exact_constants import Constant, number
-from lnnkit.discovery.expression import Product, absolute, constant, evaluate, power, product, scaled, total
+from lnnkit.discovery.expression import Product, absolute, constant, evaluate, power, product, scaled, times_best, total
 from lnnkit.discovery.function_families import function_products, function_sums
 from lnnkit.discovery.relevant_inputs import Reduced
 from lnnkit.discovery.sparse_sums import Features, Inputs, best_pairs, composite_terms, eliminated, sparse_fits, without
@@ -152,12 +152,17 @@ def power_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray, rows:
     left = np.linalg.qr(base)[0]
     rest = without(wanted_log, left)
 
-    def written(*sums: tuple[Product, float, np.ndarray]) -> list[Product]:
-        """Products with these sums, each with its power and its logarithms."""
+    def written(*sums: tuple[Product, float, np.ndarray]) -> Iterator[Product]:
+        """Products with these sums, powers and logarithms: exponents as fitted, and rounded to near half-integers."""
         known = np.array([column for *_, column in sums]).T @ np.array([one for _, one, _ in sums]) if sums else 0.0
         exponents = np.zeros(len(inputs))
         exponents[moving] = np.linalg.lstsq(base, wanted_log - known, rcond=None)[0][1:]
-        return _written(inputs, target, exponents, [(factor, exponent) for factor, exponent, _ in sums])
+        near = np.round(2 * exponents) / 2
+        near = np.where(np.abs(near - exponents) < _NEAR, near, np.round(exponents, 6))
+        fitted = [np.round(exponents, 9)] if not sums and np.abs(near - exponents).max(initial=0) > 1e-9 else []
+        for chosen in (near, *fitted):
+            factors = [*zip(inputs.formulas, chosen.tolist(), strict=True), *((factor, one) for factor, one, _ in sums)]
+            yield from times_best(_signed(factors, inputs.values, target), inputs.values, target)
 
     yield from written()
     if float(rest @ rest) <= _NOTHING * float(wanted_log @ wanted_log) or len(logs) < 2 * len(inputs) + 4:
@@ -172,15 +177,11 @@ def power_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray, rows:
     columns, free = columns[:, fine], free[:, fine]
     if not sums:
         return
-    gram, slope, square = free.T @ free, free.T @ rest, float(rest @ rest)
-    singles: list[tuple[float, int, float]] = []
-    for exponent in _POWERS:
-        loss = square - 2 * exponent * slope + exponent**2 * np.diag(gram)
-        for place in np.argsort(loss)[:_SINGLES]:
-            singles.append((float(loss[place]), int(place), exponent))
-    for _, place, exponent in sorted(singles)[:_SINGLES]:
-        yield from written((sums[place], exponent, columns[:, place]))
-    for first, second, one, other in _pairs(gram, slope, square):
+    gram, slope, powers = free.T @ free, free.T @ rest, np.array(_POWERS)[:, None]
+    losses = powers**2 * np.diag(gram) - 2 * powers * slope
+    for row, place in _least(losses, _SINGLES):
+        yield from written((sums[place], _POWERS[row], columns[:, place]))
+    for first, second, one, other in _pairs(gram, slope):
         yield from written((sums[first], one, columns[:, first]), (sums[second], other, columns[:, second]))
 
 
@@ -276,38 +277,22 @@ def _losses(
     return powers**2 * square - 2 * powers * slope
 
 
-def _pairs(gram: np.ndarray, slope: np.ndarray, square: float) -> Iterator[tuple[int, int, float, float]]:
+def _pairs(gram: np.ndarray, slope: np.ndarray) -> Iterator[tuple[int, int, float, float]]:
     """The best pairs of sums, with the best powers of each: first with free powers, then with powers from the grid."""
     norm = np.sqrt(np.diag(gram))
-    first, second = np.array(best_pairs(gram / np.outer(norm, norm), slope / norm, 4000), dtype=int).reshape(-1, 2).T
-    scored: list[tuple[float, int, int, float, float]] = []
-    squares, others, both = np.diag(gram)[first], np.diag(gram)[second], gram[first, second]
-    for one, other in itertools.product(_POWERS, repeat=2):
-        loss = square - 2 * (one * slope[first] + other * slope[second])
-        loss = loss + one**2 * squares + other**2 * others + 2 * one * other * both
-        for at in np.argsort(loss)[:_PAIRS]:
-            scored.append((float(loss[at]), int(first[at]), int(second[at]), one, other))
-    for _, place, partner, one, other in sorted(scored)[:_PAIRS]:
-        yield place, partner, one, other
+    pairs = [pair for _, *pair in best_pairs(gram / np.outer(norm, norm), slope / norm, 4000)]
+    first, second = np.array(pairs, dtype=int).reshape(-1, 2).T
+    powers = [(one, other) for one in _POWERS for other in _POWERS]
+    one, other = np.array(powers).T[..., None]
+    losses = one**2 * np.diag(gram)[first] + other**2 * np.diag(gram)[second] + 2 * one * other * gram[first, second]
+    for row, at in _least(losses - 2 * (one * slope[first] + other * slope[second]), _PAIRS):
+        yield int(first[at]), int(second[at]), *powers[row]
 
 
-def _written(
-    inputs: Inputs, target: np.ndarray, exponents: np.ndarray, sums: Sequence[tuple[Product, float]]
-) -> list[Product]:
-    """The product with its exponents as fitted, and with those near a half-integer rounded to it."""
-    near = np.round(2 * exponents) / 2
-    near = np.where(np.abs(near - exponents) < _NEAR, near, np.round(exponents, 6))
-    fitted = [np.round(exponents, 9)] if not sums and np.abs(near - exponents).max(initial=0) > 1e-9 else []
-    products: list[Product] = []
-    for chosen in (near, *fitted):
-        made = _signed([*zip(inputs.formulas, chosen.tolist(), strict=True), *sums], inputs.values, target)
-        values = evaluate(made, inputs.values)
-        fine = np.isfinite(values)
-        with np.errstate(all="ignore"):
-            coefficient = float(values[fine] @ target[fine] / (values[fine] @ values[fine]))
-        if coefficient and np.isfinite(coefficient):
-            products.append(scaled(made, Constant(coefficient)))
-    return products
+def _least(losses: np.ndarray, count: int) -> list[tuple[int, int]]:
+    """The rows and columns of the least losses, in order."""
+    order = np.argsort(losses, axis=None, kind="stable")[:count]
+    return [divmod(place, losses.shape[1]) for place in order.tolist()]
 
 
 def _signed(factors: Sequence[tuple[Product, float]], table: np.ndarray, target: np.ndarray) -> Product:

@@ -6,13 +6,14 @@ import itertools
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
 
 from lnnkit.discovery.constant_refinement import ColumnUnits, exact, free_constants, refined, regauged, rounded
 from lnnkit.discovery.exact_constants import Constant
-from lnnkit.discovery.expression import Product, choice, columns, constant, evaluate, size, tidied, variable
+from lnnkit.discovery.expression import Product, applied, columns, constant, evaluate, size, tidied, variable
 from lnnkit.discovery.formula_errors import ScoredFormula, far_rows, front, is_noise, scattered, usual_rows, weighted
 from lnnkit.discovery.formula_families import FormulaFamily
 from lnnkit.discovery.relevant_inputs import Reduced, Reductions, distinct_columns, monomial_columns, relevant_columns
@@ -62,11 +63,10 @@ class Discovered:
         return self.pareto[self.chosen].formula
 
 
-def discover(table: np.ndarray, target: np.ndarray, search: FormulaSearch | None = None) -> Discovered:
+def discover(table: np.ndarray, target: np.ndarray, search: FormulaSearch = FormulaSearch()) -> Discovered:
     """The formulas for ``target``, ``[rows]``, over the columns of ``table``, ``[rows, columns]``; NaN marks a missing
     cell. Rows without a target are left out; a formula is scored on the rows that have all the cells that it reads.
     Raises ValueError if no row has a target."""
-    search = search or FormulaSearch()
     given = np.isfinite(target)
     table, target = table[given], target[given]
     if not len(target):
@@ -208,15 +208,13 @@ class _SearchRun:
         above, below = (part.formula for part in parts)
         sides = settled_threshold(condition, above, below, table, target).sides
         sizes = [self._plain(formula, table) for formula in (above, below, *extremes(above, below))]
-        for made in (choice(*sides, above, below), *sizes):
+        for made in (applied("if", *sides, above, below), *sizes):
             self._met[made] = self._loss(made, self._train)
             self._refined[made] = rounded(made, weighted(table, target))
         return self._exact(self._result().formula)
 
     def _families(self, inputs: Inputs, sample: np.ndarray) -> Iterator[Iterable[Product]]:
-        def family(state: Reduced) -> FormulaFamily:
-            return FormulaFamily(state, self._target, self._weighted.errors, sample)
-
+        family = partial(FormulaFamily, target=self._target, errors=self._weighted.errors, sample=sample)
         whole = family(Reduced(inputs, constant(1.0), np.ones(len(self._target)), 0.0))
         functions, middle = [whole.functions()], (time.process_time() + self._end) / 2
         yield whole.products()
@@ -224,7 +222,7 @@ class _SearchRun:
         smaller, larger = np.array_split(self._generator.permutation(sample), [max(4, 2 * len(sample) // 3)])
         if len(larger) < 2:
             return
-        levels = [*Reductions(inputs, self._target, smaller, larger).levels()]
+        levels = [*Reductions(self._target, smaller, larger).levels(inputs)]
         states = [state for level in reversed(levels) for state in level]
         for state in states:
             if len(state.inputs) <= 6 or len(states) <= 4:

@@ -5,20 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from typing import ClassVar
 
 from lnnkit.discovery.exact_constants import Constant
-from lnnkit.discovery.expression import (
-    Absolute,
-    Applied,
-    Base,
-    Choice,
-    ColumnVariable,
-    Product,
-    Sum,
-    columns,
-    replaced,
-    rooted,
-)
+from lnnkit.discovery.expression import Applied, Base, ColumnVariable, Product, Sum, columns, replaced, rooted
 from lnnkit.syntax.printer import format_predicate
 
 _LOOSE, _PRODUCT, _TIGHT = 0, 1, 2  # what stands around: nothing or a sum, a product, a power
@@ -27,39 +17,41 @@ _LOOSE, _PRODUCT, _TIGHT = 0, 1, 2  # what stands around: nothing or a sum, a pr
 def formula_text(formula: Product, names: Sequence[str], *, pi: str = "pi") -> str:
     """The formula in the language's operators, with each column by its name. ``pi`` is the text for that number. A
     choice is written ``if(left > right, above, below)``, which a program states as two rules."""
-    return _Plain(names, pi).product(formula, _LOOSE)
+    return _Plain(names, pi).product(formula)
 
 
 def formula_latex(formula: Product, names: Sequence[str]) -> str:
     """The formula as LaTeX mathematics, without dollar signs."""
-    return _Latex(names).product(formula, _LOOSE)
+    return _Latex(names).product(formula)
 
 
 class _Plain:
-    ROOT, ABSOLUTE, POWER, AROUND, TIGHT_NAME = "sqrt({})", "abs({})", "{}^{}", "({})", "{}"
-    APPLIED, CHOICE = "{}({})", "if({0} > {1}, {2}, {3})"
+    FRACTIONS = False  # whether a fraction line encloses what stands above and below it
+    ROOT, POWER, AROUND, TIGHT_NAME = "sqrt({})", "{}^{}", "({})", "{}"
+    APPLIED = "{name}({})"
+    FORMS: ClassVar = {"if": "if({0} > {1}, {2}, {3})"}
 
     def __init__(self, names: Sequence[str], pi: str) -> None:
         self._names, self._pi = names, repr(math.pi) if pi in names else pi
 
-    def product(self, formula: Product, around: int) -> str:
-        """The text of a product within ``around``: a sum, a product or a power."""
+    def product(self, formula: Product) -> str:
+        """The text of a product that stands alone or in a sum."""
         formula, root, divides = rooted(formula)
         negative = formula.coefficient.value < 0
         above, below = self._constant(formula.coefficient, bool(formula.factors or root))
-        single = len(above) + len(below) + len(formula.factors) + (root is not None) == 1
         for base, exponent in formula.factors:
-            bare = single and exponent == 1 and not negative
-            text = self._power(base, abs(exponent), around if bare else _PRODUCT)
-            (above if exponent > 0 else below).append(text)
+            side = above if exponent > 0 else below
+            rivals = [degree for _, degree in formula.factors if degree * exponent > 0 or not self.FRACTIONS]
+            alone = len(rivals) == 1 and root is None and not (side if self.FRACTIONS else above + below)
+            bare = alone and not negative and (exponent == 1 or (self.FRACTIONS and exponent == -1))
+            side.append(self._power(base, abs(exponent), _LOOSE if bare else _PRODUCT))
         if root is not None:
-            (below if divides else above).append(self.ROOT.format(self.product(root, _LOOSE)))
-        text = _quotient(above, below)
-        if negative:
-            text = f"-{text}"
-        several = len(above) > 1 or below or negative
-        wrapped = (around == _TIGHT and several) or (around == _PRODUCT and (negative or below))
-        return f"({text})" if wrapped else text
+            (below if divides else above).append(self.ROOT.format(self.product(root)))
+        return f"{'-' if negative else ''}{self._joined(above, below)}"
+
+    def _joined(self, above: Sequence[str], below: Sequence[str]) -> str:
+        over, under = " * ".join(above) or "1", " * ".join(below)
+        return f"{over} / {under if len(below) == 1 else f'({under})'}" if below else over
 
     def _constant(self, value: Constant, more: bool) -> tuple[list[str], list[str]]:
         """The parts of a constant's magnitude above and below the fraction line."""
@@ -74,7 +66,7 @@ class _Plain:
             text = self._pi if abs(value.pi) == 1 else f"{self._pi}^{abs(value.pi)}"
             (above if value.pi > 0 else below).append(text)
         if value.root:
-            return [self.ROOT.format(_quotient(above, below))], []
+            return [self.ROOT.format(self._joined(above, below))], []
         return above, below
 
     def _power(self, base: Base, exponent: float, around: int) -> str:
@@ -83,78 +75,50 @@ class _Plain:
         match base:
             case ColumnVariable(place):
                 return self.TIGHT_NAME.format(self._names[place]) if around == _TIGHT else self._names[place]
-            case Absolute((operand,)):
-                return self.ABSOLUTE.format(self.product(operand, _LOOSE))
-            case Applied(name, (operand,)):
-                return self.APPLIED.format(name, self.product(operand, _LOOSE))
+            case Applied(name, operands):
+                inner = (self.product(operand) for operand in operands)
+                return self.FORMS.get(name, self.APPLIED).format(*inner, name=name)
             case Sum(terms):
                 text = self._sum(terms)
                 return text if around == _LOOSE else self.AROUND.format(text)
-            case Choice():
-                return self.CHOICE.format(*(self.product(operand, _LOOSE) for operand in base.operands))
 
     def _sum(self, terms: Sequence[Product]) -> str:
         first = next((place for place, term in enumerate(terms) if term.coefficient.value > 0), 0)
         ordered = [terms[first], *terms[:first], *terms[first + 1 :]]
-        text = self.product(ordered[0], _LOOSE)
+        text = self.product(ordered[0])
         for term in ordered[1:]:
-            shown = self.product(term, _LOOSE)
+            shown = self.product(term)
             text += f" - {shown[1:]}" if shown.startswith("-") else f" + {shown}"
         return text
 
 
 class _Latex(_Plain):
-    ROOT, ABSOLUTE, POWER, AROUND = r"\sqrt{{{}}}", r"\left|{}\right|", "{}^{{{}}}", r"\left({}\right)"
-    TIGHT_NAME, APPLIED = "{{{}}}", r"\{}\left({}\right)"
-    CHOICE = r"\begin{{cases}} {2} & \text{{if }} {0} > {1} \\ {3} & \text{{otherwise}} \end{{cases}}"
+    FRACTIONS = True
+    ROOT, POWER, AROUND, TIGHT_NAME = r"\sqrt{{{}}}", "{}^{{{}}}", r"\left({}\right)", "{{{}}}"
+    APPLIED = r"\{name}\left({}\right)"
+    FORMS: ClassVar = {
+        "abs": r"\left|{}\right|",
+        "if": r"\begin{{cases}} {2} & \text{{if }} {0} > {1} \\ {3} & \text{{otherwise}} \end{{cases}}",
+    }
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__([_latex_name(name) for name in names], r"\pi")
 
-    def product(self, formula: Product, around: int) -> str:
-        formula, root, divides = rooted(formula)
-        negative = formula.coefficient.value < 0
-        above, below = self._constant(formula.coefficient, bool(formula.factors or root))
-        above = [_latex_number(part) for part in above]
-        for base, exponent in formula.factors:
-            # A sum that stands alone above or below the line needs no parentheses
-            same_side = [pair for pair in formula.factors if pair[1] * exponent > 0]
-            only = len(same_side) == 1 and root is None and not (above if exponent > 0 else below)
-            enclosed = exponent == -1 or (exponent == 1 and (len(formula.factors) > 1 or around == _LOOSE))
-            text = self._power(base, abs(exponent), _LOOSE if only and enclosed and not negative else _PRODUCT)
-            (above if exponent > 0 else below).append(text)
-        if root is not None:
-            (below if divides else above).append(self.ROOT.format(self.product(root, _LOOSE)))
-        text = r" \cdot ".join(above) if any(part[:1].isdigit() for part in above[1:]) else r" \, ".join(above)
-        if below:
-            text = _fraction(text or "1", below)
-        text = f"-{text or 1}" if negative else text or "1"
-        return self.AROUND.format(text) if around > _LOOSE and negative else text
+    def _joined(self, above: Sequence[str], below: Sequence[str]) -> str:
+        over = (r" \cdot " if any(part[:1].isdigit() for part in above[1:]) else r" \, ").join(above) or "1"
+        under = r" \, ".join(below)
+        return rf"\frac{{{over}}}{{{under}}}" if below else over
 
     def _constant(self, value: Constant, more: bool) -> tuple[list[str], list[str]]:
         above, below = super()._constant(value, more)
-        if not value.root:
-            return above, below
-        inner = Constant(value.value**2, abs(value.numerator), value.denominator, value.pi)
-        over, under = super()._constant(inner, False)
-        text = r" \, ".join(over) or "1"
-        return [self.ROOT.format(_fraction(text, under) if under else text)], []
-
-
-def _quotient(above: Sequence[str], below: Sequence[str]) -> str:
-    over, under = " * ".join(above) or "1", " * ".join(below)
-    return f"{over} / {under if len(below) == 1 else f'({under})'}" if below else over
-
-
-def _fraction(above: str, below: Sequence[str]) -> str:
-    under = r" \, ".join(below)
-    return rf"\frac{{{above}}}{{{under}}}"
+        if value.root:
+            inner = Constant(value.value**2, abs(value.numerator), value.denominator, value.pi)
+            above = [self.ROOT.format(self._joined(*super()._constant(inner, False)))]
+        return [_latex_number(part) for part in above], below
 
 
 def _digits(value: float) -> str:
     """The shortest literal that parses to ``value``."""
-    if not math.isfinite(value):
-        raise ValueError(f"{value} cannot be a constant of a formula")
     return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
 
 
@@ -198,9 +162,8 @@ def case_texts(formula: Product, names: Sequence[str]) -> list[tuple[str, str]]:
     return cases
 
 
-def _first_choice(formula: Product) -> Choice | None:
+def _first_choice(formula: Product) -> Base | None:
     for base, _ in formula.factors:
-        choice = base if isinstance(base, Choice) else next(filter(None, map(_first_choice, base.operands)), None)
-        if choice:
+        if choice := base if base.name == "if" else next(filter(None, map(_first_choice, base.operands)), None):
             return choice
     return None

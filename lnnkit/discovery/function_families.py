@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lnnkit.discovery.exact_constants import Constant, number
-from lnnkit.discovery.expression import Product, applied, constant, evaluate, power, product, scaled, total
+from lnnkit.discovery.expression import Product, applied, constant, evaluate, power, product, scaled, times_best, total
 from lnnkit.discovery.sparse_sums import Inputs, SparseFit, sparse_fits
 
 _RATES = 2.0 ** np.arange(-2, 6)  # of exponentials, over the spread of their operand
@@ -45,13 +45,12 @@ class _Summand(NamedTuple):
 def function_sums(inputs: Inputs, target: np.ndarray, errors: np.ndarray) -> Iterator[Product]:
     """Sums of monomials and of functions of monomials, times monomials; those of a few simple ones first."""
     for terms in ([*_few(inputs)], [*_terms(inputs)]):
-        columns = [evaluate(term.formula(), inputs.values) for term in terms]
-        known = [bool(np.isfinite(column).all() and np.abs(column).max(initial=0.0) < 1e9) for column in columns]
-        fine = [term for term, usable in zip(terms, known, strict=True) if usable]
-        matrix = np.stack([column for column, usable in zip(columns, known, strict=True) if usable], 1)
+        columns = ((term, evaluate(term.formula(), inputs.values)) for term in terms)
+        fine = [(term, column) for term, column in columns if np.abs(column).max(initial=0.0) < 1e9]
+        matrix = np.stack([column for _, column in fine], 1)
         for forced in ((), (0,)):
             for fit in sparse_fits(matrix / errors[:, None], target / errors, most=4, forced=forced):
-                yield _written([fine[place] for place in fit.places], fit)
+                yield _written([fine[place][0] for place in fit.places], fit)
 
 
 def _written(terms: Sequence[_Summand], fit: SparseFit) -> Product:
@@ -131,8 +130,4 @@ def function_products(inputs: Inputs, target: np.ndarray, errors: np.ndarray) ->
             elif place:
                 inner.append(scaled(names.monomial(low.exponents[place]), Constant(value)))
         made = product(*powers, applied("exp", total(*inner))) if inner else product(*powers)
-        with np.errstate(all="ignore"):
-            values = evaluate(made, names.values)
-            scale = float(values @ target[used] / (values @ values))
-        if scale and math.isfinite(scale):
-            yield scaled(made, Constant(scale))
+        yield from times_best(made, names.values, target[used])

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lnnkit.discovery.exact_constants import MINUS_ONE
-from lnnkit.discovery.expression import Product, constant, power, product, scaled, substituted, total
+from lnnkit.discovery.expression import Product, constant, evaluate, power, product, substituted, total, variable
 from lnnkit.discovery.sparse_sums import Inputs
 
 _CLIP = 4.0
@@ -39,10 +38,7 @@ def relevant_columns(table: np.ndarray, target: np.ndarray, *, least: int = 3) -
     tests = [(columns, _clipped(target)), (columns, (ranks - ranks.mean()) / (ranks.std() or 1.0))]
     known = target != 0
     if known.sum() > rows // 2:  # a power as a factor is a line in the logarithms, whatever the signs
-        usable = (table[known] != 0).all(0)
-        sizes = [
-            np.log(np.abs(column)) if fine else column for column, fine in zip(table[known].T, usable, strict=True)
-        ]
+        sizes = [np.log(np.abs(column)) if column.all() else column for column in table[known].T]
         logarithms = np.stack([_standard(column, apart=np.inf) for column in sizes], 1)
         tests.append((logarithms, _clipped(np.log(np.abs(target[known])), 0.0)))
     for inputs, response in tests:
@@ -62,15 +58,14 @@ def monomial_columns(table: np.ndarray, target: np.ndarray) -> list[int]:
     if (target == 0).any() or len(target) < _MONOMIAL + 4:
         return []
     wanted = np.log(np.abs(target))
-    usable = np.flatnonzero((table != 0).all(0)).tolist()
-    with np.errstate(divide="ignore"):
-        logs = np.log(np.abs(table))
+    usable = np.flatnonzero((table != 0).all(0))
+    logs = np.log(np.abs(table[:, usable]))
     for count in range(1, _MONOMIAL + 1):
-        for places in itertools.combinations(usable, count):
+        for places in itertools.combinations(range(len(usable)), count):
             basis = np.concatenate([np.ones((len(logs), 1)), logs[:, places]], 1)
             rest = wanted - basis @ np.linalg.lstsq(basis, wanted, rcond=1e-12)[0]
             if np.abs(rest).max() <= _ROUNDING:
-                return list(places)
+                return usable[list(places)].tolist()
     return []
 
 
@@ -192,14 +187,13 @@ class Reduced:
 class Reductions:
     """The reductions of one target, by polynomials fitted to the rows ``train`` and tested on ``test``."""
 
-    def __init__(self, inputs: Inputs, target: np.ndarray, train: np.ndarray, test: np.ndarray) -> None:
+    def __init__(self, target: np.ndarray, train: np.ndarray, test: np.ndarray) -> None:
         self._target, self._train, self._test = target, train, test
         self._variance = float(np.var(target[test])) or 1.0
-        self._start = self._reduced(inputs, constant(1.0), np.ones(len(target)))
 
-    def levels(self) -> Iterator[list[Reduced]]:
+    def levels(self, inputs: Inputs) -> Iterator[list[Reduced]]:
         """The unreduced target, then beams with ever fewer inputs, until no more can be removed."""
-        beam = [self._start]
+        beam = [self._reduced(inputs, constant(1.0), np.ones(len(self._target)))]
         while beam:
             yield beam
             smaller: dict[frozenset[Product], Reduced] = {}
@@ -232,19 +226,17 @@ class Reductions:
 
     def _combined(self, state: Reduced) -> Iterator[Reduced]:
         for first, second in itertools.combinations(range(len(state.inputs)), 2):
-            one, other = state.inputs.formulas[first], state.inputs.formulas[second]
-            made = [total(one, other), total(one, scaled(other, MINUS_ONE))]
-            made += [product(power(one, upper), power(other, lower)) for upper, lower in _PAIRS]
+            one, other = variable(first), variable(second)
+            combined = [total(one, other), total(one, product(constant(-1.0), other))]
+            combined += [product(power(one, upper), power(other, lower)) for upper, lower in _PAIRS]
             rest = [place for place in range(len(state.inputs)) if place not in (first, second)]
-            x, z = state.inputs.values[:, [first, second]].T
-            with np.errstate(all="ignore"):
-                combined = [x + z, x - z, *(x**upper * z**lower for upper, lower in _PAIRS)]
-            for formula, values in zip(made, combined, strict=True):
-                if not np.isfinite(values).all() or np.ptp(values) == 0:
-                    continue
-                formulas = (*(state.inputs.formulas[place] for place in rest), formula)
-                columns = np.concatenate([state.inputs.values[:, rest], values[:, None]], 1)
-                yield self._reduced(Inputs(formulas, columns), state.factor, state.scale)
+            for made in combined:
+                values = evaluate(made, state.inputs.values)
+                if np.isfinite(values).all() and np.ptp(values):
+                    formulas = [state.inputs.formulas[place] for place in rest]
+                    columns = np.column_stack([state.inputs.values[:, rest], values])
+                    inputs = Inputs((*formulas, substituted(made, state.inputs.formulas)), columns)
+                    yield self._reduced(inputs, state.factor, state.scale)
 
     def _reduced(self, inputs: Inputs, factor: Product, scale: np.ndarray) -> Reduced:
         basis = polynomial(inputs.values, min(_TERMS, len(self._train) // 4)) * scale[:, None]

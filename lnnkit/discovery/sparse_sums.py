@@ -80,15 +80,14 @@ def _of_effort(width: int, effort: int, negative: bool, half: bool) -> Iterator[
     """The exponents whose efforts (their magnitudes; one more of a half-integral one) add up to ``effort``."""
     halves = {2: [0.5], 3: [1.5]} if half else {}
     singles = {effort: [float(effort), *halves.get(effort, ())] for effort in (1, 2, 3, 4)}
+    signs = (1, -1) if negative else (1,)
     for count in range(1, min(width, effort, 4) + 1):
         efforts = (parts for parts in itertools.product(singles, repeat=count) if sum(parts) == effort)
         for parts, places in itertools.product(efforts, [*itertools.combinations(range(width), count)]):
-            for sizes in itertools.product(*(singles[part] for part in parts)):
-                for signs in itertools.product((1, -1) if negative else (1,), repeat=count):
-                    row = [0.0] * width
-                    for place, sized, sign in zip(places, sizes, signs, strict=True):
-                        row[place] = sized * sign
-                    yield tuple(row)
+            signed = ([size * sign for size in singles[part] for sign in signs] for part in parts)
+            for exponents in itertools.product(*signed):
+                chosen = dict(zip(places, exponents, strict=True))
+                yield tuple(chosen.get(place, 0.0) for place in range(width))
 
 
 _MOST = 2400  # terms with and without inner sums
@@ -101,13 +100,10 @@ def composite_terms(inputs: Inputs) -> tuple[list[Product], np.ndarray]:
     plain = variables.monomials(variables.grid(160, half=len(inputs) <= 3))
     terms, columns = [variables.monomial(row) for row in plain.exponents], [plain.columns]
     factors = [constant(1.0), *variables.formulas, *(power(formula, -1.0) for formula in variables.formulas)]
-    known = set(terms)
-    for made in (product(factor, inner) for factor in factors for inner in _inner(variables)):
-        if len(terms) >= _MOST:
-            break
-        if made in known:
+    plain_terms = frozenset(terms)
+    for made in dict.fromkeys(itertools.starmap(product, itertools.product(factors, [*_inner(variables)]))):
+        if made in plain_terms or len(terms) >= _MOST:
             continue
-        known.add(made)
         values = evaluate(made, inputs.values)
         if np.isfinite(values).all() and np.abs(values).max(initial=0.0) < 1e9 * (np.median(np.abs(values)) + 1e-300):
             terms.append(made)
@@ -181,12 +177,9 @@ def sparse_fits(
 
     basis = np.linalg.qr(scaled[:, held])[0] if held else np.zeros((len(target), 0))
     free, rest = without(scaled, basis), without(target, basis)
-    singles, doubles = _best(free, rest, pairs)
-    few = [*((single,) for single in singles), *doubles]
-    front = list(dict.fromkeys(tuple(sorted({*held, *chosen})) for chosen in few))
+    front = list(dict.fromkeys(tuple(sorted({*held, *chosen})) for chosen in _best(free, rest, pairs)))
     if not front:  # all others are multiples of the chosen features
-        if held:
-            yield fit(held)
+        yield from [fit(held)] if held else []
         return
     current, tripled = front, False
     for count in itertools.count(2):
@@ -254,36 +247,23 @@ def without(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
 
 def _triples(features: np.ndarray, target: np.ndarray, count: int) -> list[tuple[int, ...]]:
     """The best triples: for each first feature the best pairs on its residuals."""
-    fine, gram, along = _correlations(features, target)
-    scored: list[tuple[float, int, int, int]] = []
+    fine, cosines, along = _correlations(features, target)
+    scored: list[tuple[float, tuple[int, ...]]] = []
     for first in range(len(fine) - 2):
-        rest = slice(first + 1, None)
-        column = gram[rest, first]
-        near = gram[rest, rest] - np.outer(column, column)
-        left = along[rest] - column * along[first]
-        room = np.diag(near)
-        with np.errstate(all="ignore"):
-            unknown = room[:, None] * room[None] - near**2
-            gain = (
-                left[:, None] ** 2 * room[None] + left[None] ** 2 * room[:, None] - 2 * np.outer(left, left) * near
-            ) / unknown
-        gain[~np.isfinite(gain) | (unknown < 1e-10) | ~np.tri(len(left), k=-1, dtype=bool)] = -np.inf
-        flat = gain.ravel()
-        for place in np.argpartition(-flat, min(6, flat.size - 1))[:6].tolist():
-            if np.isfinite(flat[place]):
-                one, two = divmod(place, len(left))
-                scored.append((float(flat[place] + along[first] ** 2), first, first + 1 + one, first + 1 + two))
-    scored.sort(reverse=True)
-    return [tuple(fine[list(places)].tolist()) for _, *places in scored[:count]]
+        column = cosines[first + 1 :, first]
+        room = np.sqrt(np.where(1 - column**2 > 1e-10, 1 - column**2, np.nan))
+        near = (cosines[first + 1 :, first + 1 :] - np.outer(column, column)) / np.outer(room, room)
+        for gain, *pair in best_pairs(near, (along[first + 1 :] - column * along[first]) / room, 6):
+            scored.append((gain + along[first] ** 2, (first, *(first + 1 + place for place in pair))))
+    return [tuple(fine[list(places)].tolist()) for _, places in sorted(scored, reverse=True)[:count]]
 
 
-def _best(features: np.ndarray, target: np.ndarray, count: int) -> tuple[list[int], list[tuple[int, int]]]:
+def _best(features: np.ndarray, target: np.ndarray, count: int) -> list[tuple[int, ...]]:
     """The best single features and pairs, by the share of the squares that they explain."""
     fine, cosines, along = _correlations(features, target)
-    if not len(fine):
-        return [], []
-    singles = fine[np.argsort(-(along**2))[: count // 4 or 1]].tolist()
-    return singles, [(int(fine[one]), int(fine[other])) for one, other in best_pairs(cosines, along, count)]
+    singles = [(int(fine[place]),) for place in np.argsort(-(along**2))[: count // 4 or 1]]
+    pairs = best_pairs(cosines, along, count) if len(fine) else []
+    return [*singles, *((int(fine[one]), int(fine[other])) for _, one, other in pairs)]
 
 
 def _correlations(features: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -294,8 +274,8 @@ def _correlations(features: np.ndarray, target: np.ndarray) -> tuple[np.ndarray,
     return fine, unit.T @ unit, unit.T @ target
 
 
-def best_pairs(cosines: np.ndarray, along: np.ndarray, count: int) -> list[tuple[int, int]]:
-    """The pairs of unit columns that explain most of a target, best first, by their cosines; none nearly parallel."""
+def best_pairs(cosines: np.ndarray, along: np.ndarray, count: int) -> list[tuple[float, int, int]]:
+    """The pairs of unit columns that explain most of a target, and how much, best first; none nearly parallel."""
     best: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for start in range(0, len(along), 500):
         near, one, other = cosines[start : start + 500], along[start : start + 500, None], along[None]
@@ -308,4 +288,4 @@ def best_pairs(cosines: np.ndarray, along: np.ndarray, count: int) -> list[tuple
         best.append((flat[kept], kept // len(along) + start, kept % len(along)))
     gain, first, second = (np.concatenate(parts) for parts in zip(*best, strict=True))
     order = np.argsort(-gain, kind="stable")[:count]
-    return [(int(first[at]), int(second[at])) for at in order if np.isfinite(gain[at])]
+    return [(float(gain[at]), int(first[at]), int(second[at])) for at in order if np.isfinite(gain[at])]

@@ -1,13 +1,10 @@
 """Writes the program for some tables: declarations, ``load`` statements, one or two queries, and a comment for each
-table. A table whose rows have no names is copied with a column of ids in front (``row1``, ``row2``, ...).
-
-Finds the columns that name the entities which the rows of a table describe, and those of several tables that name
-entities of one sort; the names of predicates and sorts come from the titles of columns and files.
-"""
+table. Finds the columns that name the entities which the rows of a table describe, and those of several tables that
+name entities of one sort; the names of predicates and sorts come from the titles of columns and files. A table whose
+rows have no names is copied with a column of ids in front (``row1``, ``row2``, ...)."""
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Sequence
@@ -15,13 +12,12 @@ from itertools import chain, combinations, count
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
-from lnnkit.data.files import Unreadable, format_of, read_source
+from lnnkit.data.files import format_of, read_source
 from lnnkit.data.load import opened
-from lnnkit.draft.survey import Survey, SurveyedColumn, SurveyedColumns, dialect, text_rows
+from lnnkit.draft.survey import Survey, SurveyedColumn, SurveyedColumns
 from lnnkit.syntax import ast
-from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, KEYWORDS, SHOUTED, UNITS, is_name, normalise
+from lnnkit.syntax.identifiers import AGGREGATES, FUNCTIONS, KEYWORDS, SHOUTED, UNITS, in_digits, is_name, normalise
 from lnnkit.syntax.printer import format_predicate, format_statement, format_string, one_line
 
 CATEGORIES = 30
@@ -34,8 +30,7 @@ _ID = re.compile(r"(?:^|[ _-]+)(?:u?ids?|key|code|no|nr|number|name)$", re.IGNOR
 _CAMEL_ID = re.compile(r"(?<=[a-z])(?:Ids?|ID|Key|Code|No|Nr|Number|Name)$")
 _TITLES = "[ug]?uids?|ids?|key|code|no|nr|number|name|isbn|email|login|user|person"
 _ID_TITLE = re.compile(rf"(?i:(?:^|[^a-z])(?:{_TITLES})$)|[a-z](?:Id|ID|Key|Code|No|Nr|Name)$")
-_TIMES = "year|quarter|month|week|day|hour|date|time|period|season|round|line"
-_TIME = re.compile(rf"(?:^|[^a-z])(?:{_TIMES})$", re.IGNORECASE)
+_TIME = re.compile(r"(?i)(?:^|[^a-z])(?:year|quarter|month|week|day|hour|date|time|period|season|round|line)$")
 # Measured by `python -m benchmarks.draft_constants`: no draft of 36 tables changes with `_MOST` from 2 to 48.
 _MOST = 12  # columns that are tried in pairs
 
@@ -46,8 +41,7 @@ def draft(tables: Sequence[Survey], paths: Sequence[str]) -> str:
     sorts, used, variables = Sorts(tables, keys), set[str](), _variables(tables)
     every = zip(tables, paths, keys, strict=True)
     written = [_table(table, path, key, sorts, used, variables) for table, path, key in every if key]
-    queries = [query for *_, asked in written for query in asked[:1]]
-    queries += [query for *_, asked in written for query in asked[1:]]
+    queries = [*(asked[0] for *_, asked in written), *(query for *_, asked in written for query in asked[1:])]
     names = one_line(", ".join(Path(path).name for path in paths))
     declared = dict.fromkeys(sort for _, mentioned, _ in written for sort in mentioned)
     parts = [
@@ -62,8 +56,7 @@ def draft(tables: Sequence[Survey], paths: Sequence[str]) -> str:
 def _table(
     table: Survey, path: str, keys: SurveyedColumns, sorts: Sorts, used: set[str], variables: Sequence[str]
 ) -> tuple[list[str], list[str], list[str]]:
-    """The statements for one table, the sorts that they mention, and queries; ``used`` are the names of predicates so
-    far."""
+    """The statements for a table, the sorts that they mention, and queries; ``used`` are the names of predicates."""
     key_sorts = [sorts.of(key) for key in keys]
     named = " and ".join(f"`{sort}` ({_title(key)})" for sort, key in zip(key_sorts, keys, strict=True))
     lines = [f"# {one_line(Path(path).name)}: {table.rows:,} rows about {named}"]
@@ -75,12 +68,10 @@ def _table(
         loaded = load_text(name, table, path, keys, values, numeric=numeric)
         return [format_statement(kind(name, tuple(signature))), loaded]
 
-    for column in table.columns:
-        if column in keys:
-            continue
+    for column in (column for column in table.columns if column not in keys):
         refers = column.kind in ("text", "number") and sorts.reference(column) is not None
         numeric, why = column.kind == "number" and not refers, _left_out(column, table, refers)
-        if why and column.kind in ("empty", "unread"):
+        if column.kind in ("empty", "unread"):
             left.append(f"# {_title(column)}: {why}")
             continue
         name = predicate_name(column.title, stem_of(table.path), numeric, used)
@@ -101,10 +92,8 @@ def _table(
 
 def _left_out(column: SurveyedColumn, table: Survey, refers: bool) -> str | None:
     """Why a column is not loaded; None if it is."""
-    if column.kind == "unread":
-        return f"not loaded, {one_line(column.reason)}"
-    if column.kind == "empty":
-        return "empty"
+    if column.kind in ("empty", "unread"):
+        return f"not loaded, {one_line(column.reason)}" if column.reason else "empty"
     if column.kind == "text" and not refers:
         if column.distinct > CATEGORIES:
             return f"not loaded: it has {column.distinct:,} different texts"
@@ -116,8 +105,7 @@ def _left_out(column: SurveyedColumn, table: Survey, refers: bool) -> str | None
 def load_text(
     name: str, table: Survey, path: str, keys: SurveyedColumns, values: SurveyedColumns, *, numeric: bool
 ) -> str:
-    """The ``load`` statement. Its conditions leave out rows that state nothing: those without a key, a truth value or a
-    category."""
+    """The ``load`` statement. Its conditions leave out rows without a key, a truth value or a category."""
     columns = (*keys, *values)
     needed = keys if numeric else columns
     read = tuple(column.column for column in columns)
@@ -131,9 +119,7 @@ def load_text(
 def _query(name: str, column: SurveyedColumn, table: Survey, arguments: str, numeric: bool) -> str:
     shown, some = format_predicate(name), f"exists {arguments}: "
     if numeric:
-        median = float(np.nanmedian(column.numbers))
-        middle = int(median) if median.is_integer() else float(f"{median:.12g}")
-        return f"query {some}{shown}({arguments}) >= {middle!r}"
+        return f"query {some}{shown}({arguments}) >= {in_digits(np.nanmedian(column.numbers))}"
     value = ""
     if column.kind != "truth" and column.distinct:  # the least frequent value of the first CATEGORIES
         commonest = np.argsort(-np.bincount(column.codes[column.codes >= 0]), kind="stable")
@@ -146,7 +132,7 @@ def _variables(tables: Sequence[Survey]) -> list[str]:
     names = [column.names for table in tables for column in table.columns]
     spelled = ((name, (name, name.lower(), name.upper())) for name in _VARIABLES)
     free = [name for name, forms in spelled if all(entities.find(form) is None for entities in names for form in forms)]
-    return free or ["Variable1", "Variable2", "Variable3"]
+    return [*free, "Variable1", "Variable2", "Variable3"]
 
 
 def _title(column: SurveyedColumn) -> str:
@@ -156,7 +142,7 @@ def _title(column: SurveyedColumn) -> str:
 def copy_name(path: Path) -> str:
     """The name of the copy: ``pima.csv`` gives ``pima.ids.csv``; copies are not compressed."""
     kind = format_of(path)[0]
-    return f"{path.name.split('.')[0]}.ids.{kind.name if kind.encoded else 'parquet'}"
+    return f"{stem_of(path)}.ids.{kind.name if kind.encoded else 'parquet'}"
 
 
 def with_ids(table: Survey) -> bytes:
@@ -166,22 +152,18 @@ def with_ids(table: Survey) -> bytes:
     if raw.format.name == "jsonl":
         objects = [line.strip() for line in raw.data.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
         return b"".join(b'{"%s": "row%d", %s\n' % (title.encode(), n, line[1:]) for n, line in enumerate(objects, 1))
-    if not raw.format.delimiter:
+    sheet = opened(raw, False, table.delimiter)
+    if not sheet.delimiter:
         import pyarrow.parquet as pq
 
-        sink = io.BytesIO()
-        rows = pq.read_table(pa.BufferReader(raw.data)) if raw.format.name == "parquet" else opened(raw).to_arrow()
+        sink, rows = io.BytesIO(), sheet.to_arrow()
         pq.write_table(rows.add_column(0, title, [[f"row{row + 1}" for row in range(rows.num_rows)]]), sink)
         return sink.getvalue()
-    try:
-        rows = list(text_rows(raw, raw.data.decode("utf-8-sig"), table.delimiter))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise Unreadable("unreadable-file", f'"{raw.path}" cannot be copied: {error}') from None
-    sink = io.StringIO(newline="")
-    writer = csv.writer(sink, lineterminator="\n", **dialect(raw, table.delimiter))
-    for number, row in enumerate(rows, start=0 if table.header else 1):
-        writer.writerow([title if number == 0 else f"row{number}", *row])
-    return sink.getvalue().encode()
+    grid, lines = sheet.read(()), raw.data.removeprefix(b"\xef\xbb\xbf").splitlines(keepends=True)
+    records = sorted([*grid.rows.tolist(), *(line for line, _ in grid.lost)])  # the lines at which rows begin
+    for number, line in enumerate(records, 0 if table.header else 1):
+        lines[line - 1] = f"{f'row{number}' if number else title}{sheet.delimiter}".encode() + lines[line - 1]
+    return b"".join(lines)
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
@@ -215,10 +197,7 @@ def subject(title: str) -> str:
 
 def singular(stem: str) -> str:
     """The name of one row, made from the name of its table."""
-    word = bare(stem).lower()
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word
+    return re.sub("(?<=..[^sui])s$", "", re.sub("(?<=..)ies$", "y", bare(stem).lower()))
 
 
 def _cased(name: str, numeric: bool) -> str:
@@ -252,49 +231,40 @@ def keys_of(table: Survey) -> SurveyedColumns:
     likely = [column for column in unique if is_id(column.title)]
     likely += [column for column in unique if column.kind == "text"]
     likely += [column for column in table.columns[:1] if column in unique and column in whole]
-    if likely:
-        return (likely[0],)
     titled = [column for column in names if is_id(column.title)]
     times = [column for column in whole if _TIME.search(column.title) and column not in names]
     pairs = (_pair(some, table.rows) for some in (titled, names, [*names, *times]))
-    pair = next(filter(None, pairs), ())
-    return pair or tuple(column for column in unique if column in whole)[:1] or _pair(whole, table.rows)
+    single, single_number = tuple(likely[:1]), tuple(column for column in unique if column in whole)[:1]
+    return single or next(filter(None, pairs), ()) or single_number or _pair(whole, table.rows)
 
 
 def _pair(columns: Sequence[SurveyedColumn], rows: int) -> SurveyedColumns:
     """The first two columns without gaps that together distinguish all rows."""
-    for first, second in combinations([column for column in columns[:_MOST] if not column.missing], 2):
-        if len(np.unique(first.codes.astype(np.int64) * (second.distinct + 1) + second.codes)) == rows:
-            return first, second
-    return ()
+    pairs = combinations([column for column in columns[:_MOST] if not column.missing], 2)
+    coded = ((pair, pair[0].codes.astype(np.int64) * (pair[1].distinct + 1) + pair[1].codes) for pair in pairs)
+    return next((pair for pair, codes in coded if len(np.unique(codes)) == rows), ())
 
 
 class Sorts:
     """The sort of each column that names entities."""
 
     def __init__(self, tables: Sequence[Survey], keys: Sequence[SurveyedColumns]) -> None:
-        self._by_column: dict[SurveyedColumn, str] = {}
-        self._keys: list[tuple[str, str, SurveyedColumn]] = []  # its sort, its table, and the column
+        self._keys: dict[SurveyedColumn, tuple[str, str]] = {}  # with their sorts, and the names of their tables
         for table, key in zip(tables, keys, strict=True):
             stem = stem_of(table.path)
             whole = len(key) == len(table.columns) > 1  # a relation: its columns may name entities of one kind
             for place, column in enumerate(key):
-                sort = self.reference(column, stem)
-                if sort is None and whole and place and overlap(column, key[0]):
-                    sort = self._by_column[key[0]]
-                if sort is None:
-                    sort = self._free(singular(subject(column.title) or (stem if len(key) == 1 else column.title)))
-                if whole and not place and any(overlap(column, other) for other in key[1:]):
-                    sort = self.reference(column, stem) or self._free(f"{singular(stem)}-entity")
-                self._by_column[column] = sort
-                self._keys.append((sort, stem, column))
+                alike = whole and any(overlap(key[0], other) for other in ((column,) if place else key[1:]))
+                sort = self.reference(column, stem) or (self.of(key[0]) if alike and place else None)
+                about = subject(column.title) or (stem if len(key) == 1 else column.title)
+                fresh = f"{singular(stem)}-entity" if alike else singular(about)
+                self._keys[column] = sort or self._free(fresh), stem
 
     def of(self, column: SurveyedColumn) -> str:
-        """The sort of a column: for a key or a reference to a key, that of the key; for a category, a sort of its
-        own."""
-        if column not in self._by_column:
-            self._by_column[column] = self.reference(column) or self._free(bare(column.title).lower())
-        return self._by_column[column]
+        """The sort of a column: for a key or a reference to one, that of the key; for a category, one of its own."""
+        if column in self._keys:
+            return self._keys[column][0]
+        return self.reference(column) or self._free(bare(column.title).lower())
 
     def reference(self, column: SurveyedColumn, stem: str = "") -> str | None:
         """The sort of the key that a column refers to; None if it refers to none. The key has the same title and shares
@@ -302,18 +272,18 @@ class Sorts:
         are of one table, or one has all values of the other. Texts that all occur in a key refer to it whatever their
         title. ``stem`` names the table of a column that is a key itself."""
         about = bare(subject(column.title)).lower() if subject(column.title) else ""
-        for sort, table, key in self._keys:
+        for key, (sort, table) in self._keys.items():
             same = key.title.casefold() == column.title.casefold()
             named = bool(about) and (about == sort or bare(table).lower().startswith(about))
             refers = (same or named) and overlap(column, key, 0.5 if about or table == stem else 1.0)
             texts = column.kind == key.kind == "text" and column.distinct > 1
-            if key is not column and (refers or (texts and _shared(column, key) == column.distinct)):
+            if key is not column and (refers or (texts and {*column.names} <= {*key.names})):
                 return sort
         return None
 
     def _free(self, name: str) -> str:
         """A name for a sort that is not taken by another key; ``entity`` is the sort of everything."""
-        taken = {sort for sort, _, _ in self._keys} | {"entity"}
+        taken = {sort for sort, _ in self._keys.values()} | {"entity"}
         while name in taken:
             name = f"{name}-value"
         return name
@@ -321,8 +291,4 @@ class Sorts:
 
 def overlap(one: SurveyedColumn, other: SurveyedColumn, share: float = 0.5) -> bool:
     """Whether two columns share at least this share of the values of the one with fewer values."""
-    return _shared(one, other) >= share * min(one.distinct, other.distinct) > 0
-
-
-def _shared(one: SurveyedColumn, other: SurveyedColumn) -> int:
-    return len({*one.names} & {*other.names})
+    return len({*one.names} & {*other.names}) >= share * min(one.distinct, other.distinct) > 0

@@ -3,15 +3,11 @@ nothing."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +20,6 @@ from lnnkit.data.grid import Grid, Sheet, cleared, with_points
 from lnnkit.data.load import opened
 from lnnkit.data.names import Names
 from lnnkit.data.numerals import NUMERAL, decimal_comma
-from lnnkit.data.readers.delimited import layout_of
 from lnnkit.syntax.ast import ColumnReference
 
 # No draft of 36 tables changes with a sample from 1 KB to 1 MB, nor from 2 to 400 rows (benchmarks/draft_constants.py).
@@ -32,8 +27,6 @@ _SAMPLE = 1 << 16  # bytes
 _ROWS = 100
 _DELIMITERS = (",", ";", "\t", "|")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_WHOLE = re.compile(r"[+-]?\d+")
-_PADDED = re.compile(r"0\d+")
 
 _MARKS = ("?", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", ".", "..", "unknown")
 """Texts that stand for a missing number."""
@@ -73,8 +66,7 @@ SurveyedColumns = tuple[SurveyedColumn, ...]
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """A file: its path, its columns, and the clauses that a ``load`` of it needs; ``lost`` counts rows that cannot be
-    read."""
+    """A file: its path, its columns, the clauses that a ``load`` of it needs, and the rows that cannot be read."""
 
     path: Path
     rows: int
@@ -89,8 +81,10 @@ def survey(path: Path) -> Survey:
     raw = read_source(path)
     header, delimiter = True, None
     if raw.format.delimiter:
-        delimiter = delimiter_of(raw)
-        header = has_header(sample(raw, delimiter))
+        lines = raw.data[:_SAMPLE].splitlines(keepends=True)
+        sample = replace(raw, data=b"".join(lines[: min(_ROWS, max(len(lines) - (len(raw.data) > _SAMPLE), 1))]))
+        delimiter = delimiter_of(sample)
+        header = has_header(opened(sample, False, delimiter))
     sheet = opened(raw, header, delimiter)
     grid = sheet.read(range(len(sheet.names)))
     columns = tuple(_column(sheet, grid, position) for position in range(len(sheet.names)))
@@ -100,17 +94,15 @@ def survey(path: Path) -> Survey:
 
 def _column(sheet: Sheet, grid: Grid, position: int) -> SurveyedColumn:
     titles = [name.strip() if sheet.named else "" for name in sheet.names]
-    column: ColumnReference = (
-        titles[position] if titles[position] and titles.count(titles[position]) == 1 else position + 1
-    )
-    title = titles[position] or f"column {position + 1}"
-    blank = SurveyedColumn(column, title, "empty", np.full(len(grid.rows), -1, np.int32))
+    title, none = titles[position], np.full(len(grid.rows), -1, np.int32)
+    column: ColumnReference = title if title and titles.count(title) == 1 else position + 1
+    blank = SurveyedColumn(column, title or f"column {position + 1}", "empty", none)
     try:
         surveyed = _surveyed(grid.columns[position], position, blank)
     except Unreadable as problem:
         return replace(blank, kind="unread", reason=problem.fault.message)
     indexes = (Names((), np.arange(len(grid.rows)) + start) for start in (0, 1))  # as pandas writes them
-    if sheet.named and position == 0 and not titles[0] and surveyed.distinct and surveyed.names in indexes:
+    if sheet.named and position == 0 and not title and surveyed.distinct and surveyed.names in indexes:
         return replace(surveyed, kind="unread", reason="it numbers the rows")
     return surveyed
 
@@ -120,42 +112,36 @@ def _surveyed(column: Column, position: int, blank: SurveyedColumn) -> SurveyedC
     assert not isinstance(cells, list)
     if are_floats(cells):
         reals = Cells(cells, title).reals(False)
-        numbered = replace(blank, codes=np.where(reals.missing | reals.wrong, -1, np.arange(len(cells))))
-        if reals.wrong.any():
-            reason = f"{int(reals.wrong.sum()):,} of its values are nan, which is no number"
-            return replace(numbered, kind="unread", reason=reason)
-        return _of_numbers(numbered, reals.values)
+        if count := int(reals.wrong.sum()):
+            return replace(blank, kind="unread", reason=f"{count:,} of its values are nan, which is no number")
+        return _of_numbers(replace(blank, codes=np.where(reals.missing, -1, np.arange(len(cells)))), reals.values)
     names = texts_of(cells, title).names
     spelled = [blank + mark for mark in _MARKS for blank in ("", " ")]
     present = [mark for mark in spelled if names.find(mark) is not None]
     # codes lose their zeros as numbers
-    padded = any(_PADDED.fullmatch(name) for digit in range(10) for name in names.starting(f"0{digit}", 1))
+    padded = any(name.isdecimal() for digit in range(10) for name in names.starting(f"0{digit}", 1))
     values = None if padded else _all_right(cleared(cells, present), title, truth=False)
     numeric = values is not None
     marks = tuple(mark for mark in present if numeric or mark.strip() in _SURE)
     cells = cleared(cells, marks)
     texts = without_fractions(texts_of(cells, title))
-    as_text = replace(blank, kind="text", codes=texts.codes, marks=marks, names=texts.names)
-    known = texts.codes >= 0
     if texts.faults:
-        return replace(as_text, kind="unread", names=Names(), reason="some of its texts are not UTF-8")
-    if not known.any():
-        return replace(as_text, kind="empty")
+        return replace(blank, kind="unread", reason="some of its texts are not UTF-8")
+    known = texts.codes >= 0
+    as_text = replace(blank, kind="text" if known.any() else "empty", codes=texts.codes, marks=marks, names=texts.names)
     if not numeric and not padded:
         values = _all_right(cells, title, truth=True)
     if values is None and _decimal_commas(texts.names):
-        reals = Cells(with_points(cells, position), title).reals(False)
-        if not reals.wrong.any():
-            return _of_numbers(replace(as_text, names=Names(), commas=True), reals.values)
+        values = _all_right(with_points(cells, position), title, truth=False)
+        return as_text if values is None else _of_numbers(replace(as_text, names=Names(), commas=True), values)
     if values is None:
         return as_text
     if pa.types.is_boolean(cells.type):  # one of them alone is a truth too
         return replace(as_text, kind="truth", numbers=np.where(known, values, np.nan))
     as_number = _of_numbers(as_text, values)
-    if not numeric and as_number.kind != "truth":  # a truth word alone, such as `f`
-        return as_text
-    # a number that float64 cannot hold names something
-    return as_text if np.abs(values[known]).max() >= 2.0**53 else as_number
+    # a truth word alone, such as `f`, is a name, and so is a number that float64 cannot hold
+    exact = (numeric or as_number.kind == "truth") and np.abs(values[known]).max() < 2.0**53
+    return as_number if exact else as_text
 
 
 def _of_numbers(column: SurveyedColumn, values: np.ndarray) -> SurveyedColumn:
@@ -172,17 +158,16 @@ def _of_numbers(column: SurveyedColumn, values: np.ndarray) -> SurveyedColumn:
 def _decimal_commas(names: Names) -> bool:
     """Whether half of the values or more are numbers with a decimal comma, or all are numbers and some have one."""
     with_comma = sum(decimal_comma(name) is not None for name in names)
-    plain = sum(_WHOLE.fullmatch(name) is not None for name in names)
+    plain = sum(re.fullmatch(r"[+-]?\d+", name) is not None for name in names)
     return bool(with_comma) and (2 * with_comma >= len(names) or with_comma + plain == len(names))
 
 
 def _all_right(cells: Column, title: str, *, truth: bool) -> np.ndarray | None:
     """The values of a column that holds only numbers, or only truths; None for any other, and for an empty one."""
-    try:
+    with suppress(Unreadable):
         reals = Cells(cells, title).reals(truth)
-    except Unreadable:
-        return None
-    return None if reals.wrong.any() or reals.missing.all() else reals.values
+        return None if reals.wrong.any() or reals.missing.all() else reals.values
+    return None
 
 
 # --- layout ---------------------------------------------------------------------------------------------------------
@@ -192,45 +177,26 @@ def delimiter_of(raw: RawTable) -> str | None:
     """The delimiter; None if it is the one that the file name implies."""
     implied = raw.format.delimiter
 
-    def fit(mark: str) -> tuple[bool, int, bool]:
-        widths = [len(row) for row in sample(raw, mark)] or [0]
-        return widths[0] > 1 and widths.count(widths[0]) >= 0.9 * len(widths), widths[0], mark == implied
+    def columns(mark: str) -> int:
+        """Into how many columns it divides the rows; 1 unless it divides nine of ten alike."""
+        with suppress(Unreadable):
+            sheet = opened(raw, True, mark)
+            grid = sheet.read(())
+            return len(sheet.names) if len(grid.rows) + 1 >= 9 * len(grid.lost) else 1
+        return 1
 
-    best = max((implied, *_DELIMITERS), key=fit)
-    return None if best == implied or not fit(best)[0] else best
+    best = max((implied, *_DELIMITERS), key=columns)
+    return None if best == implied else best
 
 
-def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names the columns. It does not if its cells read like those below."""
+def has_header(sheet: Sheet) -> bool:
+    """Whether the first row of a text, opened without a header, names the columns: not if it reads as those below."""
     votes = 0
-    for name, *below in zip(*(row for row in rows if len(row) == len(rows[0])), strict=True):
-        cells = [cell.strip() for cell in below if cell.strip()] if name.strip() else []
-        numeric = sum(NUMERAL.fullmatch(cell) is not None for cell in cells) > len(cells) / 2
-        if numeric and not _YEAR.fullmatch(name.strip()):
+    for column in sheet.to_arrow().columns:
+        name, *below = (cell.decode(errors="replace").strip() for cell in column.cast(pa.binary()).to_pylist())
+        cells = [cell for cell in below if cell and name]
+        if sum(NUMERAL.fullmatch(cell) is not None for cell in cells) > len(cells) / 2 and not _YEAR.fullmatch(name):
             votes += 1 if NUMERAL.fullmatch(name) is None else -1
-        elif name.strip() in cells:
+        elif name in cells:
             votes -= 1
     return votes >= 0
-
-
-def sample(raw: RawTable, delimiter: str | None) -> list[list[str]]:
-    """The first rows of a text, split at its delimiters."""
-    text = raw.data[:_SAMPLE].removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
-    if len(raw.data) > _SAMPLE:
-        text = text[: text.rfind("\n") + 1] or text
-    rows: list[list[str]] = []
-    with suppress(csv.Error):
-        rows.extend(islice(text_rows(raw, text, delimiter), _ROWS))
-    return rows
-
-
-def text_rows(raw: RawTable, text: str, delimiter: str | None) -> Iterator[list[str]]:
-    """The rows of the ``text`` of a file that are not empty. Raises ``csv.Error``."""
-    return filter(None, csv.reader(io.StringIO(text, newline=""), **dialect(raw, delimiter)))
-
-
-def dialect(raw: RawTable, delimiter: str | None) -> dict[str, Any]:
-    """How the csv module reads and writes a text: a TSV has no quotes."""
-    layout = layout_of(raw.format, delimiter)
-    unquoted = {} if layout.quoting else {"quoting": csv.QUOTE_NONE, "quotechar": None}
-    return {"delimiter": layout.delimiter, **unquoted}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,16 +15,15 @@ import networkx as nx
 from lnnkit.answer_table import Answer, formatter, state_in_words
 from lnnkit.check.program import Assertion, CheckedFormula, CheckedProgram, SameEntity
 from lnnkit.check.walk import children, with_signs
-from lnnkit.explain.proof.explanation import because, free_names
+from lnnkit.explain.proof.explanation import because, free_names, place
 from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.graph.describe import derived_by
-from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph, Root
+from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph
 from lnnkit.markup.pages import counted, shortened
 from lnnkit.picture.picture import Arrow, Box, Picture
 from lnnkit.syntax import ast
-from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.identifiers import TIMED
-from lnnkit.syntax.printer import format_expression, one_line
+from lnnkit.syntax.printer import format_expression, format_sorts
 
 _LETTERS = 28  # greatest length of a comparison's or term's text
 _SHOWN = 40  # characters of a line about an atom or an instance
@@ -64,17 +64,21 @@ def predicate_graph(program: CheckedProgram, title: str, centre: str | None, mos
 def syntax_graph(lifted: LiftedGraph, title: str, centre: str | None, most: int) -> Picture:
     """All of the graph, if it has ``most`` boxes or fewer; else those nearest to the predicate ``centre``."""
     nodes, statements = lifted.graph.nodes, _named(lifted.statements)
-    arrows: list[Arrow] = []
-    for node, operands in lifted.graph.operands.items():
-        for place, (operand, edge) in enumerate(operands):
-            if nodes[node]["stated"] and nodes[operand]["stated"]:
-                kind = nodes[node]["kind"]
-                arrows.append(Arrow(operand, node, edge["weight"], kind == "not" or (kind == "implies" and not place)))
+    arrows = [
+        Arrow(operand, node, edge["weight"], negative=not place and nodes[node]["kind"] in ("not", "implies"))
+        for node, operands in lifted.graph.operands.items()
+        for place, (operand, edge) in enumerate(operands)
+        if nodes[node]["stated"] and nodes[operand]["stated"]
+    ]
     arrows += [Arrow(root.reference.node, name) for name, root in statements.items()]
     joined = {end for arrow in arrows for end in (arrow.source, arrow.target)}
 
     def box(name: str) -> Box:
-        return _root(name, statements[name]) if name in statements else _node(name, nodes[name])
+        if name not in statements:
+            return _node(name, nodes[name])
+        origin, *ends = statements[name].origin, statements[name].lower, statements[name].upper
+        assert isinstance(origin, Assertion)
+        return _statement(name, origin, *([] if ends == [1.0, 1.0] else ["in [{:g}, {:g}]".format(*ends)]))
 
     return _nearest(title, [*(node for node in nodes if node in joined), *statements], arrows, box, centre, most)
 
@@ -92,8 +96,7 @@ def _nearest(
         kept = set[str]()
         for start in [centre] if centre in graph else sorted(names, key=graph.degree, reverse=True):
             if start not in kept and len(kept) < most:
-                near = nx.single_source_shortest_path_length(graph, start)
-                kept |= set(sorted(near, key=near.__getitem__)[: most - len(kept)])
+                kept |= set(islice(chain.from_iterable(nx.bfs_layers(graph, start)), most - len(kept)))
     boxes = [box(name) for name in names if name in kept]
     drawn = [arrow for arrow in arrows if arrow.source in kept and arrow.target in kept]
     return Picture(title, boxes, drawn, len(names) - len(kept))
@@ -129,10 +132,9 @@ def _predicate(program: CheckedProgram, name: str) -> Box:
     predicate = program.predicates[name]
     facts = sum(fact.predicate == name for fact in program.facts)
     facts += sum(len(table) for table in program.tables if table.predicate == name)
-    details = ["closed"] if predicate.closed else []
-    details += [counted(facts, "fact")] if facts else []
-    shown = f"{name}{_listed(predicate.sorts)}"
-    lines = (shown, ", ".join(details)) if details else (shown,)
+    details = filter(None, ("closed" if predicate.closed else "", counted(facts, "fact") if facts else ""))
+    shown = f"{name}{format_sorts(predicate.sorts)}"
+    lines = tuple(filter(None, (shown, ", ".join(details))))
     return Box(name, "predicate", lines, "number" if predicate.numeric else None, note=shown)
 
 
@@ -140,18 +142,12 @@ def _statement(name: str, assertion: Assertion, *more: str) -> Box:
     return Box(name, "statement", (f"{assertion.kind} {assertion.called}", *more), note=assertion.text)
 
 
-def _root(name: str, root: Root) -> Box:
-    assert isinstance(root.origin, Assertion)
-    bounds = [] if (root.lower, root.upper) == (1.0, 1.0) else [f"in [{root.lower:g}, {root.upper:g}]"]
-    return _statement(name, root.origin, *bounds)
-
-
 def _node(name: str, data: Mapping[str, Any]) -> Box:
     """The box of a predicate, number, neuron or term, by its attributes (`lnnkit.graph.lifted`)."""
     kind: str = data["kind"]
     if kind in ("predicate", NUMBER):
         lines = (name, "closed") if data.get("closed") else (name,)
-        return Box(name, "predicate", lines, note=f"{name}{_listed(data['sorts'])}")
+        return Box(name, "predicate", lines, note=f"{name}{format_sorts(data['sorts'])}")
     written = data["span"].on_one_line
     if kind == "same":
         symbol = " = ".join(f"X{a}" if isinstance(a, int) else a for a in data["arguments"])
@@ -163,28 +159,23 @@ def _node(name: str, data: Mapping[str, Any]) -> Box:
     return Box(name, "connective", (symbol, f"bias {bias:g}") if bias != 1.0 else (symbol,), note=written)
 
 
-def _listed(sorts: Sequence[str]) -> str:
-    return f"({', '.join(sorts)})" if sorts else ""
-
-
 # --- the neighbourhood of an atom -------------------------------------------------------------------------------------
 
 
 def neighbourhood(
     proof: Proof,
     bounds: Callable[[ast.Expression], tuple[float, float] | None],
-    numeric: Callable[[ast.Expression], Numeric],
     alpha: float,
     depth: int,
     most: int,
 ) -> Picture:
-    """Atoms with their ``bounds``, and between them the instances that set them, up to ``depth`` instances away.
-    ``numeric`` tells which conclusions are numbers. An uninformative side is left out with everything behind it."""
+    """Atoms with their ``bounds``, and between them the instances that set them, up to ``depth`` instances away. An
+    uninformative side is left out with everything behind it."""
     steps, boxes, arrows = proof.steps, dict[str, Box](), dict[tuple[str, str], Arrow]()
 
     def default(step: Step) -> tuple[float, float]:
         """The bounds of a number, or of a truth, of which nothing is known."""
-        return (-math.inf, math.inf) if numeric(step.conclusion) else (0.0, 1.0)
+        return (-math.inf, math.inf) if step.numeric else (0.0, 1.0)
 
     def tells(step: Step) -> bool:
         return step.bound != default(step)[step.side == "upper"]
@@ -195,10 +186,9 @@ def neighbourhood(
             return step.atom
         low, high = default(step)
         known = bounds(step.conclusion) or ((step.bound, high) if step.side == "lower" else (low, step.bound))
-        kind = numeric(step.conclusion)
-        state = Answer({}, *known, alpha=alpha, numeric=kind).state
-        words = "" if kind else f"  {state_in_words(state, False)}"
-        lines = [shortened(step.atom, _SHOWN), f"{formatter(kind)(*known)}{words}"]
+        state = Answer({}, *known, alpha=alpha, numeric=step.numeric).state
+        words = "" if step.numeric else f"  {state_in_words(state, False)}"
+        lines = [shortened(step.atom, _SHOWN), f"{formatter(step.numeric)(*known)}{words}"]
         if names := free_names(step.conclusion):
             lines.append(f"for any other {' and '.join(names)}")
         boxes[step.atom] = Box(step.atom, "atom", tuple(lines), state, note=step.atom)
@@ -241,15 +231,15 @@ def _source(step: Step) -> str:
 
 def _instance(step: Step) -> Box:
     """The box of the instance that derived a bound."""
-    name, lines, note = f"completed {step.atom}", (_COMPLETED.get(step.reason, ""),), because(step)
-    if step.statement is not None:
-        span, bindings = step.statement.span, ", ".join(f"{name} = {value}" for name, value in step.bindings.items())
-        note = one_line(span.text)
-        if step.reason not in _COMPLETED:
-            name = f"{span.source.path}:{span.line} {dict(step.bindings)}"
-            lines = (f"{step.statement.kind} {step.statement.called}", shortened(bindings, _SHOWN))
-    elif step.reason not in _COMPLETED:
+    if step.reason in _COMPLETED:
+        name, lines = f"completed {step.atom}", (_COMPLETED[step.reason],)
+    elif step.statement is not None:
+        bindings = ", ".join(f"{name} = {value}" for name, value in step.bindings.items())
+        name = f"{place(step.statement)} {dict(step.bindings)}"
+        lines = (f"{step.statement.kind} {step.statement.called}", shortened(bindings, _SHOWN))
+    else:
         shown = step.reason if step.formula is None else format_expression(step.formula)
         name = f"{step.reason} {shown}"
         lines = ("by its operands" if step.conclusion == step.formula else shortened(shown, _SHOWN),)
+    note = because(step) if step.statement is None else step.statement.text
     return Box(name, "statement", tuple(filter(None, lines)), note=note)

@@ -14,7 +14,7 @@ from lnnkit.editor.program_files import Linked, ProgramFile
 from lnnkit.markup.pages import counted, shortened
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Span
-from lnnkit.syntax.printer import format_statement
+from lnnkit.syntax.printer import format_sorts, format_statement
 
 _SHOWN = 8  # greatest number of rules listed for a predicate
 _RULE, _ITEM = 200, 80  # greatest length of a rule's text, and of a name in the outline
@@ -123,9 +123,8 @@ def outline(file: ProgramFile) -> Iterator[OutlineItem]:
             case ast.SortStatement():
                 yield OutlineItem("sort", statement.name, "open" if statement.open else "", span, selected)
             case ast.PredicateStatement() | ast.NumberStatement():
-                signature = f"({', '.join(statement.sorts)})" if statement.sorts else ""
                 number = isinstance(statement, ast.NumberStatement)
-                detail = f"{signature}{' closed' if statement.closed else ''}".strip()
+                detail = f"{format_sorts(statement.sorts)}{' closed' if statement.closed else ''}".strip()
                 yield OutlineItem("number" if number else "predicate", statement.name, detail, span, selected)
             case ast.ImportStatement() | ast.LoadStatement() | ast.LabelTableStatement():
                 yield OutlineItem("file", f"{keyword.text} {after}", "", span, selected)

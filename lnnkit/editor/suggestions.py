@@ -18,7 +18,7 @@ from lnnkit.editor.program_files import Linked
 from lnnkit.syntax import ast
 from lnnkit.syntax.grammar import parser
 from lnnkit.syntax.identifiers import DECLARING, FUNCTIONS, KEYWORDS, UNITS, WORDS, is_bare_entity, starts_upper
-from lnnkit.syntax.printer import format_predicate, format_string
+from lnnkit.syntax.printer import format_predicate, format_sorts, format_string
 from lnnkit.syntax.split import comment_start, split
 
 _ASKING = ("fact", "rule", "axiom", "query", "label")
@@ -99,8 +99,8 @@ def _within(linked: Linked, keyword: str, prefix: str, accepted: frozenset[str] 
         return  # columns
     elif keyword not in (*DECLARING, "lnnkit", "import"):
         for name, known in sorted(linked.predicates.items()):
-            signature = f"({', '.join(known.sorts)})" if known.sorts else ""
-            yield Suggestion(format_predicate(name), "number" if known.numeric else "predicate", signature)
+            kind = "number" if known.numeric else "predicate"
+            yield Suggestion(format_predicate(name), kind, format_sorts(known.sorts))
 
 
 def _paths(folder: Path, typed: str, *, programs: bool) -> Iterable[Suggestion]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,6 @@ from lnnkit.answer_table import Answers
 from lnnkit.answers.query_rows import answer, covers
 from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check import check_query
-from lnnkit.check.date_terms import numeric_kind
 from lnnkit.check.findings import nearest
 from lnnkit.check.program import Query
 from lnnkit.data.table import EntityColumn
@@ -158,6 +156,5 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
     check_alpha(alpha)
     query, findings = asked(theory, atom)
     rested, explanation = explained(session, query, alpha)
-    kind = partial(numeric_kind, predicates=predicates)
-    drawn = neighbourhood(explanation.proof, rested.explainer.bounds, kind, alpha, depth, most)
+    drawn = neighbourhood(explanation.proof, rested.explainer.bounds, alpha, depth, most)
     return replace(drawn, warnings=tuple(findings))

@@ -61,11 +61,6 @@ _ROLES = {
 PALETTE = MappingProxyType({role: Colour(*shades) for role, shades in _ROLES.items()})
 
 
-def role(state: str) -> str:
-    """The role of a truth state's fill; that of its line has ``-line`` behind it."""
-    return "number" if state == "date" else state.replace("_", "-")
-
-
 def rendered(template: str, **values: object) -> Markup:
     """The rendered template of that file name, as markup that later templates do not escape again."""
     from markupsafe import Markup
@@ -129,11 +124,7 @@ class Table:
 
 def tables(*shown: Table, text: str = "", notes: Sequence[str] = ()) -> str:
     """A fragment of HTML: a paragraph, the tables, each cut at ``ROWS`` rows with a count of all, and ``notes``."""
-    cut: list[tuple[Table, list[Sequence[HtmlCell]], list[str]]] = []
-    for table in shown:
-        rows = list(islice(table.rows, ROWS))
-        more = [f"the first {len(rows)} of {table.total:,} {table.what}"] if table.total > len(rows) else []
-        cut.append((table, rows, [*more, *table.notes]))
+    cut = [(table, list(islice(table.rows, ROWS))) for table in shown]
     return str(rendered("tables.html", tables=cut, text=text, notes=notes))
 
 

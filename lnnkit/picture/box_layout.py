@@ -38,8 +38,7 @@ class Layout:
 def layout(sizes: Sizes, arrows: Sequence[BoxPair], graph: Callable[[], str]) -> Layout:
     """Positions of boxes that do not overlap, between (0, 0) and (width, height), and curves of the ``arrows`` between
     them. The ``graph`` is the same in DOT: boxes ``n0, n1, ...`` and arrows ``e0, e1, ...`` in order."""
-    graphviz = shutil.which("dot")
-    if graphviz is not None and sizes:
+    if sizes and (graphviz := shutil.which("dot")) is not None:
         try:
             return _by_graphviz(sizes, len(arrows), graph(), graphviz)
         except (OSError, subprocess.SubprocessError, ValueError, LookupError):

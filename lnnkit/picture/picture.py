@@ -3,17 +3,17 @@ of matplotlib: both are in the extra ``lnnkit[report]``."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len, set_cell_size
 
 from lnnkit.answer_table import STATES, TruthState
-from lnnkit.markup.pages import document, rendered, require, role, visible
+from lnnkit.markup.pages import document, rendered, require, visible
 from lnnkit.syntax.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
@@ -62,14 +62,11 @@ class Box:
         return longest * _CELL + 2 * _PADDING, len(lines) * _LINE + 2 * _PADDING - 4
 
     @property
-    def radius(self) -> float:
-        """The radius of its corners: connectives are round, facts are square."""
-        return {"connective": self.size[1] / 2, "fact": 0.0}.get(self.kind, 5.0)
-
-    @property
     def fill(self) -> str:
-        """The role of the fill in the palette."""
-        return role(self.state) if self.state is not None else "statement" if self.kind == "statement" else "plain"
+        """The role of the fill in the palette; that of the line around it has ``-line`` behind it."""
+        if self.state is None:
+            return "statement" if self.kind == "statement" else "plain"
+        return "number" if self.state == "date" else self.state.replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,69 +108,91 @@ class Picture:
 
     def to_dot(self) -> str:
         """The picture in the DOT language."""
-        return _dot(self)
+        return self._dot()
+
+    def _dot(self, sized: bool = False) -> str:
+        """The boxes ``n0, n1, ...`` and arrows ``e0, e1, ...`` in order; arrows point upwards. ``sized`` gives boxes
+        the sizes that they have in the SVG, and arrows no heads: their curves reach the boxes."""
+        numbers = {box.name: number for number, box in enumerate(self.boxes)}
+        values = {"drawing": self, "numbers": numbers, "sized": sized, "font_size": _FONT_SIZE, "quoted": _quoted}
+        return f"{rendered('picture.dot', **values)}\n"
 
     def to_svg(self) -> str:
         """Laid out by Graphviz, or by networkx. Its colours follow the reader's scheme, light or dark."""
-        return str(svg(self)) + "\n"
+        return f"{self._svg()}\n"
+
+    _repr_svg_ = to_svg
+
+    def _svg(self) -> Markup:
+        """The ``<svg>`` element, in light colours, with a style that has those of the dark scheme."""
+        places = self.layout()
+        middles = [_middle(points) for points in places.arrows]
+        labels = zip(middles, self.arrows, strict=True)
+        right = max((x + _CELL * len(arrow.label) for (x, _), arrow in labels if arrow.label), default=0.0) + _MARGIN
+        samples = [(_SWATCH + _CELL * cell_len(words), words, sample) for words, sample in self._legend()]
+        width = max([places.width, right, _LEAST, *(taken + 2 * _MARGIN for taken, *_ in samples)])
+        shown: list[tuple[float, float, str, Box | Arrow]] = []  # the legend, folded: each sample with its place
+        left, top, most = _MARGIN, places.height, min(width, _LEGEND) - _MARGIN
+        for taken, words, sample in samples:
+            if shown and left + taken > most:
+                left, top = _MARGIN, top + _ROW
+            shown.append((left, top, words, sample))
+            left += taken
+        height = (top + _ROW if shown else places.height if self.boxes else 40.0) + _MARGIN
+        arrows = list(zip(self.arrows, map(_path, places.arrows), middles, strict=True))
+        sizes = {"width": width, "height": height, "shift": (width - max(places.width, right)) / 2}
+        sizes |= {"font_size": _FONT_SIZE, "line_height": _LINE}
+        return rendered("picture.svg", drawing=self, places=places, arrows=arrows, legend=shown, **sizes)
+
+    def _legend(self) -> Iterator[tuple[str, Box | Arrow]]:
+        """What the colours, shapes and arrows of this picture mean, each with a sample."""
+        states, kinds = {box.state for box in self.boxes}, {box.kind for box in self.boxes}
+        yield from ((state.replace("_", " "), Box("", "atom", (), state)) for state in STATES if state in states)
+        yield from ((words, Box("", kind, ("",))) for kind, words in _KINDS.items() if kind in kinds)
+        if any(not arrow.negative for arrow in self.arrows):
+            yield "counts for", Arrow("", "")
+        if any(arrow.negative for arrow in self.arrows):
+            yield "counts against", Arrow("", "", negative=True)
+        if any(arrow.both for arrow in self.arrows):
+            yield "both ways", Arrow("", "", both=True)
+        if any(arrow.label for arrow in self.arrows):
+            yield "thicker: more weight", Arrow("", "", 2.5)
+
+    def layout(self) -> Layout:
+        """The places of its boxes and arrows."""
+        from lnnkit.picture.box_layout import layout  # it imports networkx
+
+        arrows = [(arrow.source, arrow.target) for arrow in self.arrows]
+        return layout({box.name: box.size for box in self.boxes}, arrows, lambda: self._dot(sized=True))
 
     def to_png(self) -> bytes:
         """The same as pixels, two to a point, in light colours. Needs ``lnnkit[report]``: `Error` without."""
-        return png(self.to_svg())
+        require_png()
+        import matplotlib
+        import resvg_py
+
+        text = self.to_svg()
+        frame = re.search(r'viewBox="0 0 (\d+) (\d+)"', text)
+        assert frame is not None
+        zoom = min(_ZOOM, (_MOST / (int(frame[1]) * int(frame[2]))) ** 0.5)
+        fonts = [str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")]  # else a system without fonts draws no text
+        return resvg_py.svg_to_bytes(svg_string=text, zoom=zoom, font_dirs=fonts, monospace_family="DejaVu Sans Mono")
 
     def to_html(self) -> str:
         """A page that needs nothing beside it."""
-        return document(self.title, rendered("picture.html", picture=self, svg=svg(self), titled=True))
+        return document(self.title, rendered("picture.html", picture=self, svg=self._svg(), titled=True))
 
     def __repr__(self) -> str:
         more = f", {self.left_out:,} left out" if self.left_out else ""
         return f"Picture({self.title}: {len(self.boxes)} boxes, {len(self.arrows)} arrows{more})"
 
     def _repr_html_(self) -> str:
-        return str(rendered("picture.html", picture=self, svg=svg(self), titled=False))
-
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
+        return str(rendered("picture.html", picture=self, svg=self._svg(), titled=False))
 
 
 def require_png() -> None:
     """Raises `Error` where the extra is not installed."""
     require("PNG", "resvg_py", "matplotlib")
-
-
-def png(svg: str) -> bytes:
-    """The picture ``svg`` in light colours. Raises `Error` where the extra is not installed."""
-    require_png()
-    import matplotlib
-    import resvg_py
-
-    frame = re.search(r'viewBox="0 0 (\d+) (\d+)"', svg)
-    assert frame is not None
-    zoom = min(_ZOOM, (_MOST / (int(frame[1]) * int(frame[2]))) ** 0.5)
-    fonts = str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")  # else no text is drawn on a system without fonts
-    return resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, font_dirs=[fonts], monospace_family="DejaVu Sans Mono")
-
-
-def svg(picture: Picture) -> Markup:
-    """The ``<svg>`` element, in light colours, with a style that has those of the dark scheme; nothing is loaded."""
-    places = layout(picture)
-    middles = [_middle(points) for points in places.arrows]
-    labels = zip(middles, picture.arrows, strict=True)
-    right = max((x + _CELL * len(arrow.label) for (x, _), arrow in labels if arrow.label), default=0.0) + _MARGIN
-    samples = [(_SWATCH + _CELL * cell_len(words), words, sample) for words, sample in legend(picture)]
-    width = max([places.width, right, _LEAST, *(taken + 2 * _MARGIN for taken, *_ in samples)])
-    shown: list[tuple[float, float, str, Box | Arrow]] = []  # the legend, folded: each sample with its place
-    left, top, most = _MARGIN, places.height, min(width, _LEGEND) - _MARGIN
-    for taken, words, sample in samples:
-        if shown and left + taken > most:
-            left, top = _MARGIN, top + _ROW
-        shown.append((left, top, words, sample))
-        left += taken
-    height = (top + _ROW if shown else places.height if picture.boxes else 40.0) + _MARGIN
-    arrows = list(zip(picture.arrows, map(_path, places.arrows), middles, strict=True))
-    sizes = {"width": width, "height": height, "shift": (width - max(places.width, right)) / 2}
-    sizes |= {"font_size": _FONT_SIZE, "line_height": _LINE}
-    return rendered("picture.svg", drawing=picture, places=places, arrows=arrows, legend=shown, **sizes)
 
 
 def _path(points: Sequence[Point]) -> str:
@@ -188,41 +207,6 @@ def _middle(points: Sequence[Point]) -> Point:
     return x + 5, y + 4
 
 
-def legend(picture: Picture) -> Iterator[tuple[str, Box | Arrow]]:
-    """What the colours, shapes and arrows of this picture mean, each with a sample."""
-    states = {box.state for box in picture.boxes}
-    yield from ((state.replace("_", " "), Box("", "atom", (), state)) for state in STATES if state in states)
-    kinds = {box.kind for box in picture.boxes}
-    yield from ((words, Box("", kind, ("",))) for kind, words in _KINDS.items() if kind in kinds)
-    arrows = picture.arrows
-    if any(not arrow.negative for arrow in arrows):
-        yield "counts for", Arrow("", "")
-    if any(arrow.negative for arrow in arrows):
-        yield "counts against", Arrow("", "", negative=True)
-    if any(arrow.both for arrow in arrows):
-        yield "both ways", Arrow("", "", both=True)
-    if any(arrow.label for arrow in arrows):
-        yield "thicker: more weight", Arrow("", "", 2.5)
-
-
-def layout(picture: Picture) -> Layout:
-    """The places of its boxes and arrows."""
-    from lnnkit.picture import box_layout  # it imports networkx
-
-    arrows = [(arrow.source, arrow.target) for arrow in picture.arrows]
-    sizes = {box.name: box.size for box in picture.boxes}
-    return box_layout.layout(sizes, arrows, partial(_dot, picture, sized=True))
-
-
-def _dot(picture: Picture, *, sized: bool = False) -> str:
-    """The graph, its boxes ``n0, n1, ...`` and arrows ``e0, e1, ...`` in order; arrows point upwards. ``sized`` gives
-    boxes the sizes that they have in the SVG, and arrows no heads: their curves reach the boxes."""
-    numbers = {box.name: number for number, box in enumerate(picture.boxes)}
-    values = {"drawing": picture, "numbers": numbers, "sized": sized, "font_size": _FONT_SIZE, "quoted": _quoted}
-    return f"{rendered('picture.dot', **values)}\n"
-
-
 def _quoted(*lines: str) -> str:
     """A string of the DOT language; Graphviz reads entities such as ``&amp;`` as HTML does."""
-    escaped = [visible(line).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in lines]
-    return '"' + "\\n".join(escaped) + '"'
+    return json.dumps("\n".join(map(visible, lines)).replace("&", "&amp;"), ensure_ascii=False)

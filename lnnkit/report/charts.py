@@ -260,7 +260,6 @@ def calibration(predictions: Predictions) -> Markup:
 def _bins(answers: np.ndarray, wanted: np.ndarray) -> Iterator[tuple[int, int, float, float]]:
     """The place of each bin that is not empty, how many answers it has, and the means of these and of their labels."""
     places = np.clip((answers * _BINS).astype(np.int64), 0, _BINS - 1)
-    for place in range(_BINS):
+    for place in np.unique(places).tolist():
         mask = places == place
-        if mask.any():
-            yield place, int(mask.sum()), float(answers[mask].mean()), float(wanted[mask].mean())
+        yield place, int(mask.sum()), float(answers[mask].mean()), float(wanted[mask].mean())

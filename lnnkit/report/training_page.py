@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.markup.pages import counted, document, installed, rendered, require
 from lnnkit.report.charts import NAMED, Curve, calibration, curves, histogram
-from lnnkit.scores import Epoch, Evidence, Fitted, LearnedNumber
+from lnnkit.scores import Epoch, Fitted, LearnedNumber
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -48,11 +48,11 @@ class Fit(Fitted):
 def _fragment(fit: Fitted, title: str) -> Markup:
     """The report as a fragment of a page; without matplotlib it has a note in place of the charts."""
     drawn = installed("matplotlib")
-    rules = fit.evidence.rules if fit.evidence is not None else ()
-    changed = [(name, *_changes(before, after)) for name, before, after in rules if before != after]
-    same = [after for _, before, after in rules if before == after]
+    changed = [(name, *_changes(before, after)) for name, before, after in fit.evidence.rules if before != after]
+    same = [after for _, before, after in fit.evidence.rules if before == after]
     said = {"title": title, "summary": _summary(fit), "warnings": fit.warnings, "scores": list(_scores(fit))}
-    sections = [section for section in _sections(fit) if section[2]] if drawn else []
+    parts = (_losses, _parameters, _thresholds, _calibrations) if drawn else ()
+    sections = [section for part in parts if (section := part(fit))[2]]
     return rendered("training.html", rules=changed, same=same, sections=sections, drawn=drawn, **said)
 
 
@@ -60,9 +60,7 @@ def _summary(fit: Fitted) -> str:
     epochs = fit.history[-1].epoch if fit.history else 0
     restarts = len({entry.restart for entry in fit.history})
     starts = f" {restarts} starts were made." if restarts > 1 else ""
-    return (
-        f"{counted(epochs, 'epoch')}, {_ENDS.get(fit.stopped, fit.stopped)}.{starts} The final loss is {fit.loss:.4g}."
-    )
+    return f"{counted(epochs, 'epoch')}, {_ENDS[fit.stopped]}.{starts} The final loss is {fit.loss:.4g}."
 
 
 def _changes(before: str, after: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
@@ -75,9 +73,8 @@ def _changes(before: str, after: str) -> tuple[list[tuple[str, bool]], list[tupl
 
 def _scores(fit: Fitted) -> Iterator[tuple[list[str], list[list[str]]]]:
     """The heads and rows of the scores of predicates and of numbers, before and after, where there are any."""
-    before = (None, None) if fit.evidence is None else fit.evidence.before
+    parts = list(zip(("training", "validation"), fit.evidence.before, (fit.train, fit.validation), strict=True))
     for kind, metrics in (("predicates", _METRICS), ("numbers", _NUMBER_METRICS)):
-        parts = ("training", before[0], fit.train), ("validation", before[1], fit.validation)
         rows = [
             [f"{name}, {part}", *(_change(getattr(old, kind, {}).get(name), score, metric) for metric in metrics)]
             for part, old, new in parts
@@ -99,18 +96,8 @@ Figure = tuple[str, "Markup", str]  # a heading, the chart, and a caption
 Section = tuple[str, str, list[Figure]]  # a heading, what it shows, and the charts
 
 
-def _sections(fit: Fitted) -> Iterator[Section]:
-    """All of them, those without charts too."""
-    if fit.history:
-        yield _losses(fit)
-    if fit.evidence is not None:
-        yield _parameters(fit.history, fit.evidence)
-        yield _thresholds(fit, fit.evidence)
-        yield _calibrations(fit.evidence)
-
-
 def _losses(fit: Fitted) -> Section:
-    history, kept = fit.history, None if fit.evidence is None else fit.evidence.kept
+    history, kept = fit.history, fit.evidence.kept
 
     def curve(name: str, value: Callable[[Epoch], float | None]) -> Curve:
         values = [value(entry) for entry in history]
@@ -122,7 +109,7 @@ def _losses(fit: Fitted) -> Section:
     which, note = "validation", "Validation labels are held back: nothing is learned from them."
     if fit.validation is None:
         which, note = "training", "No labels were held back to validate."
-    figures = [("loss", curves(history, losses, kept, "loss", "positive"), "")]
+    figures = [("loss", curves(history, losses, kept, "loss", "positive"), "")] if history else []
     names = dict.fromkeys(name for entry in history for name, value in entry.terms.items() if value)
     for name in names if len(names) > 1 else ():
         term = curve(name, lambda entry, name=name: entry.terms.get(name))
@@ -133,8 +120,9 @@ def _losses(fit: Fitted) -> Section:
     return "Losses", f"The training loss, each of its terms on an axis of its own, and the accuracy. {note}", figures
 
 
-def _parameters(history: Sequence[Epoch], evidence: Evidence) -> Section:
+def _parameters(fit: Fitted) -> Section:
     """Weights, biases and truths, one chart for each rule; thresholds have charts of their own."""
+    history, evidence = fit.history, fit.evidence
     pictured = {threshold.name for threshold in evidence.thresholds}
     rules: dict[str, list[LearnedNumber]] = {}
     for number in evidence.parameters if history else ():
@@ -152,20 +140,21 @@ def _parameters(history: Sequence[Epoch], evidence: Evidence) -> Section:
     return "Weights, biases and truths", _most("rules whose parameters moved most", len(order)), figures
 
 
-def _thresholds(fit: Fitted, evidence: Evidence) -> Section:
-    shown = sorted(evidence.thresholds, key=lambda threshold: -_moved(fit.history, threshold.name))[:_CHARTS]
+def _thresholds(fit: Fitted) -> Section:
+    thresholds = fit.evidence.thresholds
+    shown = sorted(thresholds, key=lambda threshold: -_moved(fit.history, threshold.name))[:_CHARTS]
     figures: list[Figure] = []
     for threshold in shown:
         before = fit.history[0].values.get(threshold.name) if fit.history else None
         about = f"Labels of {threshold.predicate}." if threshold.predicate else "No label is about these entities."
         figures.append((threshold.comparison, histogram(threshold, before, fit.values[threshold.name]), about))
-    note = f"What each threshold is compared with, in the data. {_most('that moved most', len(evidence.thresholds))}"
+    note = f"What each threshold is compared with, in the data. {_most('that moved most', len(thresholds))}"
     return "Thresholds", note, figures
 
 
-def _calibrations(evidence: Evidence) -> Section:
+def _calibrations(fit: Fitted) -> Section:
     figures: list[Figure] = []
-    for predictions in sorted(evidence.predictions, key=lambda predictions: -len(predictions.wanted))[:_CHARTS]:
+    for predictions in sorted(fit.evidence.predictions, key=lambda predictions: -len(predictions.wanted))[:_CHARTS]:
         held = int(predictions.held.sum())
         note = f"{len(predictions.wanted):,} labels{f', {held:,} of them held back' if held else ''}."
         figures.append((predictions.predicate, calibration(predictions), note))

@@ -98,7 +98,7 @@ class _Printer:
             case ast.PredicateStatement(name, sorts, closed) | ast.NumberStatement(name, sorts, closed):
                 dated = isinstance(statement, ast.NumberStatement) and statement.date
                 word = "predicate" if isinstance(statement, ast.PredicateStatement) else "date" if dated else "number"
-                return f"{word} {format_predicate(name)}{_sorts(sorts)}{' closed' if closed else ''}"
+                return f"{word} {format_predicate(name)}{format_sorts(sorts)}{' closed' if closed else ''}"
             case ast.ImportStatement(path=path):
                 return f"import {format_string(path)}"
             case ast.LoadStatement(name, table, negated) | ast.LabelTableStatement(name, table, negated):
@@ -244,7 +244,8 @@ def _name(name: str) -> str:
     return name if is_name(name) else format_string(name)
 
 
-def _sorts(sorts: tuple[str, ...]) -> str:
+def format_sorts(sorts: Sequence[str]) -> str:
+    """The sorts of a predicate's arguments, in parentheses."""
     return f"({', '.join(map(_name, sorts))})" if sorts else ""
 
 

@@ -13,7 +13,6 @@ from lnnkit.discovery.expression import (
     Product,
     absolute,
     applied,
-    choice,
     constant,
     evaluate,
     power,
@@ -107,7 +106,7 @@ QUARTER_PI = Constant(1 / (4 * math.pi), 1, 4, -1)
         (absolute(total(A, B)), "abs(a + b)", r"\left|a + b\right|"),
         (power(total(A, B), 2.0), "(a + b)^2", r"\left(a + b\right)^{2}"),
         (product(power(A, 1.5), power(B, -1.0)), "a^1.5 / b", r"\frac{{a}^{1.5}}{b}"),
-        (choice(A, constant(2.0), A, B), "if(a > 2, a, b)", None),
+        (applied("if", A, constant(2.0), A, B), "if(a > 2, a, b)", None),
         (scaled(A, Constant(6.674e-11, 3337, 50_000_000_000_000)), "6.674e-11 * a", r"6.674 \cdot 10^{-11} \, a"),
         (applied("exp", scaled(A, Constant(-0.7, -7, 10))), "exp(-0.7 * a)", r"\exp\left(-0.7 \, a\right)"),
         (power(applied("sin", total(A, B)), 2.0), "sin(a + b)^2", r"\sin\left(a + b\right)^{2}"),
@@ -124,7 +123,7 @@ def test_a_column_called_pi_is_no_constant() -> None:
 
 
 def test_a_choice_within_a_choice_is_three_rules() -> None:
-    formula = choice(A, constant(6.0), A, choice(A, constant(2.0), B, constant(1.0)))
+    formula = applied("if", A, constant(6.0), A, applied("if", A, constant(2.0), B, constant(1.0)))
     kb = lnnkit.loads(program_text(formula, NAMES, "y"))
     kb.tell("a", [("r", 1), ("s", 4), ("t", 7)])
     kb.tell("b", [("r", 3), ("s", 5), ("t", 3)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lnnkit.discovery.exact_constants import Constant
-from lnnkit.discovery.expression import choice, constant, scaled, variable
+from lnnkit.discovery.expression import applied, constant, scaled, variable
 from lnnkit.discovery.formula_errors import front, weighted
 
 X = variable(0)
@@ -30,7 +30,7 @@ def test_the_smallest_formula_not_significantly_worse_is_chosen() -> None:
 def test_a_formula_that_is_exact_in_most_rows_makes_not_all_others_alike() -> None:
     """It is not kept, and what is kept was once measured by its residuals: a constant was then chosen."""
     near = scaled(X, Constant(1 + 1e-6))
-    partly = choice(X, constant(2.5), X, constant(-900.0))
+    partly = applied("if", X, constant(2.5), X, constant(-900.0))
     kept, chosen = front([constant(3.0), near, partly], weighted(ROWS, ROWS[:, 0]))
     assert partly not in [each.formula for each in kept]
     assert kept[chosen].formula == near

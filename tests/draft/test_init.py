@@ -122,6 +122,13 @@ def test_rows_without_names_get_ids(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert len(drafted(tmp_path, "p.parquet", options=("--ids",)).ask("x(Q)")) == 2
 
 
+def test_a_copy_with_ids_keeps_each_line(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_bytes(b'\xef\xbb\xbf\nnote,a\r\n"x,\ny",1.0\r\n\n"x,\ny","1"\nshort\nx,2')
+    assert main(["init", str(tmp_path / "f.csv"), "--ids", "-o", str(tmp_path / "f.lnn")]) == 0
+    copied = b'\nid,note,a\r\nrow1,"x,\ny",1.0\r\n\nrow2,"x,\ny","1"\nrow3,short\nrow4,x,2'
+    assert (tmp_path / "f.ids.csv").read_bytes() == copied
+
+
 def test_it_replaces_nothing_unasked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, out = tmp_path / "f.csv", tmp_path / "f.lnn"
     table.write_text("id,a\nx,1\ny,2\n")

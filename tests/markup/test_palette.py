@@ -7,7 +7,8 @@ import re
 import pytest
 
 from lnnkit.answer_table import STATES
-from lnnkit.markup.pages import PALETTE, Colour, role
+from lnnkit.markup.pages import PALETTE, Colour
+from lnnkit.picture.picture import Box
 from tests.colours import contrast
 
 SCHEMES = ("light", "dark")
@@ -44,7 +45,7 @@ def test_lines_stand_out_from_the_page_and_from_their_fills(scheme: str) -> None
 
 
 def test_every_state_has_a_fill_and_a_line() -> None:
-    assert {role(state) for state in STATES} <= set(FILLS)
+    assert {Box("", "atom", (), state).fill for state in STATES} <= set(FILLS)
 
 
 def test_roles_differ_in_light_so_that_charts_can_be_told_apart_by_them() -> None:

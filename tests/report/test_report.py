@@ -18,7 +18,7 @@ from lnnkit.cli import main
 from lnnkit.markup.pages import PALETTE
 from lnnkit.report import charts
 from lnnkit.report.training_page import Fit
-from lnnkit.scores import Epoch, Evidence, Threshold
+from lnnkit.scores import Epoch, Threshold
 from tests.blocks import at_length
 
 LENDING = Path(__file__).parents[2] / "kb_examples" / "lending" / "lending.lnn"
@@ -37,11 +37,6 @@ def fit() -> Fit:
     return lnnkit.load(LENDING).fit(epochs=30, restarts=2)
 
 
-def evidence_of(fit: Fit) -> Evidence:
-    assert fit.evidence is not None
-    return fit.evidence
-
-
 def drawings(page: str) -> list[ElementTree.Element]:
     """Each of them, read as XML: nothing stands in it unescaped."""
     return [ElementTree.fromstring(text) for text in DRAWING.findall(page)]
@@ -55,7 +50,7 @@ def words(drawing: ElementTree.Element) -> list[str]:
 
 
 def test_values_are_recorded_from_the_start_to_what_was_kept(fit: Fit) -> None:
-    history, evidence = fit.history, evidence_of(fit)
+    history, evidence = fit.history, fit.evidence
     assert history[0].values == {
         "ratio": 0.3, "times": 1.0, "settled": 5.0, "score/weight1": 1.0, "score/weight2": 1.0, "score/weight3": 1.0,
         "score/bias1": 1.0,
@@ -74,7 +69,7 @@ def test_before_and_after_are_what_the_answers_were_and_are() -> None:
     before = {answer.bindings["X"]: answer.lower for answer in kb.ask(asked)}
     fit = kb.fit(epochs=20, validation=0.0)
     after = {answer.bindings["X"]: answer.lower for answer in kb.ask(asked)}
-    evidence = evidence_of(fit)
+    evidence = fit.evidence
     (own,) = evidence.predictions
     assert evidence.before[0].predicates["Risky"] == untrained
     assert fit.train.predicates["Risky"] == kb.evaluate().predicates["Risky"]
@@ -86,17 +81,17 @@ def test_before_and_after_are_what_the_answers_were_and_are() -> None:
 
 def test_thresholds_have_their_data_with_the_labels_of_the_same_entities(fit: Fit) -> None:
     rows = [line.split(",") for line in (LENDING.parent / "loans.csv").read_text().splitlines()[1:]]
-    ratio = next(each for each in evidence_of(fit).thresholds if each.name == "ratio")
+    ratio = next(each for each in fit.evidence.thresholds if each.name == "ratio")
     expected = sorted((float(debt) / float(income), float(risk)) for _, income, debt, _, _, risk in rows)
     assert ratio.comparison == "debt(X) / income(X) > ?ratio=0.3" and ratio.predicate == "Risky"
     np.testing.assert_allclose(sorted(zip(ratio.turns, ratio.truths, strict=True)), expected, rtol=1e-9)
 
 
 def test_the_names_of_rules_and_operands_are_those_of_the_text(fit: Fit) -> None:
-    learned = {each.name: each for each in evidence_of(fit).parameters}
+    learned = {each.name: each for each in fit.evidence.parameters}
     assert learned["score/weight2"].of == "late(X) >= ?times=1"
     assert learned["score/bias1"].of.startswith("(debt(X)")
-    ((name, before, after),) = evidence_of(fit).rules
+    ((name, before, after),) = fit.evidence.rules
     assert name == "score" and "?ratio=0.3@" in before
     assert f"?ratio={fit.values['ratio']:.6g}@" in after.replace("\n", " ")
 
@@ -108,7 +103,7 @@ def test_a_run_that_went_on_compares_with_its_start(tmp_path: Path) -> None:
     kb.fit(epochs=20, checkpoint=file, listen=lambda epoch: epoch.epoch < 5)
     resumed = lnnkit.loads(FEW).fit(epochs=20, checkpoint=file)
     assert resumed.history[0].epoch > 0
-    one, other = evidence_of(whole), evidence_of(resumed)
+    one, other = whole.evidence, resumed.evidence
     assert one.before == other.before
     np.testing.assert_array_equal(one.predictions[0].before, other.predictions[0].before)
     assert drawings(resumed.to_html())
@@ -144,7 +139,7 @@ def test_the_page_leads_with_the_rules_before_and_after(fit: Fit, lending_page: 
     ]  # fmt: skip
     before, after = re.findall(r"<pre>(.*?)</pre>", lending_page)
     assert "ratio=<mark>0.3</mark>" in before and "<mark>0.3</mark>" not in after
-    ((_, old, new),) = evidence_of(fit).rules
+    ((_, old, new),) = fit.evidence.rules
     for shown, text in ((before, old), (after, new)):
         assert html.unescape(re.sub("<.*?>", "", shown)) == text
 
@@ -237,9 +232,9 @@ def test_of_many_parameters_those_that_moved_most_are_named() -> None:
     moved = {
         each.name: max(entry.values[each.name] for entry in fit.history)
         - min(entry.values[each.name] for entry in fit.history)
-        for each in evidence_of(fit).parameters
+        for each in fit.evidence.parameters
     }
-    most = sorted(evidence_of(fit).parameters, key=lambda each: -moved[each.name])[:8]
+    most = sorted(fit.evidence.parameters, key=lambda each: -moved[each.name])[:8]
     assert len(named) == 8
     assert {each.of for each in most if each.kind == "weight"} == {text for text in named if text.startswith("F")}
     lines = [each for each in drawing.iter("path") if each.get("clip-path")]

@@ -67,7 +67,7 @@ class Step:
     ``excepted``, for all others. ``formula`` is the instance, every connective with its logic. An exact step rests on
     all its premises together, and on atoms that ``rules`` complete: each is the least truth with which these hold. In
     a ``crisp`` one every atom is true or false. ``all_seen`` is false where too many premises are needed to list.
-    ``numeric`` is set for the bounds of dates."""
+    ``numeric`` tells whether it is about a number, or a date."""
 
     conclusion: ast.Expression
     side: BoundSide

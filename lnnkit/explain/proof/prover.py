@@ -102,9 +102,8 @@ class Prover:
             source = steps.waiting.pop()
             steps.made[steps.number(source)] = self._step(steps, source)
         made, predicates = [step for step in steps.made if step is not None], self.run.plan.lifted.program.predicates
-        if any(known.numeric == "date" for known in predicates.values()):
-            for step in made:
-                step.numeric = numeric_kind(step.conclusion, predicates)
+        for step in made:
+            step.numeric = numeric_kind(step.conclusion, predicates)
         return Proof(conclusion, made, lower, upper)
 
     def _step(self, steps: Steps, source: BoundSource) -> Step:

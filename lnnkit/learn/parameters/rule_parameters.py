@@ -17,7 +17,7 @@ from typing import Literal, cast
 import torch
 from torch import nn
 
-from lnnkit.check.learnables import in_assertion, in_value, lacking
+from lnnkit.check.learnables import among, in_assertion, lacking
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.check.walk import nodes, transform
 from lnnkit.check.weights import shapes_of
@@ -101,7 +101,7 @@ def ranges(formula: ast.Expression) -> dict[str, tuple[float, float]]:
         shapes = shapes_of(node) if isinstance(node, ast.Unit) else {}
         for attribute in node.attributes if isinstance(node, ast.Unit | ast.Comparison) else ():
             shape = shapes.get(attribute.key)
-            for learnable in in_value(attribute.value):
+            for learnable in among([attribute.value]):
                 if learnable.name is not None and shape is not None:
                     limits[learnable.name] = shape.low, shape.high
                 elif learnable.name is not None and attribute.key == "scale":
@@ -151,7 +151,7 @@ def _attributes(number: Replacement, node: _Attributed, *, marked: bool) -> tupl
     attributes: list[ast.Attribute] = []
     for attribute in node.attributes:
         kind: ParameterKind = "bias" if attribute.key == "bias" and not isinstance(node, ast.Unit) else "value"
-        if any(map(is_opened, in_value(attribute.value))):
+        if any(map(is_opened, among([attribute.value]))):
             kind = "unit" if isinstance(node, ast.Unit) else "relation"
         if isinstance(attribute.value, str) or (not marked and kind == "value"):
             attributes.append(attribute)
@@ -337,7 +337,7 @@ def _plainly(node: ast.Expression) -> ast.Expression:
     """A register equal to a relation becomes that relation; a register or unit without values stays bare. Other nodes
     lose weights and biases of 1, the defaults, unless only a written weight is learned."""
     if isinstance(node, ast.Comparison | ast.Unit):
-        given = tuple(attribute for attribute in node.attributes if not any(map(is_opened, in_value(attribute.value))))
+        given = tuple(attribute for attribute in node.attributes if not any(map(is_opened, among([attribute.value]))))
         if len(given) != len(node.attributes):
             return replace(node, attributes=given)
         return crisp_relation(node) if isinstance(node, ast.Comparison) else node

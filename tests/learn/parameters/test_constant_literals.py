@@ -55,7 +55,7 @@ def test_a_constant_literal_is_reported_and_dropped(body: str, left: str, tmp_pa
     found = kb.fit(epochs=3, validation=0.0)
     assert "constant-literal" in codes(found)
     assert rule_of(kb) == f"rule r: {left} -> Good(X)"
-    assert found.evidence is not None and found.evidence.rules[0][2] == rule_of(kb)
+    assert found.evidence.rules[0][2] == rule_of(kb)
     after = kb.ask("Good(X)")
     assert np.array_equal(before.lower, after.lower) and np.array_equal(before.upper, after.upper)
     for name in ("out.lnn", "out.safetensors"):
