@@ -12,7 +12,7 @@ from itertools import chain
 
 from lnnkit.answer_table import finite, format_bound
 from lnnkit.check.program import Assertion
-from lnnkit.explain.proof.explanation import RELATION, SIGNS, heading, place, statement_fields
+from lnnkit.explain.proof.explanation import RELATION, SIGNS, heading, statement_fields
 from lnnkit.explain.proof.proof import BoundSide
 from lnnkit.markup.pages import FoldingTree, TreeLine, TreePage
 from lnnkit.syntax import ast
@@ -153,7 +153,7 @@ class Way:
     @property
     def called(self) -> tuple[str, str]:
         """The kind and the name of the statement, and its place."""
-        return heading(self.statement), place(self.statement)
+        return heading(self.statement), self.statement.place
 
     @property
     def bound(self) -> str:
