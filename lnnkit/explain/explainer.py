@@ -221,7 +221,7 @@ def _others(prover: Prover, proof: Proof, predicate: str, arguments: Sequence[st
                 ends[side] = steps.add(step)
                 every = prover.finished(steps, proof.atom, *ends)
                 if not _circular(every, ends[side]):
-                    yield _alone(every)
+                    yield every.only(every.reachable(every.lower, every.upper))
 
 
 def _instances(prover: Prover, table: str, entities: list[int], wanted: Event) -> Iterator[tuple[Event, InstanceView]]:
@@ -280,11 +280,3 @@ def _circular(proof: Proof, end: int) -> bool:
     """Whether a step rests on another one with its conclusion."""
     about = proof.steps[end].atom, proof.steps[end].side
     return any((proof.steps[n].atom, proof.steps[n].side) == about for n in proof.reachable(end) if n != end)
-
-
-def _alone(proof: Proof) -> Proof:
-    """The proof without steps on which its ends do not rest."""
-    numbers = {number: place for place, number in enumerate(proof.reachable(proof.lower, proof.upper))}
-    kept = map(proof.steps.__getitem__, numbers)
-    steps = [replace(step, premises=[replace(p, step=numbers[p.step]) for p in step.premises]) for step in kept]
-    return Proof(proof.atom, steps, numbers[proof.lower], numbers[proof.upper])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Literal, NamedTuple
 
@@ -159,6 +159,13 @@ class Proof:
             met.update(below)
             stack += reversed(below)
         return order
+
+    def only(self, kept: Sequence[int]) -> Proof:
+        """The proof with these steps alone, in this order; none of them rests on others."""
+        numbers = {number: place for place, number in enumerate(kept)}
+        steps = (self.steps[number] for number in kept)
+        renumbered = [replace(s, premises=[replace(p, step=numbers[p.step]) for p in s.premises]) for s in steps]
+        return Proof(self.atom, renumbered, numbers[self.lower], numbers[self.upper])
 
     def repeated(self) -> set[int]:
         """The steps that are used several times, by others or as an end."""
