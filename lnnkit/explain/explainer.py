@@ -26,7 +26,7 @@ from lnnkit.explain.missing.why_not import Added, Missing, Way, WhyNot
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step, ground_key
 from lnnkit.explain.proof.prover import Prover, Steps
-from lnnkit.explain.provenance.bound_sources import END, Event, SourcedBound, names_within
+from lnnkit.explain.provenance.bound_sources import END, Event, SourcedBound, variable_names
 from lnnkit.explain.provenance.instance_view import InstanceView, Substitution
 from lnnkit.formula.as_syntax import as_expression
 from lnnkit.formula.unfolding import unfold
@@ -122,7 +122,7 @@ def _prove_formula(prover: Prover, lifted: LiftedGraph, root: Root) -> Proof:
     formula = unfold(lifted, root, world=prover.run.grounding.domain)
     view = prover.views.whole(formula, {})
     whole = unfold(lifted, root, through_shared=True)
-    names = names_within(whole)
+    names = variable_names(whole)
     conclusion = as_expression(whole, {}, names, logic=lifted.program.logic)
     _, negated = below_negations(lifted.graph, root.reference)
     known = _ProgramBounds(prover, lifted, root, conclusion)

@@ -19,6 +19,7 @@ from lnnkit.explain.provenance.bound_sources import (
     Event,
     Listed,
     Unlisted,
+    variable_names,
 )
 from lnnkit.explain.provenance.instance_view import EndRead, EndReads, InstanceView, InstanceViews
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
@@ -166,7 +167,7 @@ class Prover:
         if formula.auxiliary is None and isinstance(formula.root.origin, Assertion):  # the whole of its statement
             step.statement = formula.root.origin
             step.reason = "statement" if step.reason == "neuron" else step.reason
-            named = self.wording.variables(formula)
+            named = variable_names(formula)
             entities = {**view.bindings, **view.entities(block, place)}
             step.bindings = {named.get(v, f"X{v}"): self.wording.names[entity] for v, entity in entities.items()}
         step.premises = steps.premises((formula, read) for read in kept)
