@@ -28,9 +28,7 @@ from lnnkit.outcome import Contradiction
 _TRIED = 20_000  # sets looked at, a limit of work: beyond it a set is small, and may not be the smallest
 _ROUNDS = 50  # inferences for one kind
 
-ContradictionKind = tuple[str, ...]
-Fits = Callable[[Contradiction], bool]
-Find = Callable[[CheckedProgram, ContradictionKind], "Sequence[Conflict]"]  # the first contradictions of a kind
+Find = Callable[[CheckedProgram, str], "Sequence[Conflict]"]  # the first contradictions of a kind
 
 
 @dataclass(frozen=True)
@@ -90,16 +88,16 @@ class Conflict:
         return tables(Table(str(self.contradiction), ["fact or rule", "at"], members, len(members)))
 
 
-def fitting(
-    prover: Prover, world: ProofWorld, inconsistent: Callable[..., bool], most: int, fits: Fits
+def first_conflicts(
+    prover: Prover, world: ProofWorld, inconsistent: Callable[..., bool], most: int, kind: str | None
 ) -> list[Conflict]:
-    """At most ``most`` conflicts that fit: those of arrested atoms and shared formulas, then those of instances."""
-
-    def conflict(contradiction: Contradiction, proof: Proof) -> Conflict:
-        explanation = Explanation(proof, _world=lambda: world)
-        return Conflict(contradiction, explanation, _members(proof), inconsistent, world)
-
-    return [conflict(*pair) for pair in islice((pair for pair in _proofs(prover) if fits(pair[0])), most)]
+    """At most ``most`` conflicts, of a kind if one is given: those of arrested atoms and shared formulas, then those of
+    instances."""
+    proofs = islice((pair for pair in _proofs(prover) if kind in (None, kind_of(pair[0]))), most)
+    return [
+        Conflict(crossed, Explanation(proof, _world=lambda: world), _members(proof), inconsistent, world)
+        for crossed, proof in proofs
+    ]
 
 
 def _proofs(prover: Prover) -> Iterator[tuple[Contradiction, Proof]]:
@@ -170,14 +168,15 @@ class RepairSet:
         return "\n".join([head, *(f"  {member}" for member in self.members)])
 
 
-def kind_of(contradiction: Contradiction) -> ContradictionKind:
-    """What contradictions of one kind have in common: the statement, or the predicate."""
+def kind_of(contradiction: Contradiction) -> str:
+    """What contradictions of one kind have in common: the statement and its place, or the predicate."""
     if contradiction.line is not None:
-        return contradiction.kind, contradiction.rule or "", f"{contradiction.file}:{contradiction.line}"
-    return contradiction.kind, contradiction.atom.partition("(")[0] if contradiction.kind == "atom" else ""
+        named = f"{contradiction.kind} {contradiction.rule or ''}".rstrip()
+        return f"{named}, {contradiction.file}:{contradiction.line}"
+    return contradiction.atom.partition("(")[0] if contradiction.kind == "atom" else contradiction.kind
 
 
-def repair_set(program: CheckedProgram, kind: ContradictionKind, count: int, find: Find) -> RepairSet:
+def repair_set(program: CheckedProgram, kind: str, count: int, find: Find) -> RepairSet:
     """The cheapest set that meets every conflict of a kind; until none is left without the set so far."""
     met: list[Sequence[ConflictMember]] = []
     chosen: tuple[ConflictMember, ...] = ()
@@ -188,8 +187,7 @@ def repair_set(program: CheckedProgram, kind: ContradictionKind, count: int, fin
         left = find(without(program, chosen), kind)
         if not left:
             break
-    about = " ".join(part for part in kind[:2] if part and part != "atom") + (f", {kind[2]}" if kind[2:] else "")
-    return RepairSet(about, count, chosen, sum(map(cost, chosen)), len(left))
+    return RepairSet(kind, count, chosen, sum(map(cost, chosen)), len(left))
 
 
 def smallest(sets: Sequence[Collection[ConflictMember]]) -> tuple[ConflictMember, ...]:
