@@ -79,7 +79,10 @@ class Explainer:
     def bounds(self, conclusion: ast.Expression) -> tuple[float, float] | None:
         """The bounds of an atom; None for any other formula, and for an atom with variables or new entities."""
         key, known = ground_key(conclusion), self._fixpoint.grounding.domain.index
-        return None if key is None or not all(text in known for text in key[1]) else self.prover.bounds(*key)
+        if key is None or not all(text in known for text in key[1]):
+            return None
+        lower, upper = (self.prover.sources.reading(*key, side).value for side in (0, 1))
+        return lower, upper
 
     def why_not(self, predicate: str, arguments: Sequence[str], side: int, goal: float, added: Added) -> WhyNot:
         """What could move one side of an atom's bounds to ``goal``; ``added`` infers with additional facts."""

@@ -260,17 +260,21 @@ class _FactTable:
 
     def matching(self, pattern: Sequence[str | None]) -> np.ndarray:
         """The positions of the facts about atoms that match."""
-        rows = self._order if pattern and pattern[0] is not None else np.arange(len(self.facts))
-        for place, text in enumerate(pattern):
-            if text is not None:
-                code, column = self.facts.names.find(text), self.facts.columns[place].codes
-                if code is None:
-                    return rows[:0]
-                if place:
-                    rows = rows[column.take(rows) == code]
-                else:
-                    low, high = np.searchsorted(column, np.array((code, code + 1), column.dtype), sorter=rows)
-                    rows = rows[low:high]
+        fixed = [(place, text) for place, text in enumerate(pattern) if text is not None]
+        codes = [code for _, text in fixed if (code := self.facts.names.find(text)) is not None]
+        columns = [self.facts.columns[place].codes for place, _ in fixed]
+        if len(codes) < len(fixed):
+            return np.empty(0, np.int64)
+        if not fixed or len(fixed) < len(self.facts.columns):  # the order is not worth its making
+            kept = np.ones(len(self.facts), bool)
+            for column, code in zip(columns, codes, strict=True):
+                kept &= column == code
+            return np.flatnonzero(kept)
+        wanted = np.array((codes[0], codes[0] + 1), columns[0].dtype)
+        low, high = np.searchsorted(columns[0], wanted, sorter=self._order)
+        rows = self._order[low:high]
+        for column, code in zip(columns[1:], codes[1:], strict=True):
+            rows = rows[column.take(rows) == code]
         return rows
 
     def given(self, row: int) -> GivenFact:

@@ -79,11 +79,6 @@ class Prover:
             return steps.number(reading.source)
         return steps.add(Step(self.wording.conclusion(predicate, arguments), SIDES[side], reading.value, "open"))
 
-    def bounds(self, predicate: str, arguments: Sequence[str]) -> tuple[float, float]:
-        """The bounds of an atom."""
-        lower, upper = (self.sources.reading(predicate, arguments, side).value for side in (0, 1))
-        return lower, upper
-
     def prove_contradiction(self, shape: int, row: int, tick: int) -> Proof:
         """The proof that an instance arrested at ``tick`` is unsatisfiable."""
         view, _ = self.views.of(shape, AUXILIARY, row)
