@@ -23,8 +23,8 @@ from lnnkit.syntax.diagnostic import NOWHERE, Source, Span
 from lnnkit.time_limit import check_time
 
 ASSUMED = "<assumed>"
-# An order of preference: facts are weakened before rules, rules before axioms
-_DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
+# An order of preference: facts, which cost 1 at most, are weakened before rules, rules before axioms
+_DEARER = {"rule": 2.0, "axiom": 4.0}
 _NEARLY = 1 - 2**-13  # bisection stops at 2 ** -13 of the range, which shows as four digits
 _FARTHEST = 2.0**60  # the bound of the search; a number that would have to move farther is removed instead
 
@@ -37,17 +37,8 @@ Inconsistent = Callable[..., bool]
 _Contradicts = Callable[..., bool]
 
 
-def _bounds(member: ConflictMember) -> tuple[float, float]:
-    return truth_of(member, {}) if isinstance(member, Assertion) else (member.lower, member.upper)
-
-
 def _numeric(member: ConflictMember) -> Numeric:
     return isinstance(member, GivenFact) and member.numeric
-
-
-def _trust(member: ConflictMember) -> float:
-    """The trust in it, from 0 to 1; of rules and axioms there is no doubt."""
-    return member.trust if isinstance(member, GivenFact) else 1.0
 
 
 def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: Numeric) -> Fact:
@@ -147,8 +138,8 @@ class Repair:
 
     @property
     def trust(self) -> float:
-        """The trust in what is weakened, from 0 to 1."""
-        return _trust(self.member)
+        """The trust in what is weakened, from 0 to 1; of rules and axioms there is no doubt."""
+        return self.member.trust if isinstance(self.member, GivenFact) else 1.0
 
     @property
     def leaves_out(self) -> bool:
@@ -193,12 +184,12 @@ class Repair:
 
 def cost(member: ConflictMember) -> float:
     """What it costs to leave a member out."""
-    return _DEARER[member.kind] * _trust(member)
+    return member.trust if isinstance(member, GivenFact) else _DEARER[member.kind]
 
 
 def _of_truth(member: ConflictMember, contradicts: _Contradicts) -> Repair:
     """A truth is widened on both sides, by the least share of the way to ``[0, 1]``."""
-    lower, upper = _bounds(member)
+    lower, upper = truth_of(member, {}) if isinstance(member, Assertion) else (member.lower, member.upper)
 
     def let_out(amount: float) -> tuple[float, float]:
         return round(lower * (1 - amount), 6), round(upper + (1 - upper) * amount, 6)

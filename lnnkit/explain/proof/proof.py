@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,6 @@ class GivenFact:
     text: str
     trust: float = 1.0
     numeric: Numeric = False
-    kind: ClassVar[str] = "fact"
 
     def end(self, side: int) -> float:
         """Its lower (0) or upper (1) bound."""
