@@ -110,6 +110,14 @@ class Assertion:
         """The statement as written, on one line."""
         return " ".join((self.learned or self.span.text).split())
 
+    @property
+    def place(self) -> str:
+        """Its file, and its line."""
+        return f"{self.span.source.path}:{self.span.line}"
+
+    def __str__(self) -> str:
+        return f"{self.text}   {self.place}"
+
 
 @dataclass(frozen=True, slots=True)
 class Query:

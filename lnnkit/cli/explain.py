@@ -109,7 +109,7 @@ def _several(derivations: Sequence[Explanation], arguments: argparse.Namespace) 
         return {"derivations": facts if arguments.facts else [one.as_dict(arguments.depth) for one in derivations]}
     if not arguments.facts:
         return "\n".join(_tree(one, arguments.depth) for one in derivations)
-    facts = ([f"{fact.text}   {fact.file}:{fact.row}" for fact in one.facts()] for one in derivations)
+    facts = ([*map(str, one.facts())] for one in derivations)
     texts = ("".join(f"{streams.printable(line)}\n" for line in lines) for lines in facts)
     return "\n".join(text or "no facts\n" for text in texts)
 

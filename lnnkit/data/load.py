@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from lnnkit.data.arrow import Column
-from lnnkit.data.cells.texts import Texts
 from lnnkit.data.facts import facts
 from lnnkit.data.files import RawTable, Unreadable, in_utf8, read_source
 from lnnkit.data.grid import Gaps, Grid, Load, Sheet, choose
@@ -115,16 +113,15 @@ def _opened(table: ast.Table, base: Path) -> Sheet:
 
 def _once(read: Callable[[Sequence[int]], Grid]) -> Callable[[Sequence[int]], Grid]:
     """A reader that caches each column that was read, and its texts."""
-    columns: dict[int, Column] = {}
-    texts: dict[int, Texts] = {}
-    last: list[Grid] = []  # rows and faults of the file, common to all its grids
+    known: Grid | None = None
 
     def again(wanted: Sequence[int]) -> Grid:
-        missing = [position for position in wanted if position not in columns]
-        if missing or not last:
-            last[:] = [read(missing)]
-            columns.update(last[0].columns)
-        return replace(last[0], columns={position: columns[position] for position in wanted}, texts=texts)
+        nonlocal known
+        missing = [position for position in wanted if known is None or position not in known.columns]
+        if known is None or missing:
+            more = read(missing)
+            known = more if known is None else replace(known, columns=known.columns | more.columns)
+        return replace(known, columns={position: known.columns[position] for position in wanted})
 
     return again
 

@@ -159,8 +159,7 @@ class Names(Sequence[str]):
             return same and (not len(self.texts) or self.texts_in_arrow.equals(other.texts_in_arrow))
         return isinstance(other, Sequence) and self.python == tuple(other)
 
-    def __hash__(self) -> int:
-        return hash(self.python)
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __repr__(self) -> str:
         shown = ", ".join(repr(self[place]) for place in range(min(5, len(self))))

@@ -26,7 +26,7 @@ from lnnkit.explain.missing.why_not import Added, Missing, Way, WhyNot
 from lnnkit.explain.proof.explanation import Explanation
 from lnnkit.explain.proof.proof import SIDES, FactSources, Premise, Proof, Step, ground_key
 from lnnkit.explain.proof.prover import Prover, Steps
-from lnnkit.explain.provenance.bound_sources import END, Event, SourcedBound, names_within
+from lnnkit.explain.provenance.bound_sources import END, Event, SourcedBound, variable_names
 from lnnkit.explain.provenance.instance_view import InstanceView, Substitution
 from lnnkit.formula.as_syntax import as_expression
 from lnnkit.formula.unfolding import unfold
@@ -79,7 +79,10 @@ class Explainer:
     def bounds(self, conclusion: ast.Expression) -> tuple[float, float] | None:
         """The bounds of an atom; None for any other formula, and for an atom with variables or new entities."""
         key, known = ground_key(conclusion), self._fixpoint.grounding.domain.index
-        return None if key is None or not all(text in known for text in key[1]) else self.prover.bounds(*key)
+        if key is None or not all(text in known for text in key[1]):
+            return None
+        lower, upper = (self.prover.sources.reading(*key, side).value for side in (0, 1))
+        return lower, upper
 
     def why_not(self, predicate: str, arguments: Sequence[str], side: int, goal: float, added: Added) -> WhyNot:
         """What could move one side of an atom's bounds to ``goal``; ``added`` infers with additional facts."""
@@ -122,7 +125,7 @@ def _prove_formula(prover: Prover, lifted: LiftedGraph, root: Root) -> Proof:
     formula = unfold(lifted, root, world=prover.run.grounding.domain)
     view = prover.views.whole(formula, {})
     whole = unfold(lifted, root, through_shared=True)
-    names = names_within(whole)
+    names = variable_names(whole)
     conclusion = as_expression(whole, {}, names, logic=lifted.program.logic)
     _, negated = below_negations(lifted.graph, root.reference)
     known = _ProgramBounds(prover, lifted, root, conclusion)
@@ -221,7 +224,7 @@ def _others(prover: Prover, proof: Proof, predicate: str, arguments: Sequence[st
                 ends[side] = steps.add(step)
                 every = prover.finished(steps, proof.atom, *ends)
                 if not _circular(every, ends[side]):
-                    yield _alone(every)
+                    yield every.only(every.reachable(every.lower, every.upper))
 
 
 def _instances(prover: Prover, table: str, entities: list[int], wanted: Event) -> Iterator[tuple[Event, InstanceView]]:
@@ -280,11 +283,3 @@ def _circular(proof: Proof, end: int) -> bool:
     """Whether a step rests on another one with its conclusion."""
     about = proof.steps[end].atom, proof.steps[end].side
     return any((proof.steps[n].atom, proof.steps[n].side) == about for n in proof.reachable(end) if n != end)
-
-
-def _alone(proof: Proof) -> Proof:
-    """The proof without steps on which its ends do not rest."""
-    numbers = {number: place for place, number in enumerate(proof.reachable(proof.lower, proof.upper))}
-    kept = map(proof.steps.__getitem__, numbers)
-    steps = [replace(step, premises=[replace(p, step=numbers[p.step]) for p in step.premises]) for step in kept]
-    return Proof(proof.atom, steps, numbers[proof.lower], numbers[proof.upper])

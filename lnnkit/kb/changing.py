@@ -123,7 +123,7 @@ def _because(earlier: _Queried, now: _Queried, text: str) -> tuple[str, ...]:
     atoms = dict.fromkeys(atom for side in (earlier, now) for atom in side.atoms(text))
     both = ((earlier, now, "taken back: "), (now, earlier, ""))
     found = (
-        f"{head}{fact.text} ({fact.file}:{fact.row})"
+        f"{head}{fact.text} ({fact.place})"
         for atom in atoms
         for side, other, head in both
         for fact in _only(side.origins, other.origins, atom)

@@ -19,7 +19,7 @@ from lnnkit.check.program import Assertion, CheckedProgram, Fact, Query
 from lnnkit.check.walk import nodes, with_entities
 from lnnkit.data.fact_tables import keys_of
 from lnnkit.errors import BudgetError
-from lnnkit.explain.conflict.conflict import Conflict, ContradictionKind, RepairSet, fitting, kind_of, repair_set
+from lnnkit.explain.conflict.conflict import Conflict, RepairSet, first_conflicts, kind_of, repair_set
 from lnnkit.explain.conflict.program_variants import ASSUMED, ConflictMember, alone, assumption
 from lnnkit.explain.missing.why_not import Added, Came, Missing, Way, WhyNot
 from lnnkit.explain.proof.proof import ground_key
@@ -255,7 +255,7 @@ def conflicts(
     most: int,
     rested: Rested | None = None,
     watch: Watch | None = None,
-    kind: ContradictionKind | None = None,
+    kind: str | None = None,
 ) -> Listing[Conflict]:
     """The first ``most`` contradictions of a fixpoint (default: of the program's own queries), or those of a kind, each
     with the facts and statements behind it. ``watch`` is called after each round of inference from some of them."""
@@ -268,7 +268,7 @@ def conflicts(
         return bool(part.rest((), 8 * most_rounds if thoroughly else most_rounds).outcome.contradictions)
 
     prover, world = rested.explainer.prover, rested.explainer.world
-    listed = fitting(prover, world, inconsistent, most, lambda crossed: kind is None or kind_of(crossed) == kind)
+    listed = first_conflicts(prover, world, inconsistent, most, kind)
     return Listing(listed, ["contradiction", "facts and rules"], Conflict.cells)
 
 
@@ -277,7 +277,7 @@ def repairs(session: Session) -> Listing[RepairSet]:
     outcome = session.program_fixpoint().outcome
     counts = Counter(map(kind_of, outcome.contradictions[:_COUNTED]))
 
-    def find(program: CheckedProgram, kind: ContradictionKind) -> Listing[Conflict]:
+    def find(program: CheckedProgram, kind: str) -> Listing[Conflict]:
         part = session if program is whole else session.about(session.theory.about(program))
         return conflicts(part, _AT_ONCE, kind=kind)
 

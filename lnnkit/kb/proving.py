@@ -16,7 +16,7 @@ from lnnkit.check.program import Query
 from lnnkit.errors import Error, ProgramError
 from lnnkit.explain.checker.ground_form import Free, about, form_of
 from lnnkit.explain.checker.proof_world import InvalidStep
-from lnnkit.explain.conflict.program_variants import ConflictMember, StatedRule, alone, names_in
+from lnnkit.explain.conflict.program_variants import alone, names_in
 from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.garbage import collection_paused
 from lnnkit.interrupt import Interruption, has_pythons_handler
@@ -40,6 +40,7 @@ from lnnkit.time_limit import Deadline, TimedOut, check_time, limited_to
 
 if TYPE_CHECKING:
     from lnnkit.engine.inference_run import RoundReport, Watch
+    from lnnkit.explain.conflict.conflict import Conflict
     from lnnkit.explain.proof.explanation import Explanation
     from lnnkit.kb.rested import Rested
 
@@ -304,21 +305,20 @@ def _conflict(session: Session, rested: Rested) -> Core:
     first, least = listing[0], False
     with suppress(TimedOut):
         first, least = first.minimal(), True
-    facts = [CoreMember(fact.given.text, fact.given.file, fact.given.row) for fact in first.facts]
-    closed = _closed(session, rested, first.members)
+    facts = [CoreMember(fact.text, fact.file, fact.row) for fact in first.facts]
+    closed = _closed(session, rested, first)
     return Core((*facts, *map(member_of, first.rules), *declarations(rested.program, closed)), least)
 
 
-def _closed(session: Session, rested: Rested, members: Sequence[ConflictMember]) -> Sequence[str]:
-    """The closed predicates whose closure is needed for these members to contradict each other."""
+def _closed(session: Session, rested: Rested, conflict: Conflict) -> Sequence[str]:
+    """The closed predicates whose closure is needed for the members of a conflict to contradict each other."""
     program = rested.program
-    rules = [member.statement.formula for member in members if isinstance(member, StatedRule)]
-    named = frozenset[str]().union(*map(names_in, rules))
+    named = frozenset[str]().union(*(names_in(rule.formula) for rule in conflict.rules))
 
     def enough(closed: Sequence[str]) -> bool:
         predicates = {name: replace(predicate, closed=name in closed) for name, predicate in program.predicates.items()}
         strata = tuple(stratum & {*closed} for stratum in program.strata)
-        part = alone(replace(program, predicates=predicates, strata=strata), members)
+        part = alone(replace(program, predicates=predicates, strata=strata), conflict.members)
         return bool(session.about(session.theory.about(part)).rest(()).outcome.contradictions)
 
     return minimal([name for name, declared in program.predicates.items() if declared.closed and name in named], enough)

@@ -125,10 +125,9 @@ def _defined(term: Term, inputs: Sequence[Interval]) -> bool:
 
 
 def connective_box(kind: str, logic: str, weights: Sequence[float], bias: float, x: Sequence[Box]) -> Box:
-    """Bounds of the truth of a connective, or of ``not``, over a box; ``iff`` and ``xor`` may be loose."""
-    if kind in ("not", "xor"):
-        low, high = x[0] if kind == "not" else connective_box("iff", logic, weights, bias, x)
-        return 1 - high, 1 - low
+    """Bounds of the truth of a connective, or of ``not``, over a box; ``iff`` may be loose."""
+    if kind == "not":
+        return 1 - x[0][1], 1 - x[0][0]
     if kind == "iff":
         there = connective_box("implies", logic, weights, bias, x)
         back = connective_box("implies", logic, weights[::-1], bias, x[::-1])

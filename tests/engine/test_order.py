@@ -164,7 +164,7 @@ def test_a_contradiction_by_a_law_names_the_statements() -> None:
     (conflict,) = kb.conflicts()
     assert [rule.span.line for rule in conflict.rules] == [5, 6]
     assert conflict.explanation.verify() == []
-    assert {type(repair.member).__name__ for repair in conflict.repairs()} == {"StatedFact", "StatedRule"}
+    assert {type(repair.member).__name__ for repair in conflict.repairs()} == {"GivenFact", "Assertion"}
     stated = lnnkit.loads(f"{DECLARED}fact Told(anna)\naxiom age(X) > pay(X)\nrule Told(X) -> pay(X) >= age(X)\n")
     (conflict,) = stated.conflicts()
     assert [rule.span.line for rule in conflict.rules] == [5, 6]

@@ -278,7 +278,7 @@ def test_bare_axioms_are_facts(one: str, two: str) -> None:
     assert {query: only(kb.ask(query)) for query in wanted} == wanted
     assert [(each.kind, each.atom) for each in kb.contradictions] == [("atom", "P(ua)")]
     (conflict,) = kb.conflicts()
-    assert [fact.given.text for fact in conflict.facts] == [f"{one} P(ua)", f"{two} ~P(ua)"]
+    assert [fact.text for fact in conflict.facts] == [f"{one} P(ua)", f"{two} ~P(ua)"]
     assert f"{one}, <string>" in str(kb.explain("C(uc)"))
 
 

@@ -61,10 +61,9 @@ def verdict(where: Where, cells: ComparedCells, other: ComparedCells | None = No
             return cells.known(cells.missing)
         case "is not null":
             return cells.known(~cells.missing)
-        case "=" | "in":
-            return _any([cells.equal(cell) for cell in where.values])
-        case order:
-            return cells.ordered(order, where.values[0])
+        case operator:
+            relation = "=" if operator == "in" else operator
+            return _any([cells.compared(relation, cell) for cell in where.values])
 
 
 def _any(several: Sequence[ConditionResult]) -> ConditionResult:
@@ -110,33 +109,27 @@ class ComparedCells(Cells):
         none = np.zeros(len(holds), bool)
         return ConditionResult(none, lambda row: Diagnostic("bad-row", f"row {row}"), holds=holds)
 
-    def equal(self, cell: Cell) -> ConditionResult:
-        if cell == "" and isinstance(cell, str):
-            return self.known(self.missing)
-        if isinstance(cell, bool):
+    def compared(self, relation: str, cell: Cell) -> ConditionResult:
+        """The verdict of a comparison (``=`` or an order) with a value."""
+        equal = relation == "="
+        if equal and isinstance(cell, bool):
             return self._truth(cell)
         if not isinstance(cell, str):
-            return self._number("=", cell)
+            return self._number(relation, cell)
+        if equal and not cell:
+            return self.known(self.missing)
         if pa.types.is_boolean(self.kind):
-            if cell.lower() not in TRUTHS:
-                raise self._unfit(cell, "booleans", "write true or false, without quotes")
+            if not equal or cell.lower() not in TRUTHS:
+                hint = "write true or false, without quotes" if equal else "write `= true` or `= false`"
+                raise self._unfit(cell, "booleans", hint)
             return self._truth(bool(TRUTHS[cell.lower()]))
-        if self.numeric and not pa.types.is_integer(self.kind):
-            raise self._unfit(cell, "numbers", _as_number(cell))
-        return self._text("=", cell)
-
-    def ordered(self, order: str, cell: Cell) -> ConditionResult:
-        if not isinstance(cell, str):
-            return self._number(order, cell)
-        if pa.types.is_boolean(self.kind):
-            raise self._unfit(cell, "booleans", "write `= true` or `= false`")
-        numeric = self.numeric
-        if self.textual and NUMERAL.fullmatch(cell):
+        numeric = self.numeric and not (equal and pa.types.is_integer(self.kind))
+        if not equal and self.textual and NUMERAL.fullmatch(cell):
             reals = self.reals(False)
             numeric = not reals.wrong.any() and not reals.missing.all()
         if numeric:
             raise self._unfit(cell, "numbers", _as_number(cell))
-        return self._text(order, cell)
+        return self._text(relation, cell)
 
     def _number(self, relation: str, cell: float | int) -> ConditionResult:
         if pa.types.is_boolean(self.kind):

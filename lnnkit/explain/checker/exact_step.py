@@ -238,8 +238,6 @@ class _Encoding:
                 return 1 - self._connective("and", logic, w, b, [1 - truth for truth in x])
             case "iff":
                 return self.least([self._connective("implies", logic, w[::s], b, x[::s]) for s in (1, -1)])
-            case "xor":
-                return 1 - self._connective("iff", logic, w, b, x)
         weights = list(map(self.number, w))
         match logic, kind:
             case "lukasiewicz", "and":

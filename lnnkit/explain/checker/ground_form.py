@@ -45,7 +45,7 @@ Scope = Mapping[str, Slot]
 class Form:
     """A normalised formula. ``kind`` is atom, same, true, false, term, or that of a neuron of the graph. ``name`` is
     a predicate, a number, a logic, or the text of the ``arithmetic``; a quantifier or an aggregate binds ``count``
-    variables. An aggregate has its condition first, then its term."""
+    variables. An aggregate has its condition first, then its term. What `xor` joins is `not` of `iff`."""
 
     kind: str
     name: str = ""
@@ -131,7 +131,8 @@ def form_of(
             given = {attribute.key: attribute.value for attribute in formula.attributes}
             weights = tuple(_number(o.weight, 1.0) if isinstance(o, ast.Weighted) else 1.0 for o in operands)
             named, bias = str(given.get("logic", logic)), _number(given.get("bias", 1.0), 1.0)
-            return Form(kind, named, (), tuple(map(below, operands)), weights, bias)
+            made = Form(kind.replace("xor", "iff"), named, (), tuple(map(below, operands)), weights, bias)
+            return Form("not", operands=(made,)) if kind == "xor" else made
     raise ValueError(f"no form for {type(formula).__name__}")
 
 

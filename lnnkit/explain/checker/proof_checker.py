@@ -52,10 +52,8 @@ def fault(step: Step, proof: Proof, world: ProofWorld) -> str | None:
                     demand(not world.origins.of(form.name, form.entities), "there is a fact")
             case "stated":
                 _stated(step, form, world)
-            case "completed":
+            case "completed" | "candidates":
                 _completed(step, proof, world)
-            case "candidates":
-                _no_better(step, proof, world)
             case "statement" | "neuron":
                 demand(_within(step, world, _StepInstance(step, proof, world).box()), "the premises do not give it")
             case "exact":
@@ -317,44 +315,43 @@ def defined(atom: Form, world: ProofWorld) -> CompletedAtom:
 
 
 def _completed(step: Step, proof: Proof, world: ProofWorld, assumed: frozenset[int] = frozenset()) -> None:
-    """Check that no instance of a rule with the atom as head requires more than its bound; where that is ``assumed`` of
-    some steps, no instance about unnamed individuals either."""
-    form = world.form(step.conclusion)
-    demand(world.derived(form.name), "no rule completes the predicate")
-    demand(step.side == "upper", "a completed predicate is true only by its rules")
-    premises = _Premises(step, proof, world, assumed)
+    """Check that no instance of a rule with the atom as head requires more than its bound or, of a number, is a better
+    candidate, nor is a fact; where that is ``assumed`` of some steps, no instance about unnamed individuals either."""
+    form, premises, number = (
+        world.form(step.conclusion),
+        _Premises(step, proof, world, assumed),
+        step.reason != "completed",
+    )
+    if number:
+        kind = world.numbers.get(form.name)
+        demand(kind is not None and kind == _COMPLETED[step.side], "no rule derives the number")
+    else:
+        demand(world.derived(form.name), "no rule completes the predicate")
+        demand(step.side == "upper", "a completed predicate is true only by its rules")
+    slack = 0.0 if math.isinf(step.bound) else world.tolerance * max(1.0, abs(step.bound))
+
+    def concerns(asked: Form) -> bool:
+        return covers(form, asked) and (step.excepted is None or asked.terms not in step.excepted)
+
+    def check(end: float, what: str) -> None:
+        better = end < step.bound - slack if step.side == "lower" else end > step.bound + slack
+        demand(not better, f"{what} gives {end:g}")
+
+    pattern = [term if isinstance(term, str) else None for term in form.terms]
+    for entities in world.origins.atoms(form.name, pattern) if number else ():
+        if concerns(Form("atom", form.name, entities)):
+            for fact in world.origins.of(form.name, entities):
+                check(fact.end(SIDES.index(step.side)), "a fact")
     for statement, lower, bindings, asked in premises.instances(form, unnamed=bool(assumed)):
-        if not covers(form, asked) or (step.excepted is not None and asked.terms in step.excepted):
-            continue
-        tree = premises.tree(world.instance(statement, bindings), asked)
-        values = tree.upward(premises.read)
-        for head in tree.heads():
-            if tree.nodes[head].form == asked:
-                least = tree.least_conjunct(values, lower, head)
-                said = f"{statement.text} with {bindings} asks for {least:g}"
-                demand(least <= step.bound + world.tolerance, said)
-
-
-def _no_better(step: Step, proof: Proof, world: ProofWorld) -> None:
-    """Check that no fact and no instance of a rule is a better candidate for a number than its bound."""
-    form, premises = world.form(step.conclusion), _Premises(step, proof, world)
-    kind = world.numbers.get(form.name)
-    demand(kind is not None and kind == _COMPLETED[step.side], "no rule derives the number")
-    sign, slack = (-1.0, 1.0)[kind == "min"], world.tolerance * max(1.0, abs(step.bound))
-    if math.isinf(step.bound):
-        slack = 0.0
-
-    def check(asked: Form, end: float, what: str) -> None:
-        excepted = step.excepted is not None and asked.terms in step.excepted
-        demand(excepted or not covers(form, asked) or sign * end >= sign * step.bound - slack, f"{what} gives {end:g}")
-
-    for entities in world.origins.atoms(form.name, [term if isinstance(term, str) else None for term in form.terms]):
-        for fact in world.origins.of(form.name, entities) if covers(form, Form("atom", form.name, entities)) else ():
-            check(Form("atom", form.name, entities), fact.end(SIDES.index(step.side)), "a fact")
-    for statement, _, bindings, asked in premises.instances(form):
-        tree = premises.tree(world.instance(statement, bindings), asked, asked=True)
-        end = tree.candidate(tree.upward(premises.read))[step.side == "upper"]
-        check(asked, end, f"{statement.text} with {bindings}")
+        if concerns(asked):
+            tree = premises.tree(world.instance(statement, bindings), asked, asked=number)
+            values, said = tree.upward(premises.read), f"{statement.text} with {bindings}"
+            if number:
+                check(tree.candidate(values)[step.side == "upper"], said)
+                continue
+            for head in tree.heads():
+                if tree.nodes[head].form == asked:
+                    check(tree.least_conjunct(values, lower, head), said)
 
 
 def _circular(proof: Proof) -> bool:

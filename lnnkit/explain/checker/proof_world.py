@@ -325,8 +325,6 @@ class Tree:
                 return (forall if form.kind == "forall" else exists)(*self._rows(node, operands), 1)
             case _ if node.aggregates:
                 return Bounds(*aggregate(form.kind, *self._elements(node, values)))
-            case "xor":
-                return complement(logic_named(form.name).up("iff", operands, form.weights, form.bias))
         return logic_named(form.name).up(form.kind, operands, form.weights, form.bias)
 
     def _left(self, node: InstanceNode, box: Bounds, values: _Values) -> Inverse:
@@ -357,8 +355,6 @@ class Tree:
                 rows = range(len(node.copies))
                 boxes = (Bounds(*(end[row, None] for end in part)) for row in rows for part in parts)
                 return Inverse(tuple(boxes), narrow.empty)
-            case "xor":
-                return logic_named(form.name).down("iff", complement(box), operands, form.weights, form.bias)
         return logic_named(form.name).down(form.kind, box, operands, form.weights, form.bias)
 
     def _elements(self, node: InstanceNode, boxes: _Values) -> tuple[Interval, Interval | None, Grouped]:

@@ -15,9 +15,9 @@ from lnnkit.arrays import Array
 from lnnkit.check.program import Assertion, CheckedProgram
 from lnnkit.engine.inference_run import Run
 from lnnkit.explain.checker.proof_world import ProofWorld
-from lnnkit.explain.conflict.program_variants import ConflictMember, Repair, StatedFact, StatedRule, cost, without
+from lnnkit.explain.conflict.program_variants import ConflictMember, Repair, cost, without
 from lnnkit.explain.proof.explanation import Explanation, statement_fields
-from lnnkit.explain.proof.proof import Proof, ground_key
+from lnnkit.explain.proof.proof import GivenFact, Proof
 from lnnkit.explain.proof.prover import Prover
 from lnnkit.explain.proof.sufficient_premises import minimal
 from lnnkit.formula.unfolding import unfold
@@ -28,9 +28,7 @@ from lnnkit.outcome import Contradiction
 _TRIED = 20_000  # sets looked at, a limit of work: beyond it a set is small, and may not be the smallest
 _ROUNDS = 50  # inferences for one kind
 
-ContradictionKind = tuple[str, ...]  # of a contradiction; its rule or predicate; and its statement's place, if any
-Fits = Callable[[Contradiction], bool]
-Find = Callable[[CheckedProgram, ContradictionKind], "Sequence[Conflict]"]  # the first contradictions of a kind
+Find = Callable[[CheckedProgram, str], "Sequence[Conflict]"]  # the first contradictions of a kind
 
 
 @dataclass(frozen=True)
@@ -47,12 +45,12 @@ class Conflict:
     is_minimal: bool = False
 
     @property
-    def facts(self) -> tuple[StatedFact, ...]:
-        return tuple(member for member in self.members if isinstance(member, StatedFact))
+    def facts(self) -> tuple[GivenFact, ...]:
+        return tuple(member for member in self.members if isinstance(member, GivenFact))
 
     @property
     def rules(self) -> tuple[Assertion, ...]:
-        return tuple(member.statement for member in self.members if isinstance(member, StatedRule))
+        return tuple(member for member in self.members if isinstance(member, Assertion))
 
     def minimal(self) -> Conflict:
         """The conflict with a minimal set of members: each is dropped in turn and the rest inferred again."""
@@ -73,7 +71,7 @@ class Conflict:
         return {
             "contradiction": self.contradiction.as_dict(),
             "minimal": self.is_minimal,
-            "facts": [{"fact": f.given.text, "file": f.given.file, "row": f.given.row} for f in self.facts],
+            "facts": [{"fact": fact.text, "file": fact.file, "row": fact.row} for fact in self.facts],
             "rules": list(map(statement_fields, self.rules)),
         }
 
@@ -86,20 +84,20 @@ class Conflict:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        members = [member.parts for member in self.members]
+        members = [(member.text, member.place) for member in self.members]
         return tables(Table(str(self.contradiction), ["fact or rule", "at"], members, len(members)))
 
 
-def fitting(
-    prover: Prover, world: ProofWorld, inconsistent: Callable[..., bool], most: int, fits: Fits
+def first_conflicts(
+    prover: Prover, world: ProofWorld, inconsistent: Callable[..., bool], most: int, kind: str | None
 ) -> list[Conflict]:
-    """At most ``most`` conflicts that fit: those of arrested atoms and shared formulas, then those of instances."""
-
-    def conflict(contradiction: Contradiction, proof: Proof) -> Conflict:
-        explanation = Explanation(proof, _world=lambda: world)
-        return Conflict(contradiction, explanation, _members(proof, world.program), inconsistent, world)
-
-    return [conflict(*pair) for pair in islice((pair for pair in _proofs(prover) if fits(pair[0])), most)]
+    """At most ``most`` conflicts, of a kind if one is given: those of arrested atoms and shared formulas, then those of
+    instances."""
+    proofs = islice((pair for pair in _proofs(prover) if kind in (None, kind_of(pair[0]))), most)
+    return [
+        Conflict(crossed, Explanation(proof, _world=lambda: world), _members(proof), inconsistent, world)
+        for crossed, proof in proofs
+    ]
 
 
 def _proofs(prover: Prover) -> Iterator[tuple[Contradiction, Proof]]:
@@ -134,18 +132,14 @@ def _repeated(run: Run, shape: int, rows: Array) -> set[int]:
     return repeated
 
 
-def _members(proof: Proof, program: CheckedProgram) -> tuple[ConflictMember, ...]:
+def _members(proof: Proof) -> tuple[ConflictMember, ...]:
     """The facts of a proof in the order of files and rows, then its statements; each once."""
-    facts: dict[object, StatedFact] = {}
-    rules: dict[int, StatedRule] = {}
+    members: dict[object, ConflictMember] = {}
     for step in proof.steps:
-        if step.given is not None and (key := ground_key(step.conclusion)) is not None:
-            facts[*key, step.given] = StatedFact(*key, step.given, program.predicates[key[0]].numeric)
         statements = step.statement.given if isinstance(step.statement, Law) else (step.statement,)
-        rules |= {id(statement): StatedRule(statement) for statement in statements if statement is not None}
-    listed = sorted(facts.values(), key=lambda fact: (fact.given.file, fact.given.row, fact.given.text))
-    stated = sorted(rules.values(), key=lambda rule: (rule.statement.span.source.path, rule.statement.span.start))
-    return (*listed, *stated)
+        members |= {id(statement): statement for statement in statements if statement is not None}
+        members |= {} if step.given is None else {step.given: step.given}
+    return tuple(sorted(members.values(), key=_place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +155,7 @@ class RepairSet:
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit explain --minimal --format json`` prints."""
-        members = [dict(zip(("text", "place"), member.parts, strict=True)) for member in self.members]
+        members = [{"text": member.text, "place": member.place} for member in self.members]
         return {"about": self.about, "count": self.count, "members": members, "cost": self.cost, "left": self.left}
 
     def cells(self) -> list[str]:
@@ -174,14 +168,15 @@ class RepairSet:
         return "\n".join([head, *(f"  {member}" for member in self.members)])
 
 
-def kind_of(contradiction: Contradiction) -> ContradictionKind:
-    """What contradictions of one kind have in common: the statement, or the predicate."""
+def kind_of(contradiction: Contradiction) -> str:
+    """What contradictions of one kind have in common: the statement and its place, or the predicate."""
     if contradiction.line is not None:
-        return contradiction.kind, contradiction.rule or "", f"{contradiction.file}:{contradiction.line}"
-    return contradiction.kind, contradiction.atom.partition("(")[0] if contradiction.kind == "atom" else ""
+        named = f"{contradiction.kind} {contradiction.rule or ''}".rstrip()
+        return f"{named}, {contradiction.file}:{contradiction.line}"
+    return contradiction.atom.partition("(")[0] if contradiction.kind == "atom" else contradiction.kind
 
 
-def repair_set(program: CheckedProgram, kind: ContradictionKind, count: int, find: Find) -> RepairSet:
+def repair_set(program: CheckedProgram, kind: str, count: int, find: Find) -> RepairSet:
     """The cheapest set that has a member of each conflict of a kind: those that are left without the set are added, a
     limited number of times."""
     met: list[Sequence[ConflictMember]] = []
@@ -193,8 +188,7 @@ def repair_set(program: CheckedProgram, kind: ContradictionKind, count: int, fin
         left = find(without(program, chosen), kind)
         if not left:
             break
-    about = " ".join(part for part in kind[:2] if part and part != "atom") + (f", {kind[2]}" if kind[2:] else "")
-    return RepairSet(about, count, chosen, sum(map(cost, chosen)), len(left))
+    return RepairSet(kind, count, chosen, sum(map(cost, chosen)), len(left))
 
 
 def smallest(sets: Sequence[Collection[ConflictMember]]) -> tuple[ConflictMember, ...]:
@@ -208,7 +202,7 @@ def smallest(sets: Sequence[Collection[ConflictMember]]) -> tuple[ConflictMember
         numbers = frozenset(number[_place(member)] for member in some)
         linked = [group for group in apart if any(numbers & other for other in group)]
         apart = [group for group in apart if group not in linked] + [[numbers, *(s for group in linked for s in group)]]
-    rules = [isinstance(member, StatedRule) for member in members]
+    rules = [isinstance(member, Assertion) for member in members]
     costs = list(map(cost, members))
     chosen = [members[n] for group in apart for n in _cheapest(group, costs, rules)]
     return tuple(sorted(chosen, key=_place))
@@ -255,6 +249,6 @@ def _disjoint(sets: Sequence[frozenset[int]]) -> Iterator[frozenset[int]]:
 
 def _place(member: ConflictMember) -> tuple[object, ...]:
     """Facts first, by file and row."""
-    if isinstance(member, StatedFact):
-        return 0, member.given.file, member.given.row, member.predicate, member.arguments, member.given.text
-    return 1, member.statement.span.source.path, member.statement.span.start
+    if isinstance(member, GivenFact):
+        return 0, member.file, member.row, member.predicate, member.arguments, member.text
+    return 1, member.span.source.path, member.span.start

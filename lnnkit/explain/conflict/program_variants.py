@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, cast
+from typing import cast
 
 import numpy as np
 
@@ -16,84 +16,29 @@ from lnnkit.check.walk import nodes
 from lnnkit.data.table import EntityColumn, FactTable
 from lnnkit.explain.checker.ground_form import truth_of
 from lnnkit.explain.checker.proof_world import ProofWorld
-from lnnkit.explain.proof.explanation import place
-from lnnkit.explain.proof.proof import FactSources, GivenFact, fact_text
+from lnnkit.explain.proof.proof import SIDES, FactSources, GivenFact, fact_text
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.diagnostic import NOWHERE, Source, Span
 from lnnkit.time_limit import check_time
 
 ASSUMED = "<assumed>"
-# An order of preference: facts are weakened before rules, rules before axioms
-_DEARER = {"fact": 1.0, "rule": 2.0, "axiom": 4.0}
+# An order of preference: facts, which cost 1 at most, are weakened before rules, rules before axioms
+_DEARER = {"rule": 2.0, "axiom": 4.0}
 _NEARLY = 1 - 2**-13  # bisection stops at 2 ** -13 of the range, which shows as four digits
 _FARTHEST = 2.0**60  # the bound of the search; a number that would have to move farther is removed instead
 
 
-@dataclass(frozen=True, slots=True)
-class StatedFact:
-    """A fact of a conflict: its atom or number, and its source."""
-
-    predicate: str
-    arguments: tuple[str, ...]
-    given: GivenFact
-    numeric: Numeric = False
-    kind: ClassVar[str] = "fact"
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return self.given.lower, self.given.upper
-
-    @property
-    def trust(self) -> float:
-        """The trust in it, from 0 to 1."""
-        return self.given.trust
-
-    def weakened(self, lower: float, upper: float) -> StatedFact:
-        return replace(self, given=replace(self.given, lower=lower, upper=upper))
-
-    @property
-    def parts(self) -> tuple[str, str]:
-        """Its text and its place."""
-        return self.given.text, f"{self.given.file}:{self.given.row}"
-
-    def __str__(self) -> str:
-        return "   ".join(self.parts)
-
-
-@dataclass(frozen=True, slots=True)
-class StatedRule:
-    """A rule or axiom of a conflict, of which there is no doubt: its trust is 1."""
-
-    statement: Assertion
-    numeric: ClassVar[Numeric] = False
-    trust: ClassVar[float] = 1.0
-
-    @property
-    def kind(self) -> str:
-        return self.statement.kind
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return truth_of(self.statement, {})
-
-    def weakened(self, lower: float, upper: float) -> StatedRule:
-        return StatedRule(replace(self.statement, lower=lower, upper=upper))
-
-    @property
-    def parts(self) -> tuple[str, str]:
-        return self.statement.text, place(self.statement)
-
-    def __str__(self) -> str:
-        return "   ".join(self.parts)
-
-
-ConflictMember = StatedFact | StatedRule
+ConflictMember = GivenFact | Assertion
 # (members, thoroughly=False): whether a program of these members alone is contradictory. Slow convergence to a
 # contradiction is followed for a bounded number of rounds; if ``thoroughly``, several times as many.
 Inconsistent = Callable[..., bool]
 # (lower, upper, thoroughly=False): whether a conflict remains where the weakened member has these bounds
 _Contradicts = Callable[..., bool]
+
+
+def _numeric(member: ConflictMember) -> Numeric:
+    return isinstance(member, GivenFact) and member.numeric
 
 
 def assumption(predicate: str, arguments: Sequence[str], lower: float, upper: float, *, numeric: Numeric) -> Fact:
@@ -119,13 +64,14 @@ def _without_rows(table: FactTable, rows: set[int]) -> FactTable:
 def alone(program: CheckedProgram, members: Sequence[ConflictMember]) -> CheckedProgram:
     """The program of these members only. Its other facts are kept without bounds, since they introduce entities."""
     completed = frozenset[str]().union(*program.strata)
-    atoms = {(member.predicate, member.arguments) for member in members if isinstance(member, StatedFact)}
+    given = [member for member in members if isinstance(member, GivenFact)]
+    atoms = {(fact.predicate, fact.arguments) for fact in given}
     silent = completed.union(name for name, predicate in program.predicates.items() if predicate.numeric)
     others = (f for f in program.facts if f.arguments and f.predicate not in silent)
     facts = [_silent(program, fact) for fact in others if (fact.predicate, fact.arguments) not in atoms]
-    stated = [member.weakened(*member.bounds).statement for member in members if isinstance(member, StatedRule)]
-    given = (member for member in members if isinstance(member, StatedFact))
-    facts += [Fact(member.predicate, member.arguments, *member.bounds, NOWHERE) for member in given]
+    rules = [member for member in members if isinstance(member, Assertion)]
+    stated = [replace(rule, lower=lower, upper=upper) for rule in rules for lower, upper in [truth_of(rule, {})]]
+    facts += [Fact(fact.predicate, fact.arguments, fact.lower, fact.upper, NOWHERE) for fact in given]
     named = {fact.predicate for fact in facts}.union(*(names_in(statement.formula) for statement in stated))
     predicates = {name: predicate for name, predicate in program.predicates.items() if name in named}
     strata = tuple(stratum & named for stratum in program.strata if stratum & named)
@@ -136,9 +82,9 @@ def alone(program: CheckedProgram, members: Sequence[ConflictMember]) -> Checked
 
 def without(program: CheckedProgram, members: Sequence[ConflictMember]) -> CheckedProgram:
     """The program without some facts and statements; the entities that the facts name stay known."""
-    facts = [member for member in members if isinstance(member, StatedFact)]
-    places = {(member.predicate, member.arguments, member.given.file, member.given.row) for member in facts}
-    rules = {id(member.statement) for member in members if isinstance(member, StatedRule)}
+    facts = [member for member in members if isinstance(member, GivenFact)]
+    places = {(fact.predicate, fact.arguments, fact.file, fact.row) for fact in facts}
+    rules = {id(member) for member in members if isinstance(member, Assertion)}
     origins = FactSources(program)
 
     def silent(fact: Fact) -> Fact:
@@ -146,9 +92,9 @@ def without(program: CheckedProgram, members: Sequence[ConflictMember]) -> Check
         return _silent(program, fact) if place in places else fact
 
     def left(number: int, table: FactTable) -> FactTable:
-        given = [fact for fact in facts if (fact.predicate, fact.given.file) == (table.predicate, table.source)]
+        given = [fact for fact in facts if (fact.predicate, fact.file) == (table.predicate, table.source)]
         places = ((fact, place) for fact in given for place in origins.rows(number, fact.predicate, fact.arguments))
-        return _without_rows(table, {place for fact, place in places if int(table.rows[place]) == fact.given.row})
+        return _without_rows(table, {place for fact, place in places if int(table.rows[place]) == fact.row})
 
     tables = tuple(left(number, table) for number, table in enumerate(program.tables))
     statements = tuple(statement for statement in program.assertions if id(statement) not in rules)
@@ -181,31 +127,30 @@ class Repair:
 
     @property
     def trust(self) -> float:
-        """The trust in what is weakened, from 0 to 1."""
-        return self.member.trust
+        """The trust in what is weakened, from 0 to 1; of rules and axioms there is no doubt."""
+        return self.member.trust if isinstance(self.member, GivenFact) else 1.0
 
     @property
     def leaves_out(self) -> bool:
         """Whether the member is removed altogether."""
-        return (self.lower, self.upper) == ((-math.inf, math.inf) if self.member.numeric else (0.0, 1.0))
+        return (self.lower, self.upper) == ((-math.inf, math.inf) if _numeric(self.member) else (0.0, 1.0))
 
     def as_dict(self) -> dict[str, object]:
         """The object that ``lnnkit explain --minimal --format json`` prints; an infinite end is null."""
-        ends = {"lower": finite(self.lower, self.member.numeric), "upper": finite(self.upper, self.member.numeric)}
+        ends = {side: finite(getattr(self, side), _numeric(self.member)) for side in SIDES}
         fields: dict[str, object] = {"member": str(self.member), **ends, "cost": self.cost, "trust": self.trust}
-        return fields | {"others": [f"{fact.file}:{fact.row}" for fact in self.others]} if self.others else fields
+        return fields | {"others": [fact.place for fact in self.others]} if self.others else fields
 
     def __str__(self) -> str:
         change, cost, trust, *parts = self.cells()
         return f"{change}, at a cost of {cost}{'' if self.trust == 1 else f' (trust {trust})'}: {'   '.join(parts)}"
 
     def cells(self) -> list[str]:
-        text, place = self.member.parts
-        change = f"in {format_bounds(self.lower, self.upper, self.member.numeric)}"
+        change = f"in {format_bounds(self.lower, self.upper, _numeric(self.member))}"
         if self.leaves_out:
             change = f"leave {'them' if self.others else 'it'} out"
-        others = "".join(f", and {fact.file}:{fact.row}" for fact in self.others)
-        return [change, format_bound(self.cost), format_bound(self.trust), text, f"{place}{others}"]
+        places = ", and ".join(source.place for source in (self.member, *self.others))
+        return [change, format_bound(self.cost), format_bound(self.trust), self.member.text, places]
 
     @staticmethod
     def least(
@@ -214,27 +159,26 @@ class Repair:
         """The least weakening of a member of a minimal conflict; of a fact, with others about its atom."""
 
         def contradicts(lower: float, upper: float, *, thoroughly: bool = False) -> bool:
-            weakened = [member.weakened(lower, upper) if other == member else other for other in members]
+            weakened = [replace(one, lower=lower, upper=upper) if one == member else one for one in members]
             return inconsistent(weakened, thoroughly=thoroughly)
 
-        if not isinstance(member, StatedFact):
+        if isinstance(member, Assertion):
             return _of_truth(member, contradicts)
         known = _known_range(world.program, member.predicate) if member.numeric else 1.0
         loose = _of_number(member, contradicts, known) if member.numeric else _of_truth(member, contradicts)
-        lower, upper = member.bounds
-        given = (fact for fact in world.origins.of(member.predicate, member.arguments) if fact != member.given)
-        needed = (f for f in given if lower > loose.lower < f.lower or upper < loose.upper > f.upper)
+        given = (fact for fact in world.origins.of(member.predicate, member.arguments) if fact != member)
+        needed = (f for f in given if member.lower > loose.lower < f.lower or member.upper < loose.upper > f.upper)
         return replace(loose, others=tuple(needed))
 
 
 def cost(member: ConflictMember) -> float:
     """What it costs to leave a member out."""
-    return _DEARER[member.kind] * member.trust
+    return member.trust if isinstance(member, GivenFact) else _DEARER[member.kind]
 
 
 def _of_truth(member: ConflictMember, contradicts: _Contradicts) -> Repair:
     """A truth is widened on both sides, by the least share of the way to ``[0, 1]``."""
-    lower, upper = member.bounds
+    lower, upper = truth_of(member, {}) if isinstance(member, Assertion) else (member.lower, member.upper)
 
     def let_out(amount: float) -> tuple[float, float]:
         return round(lower * (1 - amount), 6), round(upper + (1 - upper) * amount, 6)
@@ -248,7 +192,7 @@ def _of_truth(member: ConflictMember, contradicts: _Contradicts) -> Repair:
     low, high = let_out(amount)
     if contradicts(low, high, thoroughly=True):
         low, high = 0.0, 1.0
-    return Repair(member, low, high, _DEARER[member.kind] * max(lower - low, high - upper) * member.trust)
+    return Repair(member, low, high, max(lower - low, high - upper) * cost(member))
 
 
 def _bisected(low: float, high: float, contradicts: Callable[[float], bool], size: Callable[[float], float]) -> float:
@@ -259,10 +203,10 @@ def _bisected(low: float, high: float, contradicts: Callable[[float], bool], siz
     return high
 
 
-def _of_number(member: StatedFact, contradicts: _Contradicts, known: float) -> Repair:
+def _of_number(member: GivenFact, contradicts: _Contradicts, known: float) -> Repair:
     """A number is widened on one side, by the least distance; if neither side suffices, it is removed. To widen it by
     its ``known`` range, or farther, costs as much as to remove it."""
-    lower, upper = member.bounds
+    lower, upper = member.lower, member.upper
     nearest, distance = Repair(member, -math.inf, math.inf, 0.0), math.inf
     for end, sign in ((lower, -1.0), (upper, 1.0)):
 

@@ -107,6 +107,11 @@ class ExaminedInstance:
                 reads += [replace(read, places=places)] if places else []
         return reads
 
+    @cached_property
+    def values(self) -> dict[int, Bounds]:
+        """The leaf values (1, rows) as they are."""
+        return self.view.values([self.reads])
+
     def wanted(self, ends: Sequence[tuple[int, int]], nearest: int | None) -> list[ImprovablePremise]:
         """The premises that could be improved, those of the nearest rows first, and among them those whose opposite is
         known last. ``nearest``: only the nearest rows of each quantifier."""
@@ -123,11 +128,7 @@ class ExaminedInstance:
         return sorted(chain.from_iterable(premises), key=lambda premise: premise.order)
 
     def _unmet(self, leaf: int, side: int) -> _Unmet:
-        rows, eps = self.view.rows[leaf], self.views.sources.eps
-        ends = np.stack([np.zeros(len(rows)), np.ones(len(rows))])
-        for read in self.reads:
-            if read.leaf == leaf:
-                ends[read.side][list(read.places)] = read.reading.value
+        rows, eps, ends = self.view.rows[leaf], self.views.sources.eps, np.concatenate(self.values[leaf])
         unmet, denied = (np.abs(ends[end] - (1 - side)) > eps for end in (side, 1 - side))
         places = np.flatnonzero(unmet & ~self.of_target(leaf))
         excluded = denied & ~self.unlisted(self.view.table(leaf), side, rows)
@@ -306,14 +307,10 @@ class Improvement:
             proposed += np.where(bad, float(side), said).tolist()
         return proposed
 
-    @cached_property
-    def _values(self) -> dict[int, Bounds]:
-        """The leaf values (1, rows) as they are."""
-        return self.instance.view.values([self.instance.reads])
-
     def _improved(self, met: Sequence[ImprovablePremise], ways: np.ndarray) -> dict[int, Bounds]:
         """The leaf values with the premises improved; the other bound of each is relaxed."""
-        values = {leaf: Bounds(*(np.tile(end, (len(ways), 1)) for end in ends)) for leaf, ends in self._values.items()}
+        known = self.instance.values.items()
+        values = {leaf: Bounds(*(np.tile(end, (len(ways), 1)) for end in ends)) for leaf, ends in known}
         now, goal = np.array([premise.now for premise in met]), np.array([1.0 - premise.side for premise in met])
         bounds = now + ways * (goal - now)
         improved: dict[tuple[int, int], list[tuple[int, int]]] = {}

@@ -12,7 +12,7 @@ from itertools import chain
 
 from lnnkit.answer_table import finite, format_bound
 from lnnkit.check.program import Assertion
-from lnnkit.explain.proof.explanation import RELATION, SIGNS, heading, place, statement_fields
+from lnnkit.explain.proof.explanation import RELATION, SIGNS, heading, statement_fields
 from lnnkit.explain.proof.proof import BoundSide
 from lnnkit.markup.pages import FoldingTree, TreeLine, TreePage
 from lnnkit.syntax import ast
@@ -140,6 +140,11 @@ class Way:
         return tuple(lacking.values())
 
     @property
+    def excluded(self) -> bool:
+        """Whether known bounds must be changed for it, not only added to."""
+        return any(premise.excluded for premise in self.lacking)
+
+    @property
     def depth(self) -> int:
         """The number of rules that derive premises, one for another."""
         return max((1 + premise.through.depth for premise in self.missing if premise.through is not None), default=0)
@@ -153,7 +158,7 @@ class Way:
     @property
     def called(self) -> tuple[str, str]:
         """The kind and the name of the statement, and its place."""
-        return heading(self.statement), place(self.statement)
+        return heading(self.statement), self.statement.place
 
     @property
     def bound(self) -> str:
@@ -184,7 +189,7 @@ class Way:
         yield from (line for premise in self.missing for line in premise.tree(self.free, relation, shown))
         if self.meets is not None:
             yield TreeLine("leaf", note=f"but that would contradict what is known: {self.meets}")
-        elif self.blocked and not any(premise.excluded for premise in self.lacking):
+        elif self.blocked and not self.excluded:
             yield TreeLine("leaf", note="but adding that alone is not enough: the rule concludes no more with it")
 
 
@@ -286,7 +291,7 @@ def chosen(ways: Sequence[Way], side: int, bound: float, added: Added, seconds: 
     distinct = _first(sorted(ways, key=lambda way: (effort(way), way.depth)), _premises)
     ordered = _undominated(distinct)
     nearest = _first(ordered, lambda way: id(way.statement))
-    not_excluded = _first([way for way in ordered if not _excluded(way)], lambda way: id(way.statement))
+    not_excluded = _first([way for way in ordered if not way.excluded], lambda way: id(way.statement))
     others = _first([way for way in (*not_excluded, *ordered) if way not in nearest], _premises)
     parts = nearest[:_LISTED], others[: max(0, min(seconds, _LISTED - len(nearest)))]
     tried = [[_tried(way, side, bound, added) for way in part] for part in parts]
@@ -302,10 +307,6 @@ def effort(way: Way) -> tuple[object, ...]:
     lack = sum(premise.lack for premise in lacking)
     gap = sum(premise.gap for premise in lacking)
     return (len(lacking), denied, unlisted, not way.concludes, lack, gap, way.blocked, way.statement.span.start)
-
-
-def _excluded(way: Way) -> bool:
-    return any(premise.excluded for premise in way.lacking)
 
 
 def _premises(way: Way) -> object:
@@ -344,7 +345,7 @@ def _tried(way: Way, side: int, bound: float, added: Added) -> Way:
     if came is None or came.reaches(way, side):
         return way
     if came.contradicts:
-        return replace(way, blocked=True, meets=None if _excluded(way) else came.meets)
+        return replace(way, blocked=True, meets=None if way.excluded else came.meets)
     got = came.upper if side else came.lower
     gain = bound - got if side else got - bound
     return replace(way, gives=got) if gain > _NEARLY else replace(way, blocked=True)

@@ -152,7 +152,7 @@ class Explanation(TreePage):
             used |= {id(rule): rule for rule in (step.statement, *step.rules) if rule is not None}
         yield from (ProofLine(), ProofLine(conclusion="by")) if used else ()
         for statement in used.values():
-            yield ProofLine("  ", statement.text, place(statement))
+            yield ProofLine("  ", statement.text, statement.place)
 
     def text(self, depth: int | None = None) -> str:
         """The tree, as ``lnnkit explain`` prints it."""
@@ -192,7 +192,7 @@ def because(step: Step) -> str:
             assert step.given is not None
             kind = "axiom" if step.given.text.startswith("axiom") else "fact"  # an axiom without antecedent
             trust = "" if step.given.trust == 1 else f", trust {format_bound(step.given.trust)}"
-            return f"{kind}, {step.given.file}:{step.given.row}{trust}"
+            return f"{kind}, {step.given.place}{trust}"
         case "contradiction" if step.statement is None:
             return "its truth contradicts that of its operands"
         case "closed":
@@ -212,25 +212,20 @@ def because(step: Step) -> str:
             completed = [format_expression(atom) for atom in step.completes]
             if not completed:
                 return "exact: these together allow no other bound"
-            rules = ", ".join(map(place, step.rules))
+            rules = ", ".join(rule.place for rule in step.rules)
             which = f"{', '.join(completed)} as true as rules make {'it' if len(completed) == 1 else 'them'}"
             return f"exact: these together allow no other bound, {which} ({rules})"
         case "neuron":
             assert step.formula is not None
             return "by its operands" if step.conclusion == step.formula else f"in {format_expression(step.formula)}"
     bindings = ", ".join(f"{name} = {value}" for name, value in step.bindings.items())
-    said = "a formula" if step.statement is None else f"{heading(step.statement)}, {place(step.statement)}"
+    said = "a formula" if step.statement is None else f"{heading(step.statement)}, {step.statement.place}"
     return f"{said}{f' ({bindings})' if bindings else ''}"
 
 
 def heading(statement: Assertion) -> str:
     """The kind of a statement, and its name."""
     return f"{statement.kind} {statement.name or ''}".rstrip()
-
-
-def place(statement: Assertion) -> str:
-    """The file of a statement, and its line."""
-    return f"{statement.span.source.path}:{statement.span.line}"
 
 
 def statement_fields(statement: Assertion) -> dict[str, object]:

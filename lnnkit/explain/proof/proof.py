@@ -6,8 +6,8 @@ nothing else is stored of facts; a table is sorted by its first column on the fi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -38,18 +38,30 @@ Reason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class GivenFact:
-    """A fact: its bounds, its file and row (for a program file, the line), and the trust in it, from 0 to 1."""
+    """A fact about an atom or, if ``numeric``, a number: its bounds, its file and row (for a program file, the line),
+    and the trust in it, from 0 to 1."""
 
+    predicate: str
+    arguments: tuple[str, ...]
     lower: float
     upper: float
     file: str
     row: int
     text: str
     trust: float = 1.0
+    numeric: Numeric = False
 
     def end(self, side: int) -> float:
         """Its lower (0) or upper (1) bound."""
         return self.upper if side else self.lower
+
+    @property
+    def place(self) -> str:
+        """Its file and row."""
+        return f"{self.file}:{self.row}"
+
+    def __str__(self) -> str:
+        return f"{self.text}   {self.place}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +159,13 @@ class Proof:
             stack += reversed(below)
         return order
 
+    def only(self, kept: Sequence[int]) -> Proof:
+        """The proof with these steps alone, in this order; none of them rests on others."""
+        numbers = {number: place for place, number in enumerate(kept)}
+        steps = (self.steps[number] for number in kept)
+        renumbered = [replace(s, premises=[replace(p, step=numbers[p.step]) for p in s.premises]) for s in steps]
+        return Proof(self.atom, renumbered, numbers[self.lower], numbers[self.upper])
+
     def repeated(self) -> set[int]:
         """The steps that are used several times, by others or as an end."""
         met: set[int] = set()
@@ -160,9 +179,11 @@ class Proof:
 
 
 class FactSources:
-    """The facts of a program by atom."""
+    """The facts of a program by atom. A ``pattern`` has an entity, or None for any, at each place of an atom; an empty
+    one matches all atoms."""
 
     def __init__(self, program: CheckedProgram) -> None:
+        self._predicates = program.predicates
         self._stated: dict[tuple[str, tuple[str, ...]], list[Fact]] = {}
         for fact in program.facts:
             self._stated.setdefault((fact.predicate, fact.arguments), []).append(fact)
@@ -172,30 +193,38 @@ class FactSources:
             self._tables.setdefault(table.facts.predicate, []).append(table)
 
     def of(self, predicate: str, arguments: Sequence[str]) -> list[GivenFact]:
-        """All facts about an atom: those of the program's text, then those of its tables, in their order."""
-        stated, tables = self._stated.get((predicate, tuple(arguments)), ()), self._tables.get(predicate, ())
-        return [*map(_stated, stated), *(table.given(row) for table in tables for row in table.rows(arguments))]
+        """All facts about an atom, in the order of `every`."""
+        known = self._predicates.get(predicate)
+        return [*self.every(predicate, arguments)] if known is not None and len(arguments) == known.arity else []
 
     def every(self, predicate: str, pattern: Sequence[str | None] = ()) -> Iterator[GivenFact]:
-        """All facts of a predicate: those of the program's text, then those of its tables; with a ``pattern`` those
-        that have its entities in their places."""
-        fixed = [(place, text) for place, text in enumerate(pattern) if text is not None]
-        for (name, arguments), facts in self._stated.items():
-            if name == predicate and all(arguments[place] == text for place, text in fixed):
-                yield from map(_stated, facts)
+        """The facts about atoms that match: those of the program's text, then those of its tables, in their order."""
+        for about in self._matching(predicate, pattern):
+            for fact in self._stated[predicate, about]:
+                span, numeric = fact.span, self._predicates[predicate].numeric
+                said = span.source.path, span.line, one_line(span.text), fact.trust, numeric
+                yield GivenFact(predicate, about, fact.lower, fact.upper, *said)
         for table in self._tables.get(predicate, ()):
-            yield from map(table.given, table.matching(fixed).tolist())
+            yield from map(table.given, table.matching(pattern).tolist())
 
     def atoms(self, predicate: str, pattern: Sequence[str | None]) -> set[tuple[str, ...]]:
-        """The entities of the atoms about which there are facts, of those that have the pattern's in their places."""
-        fixed = [(place, text) for place, text in enumerate(pattern) if text is not None]
-        stated = self._at.get((predicate, *fixed[0]), ()) if fixed else self._at.get((predicate, 0, ""), ())
-        atoms = {arguments for arguments in stated if all(arguments[place] == text for place, text in fixed)}
+        """The entities of the atoms that match about which there are facts."""
+        atoms = {*self._matching(predicate, pattern)}
         for table in self._tables.get(predicate, ()):
-            rows = table.matching(fixed)
+            rows = table.matching(pattern)
             columns = [column.names.at(column.codes[rows], len(rows)) for column in table.facts.columns]
             atoms.update(zip(*columns, strict=True) if columns else [()] * len(rows))
         return atoms
+
+    def _matching(self, predicate: str, pattern: Sequence[str | None]) -> Sequence[tuple[str, ...]]:
+        """The entities of the atoms that match about which the program's text has facts."""
+        fixed = [(place, text) for place, text in enumerate(pattern) if text is not None]
+        if fixed and len(fixed) == len(pattern):
+            about = tuple(text for _, text in fixed)
+            return [about] if (predicate, about) in self._stated else []
+        place, entity = fixed[0] if fixed else (0, "")
+        stated = self._at.get((predicate, place, entity), ())
+        return [arguments for arguments in stated if all(arguments[place] == text for place, text in fixed)]
 
     @cached_property
     def _at(self) -> Mapping[tuple[str, int, str], Sequence[tuple[str, ...]]]:
@@ -209,11 +238,11 @@ class FactSources:
     def rows(self, table: int, predicate: str, arguments: Sequence[str]) -> list[int]:
         """The positions in one of the program's tables of the facts about an atom."""
         lookup = self._every[table]
-        return lookup.rows(arguments) if lookup.facts.predicate == predicate else []
+        return lookup.matching(arguments).tolist() if lookup.facts.predicate == predicate else []
 
     def entities(self, predicate: str) -> set[str]:
         """All entities that facts of a predicate mention."""
-        entities = {text for name, arguments in self._stated if name == predicate for text in arguments}
+        entities = {text for arguments in self._matching(predicate, ()) for text in arguments}
         return entities.union(*(table.facts.names for table in self._tables.get(predicate, ())))
 
 
@@ -228,41 +257,32 @@ class _FactTable:
     def _order(self) -> np.ndarray:
         return self.facts.columns[0].codes.argsort(kind="stable")
 
-    def rows(self, arguments: Sequence[str]) -> list[int]:
-        """The positions of the facts about these entities."""
-        if not arguments:
-            return list(range(len(self.facts)))
-        codes = [code for text in arguments if (code := self.facts.names.find(text)) is not None]
-        if len(codes) < len(arguments):
-            return []
-        columns = [column.codes for column in self.facts.columns]
+    def matching(self, pattern: Sequence[str | None]) -> np.ndarray:
+        """The positions of the facts about atoms that match."""
+        fixed = [(place, text) for place, text in enumerate(pattern) if text is not None]
+        codes = [code for _, text in fixed if (code := self.facts.names.find(text)) is not None]
+        columns = [self.facts.columns[place].codes for place, _ in fixed]
+        if len(codes) < len(fixed):
+            return np.empty(0, np.int64)
+        if not fixed or len(fixed) < len(self.facts.columns):  # the order is not worth its making
+            kept = np.ones(len(self.facts), bool)
+            for column, code in zip(columns, codes, strict=True):
+                kept &= column == code
+            return np.flatnonzero(kept)
         wanted = np.array((codes[0], codes[0] + 1), columns[0].dtype)
         low, high = np.searchsorted(columns[0], wanted, sorter=self._order)
         rows = self._order[low:high]
         for column, code in zip(columns[1:], codes[1:], strict=True):
             rows = rows[column.take(rows) == code]
-        return rows.tolist()
-
-    def matching(self, fixed: Iterable[tuple[int, str]]) -> np.ndarray:
-        """The positions of the facts that have these entities in these places."""
-        kept = np.ones(len(self.facts), bool)
-        for place, text in fixed:
-            code = self.facts.names.find(text)
-            kept &= self.facts.columns[place].codes == (-1 if code is None else code)
-        return np.flatnonzero(kept)
+        return rows
 
     def given(self, row: int) -> GivenFact:
         """The fact in a row."""
-        facts = self.facts
-        lower, upper = float(facts.lower[row]), float(facts.upper[row])
-        arguments = [column[row] for column in facts.columns]
-        text = fact_text(facts.predicate, arguments, lower, upper, facts.trust, numeric=self.numeric)
-        return GivenFact(lower, upper, facts.source, int(facts.rows[row]), text, facts.trust)
-
-
-def _stated(fact: Fact) -> GivenFact:
-    span = fact.span
-    return GivenFact(fact.lower, fact.upper, span.source.path, span.line, one_line(span.text), fact.trust)
+        facts, about = self.facts, self.facts.predicate
+        ends = float(facts.lower[row]), float(facts.upper[row])
+        arguments = tuple(column[row] for column in facts.columns)
+        text = fact_text(about, arguments, *ends, facts.trust, numeric=self.numeric)
+        return GivenFact(about, arguments, *ends, facts.source, int(facts.rows[row]), text, facts.trust, self.numeric)
 
 
 def ground_atom(predicate: str, arguments: Sequence[str]) -> ast.Atom:

@@ -19,6 +19,7 @@ from lnnkit.explain.provenance.bound_sources import (
     Event,
     Listed,
     Unlisted,
+    variable_names,
 )
 from lnnkit.explain.provenance.instance_view import EndRead, EndReads, InstanceView, InstanceViews
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
@@ -77,11 +78,6 @@ class Prover:
         if reading.source is not None:
             return steps.number(reading.source)
         return steps.add(Step(self.wording.conclusion(predicate, arguments), SIDES[side], reading.value, "open"))
-
-    def bounds(self, predicate: str, arguments: Sequence[str]) -> tuple[float, float]:
-        """The bounds of an atom."""
-        lower, upper = (self.sources.reading(predicate, arguments, side).value for side in (0, 1))
-        return lower, upper
 
     def prove_contradiction(self, shape: int, row: int, tick: int) -> Proof:
         """The proof that an instance arrested at ``tick`` is unsatisfiable."""
@@ -165,7 +161,7 @@ class Prover:
         if formula.auxiliary is None and isinstance(formula.root.origin, Assertion):  # the whole of its statement
             step.statement = formula.root.origin
             step.reason = "statement" if step.reason == "neuron" else step.reason
-            named = self.wording.variables(formula)
+            named = variable_names(formula)
             entities = {**view.bindings, **view.entities(block, place)}
             step.bindings = {named.get(v, f"X{v}"): self.wording.names[entity] for v, entity in entities.items()}
         step.premises = steps.premises((formula, read) for read in kept)

@@ -173,37 +173,32 @@ class GroundText:
 
     def pattern(self, formula: Formula, leaf: int, known: Named) -> tuple[EntityOrVariable, ...]:
         """The arguments of a leaf or of the formula's own neuron; variables that are not ``known`` stay variables."""
-        named = self.variables(formula)
+        named = variable_names(formula)
         terms = formula.arguments(leaf)
         return tuple(t if isinstance(t, str) else known.get(t) or ast.Variable(named.get(t, f"X{t}")) for t in terms)
 
-    def variables(self, formula: Formula) -> dict[int, str]:
-        """The names of a formula's variables."""
-        assert formula.root is not None
-        return {**dict(enumerate(formula.root.variables)), **names_within(formula)}
-
     def _unfolded(self, root: Root, neuron: str | None) -> tuple[Formula, Mapping[int, str]]:
-        """A statement or a shared ``neuron``, with all shared neurons unfolded; the names of its bound variables."""
+        """A statement or a shared ``neuron``, with all shared neurons unfolded; and the names of a statement."""
         key = neuron or id(root)
         if key not in self._whole:
             whole = unfold(self._lifted, root, through_shared=True)
-            self._whole[key] = whole, names_within(whole) if neuron is None else bound_names(whole, {})
+            self._whole[key] = whole, variable_names(whole) if neuron is None else {}
         return self._whole[key]
 
 
-def names_within(formula: Formula) -> Mapping[int, str]:
-    """The names of a formula's quantified variables, as in its own statement where possible."""
+def variable_names(formula: Formula) -> Mapping[int, str]:
+    """The names of a formula's variables, those of quantified ones as in its own statement where possible."""
+    assert formula.root is not None
+    origin, free = formula.root.origin, dict(enumerate(formula.root.variables))
     bound = [variable for block in formula.blocks[1:] for variable in block.bound]
-    if formula.root is None or not bound:
-        return {}
-    origin = formula.root.origin
+    if not bound:
+        return free
     whole = cast("ast.Expression", stripped(origin) if isinstance(origin, Assertion) else origin.formula)
     quantifiers = (node for node in nodes(whole) if isinstance(node, ast.Quantifier))
     written = [variable.name for quantifier in quantifiers for variable in quantifier.variables]
     if formula.auxiliary is None and len(written) == len(bound):
-        return dict(zip(bound, written, strict=True))
-    named = bound_names(formula, dict(enumerate(formula.root.variables)))
-    return {variable: named[variable] for variable in bound}
+        return free | dict(zip(bound, written, strict=True))
+    return bound_names(formula, free)
 
 
 class BoundSources:

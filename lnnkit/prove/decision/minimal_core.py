@@ -262,13 +262,7 @@ def recorded(ground: Ground, proof: Proof, end: int, bound: float, items: Sequen
     problem = fault(step, tighter, ground.world)
     demand(problem is None, str(problem))
     tighter = replace(tighter, steps=[*steps, _least(step, tighter, ground.world)])
-    kept = sorted(tighter.reachable(*tighter.ends))
-    places = {number: place for place, number in enumerate(kept)}
-    steps = [
-        replace(step, premises=[Premise(places[premise.step], premise.weight) for premise in step.premises])
-        for step in map(tighter.steps.__getitem__, kept)
-    ]
-    return replace(tighter, steps=steps, lower=places[tighter.lower], upper=places[tighter.upper])
+    return tighter.only(sorted(tighter.reachable(*tighter.ends)))
 
 
 def _least(step: Step, proof: Proof, world: ProofWorld) -> Step:

@@ -123,8 +123,7 @@ class ClassicalEncoding(GradedEncoding):
                 return self._greatest(x)
             case "implies":
                 return self._greatest([self.negated(x[0]), x[1]])
-        equal = self._equal(*x)
-        return equal if part.kind == "iff" else self.negated(equal)
+        return self._equal(*x)
 
     def _least(self, values: Iterable[TruthValue]) -> TruthValue:
         return self._joined(values, False, self.z3.And)

@@ -267,7 +267,7 @@ class GradedEncoding(ArithmeticEncoding):
 
     def _unclamped(self, part: Part, bindings: Assignment) -> TruthValue:
         """The truth of a formula before clamping: enough for bounds within (0, 1)."""
-        if part.kind not in ("and", "or", "implies", "iff", "xor"):
+        if part.kind not in ("and", "or", "implies", "iff"):
             return self.truth(part, bindings)
         weights, bias = [rational(weight) for weight in part.weights], rational(part.bias)
         roots = any(weight.denominator > _ROOT or weight > 2 * _ROOT for weight in weights)

@@ -85,7 +85,7 @@ class Part:
         around, found = (self,) if self.bound else (), list[Occurrence]()
         for place, operand in enumerate(self.operands):
             turned = self.kind == "not" or (self.kind == "implies" and place == 0)
-            turn = 0 if self.kind in ("iff", "xor") else -1 if turned else 1
+            turn = 0 if self.kind == "iff" else -1 if turned else 1
             found += [Occurrence(leaf, (*around, *inner), turn * sign) for leaf, inner, sign in operand.occurrences]
         return tuple(found)
 

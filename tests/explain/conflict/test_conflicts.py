@@ -90,7 +90,7 @@ def test_the_cheapest_repair_comes_first() -> None:
 def test_tables_keep_their_rows() -> None:
     found = lnnkit.load(CUSTOMERS).conflicts()
     assert [conflict.contradiction.kind for conflict in found] == ["atom", "axiom"]
-    assert [(Path(fact.given.file).name, fact.given.row) for fact in found[0].facts] == [
+    assert [(Path(fact.file).name, fact.row) for fact in found[0].facts] == [
         ("billing.csv", 4),
         ("crm.csv", 4),
     ]
@@ -179,7 +179,7 @@ def test_a_number_that_a_unit_leaves_out() -> None:
     kb = lnnkit.loads(text + "rule s2: npu(age(X), gap(X)){power: [1, 0]} > 5\n")
     (found,) = kb.conflicts()
     least = found.minimal()
-    assert [fact.given.text for fact in least.facts] == ["fact age(anna) = 3"]
+    assert [fact.text for fact in least.facts] == ["fact age(anna) = 3"]
     assert [rule.name for rule in least.rules] == ["s2"]
     assert [repair.upper for repair in found.repairs() if not repair.leaves_out] == [pytest.approx(5.0, abs=0.01)]
 

@@ -12,7 +12,7 @@ import pytest
 import lnnkit
 from lnnkit.cli import main
 from lnnkit.explain.conflict.conflict import smallest
-from lnnkit.explain.conflict.program_variants import StatedFact, cost
+from lnnkit.explain.conflict.program_variants import cost
 from lnnkit.explain.proof.proof import GivenFact
 from tests.blocks import at_length
 
@@ -21,7 +21,7 @@ ONCE = "predicate Born(p, y)\naxiom once: Born(X, Y) & Born(X, Z) -> Y = Z\n"
 
 def proposed(text: str) -> list[tuple[str, int, float, list[str]]]:
     return [
-        (each.about.split(",")[0], each.count, round(each.cost, 9), [member.parts[0] for member in each.members])
+        (each.about.split(",")[0], each.count, round(each.cost, 9), [member.text for member in each.members])
         for each in lnnkit.loads(text).repairs()
     ]
 
@@ -87,7 +87,7 @@ def test_every_source_of_a_fact_is_left_out(tmp_path: Path) -> None:
     text = ONCE + 'load Born from "t.csv" trust 0.2\nfact Born(ann, 1990) trust 0.3\nfact Born(ann, 1991)\n'
     (found,) = lnnkit.loads(text, base=tmp_path).repairs()
     assert round(found.cost, 9) == 0.5
-    assert {Path(each.parts[1]).name for each in found.members} == {"<string>:4", "t.csv:2"}
+    assert {Path(each.place).name for each in found.members} == {"<string>:4", "t.csv:2"}
     assert lnnkit.loads("fact A(x)\n").repairs() == []
 
 
@@ -95,10 +95,7 @@ def test_every_source_of_a_fact_is_left_out(tmp_path: Path) -> None:
 def test_no_smaller_set_meets_all(seed: int) -> None:
     """By trying all subsets of eight members."""
     rng = random.Random(seed)
-    members = [
-        StatedFact("P", (f"e{n}",), GivenFact(1.0, 1.0, "f", n, f"P(e{n})", rng.choice([0.2, 0.5, 1.0])))
-        for n in range(8)
-    ]
+    members = [GivenFact("P", (f"e{n}",), 1.0, 1.0, "f", n, f"P(e{n})", rng.choice([0.2, 0.5, 1.0])) for n in range(8)]
     sets = [rng.sample(members, rng.choice([1, 2, 2, 3])) for _ in range(rng.choice([3, 5, 8]))]
     best = min(
         sum(map(cost, some))
