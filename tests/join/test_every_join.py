@@ -88,3 +88,16 @@ def test_comparisons_that_limit_joins(monkeypatch: pytest.MonkeyPatch) -> None:
             cut(monkeypatch, random.Random(seed))
             lnnkit.loads(to_text(compared(seed))).plan()
     assert watching.compared > 100
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_keys_of_fewer_columns_than_are_bound(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of two entities fits into a key; the other one is compared."""
+    monkeypatch.setattr(join_index, "_BITS", 3)
+    rng = random.Random(seed)
+    lines = [f"fact G(n{rng.randrange(5)}, n{rng.randrange(5)}, n{rng.randrange(5)})" for _ in range(40)]
+    lines += [f"fact E(n{rng.randrange(5)}, n{rng.randrange(5)})" for _ in range(8)]
+    lines += ["rule E(X, Y) & G(X, Y, Z) -> P(X, Z)", "rule P(X, Y) & G(X, Z, Y) -> E(Y, Z)", "query P(X, Y)"]
+    with watched() as watching:
+        lnnkit.loads("\n".join(dict.fromkeys(lines)) + "\n").plan()
+    assert watching.compared > 5
