@@ -32,16 +32,23 @@ class Worklist:
         self._listening: dict[tuple[str, int], list[int]] = {}
         self._fresh = {member for member, response in responses.items() if response.rule.fresh}
         self._demanded = [member for member, response in responses.items() if response.rule.on_demand]
+        self._due: dict[tuple[tuple[str, int], ...], list[Rule]] = {}  # by the tables and sides that moved
         for member, response in responses.items():
             for where in response.rule.triggers:
                 self._listening.setdefault(where, []).append(member)
 
     def due(self, delta: Delta) -> list[Rule]:
         """The rules that are due, in canonical order."""
-        members = {member for where in delta.where for member in self._listening.get(where, ())} | self._fresh
-        self._fresh = set()
-        members.update(member for member in self._demanded if self._responses[member].rule.fresh)
-        return [self._responses[member] for member in sorted(members)]
+        where = tuple(delta.where)
+        fresh = self._fresh.union(member for member in self._demanded if self._responses[member].rule.fresh)
+        if fresh or where not in self._due:
+            self._fresh = set()
+            members = {member for side in where for member in self._listening.get(side, ())} | fresh
+            due = [self._responses[member] for member in sorted(members)]
+            if fresh:
+                return due
+            self._due[where] = due
+        return self._due[where]
 
 
 @dataclass(slots=True, eq=False)

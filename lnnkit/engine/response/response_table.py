@@ -93,16 +93,24 @@ class ResponseTable:
     def proposed(self, classes: tuple[int, ...], encoded: EncodedBounds) -> Mapping[Target, float]:
         """The response of an instance whose leaves have these classes: the bounds that it tightens. Empty if it is
         unsatisfiable, or there would be too many combinations."""
-        code = self._code(classes, encoded)
-        if code is None:
-            return {}
-        self.speaking(code, encoded)  # evaluates it, if it is new
-        return {target: float(value[code[0]]) for target, (news, value) in self._proposed.items() if news[code[0]]}
+        if classes not in self._proposed_by:
+            code = self._code(classes, encoded)
+            if code is None:
+                return {}
+            self.speaking(code, encoded)  # evaluates it, if it is new
+            self._proposed_by[classes] = {
+                target: float(value[code[0]]) for target, (news, value) in self._proposed.items() if news[code[0]]
+            }
+        return self._proposed_by[classes]
 
     def silent(self, classes: tuple[int, ...], encoded: EncodedBounds) -> bool:
         """Whether an instance whose leaves have these classes proposes nothing and is satisfiable."""
-        code = self._code(classes, encoded)
-        return code is not None and not len(self.speaking(code, encoded))
+        if classes not in self._quiet:
+            code = self._code(classes, encoded)
+            if code is None:
+                return False
+            self._quiet[classes] = not len(self.speaking(code, encoded))
+        return self._quiet[classes]
 
     def _code(self, classes: tuple[int, ...], encoded: EncodedBounds) -> Array | None:
         """(1,) the combination of these classes."""
@@ -166,6 +174,8 @@ class ResponseTable:
         """Make room for the combinations of the classes seen; `_admit` then sets the strides."""
         size = math.prod(_room(len(seen)) for seen in self._seen)
         self._strides = []
+        self._proposed_by: dict[tuple[int, ...], Mapping[Target, float]] = {}
+        self._quiet: dict[tuple[int, ...], bool] = {}
         self._known, self._speaks, self._bad = (np.zeros(size, bool) for _ in range(3))
         self._root = Bounds(np.zeros(size, self._dtype), np.zeros(size, self._dtype))
         self._proposed: dict[Target, tuple[Array, Array]] = {}
