@@ -15,7 +15,7 @@ import networkx as nx
 from lnnkit.answer_table import Answer, formatter, state_in_words
 from lnnkit.check.program import Assertion, CheckedFormula, CheckedProgram, SameEntity
 from lnnkit.check.walk import children, with_signs
-from lnnkit.explain.proof.explanation import because, free_names, place
+from lnnkit.explain.proof.explanation import because, free_names
 from lnnkit.explain.proof.proof import Proof, Step
 from lnnkit.graph.describe import derived_by
 from lnnkit.graph.lifted import COMPARISON, NUMBER, TERMS, LiftedGraph
@@ -235,7 +235,7 @@ def _instance(step: Step) -> Box:
         name, lines = f"completed {step.atom}", (_COMPLETED[step.reason],)
     elif step.statement is not None:
         bindings = ", ".join(f"{name} = {value}" for name, value in step.bindings.items())
-        name = f"{place(step.statement)} {dict(step.bindings)}"
+        name = f"{step.statement.place} {dict(step.bindings)}"
         lines = (f"{step.statement.kind} {step.statement.called}", shortened(bindings, _SHOWN))
     else:
         shown = step.reason if step.formula is None else format_expression(step.formula)

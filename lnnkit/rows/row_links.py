@@ -22,7 +22,6 @@ from lnnkit.formula.passes import neuron_upward
 from lnnkit.formula.unfolding import LEAF, Formula, unfold
 from lnnkit.graph.laws import Law
 from lnnkit.graph.lifted import Root
-from lnnkit.join.instances.grounding import sources
 from lnnkit.logic.bounds import Bounds
 from lnnkit.rows.needed_statements import Needed, containing, holder, sends
 from lnnkit.syntax import ast
@@ -127,7 +126,7 @@ class _Links:
         needs = self.needs
         every = [unfold(needs.lifted, root) for root in needs.lifted.statements]
         every += [formula for formula in needs.shared.formulas if formula.root is not None]
-        tables = list(map(sources, every))
+        tables = [formula.sources for formula in every]
         reached = {formula.neurons[leaf].source for formula in self.asked for leaf in formula.leaves}
         while more := [read for read in tables if read & reached and not read <= reached]:
             reached = reached.union(*more)
