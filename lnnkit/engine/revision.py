@@ -245,6 +245,9 @@ class _Resting:
         self._defining = {response.rule.formula.auxiliary: response.rule for response in run.responses.values()}
         for table, rows in loosened.items():
             self._mark(table, rows)
+        for formula in run.plan.shared.formulas:  # operands first
+            if formula.auxiliary in self._defining and not formula.compares:
+                self._mark_absent(run.grounding.atoms.tables[str(formula.auxiliary)])
         for chunk in run.state.trail.chunks():
             resting = self._by_operands(chunk) if chunk.kind == Kind.INITIAL else None
             if chunk.kind == Kind.SENT:
@@ -311,6 +314,14 @@ class _Resting:
             rows[absent] = pattern.table.tuples.find(pattern.tuples(ids.__getitem__, len(absent)), len(absent))
         return rows
 
+    def _mark_absent(self, table: Relation) -> None:
+        """Enter the rows of a shared neuron that had its default because its operands had theirs, and have it no
+        more."""
+        instances = None if table.default == table.unknown else self._reading(self._defining[table.name])
+        if instances is not None and len(instances):
+            rows = self._run.grounding.atoms.materialise(table, instances.columns, len(instances))
+            self._mark(table, distinct([rows]))
+
     def _by_operands(self, chunk: Chunk) -> Array | None:
         """(n,) which rows of a shared neuron have first bounds of operands that are marked; None for none."""
         table = self._run.grounding.atoms.numbered[chunk.table]
@@ -319,6 +330,11 @@ class _Resting:
 
     def _affected(self, rule: DeltaRule, entities: Iterable[Array], length: int) -> Array | None:
         """(n,) whether the instances with these entities for their free variables read a marked row; None for none."""
+        instances = self._reading(rule)
+        return instances.find(list(entities), length) >= 0 if instances is not None and len(instances) else None
+
+    def _reading(self, rule: DeltaRule) -> TupleSet | None:
+        """The entities for the free variables of a rule in the instances that read a marked row; None for none."""
         marked = self._marked(rule.formula)
         if not marked:
             return None
@@ -333,7 +349,7 @@ class _Resting:
             for bindings in rule.assignments(delta):
                 instances.add([bindings.column(variable) for variable in variables], bindings.length)
             self._known[rule] = version, instances
-        return instances.find(list(entities), length) >= 0 if len(instances) else None
+        return instances
 
 
 # --- and is found again -----------------------------------------------------------------------------------------------

@@ -218,6 +218,43 @@ def test_what_a_statement_says_is_heard_where_its_operands_say_less() -> None:
     assert counts == {True: 1}
 
 
+CONTAINED = """
+predicate E(n, n) closed
+predicate S(n)
+predicate K(n)
+fact K(b)
+fact E(a, c)
+rule (forall Y: E(X, Y) -> S(Y)) in [0.3, 1]
+query forall Y: E(X, Y) -> S(Y)
+query S(X)
+"""
+EQUAL = """
+predicate E(n, n) closed
+predicate K(n)
+fact K(a)
+fact K(b)
+fact E(a, b)
+axiom (forall Y: (E(Y, X) <-> E(Y, X))) in [0.7, 1]
+query E(Y, X) <-> E(Y, X)
+query forall Y: (E(Y, X) <-> E(Y, X))
+"""
+
+
+@pytest.mark.parametrize(("program", "fact"), [(CONTAINED, ("a", "b", 1, 1)), (EQUAL, ("b", "b", 0.5, 1))])
+def test_neurons_that_were_true_by_default_get_rows(program: str, fact: tuple[str, str, float, float]) -> None:
+    """Nobody had listed the atom, so that the implication was true without a row of its own."""
+    one, other, low, high = fact
+    kb = lnnkit.loads(program)
+    kb.infer()
+    with counted() as counts:
+        kb.replace("E", [fact])
+        assert answered(kb) == answered(lnnkit.loads(program + f"fact E({one}, {other}) in [{low}, {high}]\n"))
+    assert counts == {True: 1}
+    assert not kb.explain(
+        f"forall Y: {'E(a, Y) -> S(Y)' if program == CONTAINED else '(E(Y, b) <-> E(Y, b))'}"
+    ).verify()
+
+
 def test_a_fact_of_a_closed_predicate_that_comes_nearer_to_false_is_heard_of() -> None:
     kb = lnnkit.loads(LISTED)
     kb.infer()
