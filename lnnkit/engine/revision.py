@@ -375,7 +375,8 @@ def _evaluated(run: Run, reset: _Rows, numbers: _Rows) -> _Rows:
     """Evaluate the instances that may bound rows that were reset, and those found by changed ``numbers``; returns the
     rows that have moved."""
     run.state.trail.step()
-    now, delta = Round(run.grounding.atoms, run.state, run.encoded), changes(reset)
+    now = Round(run.grounding.atoms, run.state, run.encoded)
+    delta = changes({table: rows[table.flags("either").take(rows)] for table, rows in reset.items()})  # as joins find
     for response in run.responding(run.inference).values():
         due = chain(_reaching(response, run.grounding.members[response.member], reset), _limited(response, numbers))
         formula = response.rule.formula
