@@ -1,0 +1,140 @@
+"""What rests on facts that change: a bound rests on all that the instances read that ever set it; the trail has them
+in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from lnnkit.engine.bounds_state import distinct
+from lnnkit.engine.inference_run import Run
+from lnnkit.formula.unfolding import Formula
+from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.join.instances.group_rule import GroupRule
+from lnnkit.join.triggers import Delta
+from lnnkit.store.relations import DEFAULT, Relation
+from lnnkit.store.row_arrays import Array, spelled_out, taken
+from lnnkit.store.tuple_set import TupleSet
+from lnnkit.trail.events import Chunk, Kind
+
+
+class RestingRows:
+    """The rows that rest on ``loosened`` ones, with these, or more than ``most`` of them. Events are followed in order:
+    what they read was set before them."""
+
+    def __init__(self, run: Run, loosened: Mapping[Relation, Array], most: int) -> None:
+        self._run = run
+        self._flags: dict[Relation, Array] = {}
+        self._spans: dict[Relation, tuple[int, int]] = {}  # the first and the last row that is marked,
+        self._counts: dict[Relation, int] = {}  # and the number of these
+        # By rule, for so many marked rows: the entities of its instances that read one
+        self._known: dict[DeltaRule, tuple[int, TupleSet]] = {}
+        self._defining = {response.rule.formula.auxiliary: response.rule for response in run.responses.values()}
+        for table, rows in loosened.items():
+            self._mark(table, rows)
+        for formula in run.plan.shared.formulas:  # operands first
+            if formula.auxiliary in self._defining and not formula.compares:
+                self._mark_absent(run.grounding.atoms.tables[str(formula.auxiliary)])
+        for chunk in run.state.trail.chunks():
+            resting = self._by_operands(chunk) if chunk.kind == Kind.INITIAL else None
+            if chunk.kind == Kind.SENT:
+                resting = self._by_instances(chunk)
+            if resting is not None and resting.any():
+                self._mark(run.grounding.atoms.numbered[chunk.table], spelled_out(chunk.rows)[resting])
+                if self.count > most:
+                    break
+
+    @property
+    def count(self) -> int:
+        return sum(self._counts.values())
+
+    def rows(self) -> Mapping[Relation, Array]:
+        """The rows, by relation."""
+        return {table: np.flatnonzero(flags).astype(np.int32) for table, flags in self._flags.items()}
+
+    def _mark(self, table: Relation, rows: Array) -> None:
+        if table not in self._flags:
+            self._flags[table], self._spans[table] = np.zeros(len(table), bool), (len(table), 0)
+            self._counts[table] = 0
+        self._counts[table] += len(rows) - int(np.count_nonzero(self._flags[table].take(rows)))
+        self._flags[table][rows] = True
+        first, last = self._spans[table]
+        self._spans[table] = min(first, int(rows.min())), max(last, int(rows.max()))
+
+    def _marked(self, formula: Formula) -> Mapping[Relation, Array]:
+        """The flags of the relations that a formula reads and that have marked rows."""
+        return {table: flags for table, flags in self._flags.items() if table.name in formula.sources}
+
+    def _by_instances(self, chunk: Chunk) -> Array | None:
+        """(n,) which events were set by instances that read a marked row; None for none."""
+        grounding, at = self._run.grounding, chunk.instances
+        shape = grounding.shapes[chunk.shape]
+        number = shape.formula.block_of(chunk.leaf)
+        block = shape.blocks[number]
+        rule = grounding.members[shape.members[int(block.member[at[0]])]]  # all are of one member
+        if not self._marked(rule.formula):
+            return None
+        if isinstance(rule, GroupRule):
+            tops = shape.tops(number, spelled_out(at))
+            return self._affected(rule.finder, rule.entities(0, shape.blocks[0].local.take(tops)), len(tops))
+        resting = np.zeros(len(chunk.rows), bool)
+        for leaf, column in block.columns.items():
+            table = rule.table_of(leaf)
+            if table not in self._flags:
+                continue
+            rows = taken(column.values, at)
+            if table.default != table.unknown:
+                rows = self._looked_up(chunk, rule, leaf, rows)
+            first, last = self._spans[table]
+            near = np.flatnonzero((rows >= first) & (rows <= last))
+            resting[near] |= self._flags[table].take(rows.take(near))
+        return resting
+
+    def _looked_up(self, chunk: Chunk, rule: DeltaRule, leaf: int, rows: Array) -> Array:
+        """The ``rows`` of a leaf in instances, also of atoms that were not there and of which they read the default."""
+        absent = np.flatnonzero(rows == DEFAULT)
+        if len(absent):
+            stored = spelled_out(chunk.instances).take(absent)
+            columns = self._run.grounding.variables(chunk.shape, rule, stored)
+            ids = dict(zip(rule.formula.blocks[0].variables, columns, strict=True))
+            pattern, rows = rule.pattern(rule.atom(leaf)), rows.copy()
+            rows[absent] = pattern.table.tuples.find(pattern.tuples(ids.__getitem__, len(absent)), len(absent))
+        return rows
+
+    def _mark_absent(self, table: Relation) -> None:
+        """Enter the rows of a shared neuron that had its default because its operands had theirs, and have it no
+        more."""
+        instances = None if table.default == table.unknown else self._reading(self._defining[table.name])
+        if instances is not None and len(instances):
+            rows = self._run.grounding.atoms.materialise(table, instances.columns, len(instances))
+            self._mark(table, distinct([rows]))
+
+    def _by_operands(self, chunk: Chunk) -> Array | None:
+        """(n,) which rows of a shared neuron have first bounds of operands that are marked; None for none."""
+        table = self._run.grounding.atoms.numbered[chunk.table]
+        entities = (taken(column, chunk.rows) for column in table.tuples.columns)
+        return self._affected(self._defining[table.name], entities, len(chunk.rows))
+
+    def _affected(self, rule: DeltaRule, entities: Iterable[Array], length: int) -> Array | None:
+        """(n,) whether the instances with these entities for their free variables read a marked row; None for none."""
+        instances = self._reading(rule)
+        return instances.find(list(entities), length) >= 0 if instances is not None and len(instances) else None
+
+    def _reading(self, rule: DeltaRule) -> TupleSet | None:
+        """The entities for the free variables of a rule in the instances that read a marked row; None for none."""
+        marked = self._marked(rule.formula)
+        if not marked:
+            return None
+        version = sum(self._counts[table] for table in marked)
+        known, instances = self._known.get(rule, (0, None))
+        if instances is None or known != version:
+            delta, variables = Delta(), rule.formula.original.blocks[0].variables
+            for table, flags in marked.items():
+                for side in (0, 1):
+                    delta.add(table, side, np.flatnonzero(flags).astype(np.int32))
+            instances = TupleSet(len(variables), rule.radix)
+            for bindings in rule.assignments(delta):
+                instances.add([bindings.column(variable) for variable in variables], bindings.length)
+            self._known[rule] = version, instances
+        return instances
