@@ -29,6 +29,7 @@ class EncodedBounds:
         self._known: dict[int, list[int]] = {}  # by table: its classes, the default's first
         self._varied: set[int] = set()
         self._unsettled: set[int] = set()
+        self._new: dict[tuple[int, Pair], int] = {}  # by table and pair, the classes of new rows
         self.renew(atoms.numbered)
 
     def codes(self, table: Relation) -> Growing:
@@ -45,7 +46,8 @@ class EncodedBounds:
     def renew(self, tables: Iterable[Relation]) -> None:
         """Classify all rows of some tables."""
         for table in tables:
-            self.refresh(table, np.arange(len(table), dtype=np.int32))
+            if len(table) and not self._alike(table):
+                self.refresh(table, np.arange(len(table), dtype=np.int32))
 
     def sole(self, table: Relation) -> int | None:
         """The class of every row that deviates from the default, if they all have the same one."""
@@ -109,7 +111,10 @@ class EncodedBounds:
 
     def classify_new(self, table: Relation, rows: range, pair: Pair) -> int | None:
         """Classify new rows of one table that all have one pair of bounds; returns their class, if they have one."""
-        number = OTHER if table.numeric or table.number in self._varied else self._enter(table, pair)
+        number = OTHER if table.number in self._varied else self._new.get((table.number, pair))
+        if number is None:
+            number = OTHER if table.numeric else self._enter(table, pair)
+            self._new[table.number, pair] = number
         self.codes(table).set(rows.start, rows.stop, number)
         return None if number == OTHER else number
 
@@ -128,6 +133,23 @@ class EncodedBounds:
             self._unsettled.add(table.number)
         if differ.any():
             self.update(table, *(column[differ] for column in (rows, lower, upper)))
+
+    def _alike(self, table: Relation) -> bool:
+        """Classify all rows of a table, if all differ from the default in one way, or in too many."""
+        if table.numeric:
+            return True
+        lower, upper = table.bounds
+        step = max(1, len(lower) // _SAMPLE)
+        differ = (lower[::step] != table.default[0]) | (upper[::step] != table.default[1])
+        if differ.all() and (_varied(lower) or _varied(upper)):
+            self.codes(table).set(0, len(table), OTHER)
+            self._varied.add(table.number)
+            return True
+        low, high = one_value(lower), one_value(upper)
+        if low is None or high is None or (low, high) == table.default:
+            return False
+        self.classify_new(table, range(len(table)), (low, high))
+        return True
 
     def _uniform(self, table: Relation, rows: Array, pair: Pair) -> None:
         """All of these rows have one pair of bounds."""

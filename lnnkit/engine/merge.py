@@ -74,7 +74,10 @@ class Inbox:
 
     def add(self, table: Relation, side: int, proposals: Proposals) -> None:
         """Add proposals for one end of a relation."""
-        self._proposals.setdefault(table, ([], []))[side].append(proposals)
+        sides = self._proposals.get(table)
+        if sides is None:
+            sides = self._proposals[table] = ([], [])
+        sides[side].append(proposals)
 
     def by_relation(self) -> Iterator[tuple[Relation, tuple[list[Proposals], list[Proposals]]]]:
         """The proposals of each relation, in the order of their numbers."""
@@ -128,6 +131,8 @@ class Merge:
             stop = start + len(proposal.rows)
             if first is None:
                 self._record(table, sides, proposal, proposal.row, proposal.instance, same)
+            elif len(proposals) == 1:
+                self._record(table, sides, proposal, winners, proposal.instance.take(first), same)
             else:
                 low, high = first.searchsorted((start, stop)).tolist()
                 if high > low:
@@ -192,6 +197,8 @@ class Merge:
 def _same(proposals: Sequence[Proposals]) -> float | None:
     """The one bound that all propose; None where they differ."""
     same = proposals[0].same
+    if len(proposals) == 1 or same is None:
+        return same
     return same if all(proposal.same == same for proposal in proposals[1:]) else None
 
 

@@ -187,6 +187,19 @@ class Bindings:
             rows = self._rows[matched] = taken(self._under._local(matched), self._via)
         return rows
 
+    def once(self, matched: Matched) -> tuple[Array | range, Array | None]:
+        """The rows of a matched atom in its table with fewer repetitions than in ``local``, and the positions among
+        them that make it (None: all of them)."""
+        under = self._under
+        if (
+            matched in self._rows
+            or under is None
+            or under.length >= self.length
+            or not isinstance(self._via, np.ndarray)
+        ):
+            return self._local(matched), None
+        return under._local(matched), self._via
+
     def at(self, positions: Array) -> Bindings:
         """The assignments at these positions."""
         return Bindings(len(positions), self.known, under=self, via=positions)

@@ -22,11 +22,12 @@ _LEAVES = 2**6  # this many of them add up without overflow
 
 
 class Column(NamedTuple):
-    """The classes of a leaf's rows, or the one common to all of them. ``classes`` are all that the rows may have but
-    `OTHER`."""
+    """The classes of a leaf's rows, or the one common to all of them. ``via`` has the place of each instance's row
+    among the rows, where these are fewer; ``classes`` are all that the rows may have but `OTHER`."""
 
     codes: Array | None
     sole: int | None = None
+    via: Array | None = None
     classes: Sequence[int] = ()
 
 
@@ -78,6 +79,7 @@ class ResponseTable:
                     unseen = True
                     break
                 part = places.take(column.codes)
+                part = part if column.via is None else part.take(column.via)
                 code = part if code is None else np.add(code, part, out=code)
             if not unseen:
                 if code is None:
@@ -133,6 +135,10 @@ class ResponseTable:
         return Bounds(self._root.lower.take(code), self._root.upper.take(code))
 
     @property
+    def any_bad(self) -> bool:
+        return self._any_bad
+
+    @property
     def targets(self) -> Mapping[Target, tuple[Array, Array]]:
         """For each target, by combination: whether it is tightened, and the bound."""
         return self._proposed
@@ -177,6 +183,7 @@ class ResponseTable:
         self._proposed_by: dict[tuple[int, ...], Mapping[Target, float]] = {}
         self._quiet: dict[tuple[int, ...], bool] = {}
         self._known, self._speaks, self._bad = (np.zeros(size, bool) for _ in range(3))
+        self._any_bad = False
         self._root = Bounds(np.zeros(size, self._dtype), np.zeros(size, self._dtype))
         self._proposed: dict[Target, tuple[Array, Array]] = {}
 
@@ -201,6 +208,7 @@ class ResponseTable:
             self._proposed[target][0][codes] = news & ~bad
             self._proposed[target][1][codes] = value
             speaks |= news
+        self._any_bad |= bool(bad.any())
         self._known[codes], self._speaks[codes], self._bad[codes] = True, speaks, bad
         self._root.lower[codes] = response.root.lower
         self._root.upper[codes] = response.root.upper

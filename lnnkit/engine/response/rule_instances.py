@@ -93,7 +93,8 @@ class RuleInstances:
         if description is None or not description.plain or description.atom not in self.bindings.known.matched:
             unknown = codes.take(np.array([UNKNOWN])).tolist()
             return Column(codes.take(self._read_rows(leaf)), classes=[*classes, *unknown])
-        return Column(codes.take(self.bindings.rows(description.atom)), classes=classes)
+        rows, via = self.bindings.once(description.atom)
+        return Column(codes.take(rows), via=via, classes=classes)
 
     def sole(self, leaf: int) -> int | None:
         """The class that all of a leaf's atoms are known to have."""

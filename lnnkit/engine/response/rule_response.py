@@ -271,8 +271,11 @@ class RuleResponse(Proposing):
                 targets[target] = at, value.take(code)
             elif len(tight):
                 targets[target] = at.take(tight), value.take(code.take(tight))
-        bad = np.flatnonzero(self.table.bad(code))
-        return _Proposed(targets, at.take(bad), self.table.root(code.take(bad)))
+        if self.table.any_bad:
+            bad = np.flatnonzero(self.table.bad(code))
+            return _Proposed(targets, at.take(bad), self.table.root(code.take(bad)))
+        nothing = no_rows()
+        return _Proposed(targets, nothing, Bounds(nothing, nothing))
 
     def _by_clause(self, clause: Clause, instances: RuleInstances, parts: list[_Proposed]) -> Array | range:
         """Add what the instances propose whose consequent is unknown; returns the others' positions."""
