@@ -279,6 +279,7 @@ class _StepInstance:
             for place in self._places:
                 for part in self._tree.parts(place):
                     boxes += self._boxes(replace(self._tree, unknown=part), self._truth, [place])
+            boxes += [self._truth] if self._tree.top in self._places else []
         demand(bool(boxes), "the premises contradict the instance")
         return max(low for low, _ in boxes), min(high for _, high in boxes)
 

@@ -228,3 +228,11 @@ def test_a_proof_about_all_that_are_named_says_nothing_of_the_unnamed(rules: str
     assert (proved.upper, other.upper) == (0.0, 1.0)
     assert proved.verify() == other.verify() == []
     assert replace(other, proof=proved.proof).verify() != []
+
+
+@pytest.mark.parametrize("logic", ["lukasiewicz", "product", "godel"])
+@pytest.mark.parametrize("facts", ["fact S(c)\nfact B(c)\n", "fact S(c)\nfact B(c) in [0.95, 1]\n"])
+def test_what_is_stated_of_a_whole_instance_holds_beside_premises_that_contradict_it(logic: str, facts: str) -> None:
+    kb = lnnkit.loads(f"logic {logic}\naxiom (S(X) | B(X)) in [0.2, 0.9]\n{facts}")
+    explanation = kb.explain("S(c) | B(c)")
+    assert "<= 0.9   axiom" in str(explanation) and explanation.verify() == []
