@@ -81,7 +81,7 @@ def _left(tables: Sequence[FactTable], changes: Sequence[tuple[FactTable, bool]]
         some = [(place, table) for place, table in placed if table.predicate == name and len(table)]
         small = [(place, table) for place, table in some if len(table) <= _SMALL]
         large = [[(place, table)] for place, table in some if len(table) > _SMALL]
-        for group in (*large, small) if small else large:
+        for group in filter(None, (*large, small)):
             left |= {id(table): kept for (_, table), kept in zip(group, _without(group, keys), strict=True)}
     return tuple(left[id(table)] for _, table in placed)
 

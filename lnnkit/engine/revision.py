@@ -170,18 +170,14 @@ def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows, _Row
             return None
         table.restated |= dict(zip(rows.tolist(), zip(lower.tolist(), upper.tolist(), strict=True), strict=True))
         table.changes += 1
-        looser, tighter = (
-            (lower < before.lower) | (upper > before.upper),
-            (lower > before.lower) | (upper < before.upper),
-        )
+        looser = (lower < before.lower) | (upper > before.upper)
+        tighter = (lower > before.lower) | (upper < before.upper)
         given, relevance = kept | told, run.plan.relevance
-        if (
-            table.default != table.unknown
-        ):  # rules do not listen to ends that come nearer to it; proofs tell it from facts
+        if table.default != table.unknown:
+            # rules do not listen to ends that come nearer to the default, and proofs tell it from facts
             looser |= tighter | (given != were)
-        unlisted = (
-            given & ~table.flags("listed").take(rows) & (LISTED in [relevance.mode(name, side) for side in SIDES])
-        )
+        listens = LISTED in [relevance.mode(name, side) for side in SIDES]
+        unlisted = given & ~table.flags("listed").take(rows) & listens
         for target, chosen in ((loosened, looser), (tightened, tighter), (new, unlisted)):
             if chosen.any():
                 target[table] = np.sort(rows[chosen])
@@ -250,7 +246,8 @@ def _evaluated(run: Run, reset: _Rows, numbers: _Rows) -> _Rows:
     rows that have moved."""
     run.state.trail.step()
     now = Round(run.grounding.atoms, run.state, run.encoded)
-    delta = changes({table: rows[table.flags("either").take(rows)] for table, rows in reset.items()})  # as joins find
+    # joins take rows for those that differ from the default, as all in these lists are known to do or to have done
+    delta = changes({table: rows[table.flags("either").take(rows)] for table, rows in reset.items()})
     for response in run.responding(run.inference).values():
         due = chain(_reaching(response, run.grounding.members[response.member], reset), _limited(response, numbers))
         formula = response.rule.formula

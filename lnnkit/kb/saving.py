@@ -66,10 +66,9 @@ class Loaded:
         lost = {fact.predicate for fact in self._facts if id(fact) not in kept}
         kept = set(map(id, self._facts))
         facts = tuple(fact for fact in checked.facts if id(fact) not in kept)
-        told = replace(
-            checked, facts=facts, tables=[table for table in checked.tables if table.source.startswith(TOLD)]
-        )
-        return lost.union(name for name in self._rows if rows[name] != self._rows[name]), told
+        tables = [table for table in checked.tables if table.source.startswith(TOLD)]
+        lost.update(name for name in self._rows if rows[name] != self._rows[name])
+        return lost, replace(checked, facts=facts, tables=tables)
 
 
 def _rows(checked: CheckedProgram) -> Counter[str]:
