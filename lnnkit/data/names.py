@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import compress, islice, takewhile
+from itertools import compress, islice, pairwise, takewhile
 from typing import TYPE_CHECKING, cast, overload
 
 if TYPE_CHECKING:
@@ -127,6 +127,32 @@ class Names(Sequence[str]):
             return Names(tuple(compress(self.texts, used[count:].tolist())), self.numbers[used[:count]])
         return Names(self.texts.filter(booleans(used[count:])), self.numbers[used[:count]])
 
+    def extended(self, texts: Sequence[str]) -> tuple[Names, np.ndarray]:
+        """The names with more ``texts``, and the rank there of each name and then of each text (int32)."""
+        import numpy as np
+
+        from lnnkit.data.arrow import concatenated, strings
+
+        more, count = Names.of(texts), len(self.texts)
+        at = self.numbers.searchsorted(more.numbers)
+        behind = more.python[len(at) :]
+        places = [bisect_left(range(count), text, key=self._text) for text in behind]
+        if isinstance(self.texts, tuple):
+            merged = tuple(sorted((*self.texts, *behind)))
+        else:
+            parts = [self.texts[: places[0]] if places else self.texts]
+            for text, (start, stop) in zip(behind, pairwise((*places, count)), strict=True):
+                parts += [strings([text]), self.texts[start:stop]]
+            merged = concatenated(parts)
+        inserted = np.append(at, np.array(places, np.int64) + len(self.numbers)) + np.arange(len(more))
+        ranks = np.delete(np.arange(len(self) + len(more), dtype=np.int32), inserted)
+        of_texts = inserted.take([more.python.index(text) for text in texts]).astype(np.int32)
+        return Names(merged, np.insert(self.numbers, at, more.numbers)), np.append(ranks, of_texts)
+
+    def followed_by(self, texts: Iterable[str]) -> LaterNames:
+        """With more texts behind them."""
+        return LaterNames(self, (*texts,))
+
     def _one(self, place: int) -> str:
         rest = place - len(self.numbers)
         return str(self.numbers[place]) if rest < 0 else self._text(rest)
@@ -164,6 +190,43 @@ class Names(Sequence[str]):
     def __repr__(self) -> str:
         shown = ", ".join(repr(self[place]) for place in range(min(5, len(self))))
         return f"Names({len(self):,}: {shown}{', ...' if len(self) > 5 else ''})"
+
+
+class LaterNames(Sequence[str]):
+    """Names by rank, and then ``later`` texts as they came."""
+
+    def __init__(self, names: Names, later: tuple[str, ...]) -> None:
+        self.names = names
+        self.later = later
+
+    @cached_property
+    def in_order(self) -> tuple[Names, np.ndarray]:
+        """All of these as names, and the rank of each."""
+        return self.names.extended(self.later)
+
+    def followed_by(self, texts: Iterable[str]) -> LaterNames:
+        """With more texts behind them."""
+        return LaterNames(self.names, (*self.later, *texts))
+
+    def at(self, ids: np.ndarray, expected: int) -> list[str]:
+        """The texts at some places, as `Names.at`."""
+        first = iter(self.names.at(ids[ids < len(self.names)], expected))
+        return [next(first) if place < len(self.names) else self[place] for place in ids.tolist()]
+
+    def __len__(self) -> int:
+        return len(self.names) + len(self.later)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        if isinstance(index, slice):
+            return (*self.names, *self.later)[index]
+        return self.names[index] if index < len(self.names) else self.later[index - len(self.names)]
+
+
+AnyNames = Names | LaterNames
 
 
 class Entities(Mapping[str, int]):

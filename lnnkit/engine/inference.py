@@ -155,8 +155,9 @@ def copied(run: Run) -> Run:
     grounding = run.grounding
     shared: list[object] = [
         run.plan,
-        grounding.domain,
         grounding.guard,
+        grounding.domain.index.maps[-1],
+        *grounding.domain.sorts.values(),
         *(shape.analysis for shape in grounding.shapes),
         *(table.loaded_bounds for table in grounding.atoms.numbered),
     ]

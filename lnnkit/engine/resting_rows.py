@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from lnnkit.engine.bounds_state import distinct
+from lnnkit.engine.changed_sorts import ChangedSorts
 from lnnkit.engine.inference_run import Run
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.group_rule import GroupRule
+from lnnkit.join.instances.rule_shape import RuleShape
 from lnnkit.join.triggers import Delta
 from lnnkit.store.relations import DEFAULT, Relation
 from lnnkit.store.row_arrays import Array, spelled_out, taken
@@ -20,11 +22,12 @@ from lnnkit.trail.events import Chunk, Kind
 
 
 class RestingRows:
-    """The rows that rest on ``loosened`` ones, with these, or more than ``most`` of them. Events are followed in order:
-    what they read was set before them."""
+    """The rows that rest on ``loosened`` ones, with these, or on the entities of ``changed`` sorts; or more than
+    ``most`` of them. Events are followed in order: what they read was set before them."""
 
-    def __init__(self, run: Run, loosened: Mapping[Relation, Array], most: int) -> None:
+    def __init__(self, run: Run, loosened: Mapping[Relation, Array], changed: ChangedSorts, most: int) -> None:
         self._run = run
+        self._changed = changed
         self._flags: dict[Relation, Array] = {}
         self._spans: dict[Relation, tuple[int, int]] = {}  # the first and the last row that is marked,
         self._counts: dict[Relation, int] = {}  # and the number of these
@@ -37,13 +40,13 @@ class RestingRows:
             if formula.auxiliary in self._defining and not formula.compares:
                 self._mark_absent(run.grounding.atoms.tables[str(formula.auxiliary)])
         for chunk in run.state.trail.chunks():
-            resting = self._by_operands(chunk) if chunk.kind == Kind.INITIAL else None
-            if chunk.kind == Kind.SENT:
-                resting = self._by_instances(chunk)
-            if resting is not None and resting.any():
-                self._mark(run.grounding.atoms.numbered[chunk.table], spelled_out(chunk.rows)[resting])
-                if self.count > most:
-                    break
+            reasons = [self._by_operands] if chunk.kind == Kind.INITIAL else []
+            for reason in [self._by_entities, self._by_rows] if chunk.kind == Kind.SENT else reasons:
+                resting = reason(chunk)
+                if resting is not None and resting.any():
+                    self._mark(run.grounding.atoms.numbered[chunk.table], spelled_out(chunk.rows)[resting])
+            if self.count > most:
+                break
 
     @property
     def count(self) -> int:
@@ -55,8 +58,10 @@ class RestingRows:
 
     def _mark(self, table: Relation, rows: Array) -> None:
         if table not in self._flags:
-            self._flags[table], self._spans[table] = np.zeros(len(table), bool), (len(table), 0)
+            self._flags[table], self._spans[table] = np.zeros(0, bool), (len(table), 0)
             self._counts[table] = 0
+        if len(self._flags[table]) < len(table):
+            self._flags[table] = np.append(self._flags[table], np.zeros(len(table) - len(self._flags[table]), bool))
         self._counts[table] += len(rows) - int(np.count_nonzero(self._flags[table].take(rows)))
         self._flags[table][rows] = True
         first, last = self._spans[table]
@@ -66,13 +71,31 @@ class RestingRows:
         """The flags of the relations that a formula reads and that have marked rows."""
         return {table: flags for table, flags in self._flags.items() if table.name in formula.sources}
 
-    def _by_instances(self, chunk: Chunk) -> Array | None:
-        """(n,) which events were set by instances that read a marked row; None for none."""
-        grounding, at = self._run.grounding, chunk.instances
-        shape = grounding.shapes[chunk.shape]
+    def _rule(self, chunk: Chunk) -> tuple[RuleShape, int, DeltaRule | GroupRule]:
+        """The shape and the block of the instances that set events, and the one rule of all."""
+        shape = self._run.grounding.shapes[chunk.shape]
         number = shape.formula.block_of(chunk.leaf)
+        member = int(shape.blocks[number].member[chunk.instances[0]])
+        return shape, number, self._run.grounding.members[shape.members[member]]
+
+    def _by_entities(self, chunk: Chunk) -> Array | None:
+        """(n,) which events were set by instances with an entity that leaves its sort, or with a quantifier for which
+        one more or less matters; None for none."""
+        if not self._changed.any:
+            return None
+        shape, number, rule = self._rule(chunk)
+        finder = rule.finder if isinstance(rule, GroupRule) else rule
+        if finder in self._changed.groups:
+            return np.ones(len(chunk.rows), bool)
+        if not finder.enumerates:
+            return None
+        tops = shape.tops(number, spelled_out(chunk.instances))
+        return self._changed.left(finder, self._run.grounding.variables(chunk.shape, finder, tops))
+
+    def _by_rows(self, chunk: Chunk) -> Array | None:
+        """(n,) which events were set by instances that read a marked row; None for none."""
+        at, (shape, number, rule) = chunk.instances, self._rule(chunk)
         block = shape.blocks[number]
-        rule = grounding.members[shape.members[int(block.member[at[0]])]]  # all are of one member
         if not self._marked(rule.formula):
             return None
         if isinstance(rule, GroupRule):

@@ -16,8 +16,8 @@ from itertools import chain, islice
 import numpy as np
 
 from lnnkit.analysis.relevance import LISTED, SIDES
-from lnnkit.check.program import ENTITY
 from lnnkit.engine.bounds_state import distinct
+from lnnkit.engine.changed_sorts import ChangedSorts, changed_sorts, within_sorts
 from lnnkit.engine.inference_run import Progress, Run, Status, Watch
 from lnnkit.engine.merge import Round, changes
 from lnnkit.engine.response.proposing import GroupResponse, reader
@@ -26,11 +26,10 @@ from lnnkit.engine.response.rule_instances import RuleInstances
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.resting_rows import RestingRows
 from lnnkit.engine.rounds import infer_rounds, merged
-from lnnkit.engine.start.first_bounds import catch_up, initialise
+from lnnkit.engine.start.first_bounds import begin, catch_up, initialise
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.group_rule import GroupRule
-from lnnkit.store.layout import constants
 from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array, spelled_out
 from lnnkit.trail.events import Kind
@@ -42,8 +41,6 @@ _CHUNKS = 1000
 _ROUNDS = 20
 _SHARE = 4  # more than one in so many rows is reset,
 _FEW = 1000  # and more than a few
-
-_BLOCK = 2**16  # rows that are searched for an entity at a time
 
 _Rows = Mapping[Relation, Array]
 _Response = RuleResponse | GroupResponse
@@ -60,20 +57,30 @@ class Restated:
     bounds: tuple[float, float] | None
 
 
-def revise(run: Run, restated: Sequence[Restated], watch: Watch | None) -> bool:
-    """Bring a fixpoint to that of its facts as they are now. False if a fresh inference has to be made: then, and after
-    an exception, the run is of no more use."""
-    trail = run.state.trail
+def revise(
+    run: Run, restated: Sequence[Restated], entities: Mapping[str, int], watch: Watch | None, *, labelled: bool
+) -> bool:
+    """Bring a fixpoint to that of its facts as they are now, which also name new ``entities``. Those that nothing names
+    any more leave their sorts, unless some may be ``labelled``. False if a fresh inference has to be made: then, and
+    after an exception, the run is of no more use."""
+    trail, domain = run.state.trail, run.grounding.domain
     start = trail.chunk_count
-    if not _revisable(run) or not _completing(run).isdisjoint(atom.predicate for atom in restated):
+    room = domain.count + len(entities) <= domain.generic
+    if not room or not _revisable(run) or not _completing(run).isdisjoint(atom.predicate for atom in restated):
         return False
-    entered = _entered(run, restated)
-    if entered is None:
+    domain.index.update(entities)
+    domain.count += len(entities)
+    entered, changed = _entered(run, restated), _changed_sorts(run, restated)
+    if entered is None or changed is None or (labelled and changed.leaving):
         return False
     loosened, tightened, listed = entered
+    left = changed.named(run)
+    neurons = {run.grounding.atoms.tables[str(formula.auxiliary)] for formula in changed.neurons}
+    every = {table: range(len(table)) for table in neurons if len(table)}
+    loosened = _together(loosened, _together(left, every))
     numbers = {table: rows for table, rows in _together(loosened, tightened).items() if table.numeric}
     most = max(_FEW, len(run.grounding.atoms) // _SHARE)
-    resting = RestingRows(run, loosened, most) if loosened else None
+    resting = RestingRows(run, loosened, changed, most) if loosened or changed.any else None
     reset = resting.rows() if resting is not None else {}
     if resting is not None and resting.count > most:
         return False
@@ -81,11 +88,18 @@ def revise(run: Run, restated: Sequence[Restated], watch: Watch | None) -> bool:
         return False
     run.progress = Progress()
     trail.step()
-    _reset(run, reset)
+    vacated = _vacated(run, changed, left)
+    changed.move(run)
+    _reset(run, reset, left)
+    reset, tightened, numbers = (within_sorts(run, rows) for rows in (reset, tightened, numbers))
+    for formula in changed.neurons:
+        initialise(run, formula)
+        run.encoded.renew([run.grounding.atoms.tables[str(formula.auxiliary)]])
     if not _tightened(run, tightened):
         return False
+    begin(run, [(response, response.rule.joined_by(changed.joining)) for response in run.demanded])
     catch_up(run, changes(tightened))
-    found = _evaluated(run, _together(reset, listed), numbers)
+    found = _evaluated(run, _together(reset, listed), numbers, changed, vacated)
     rounds = _ROUNDS + (start - run.revisions) // 8 + len(run.grounding.atoms) // 1000
     infer_rounds(run, run.inference, rounds, _together(tightened, found), watch)
     run.revisions += trail.chunk_count - start
@@ -147,16 +161,11 @@ def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows, _Row
     index, tables = run.grounding.domain.index, run.grounding.atoms.tables
     asked = {(atom.node, tuple(index[str(text)] for text in atom.arguments)) for atom in run.plan.asked}
     loosened, tightened, new = dict[Relation, Array](), dict[Relation, Array](), dict[Relation, Array]()
-    gone: dict[str, list[Array]] = {}
     for name in dict.fromkeys(atom.predicate for atom in restated):
         table, atoms = tables[name], [atom for atom in restated if atom.predicate == name]
         entities = np.array([atom.entities for atom in atoms], np.int32).reshape(len(atoms), len(table.sorts))
         columns = [column.copy() for column in entities.T]
         told, back = np.array([a.bounds is not None for a in atoms]), np.array([a.back for a in atoms])
-        for sort, column in zip(table.sorts, columns, strict=True):
-            if not run.grounding.domain.holds(sort, column[told]).all():
-                return None
-            gone.setdefault(sort, []).append(column[back & ~told])
         foreseen = bool(table.loaded or table.restated) or not told.any()
         rows = run.grounding.atoms.materialise(table, columns, len(atoms))
         before, were = table.stated(rows), table.flags("given").take(rows)
@@ -185,27 +194,19 @@ def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows, _Row
         for names, still in (("given", given), ("listed", listed)):
             table.enlist(names, rows[given])
             table.delist(names, rows[~still])
-    return (loosened, tightened, new) if all(_named(run, sort, distinct(ids)) for sort, ids in gone.items()) else None
+    return loosened, tightened, new
 
 
-def _named(run: Run, sort: str, entities: Array) -> bool:
-    """Whether facts or statements still name entities in positions of a sort."""
-    tables = [table for table in run.grounding.atoms.tables.values() if table.loaded or table.restated]
-    places = ((table, column) for table in tables for column in zip(table.sorts, table.tuples.columns, strict=True))
-    wanted = np.zeros(run.grounding.domain.stranger + 1, bool)
-    wanted[entities] = True
-    for table, (at, column) in places:
-        for start in range(0, len(column) if sort in (at, ENTITY) else 0, _BLOCK):
-            if not len(entities):
-                break  # most are named again soon
-            there = start + np.flatnonzero(wanted.take(column[start : start + _BLOCK]))
-            wanted[column.take(there[table.flags("given").take(there)])] = False
-            entities = entities[wanted.take(entities)]
-    if len(entities):
-        mentioned = (texts for at, texts in constants(run.plan.lifted).items() if sort in (at, ENTITY))
-        ids = [run.grounding.domain.index.get(text, -1) for texts in mentioned for text in texts]
-        entities = np.setdiff1d(entities, np.array(ids, np.int32))
-    return not len(entities)
+def _changed_sorts(run: Run, restated: Sequence[Restated]) -> ChangedSorts | None:
+    """The sorts that change, once the facts have entered."""
+    named, gone = (dict[str, set[int]]() for _ in range(2))
+    for atom in restated:
+        for sort, entity in zip(run.grounding.atoms.tables[atom.predicate].sorts, atom.entities, strict=True):
+            if atom.bounds is not None:
+                named.setdefault(sort, set()).add(entity)
+            elif atom.back:
+                gone.setdefault(sort, set()).add(entity)
+    return changed_sorts(run, named, gone, len(restated))
 
 
 def _tightened(run: Run, tightened: _Rows) -> bool:
@@ -225,31 +226,55 @@ def _tightened(run: Run, tightened: _Rows) -> bool:
 # --- and is found again -----------------------------------------------------------------------------------------------
 
 
-def _reset(run: Run, reset: _Rows) -> None:
-    """Give rows what facts and defaults give, and shared neurons what their operands give."""
+def _reset(run: Run, reset: _Rows, left: _Rows) -> None:
+    """Give rows what facts and defaults give, and shared neurons what their operands give. Those that are ``left``
+    without entities are found by no join any more."""
     for table, rows in reset.items():
         stated = table.stated(rows)
         for side, ends in enumerate(stated):
             run.state.put(table, side, rows, ends, Kind.RESET)
         table.deviate(rows, *stated)
         run.encoded.refresh(table, rows)
+        for name in ("either", "lower", "upper") if table in left else ():
+            table.delist(name, left[table])
+    some = within_sorts(run, reset)
     for formula in run.plan.shared.formulas:
         name = str(formula.auxiliary)
         table = run.grounding.atoms.tables[name]
-        if table in reset and name not in run.plan.partly_known and not formula.compares:
-            initialise(run, formula, reset[table])
-            run.encoded.refresh(table, reset[table])
+        if table in some and name not in run.plan.partly_known and not formula.compares:
+            initialise(run, formula, some[table])
+            run.encoded.refresh(table, some[table])
 
 
-def _evaluated(run: Run, reset: _Rows, numbers: _Rows) -> _Rows:
-    """Evaluate the instances that may bound rows that were reset, and those found by changed ``numbers``; returns the
-    rows that have moved."""
+def _vacated(run: Run, changed: ChangedSorts, left: _Rows) -> Mapping[int, Sequence[Bindings]]:
+    """By member, the instances whose quantifiers have a row less."""
+    delta = changes({table: rows[table.flags("either").take(rows)] for table, rows in left.items()})
+    vacated = dict[int, Sequence[Bindings]]()
+    for number, response in run.responding(run.inference).items() if left else ():
+        if isinstance(response, GroupResponse):
+            free = response.rule.formula.blocks[0].variables
+            every = [
+                (part, changed.left(response.rule, list(map(part.column, free))))
+                for part in response.rule.assignments(delta)
+            ]
+            vacated[number] = [part.at(np.flatnonzero(~gone)) for part, gone in every]
+    return vacated
+
+
+def _evaluated(
+    run: Run, reset: _Rows, numbers: _Rows, changed: ChangedSorts, vacated: Mapping[int, Sequence[Bindings]]
+) -> _Rows:
+    """Evaluate the instances that may bound rows that were reset, those found by changed ``numbers`` and sorts, and the
+    ``vacated`` ones; returns the rows that have moved."""
     run.state.trail.step()
     now = Round(run.grounding.atoms, run.state, run.encoded)
     # joins take rows for those that differ from the default, as all in these lists are known to do or to have done
     delta = changes({table: rows[table.flags("either").take(rows)] for table, rows in reset.items()})
-    for response in run.responding(run.inference).values():
+    for number, response in run.responding(run.inference).items():
         due = chain(_reaching(response, run.grounding.members[response.member], reset), _limited(response, numbers))
+        due = chain(due, response.rule.joined_by(changed.joining), vacated.get(number, ()))
+        if response.rule in changed.groups:
+            due = chain(due, response.rule.every())
         formula = response.rule.formula
         stated = formula.auxiliary is not None and (formula.lower > 0 or formula.upper < 1)
         if formula.compares or stated or response.shape.observed:

@@ -15,7 +15,7 @@ from lnnkit.answers.contested_marks import Marks
 from lnnkit.answers.query_rows import answer
 from lnnkit.arrays import Array, any_set
 from lnnkit.check.program import CheckedProgram, Query
-from lnnkit.data.names import Names
+from lnnkit.data.names import AnyNames
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.planning.inference_plan import comparing, subsuming_neurons
 from lnnkit.engine.response.respond import leaf_bound
@@ -46,7 +46,9 @@ from lnnkit.trail.events import Kind
 class Explainer:
     """Explains the bounds of a ``fixpoint``; ``names`` has the text of each entity id, ``marks`` what is contested."""
 
-    def __init__(self, fixpoint: Run, names: Names, program: CheckedProgram, marks: Callable[[], Marks | None]) -> None:
+    def __init__(
+        self, fixpoint: Run, names: AnyNames, program: CheckedProgram, marks: Callable[[], Marks | None]
+    ) -> None:
         self._fixpoint = fixpoint
         self._names = names
         self._program = program

@@ -18,7 +18,7 @@ from lnnkit.analysis.needs import EQUAL, Need, Needs, Range, in_order
 from lnnkit.formula.unfolding import AUXILIARY, LEAF, Formula
 from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched, Pattern
 from lnnkit.join.join_plan import Recorder
-from lnnkit.join.literal_join import Joins, Path
+from lnnkit.join.literal_join import Joins, Literals, Path
 from lnnkit.join.triggers import Delta, Trigger, at_once, find_triggers, subsumed
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import Relation, Relations
@@ -72,7 +72,8 @@ class DeltaRule:
         self._reads = reads
         self._bare = {literal.atom for need in needs.rows for literal in need.literals if literal.column in _BARE}
         variables = formula.blocks[0].variables
-        self.enumerates = any(not need.bound.issuperset(variables) for need in needs.rows)
+        self._unbound = [frozenset(variables).difference(need.bound) for need in needs.rows]
+        self.enumerates = any(self._unbound)
         # The entities of stored instances, where their atoms do not tell them
         self.kept = tuple(Growing(np.int32) for _ in variables)
         self._leaves: dict[int, Leaf] = {}
@@ -209,13 +210,37 @@ class DeltaRule:
         for number, literals in enumerate(self._needs):
             yield from self.joins.whole(literals, Path(number, share=0.0))
 
+    @property
+    def enumerated(self) -> frozenset[int]:
+        """The variables for which some join tries all entities of their sorts."""
+        return frozenset().union(*self._unbound)
+
+    def joined_by(self, joining: Mapping[str, Array]) -> Iterator[Bindings]:
+        """All assignments that are found by trying entities of sorts, with one that joined its sort; some may be
+        repeated."""
+        return self._whole(
+            bindings
+            for number, literals in enumerate(self._needs)
+            for variable in self._unbound[number]
+            if (ids := joining.get(self.formula.sorts[variable])) is not None and len(ids)
+            for bindings in self._extended(number, literals, {variable: ids}, len(ids))
+        )
+
+    def every(self) -> Iterator[Bindings]:
+        """As `assignments` where nothing had been found before."""
+        return self._whole(self.whole())
+
     def extending(self, entities: Mapping[int, int]) -> Iterator[Bindings]:
         """All assignments in which some variables have these entities; some may be repeated."""
         ids = {variable: np.array([entity], np.int32) for variable, entity in entities.items()}
-        start, joins = Bindings(1, NOTHING.bind(frozenset(ids)), ids), copy(self.joins)
-        joins.recorder = None
         for number, literals in enumerate(self._needs):
-            yield from joins.joined(start, joins.step(start.known, literals), Path(number, share=0.0))
+            yield from self._extended(number, literals, ids, 1)
+
+    def _extended(self, need: int, literals: Literals, ids: dict[int, Array], length: int) -> Iterable[Bindings]:
+        """All assignments of a need with these entities for some variables."""
+        start, joins = Bindings(length, NOTHING.bind(frozenset(ids)), ids), copy(self.joins)
+        joins.recorder = None
+        return joins.joined(start, joins.step(start.known, literals), Path(need, share=0.0))
 
     @cached_property
     def limits(self) -> list[Matched]:

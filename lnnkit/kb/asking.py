@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lnnkit.answer_table import Answers
-from lnnkit.answers.query_rows import answer, covers
+from lnnkit.answers.query_rows import AnswerRows, answer, covers
 from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check import check_query
 from lnnkit.check.findings import nearest
 from lnnkit.check.program import Query
+from lnnkit.data.names import AnyNames, Names
 from lnnkit.data.table import EntityColumn
 from lnnkit.errors import Error, ProgramError
 from lnnkit.graph.lifting import add_queries
 from lnnkit.kb.rested import Rested
 from lnnkit.kb.session import Session
 from lnnkit.kb.theory import asked, check_alpha, check_bound, free_variables, no_formula
+from lnnkit.store.row_arrays import arranged
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import is_name
@@ -112,10 +114,11 @@ def _read(session: Session, rested: Rested, query: Query, place: int | None, alp
             rows = answer(rested.fixpoint, rested.marks, lifted, root, guard=allowed(session.most))
         except TooLarge as problem:
             raise too_large(problem, lifted) from None
+    rows, names = _in_order(rows, rested.names)
     return Answers(
         query.text,
         rows.variables,
-        tuple(EntityColumn(column.astype(np.int32, copy=False), rested.names) for column in rows.columns),
+        tuple(EntityColumn(column.astype(np.int32, copy=False), names) for column in rows.columns),
         computing.numbers(rows.lower),
         computing.numbers(rows.upper),
         rows.contested,
@@ -124,6 +127,18 @@ def _read(session: Session, rested: Rested, query: Query, place: int | None, alp
         computing.tolerance,
         query.numeric,
     )
+
+
+def _in_order(rows: AnswerRows, names: AnyNames) -> tuple[AnswerRows, Names]:
+    """Rows whose columns have ranks among names in order, and are sorted by them."""
+    if isinstance(names, Names):
+        return rows, names
+    in_order, ranks = names.in_order
+    columns = [ranks.take(column) for column in rows.columns]
+    order = arranged(columns)
+    every = (*columns, rows.lower, rows.upper, rows.contested)
+    *columns, lower, upper, contested = every if order is None else (column.take(order) for column in every)
+    return AnswerRows(rows.variables, tuple(columns), lower, upper, contested), in_order
 
 
 def explained(session: Session, query: Query, alpha: float) -> tuple[Rested, Explanation]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +14,7 @@ from lnnkit.answers.contradictions import contradictions, creeping
 from lnnkit.budget import TooLarge, too_large, too_many_entities
 from lnnkit.check.program import CheckedProgram, Fact
 from lnnkit.computing import Computing
-from lnnkit.data.names import Names
+from lnnkit.data.names import AnyNames
 from lnnkit.data.table import FactTable
 from lnnkit.engine.inference import copied, infer
 from lnnkit.engine.inference_run import Run, Status
@@ -51,7 +52,7 @@ class Rested:
     if some predicates are completed only as far as its queries need them, ``consistent`` if it has no contradiction.
     """
 
-    names: Names
+    names: AnyNames
     program: CheckedProgram
     outcome: Outcome
     _fixpoint: Run | Callable[[], Run]
@@ -151,7 +152,7 @@ def inferred(
     return rested(whole(watch, narrow=narrow), index.names, learned)
 
 
-def rested(fixpoint: Run, names: Names, program: CheckedProgram) -> Rested:
+def rested(fixpoint: Run, names: AnyNames, program: CheckedProgram) -> Rested:
     """A fixpoint of the engine."""
     outcome = Outcome(
         fixpoint.progress.status.value,
@@ -175,39 +176,44 @@ def revised(theory: Theory, before: Rested, changed: Changed, watch: Watch | Non
     if theory.bindings:
         return None
     copy |= "explainer" in vars(before) or len(before.readers) > 0
-    restated = _restated(theory.checked.facts, before.fixpoint, changed)
+    checked, later = theory.checked, dict[str, int]()
+    restated = _restated(checked.facts, before.fixpoint, changed, later)
     if restated is None:
         return None
     before.revised = not copy
     run = copied(before.fixpoint) if copy else before.fixpoint
     try:
-        done = revise(run, restated, watch)
+        done = revise(run, restated, later, watch, labelled=bool(checked.labels or checked.label_tables))
     except TooLarge:
         done = False
     if not done:
         return None
-    return rested(run, before.names, replace(theory.checked, assertions=before.program.assertions))
+    names = before.names.followed_by(later) if later else before.names
+    return rested(run, names, replace(checked, assertions=before.program.assertions))
 
 
-def _restated(facts: Sequence[Fact], run: Run, changed: Changed) -> Sequence[Restated] | None:
+def _restated(facts: Sequence[Fact], run: Run, changed: Changed, later: dict[str, int]) -> Sequence[Restated] | None:
     """What has been said of the atoms about which facts ``changed``: after they were taken back, by axioms, which are
-    among the ``facts``. None if it is too much, or names new entities."""
+    among the ``facts``. The ids of new entities are entered in ``later``. None if it is too much."""
     count = sum(1 if isinstance(stated, Fact) else len(stated) for stated, _ in changed)
     if count > max(_MANY, len(run.grounding.atoms) // _SHARE):
         return None
-    index, atoms = run.grounding.domain.index, dict[tuple[str, tuple[int, ...]], tuple[bool, _Pair | None]]()
+    domain, atoms = run.grounding.domain, dict[tuple[str, tuple[int, ...]], tuple[bool, _Pair | None]]()
+    index = ChainMap(later, domain.index)
     axioms: dict[object, list[_Pair]] = {}
     for fact in facts:
         if fact.of_axiom:
             axioms.setdefault((fact.predicate, fact.arguments), []).append((fact.lower, fact.upper))
     for predicate, arguments, bounds in _atoms(changed):
-        if all(text in index for text in arguments):
-            key = predicate, tuple(index[text] for text in arguments)
-            back, known = (True, None) if bounds is None else atoms.get(key, (False, None))
-            ends = axioms.get((predicate, arguments), []) if bounds is None else [bounds, *([known] if known else [])]
-            atoms[key] = back, (max(low for low, _ in ends), min(high for _, high in ends)) if ends else None
-        elif bounds is not None:  # else there are no facts about it
-            return None
+        new = [text for text in arguments if text not in index]
+        if new and bounds is None:  # there are no facts about it
+            continue
+        for text in new:
+            later.setdefault(text, domain.count + len(later))
+        key = predicate, tuple(index[text] for text in arguments)
+        back, known = (True, None) if bounds is None else atoms.get(key, (False, None))
+        ends = axioms.get((predicate, arguments), []) if bounds is None else [bounds, *([known] if known else [])]
+        atoms[key] = back, (max(low for low, _ in ends), min(high for _, high in ends)) if ends else None
     return [Restated(predicate, entities, *said) for (predicate, entities), said in atoms.items()]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections import ChainMap
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 
@@ -18,16 +20,19 @@ from lnnkit.store.row_arrays import Array, wide
 from lnnkit.time_limit import check_time
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Domain:
     """The entities of the program. ``sorts`` has the ids of each sort; ``index`` the id of each entity, including those
     that only queries mention and that belong to no sort. ``generic`` is the id that stands for every entity whose row
-    is not materialised, ``stranger`` the id of an unnamed individual of an open sort."""
+    is not materialised, ``stranger`` the id of an unnamed individual of an open sort. The ids from ``count`` to there
+    are left for entities that facts name later."""
 
-    sorts: Mapping[str, Array]
-    index: Mapping[str, int]
+    sorts: dict[str, Array]
+    index: ChainMap[str, int]
     generic: int
     open_sorts: frozenset[str]
+    count: int
+    _flags: dict[str, Array] = field(default_factory=dict)
 
     @property
     def stranger(self) -> int:
@@ -56,11 +61,22 @@ class Domain:
         )
 
     def members(self, sort: str) -> Array:
-        """(entities + 2,) flags: the ids that belong to the sort; never the generic ones."""
-        flags = np.zeros(self.generic + 2, dtype=bool)
-        flags[self.sorts[sort]] = True
-        return flags
+        """(entities + 2,) flags: the ids that belong to the sort; never the generic ones. They follow `move`."""
+        if sort not in self._flags:
+            self._flags[sort] = np.zeros(self.generic + 2, dtype=bool)
+            self._flags[sort][self.sorts[sort]] = True
+        return self._flags[sort]
 
+    def move(self, sort: str, joining: Array, leaving: Array) -> None:
+        """Let entities join a sort, to which they do not belong, and others, which do, leave it."""
+        ids = self.sorts[sort]
+        ids = np.delete(ids, ids.searchsorted(leaving))
+        self.sorts[sort] = np.insert(ids, ids.searchsorted(joining), joining)
+        flags = self.members(sort)
+        flags[joining], flags[leaving] = True, False
+
+
+_ROOM = 16  # for so many entities that facts name later, and one more for so many that are there
 
 # Ids handled at a time, a limit of memory; 2 ** 13 to 2 ** 21 differ by noise (benchmarks/inference_constants.py)
 _PART = 2**17
@@ -142,7 +158,8 @@ def domain(
     sorts = {name: _ids(columns, every) for name, columns in seen.items()}
     sorts[ENTITY] = every[~np.isin(every, np.array([index[text] for text in unnamed]))] if unnamed else every
     open_sorts = frozenset(name for name, sort in program.sorts.items() if sort.open)
-    return Domain(sorts, index, len(index), open_sorts)
+    known = ChainMap(dict[str, int](), cast("MutableMapping[str, int]", index))
+    return Domain(sorts, known, len(index) + _ROOM + len(index) // _ROOM, open_sorts, len(index))
 
 
 def _ids(columns: Sequence[Array], every: Array) -> Array:

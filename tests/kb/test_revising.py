@@ -73,8 +73,8 @@ def counted() -> Iterator[Counter[bool]]:
     """Counts the fixpoints that were revised, and those that could not be."""
     counts, real = Counter[bool](), revision.revise
 
-    def revise(*given: object) -> bool:
-        done = real(*given)  # type: ignore[arg-type]  # as they are given
+    def revise(*given: object, labelled: bool) -> bool:
+        done = real(*given, labelled=labelled)  # type: ignore[arg-type]  # as they are given
         counts[done] += 1
         return done
 

@@ -27,6 +27,7 @@ from lnnkit.formula.unfolding import AUXILIARY, Formula, unfold
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.grounding import Grounding, add_equality, leaf_modes
+from lnnkit.join.join_plan import Recorder
 from lnnkit.join.literal_join import Joins, Path
 from lnnkit.join.triggers import Delta
 from lnnkit.logic.bounds import Bounds, tolerance
@@ -186,23 +187,35 @@ def initialise(run: Run, formula: Formula, rows: Array | None = None) -> None:
     """Give a shared neuron the bounds that its operands give it before the first round; or some ``rows`` of it those
     that they give now."""
     assert formula.auxiliary is not None
-    grounding, needs = run.grounding, run.plan.finder(formula).initial()
-    if formula.auxiliary in run.plan.groups:
-        needs = restricted(needs, formula, run.plan.groups[formula.auxiliary])
-    atoms = grounding.atoms
-    if any(literal.table == EQUAL for literal in needs.literals):
-        add_equality(atoms, grounding.domain)
+    grounding, needs = run.grounding, first_needs(run, formula)
     recorder = grounding.recorder if formula.measures else None
-    place = atoms, grounding.domain, grounding.guard, {}
     member = -1 if recorder is None else recorder.enter(formula, needs, "first bounds")
     with nullcontext() if recorder is None else recorder.measured(member, ()):
-        assembler = Assembler(formula, needs, *place, member, recorder, upward=run.state.trail.trace is None)
-        columns = () if rows is None else atoms.tables[formula.auxiliary].tuples.columns
+        assembler = first_assembler(run, formula, needs, member, recorder)
+        columns = () if rows is None else grounding.atoms.tables[formula.auxiliary].tuples.columns
         view = assembler.every() if rows is None else assembler.of([c.take(rows) for c in columns], len(rows))
         if view.length(0):
             _put_first(run, formula, needs, view)
     if recorder is not None:
         recorder.proposals[member] += view.length(0)
+
+
+def first_needs(run: Run, formula: Formula) -> Needs:
+    """The needs by which a shared neuron's first bounds are found."""
+    needs = run.plan.finder(formula).initial()
+    if formula.auxiliary in run.plan.groups:
+        needs = restricted(needs, formula, run.plan.groups[str(formula.auxiliary)])
+    if any(literal.table == EQUAL for literal in needs.literals):
+        add_equality(run.grounding.atoms, run.grounding.domain)
+    return needs
+
+
+def first_assembler(
+    run: Run, formula: Formula, needs: Needs, member: int = -1, recorder: Recorder | None = None
+) -> Assembler:
+    """What assembles the instances of a shared neuron for its first bounds."""
+    place = run.grounding.atoms, run.grounding.domain, run.grounding.guard, {}
+    return Assembler(formula, needs, *place, member, recorder, upward=run.state.trail.trace is None)
 
 
 def _put_first(run: Run, formula: Formula, needs: Needs, view: Instances) -> None:
@@ -251,19 +264,20 @@ def initialise_neuron(run: Run, name: str) -> None:
 def _begin_neurons(run: Run, responses: Sequence[RuleResponse]) -> None:
     """Work out shared neurons together, but for those that wait for aggregates."""
     due = [response for response in responses if response.rule.formula.auxiliary not in run.waiting]
-    _begin(run, [(response, response.rule.assignments(Delta())) for response in due])
+    begin(run, [(response, response.rule.assignments(Delta())) for response in due])
 
 
 def catch_up(run: Run, delta: Delta) -> None:
     """The same for shared neurons that became needed by what has moved."""
     due = [response for response in run.demanded if response.rule.formula.auxiliary not in run.waiting]
     compared = [response for response in due if response.rule.formula.compares]
-    _begin(run, [(response, response.rule.demanded(delta)) for response in compared])
+    begin(run, [(response, response.rule.demanded(delta)) for response in compared])
     for response in due[len(compared) :]:
-        _begin(run, [(response, response.rule.demanded(delta))])
+        begin(run, [(response, response.rule.demanded(delta))])
 
 
-def _begin(run: Run, due: Sequence[tuple[RuleResponse, Iterator[Bindings]]]) -> None:
+def begin(run: Run, due: Sequence[tuple[RuleResponse, Iterator[Bindings]]]) -> None:
+    """Give shared neurons their first bounds, by some of the instances that they respond to."""
     now = Round(run.grounding.atoms, run.state, run.encoded)
     for response, assignments in due:
         with run.measured(response.member, now.inbox):

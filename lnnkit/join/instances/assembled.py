@@ -5,21 +5,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.analysis.needs import Literal, Needs, in_order, variables
+from lnnkit.analysis.needs import EQUAL, Literal, Needs, in_order, variables
 from lnnkit.check.program import ENTITY
 from lnnkit.formula.quantified_rows import Grouping, of_their_sorts, too_many_unnamed
 from lnnkit.formula.unfolding import Block, Formula
 from lnnkit.join.bindings import NOTHING, Bindings
 from lnnkit.join.join_plan import Recorder
-from lnnkit.join.literal_join import Joins, Path
+from lnnkit.join.literal_join import Joins, Path, listing
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import DEFAULT, FALSE, TRUE, UNKNOWN, Relation, Relations, RowNumbers
-from lnnkit.store.row_arrays import Array, first_rows, matches
+from lnnkit.store.row_arrays import Array, distinct_values, first_rows, matches
 from lnnkit.store.tuple_set import TupleSet
 
 Columns = Mapping[int, Array]  # entity ids by variable
@@ -166,6 +166,33 @@ class Assembler:
         """Make the atoms behind a leaf at some places, where they are not there."""
         columns = [column.take(places) for column in instances.arguments(leaf, self.domain)]
         instances.rows[leaf][places] = self.atoms.materialise(self.tables[leaf], columns, len(places))
+
+    def may_name_all(self, sorts: Set[str], changed: int) -> bool:
+        """Whether a quantifier over one of some sorts may have rows that name each of its candidates, or all but one,
+        before or after so many changed atoms."""
+        return any(
+            self._named_at_most(number) + changed + 1 >= self._total(block.bound) or self.formula.measures
+            for number, block in enumerate(self.formula.blocks)
+            if number not in self._left_out and any(self.formula.sorts[variable] in sorts for variable in block.bound)
+        )
+
+    def _named_at_most(self, number: int) -> int:
+        """An upper bound on the named rows of a group."""
+        return sum(
+            math.prod(self._values(listing(literals), variable) for variable in self.formula.blocks[number].bound)
+            for literals in self._literals[number]
+        )
+
+    def _values(self, literals: Sequence[Literal], variable: int) -> int:
+        """An upper bound on the values of a variable for one group, by the literals that bind it."""
+        counts = [self._total([variable])]
+        for literal in literals:
+            if literal.table == EQUAL:
+                counts.append(1)
+            elif variable in literal.arguments:
+                column = self.atoms.tables[literal.table].tuples.columns[literal.arguments.index(variable)]
+                counts.append(len(distinct_values(column.take(self._joins[0].listing(literal)))))
+        return min(counts)
 
     # --- rows of blocks -----------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from lnnkit.analysis.supports import Analyses, SupportCache
 from lnnkit.check.program import CheckedProgram
-from lnnkit.data.names import Names
+from lnnkit.data.names import AnyNames
 from lnnkit.engine.inference_run import Run
 from lnnkit.explain.checker.ground_form import Free
 from lnnkit.explain.proof.proof import FactSources
@@ -51,7 +51,13 @@ class GroundReading:
     degree is true."""
 
     def __init__(
-        self, fixpoint: Run, names: Names, program: CheckedProgram, origins: FactSources, *, classical: bool
+        self,
+        fixpoint: Run,
+        names: AnyNames,
+        program: CheckedProgram,
+        origins: FactSources,
+        *,
+        classical: bool,
     ) -> None:
         self.classical = classical
         self._ticks = 0
