@@ -11,11 +11,10 @@ from lnnkit.analysis.needs import EQUAL
 from lnnkit.check.program import ENTITY
 from lnnkit.engine.bounds_state import distinct, no_rows
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.start.first_bounds import first_assembler, first_needs
+from lnnkit.engine.start.first_bounds import first_assembler
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.group_rule import GroupRule
-from lnnkit.store.layout import asked_constants, constants
 from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array
 
@@ -72,11 +71,11 @@ class ChangedSorts:
 
 
 def within_sorts(run: Run, rows: Mapping[Relation, Array]) -> Mapping[Relation, Array]:
-    """The rows whose entities belong to the sorts of their positions: others may be left of those that did."""
-    kept = dict[Relation, Array]()
+    """The rows none of whose entities has left its sort."""
+    left, kept = run.grounding.domain.left, dict[Relation, Array]()
     for table, some in rows.items():
         for sort, column in zip(table.sorts, table.tuples.columns, strict=True):
-            some = some[run.grounding.domain.members(sort).take(column.take(some))]
+            some = some[~left[sort].take(column.take(some))] if sort in left else some
         if len(some):
             kept[table] = some
     return kept
@@ -93,7 +92,7 @@ def changed_sorts(run: Run, named: IdSets, gone: IdSets, atoms: int) -> ChangedS
     sorts = joining.keys() | leaving.keys()
     if not sorts:
         return ChangedSorts({}, {})
-    asked = {domain.index.get(text, -1) for text in asked_constants(plan.lifted, plan.lifted.queries)}
+    asked = {domain.index.get(text, -1) for text in plan.asked_entities}
     moved = np.concatenate([*joining.values(), *leaving.values()])
     sizes = {sort: len(domain.sorts[sort]) + len(joining.get(sort, ())) - len(leaving.get(sort, ())) for sort in sorts}
     if any(min(size, 2) != plan.sizes[sort] for sort, size in sizes.items()) or not asked.isdisjoint(moved.tolist()):
@@ -123,7 +122,7 @@ def _nonempty(ids: IdsBySort) -> IdsBySort:
 def _may_name_all(run: Run, formula: Formula, sorts: Set[str], atoms: int) -> bool:
     if not any(formula.sorts[variable] in sorts for block in formula.blocks for variable in block.bound):
         return False
-    return first_assembler(run, formula, first_needs(run, formula)).may_name_all(sorts, atoms)
+    return first_assembler(run, formula).may_name_all(sorts, atoms)
 
 
 def _unnamed(run: Run, sort: str, entities: Array) -> Array:
@@ -139,7 +138,7 @@ def _unnamed(run: Run, sort: str, entities: Array) -> Array:
             there = start + np.flatnonzero(wanted.take(column[start : start + _BLOCK]))
             wanted[column.take(there[table.flags("given").take(there)])] = False
             entities = entities[wanted.take(entities)]
-    mentioned = (texts for at, texts in constants(run.plan.lifted).items() if sort in (at, ENTITY))
+    mentioned = (texts for at, texts in run.plan.stated_entities.items() if sort in (at, ENTITY))
     ids = [run.grounding.domain.index.get(text, -1) for texts in mentioned for text in texts] if len(entities) else ()
     return np.setdiff1d(entities, np.array(ids, np.int32))
 

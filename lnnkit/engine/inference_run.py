@@ -26,6 +26,7 @@ from lnnkit.engine.response.proposing import GroupResponse
 from lnnkit.engine.response.respond import completing, on_device, respond
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
+from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.logic.bounds import Bounds
@@ -222,6 +223,7 @@ class Run:
     stated: dict[Relation, tuple[Array, Bounds]] = field(default_factory=dict)  # facts about derived numbers
     waiting: set[str] = field(default_factory=set)  # shared neurons that wait for the first bounds of aggregates,
     begun: int = 0  # and the tick before which these were set
+    assemblers: dict[str, Assembler] = field(default_factory=dict)  # of shared neurons, once facts have changed
     revisions: int = 0  # the chunks of events since facts of its fixpoint changed
 
     def arrested(self, number: int) -> Array:

@@ -74,10 +74,9 @@ def revise(
     if entered is None or changed is None or (labelled and changed.leaving):
         return False
     loosened, tightened, listed = entered
-    left = changed.named(run)
     neurons = {run.grounding.atoms.tables[str(formula.auxiliary)] for formula in changed.neurons}
     every = {table: range(len(table)) for table in neurons if len(table)}
-    loosened = _together(loosened, _together(left, every))
+    loosened = _together(loosened, _together(changed.named(run), every))
     numbers = {table: rows for table, rows in _together(loosened, tightened).items() if table.numeric}
     most = max(_FEW, len(run.grounding.atoms) // _SHARE)
     resting = RestingRows(run, loosened, changed, most) if loosened or changed.any else None
@@ -88,10 +87,8 @@ def revise(
         return False
     run.progress = Progress()
     trail.step()
-    vacated = _vacated(run, changed, left)
     changed.move(run)
-    _reset(run, reset, left)
-    reset, tightened, numbers = (within_sorts(run, rows) for rows in (reset, tightened, numbers))
+    _reset(run, reset)
     for formula in changed.neurons:
         initialise(run, formula)
         run.encoded.renew([run.grounding.atoms.tables[str(formula.auxiliary)]])
@@ -99,7 +96,7 @@ def revise(
         return False
     begin(run, [(response, response.rule.joined_by(changed.joining)) for response in run.demanded])
     catch_up(run, changes(tightened))
-    found = _evaluated(run, _together(reset, listed), numbers, changed, vacated)
+    found = _evaluated(run, _together(reset, listed), numbers, changed)
     rounds = _ROUNDS + (start - run.revisions) // 8 + len(run.grounding.atoms) // 1000
     infer_rounds(run, run.inference, rounds, _together(tightened, found), watch)
     run.revisions += trail.chunk_count - start
@@ -226,17 +223,14 @@ def _tightened(run: Run, tightened: _Rows) -> bool:
 # --- and is found again -----------------------------------------------------------------------------------------------
 
 
-def _reset(run: Run, reset: _Rows, left: _Rows) -> None:
-    """Give rows what facts and defaults give, and shared neurons what their operands give. Those that are ``left``
-    without entities are found by no join any more."""
+def _reset(run: Run, reset: _Rows) -> None:
+    """Give rows what facts and defaults give, and shared neurons what their operands give."""
     for table, rows in reset.items():
         stated = table.stated(rows)
         for side, ends in enumerate(stated):
             run.state.put(table, side, rows, ends, Kind.RESET)
         table.deviate(rows, *stated)
         run.encoded.refresh(table, rows)
-        for name in ("either", "lower", "upper") if table in left else ():
-            table.delist(name, left[table])
     some = within_sorts(run, reset)
     for formula in run.plan.shared.formulas:
         name = str(formula.auxiliary)
@@ -246,33 +240,16 @@ def _reset(run: Run, reset: _Rows, left: _Rows) -> None:
             run.encoded.refresh(table, some[table])
 
 
-def _vacated(run: Run, changed: ChangedSorts, left: _Rows) -> Mapping[int, Sequence[Bindings]]:
-    """By member, the instances whose quantifiers have a row less."""
-    delta = changes({table: rows[table.flags("either").take(rows)] for table, rows in left.items()})
-    vacated = dict[int, Sequence[Bindings]]()
-    for number, response in run.responding(run.inference).items() if left else ():
-        if isinstance(response, GroupResponse):
-            free = response.rule.formula.blocks[0].variables
-            every = [
-                (part, changed.left(response.rule, list(map(part.column, free))))
-                for part in response.rule.assignments(delta)
-            ]
-            vacated[number] = [part.at(np.flatnonzero(~gone)) for part, gone in every]
-    return vacated
-
-
-def _evaluated(
-    run: Run, reset: _Rows, numbers: _Rows, changed: ChangedSorts, vacated: Mapping[int, Sequence[Bindings]]
-) -> _Rows:
-    """Evaluate the instances that may bound rows that were reset, those found by changed ``numbers`` and sorts, and the
-    ``vacated`` ones; returns the rows that have moved."""
+def _evaluated(run: Run, reset: _Rows, numbers: _Rows, changed: ChangedSorts) -> _Rows:
+    """Evaluate the instances that may bound rows that were reset, and those found by changed ``numbers`` and sorts;
+    returns the rows that have moved."""
     run.state.trail.step()
     now = Round(run.grounding.atoms, run.state, run.encoded)
     # joins take rows for those that differ from the default, as all in these lists are known to do or to have done
     delta = changes({table: rows[table.flags("either").take(rows)] for table, rows in reset.items()})
-    for number, response in run.responding(run.inference).items():
+    for response in run.responding(run.inference).values():
         due = chain(_reaching(response, run.grounding.members[response.member], reset), _limited(response, numbers))
-        due = chain(due, response.rule.joined_by(changed.joining), vacated.get(number, ()))
+        due = chain(due, response.rule.joined_by(changed.joining))
         if response.rule in changed.groups:
             due = chain(due, response.rule.every())
         formula = response.rule.formula

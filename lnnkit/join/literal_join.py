@@ -305,7 +305,7 @@ class Joins:
         """Join the results so far with the hits of a link, part by part, and continue."""
         for hit in hits:
             if then.done and hit.total <= 2 * CHUNK:
-                part = self._expanded(bindings, link, *hit.expand())
+                part = self._within_sorts(self._expanded(bindings, link, *hit.expand()))
                 if part.length:
                     yield part
                 continue
@@ -418,6 +418,7 @@ class Joins:
         """Multiply by the domain of each unbound variable; in chunks."""
         free = [v for v in self.formula.blocks[0].variables if v not in bindings.known.variables]
         if not free:
+            bindings = self._within_sorts(bindings)
             for start in range(0, bindings.length, 2 * CHUNK):
                 yield bindings.slice(start, min(start + 2 * CHUNK, bindings.length))
             return
@@ -428,6 +429,14 @@ class Joins:
         for left, right in _product(bindings.length, len(ids)):
             one = Bindings(len(left), known, {free[0]: ids.take(right)}, under=bindings, via=left)
             yield from self._enumerated(one, path)
+
+    def _within_sorts(self, bindings: Bindings) -> Bindings:
+        """The assignments of entities none of which has left the sort of its variable."""
+        for variable in self.formula.blocks[0].variables if self.domain.left else ():
+            left = self.domain.left.get(self.formula.sorts[variable])
+            if left is not None:
+                bindings = _some(bindings, np.flatnonzero(~left.take(bindings.column(variable))))
+        return bindings
 
 
 def listing(literals: Iterable[Literal | Range]) -> tuple[Literal, ...]:

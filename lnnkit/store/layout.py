@@ -25,13 +25,15 @@ class Domain:
     """The entities of the program. ``sorts`` has the ids of each sort; ``index`` the id of each entity, including those
     that only queries mention and that belong to no sort. ``generic`` is the id that stands for every entity whose row
     is not materialised, ``stranger`` the id of an unnamed individual of an open sort. The ids from ``count`` to there
-    are left for entities that facts name later."""
+    are left for entities that facts name later. ``left`` has (entities + 2,) flags of those that have left a sort: rows
+    about them remain, at their defaults."""
 
     sorts: dict[str, Array]
     index: ChainMap[str, int]
     generic: int
     open_sorts: frozenset[str]
     count: int
+    left: dict[str, Array] = field(default_factory=dict)
     _flags: dict[str, Array] = field(default_factory=dict)
 
     @property
@@ -72,8 +74,11 @@ class Domain:
         ids = self.sorts[sort]
         ids = np.delete(ids, ids.searchsorted(leaving))
         self.sorts[sort] = np.insert(ids, ids.searchsorted(joining), joining)
-        flags = self.members(sort)
-        flags[joining], flags[leaving] = True, False
+        if len(leaving) or sort in self.left:
+            left = self.left.setdefault(sort, np.zeros(self.generic + 2, bool))
+            left[joining], left[leaving] = False, True
+        if sort in self._flags:
+            self._flags[sort][joining], self._flags[sort][leaving] = True, False
 
 
 _ROOM = 16  # for so many entities that facts name later, and one more for so many that are there

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ from lnnkit.graph.lifted import (
     related_comparisons,
 )
 from lnnkit.logic.bounds import Bounds, tolerance
-from lnnkit.store.layout import Domain
+from lnnkit.store.layout import Domain, asked_constants, constants
 from lnnkit.store.relations import Schema
 from lnnkit.syntax.identifiers import AGGREGATES
 
@@ -91,6 +92,16 @@ class Plan(Outline):
     ranges: Mapping[str, Range] = field(default_factory=dict)
     demand: Demand | None = None
     demands: Demands = field(default_factory=dict)
+
+    @cached_property
+    def asked_entities(self) -> frozenset[str]:
+        """The entities that queries mention."""
+        return frozenset(asked_constants(self.lifted, self.lifted.queries))
+
+    @cached_property
+    def stated_entities(self) -> Mapping[str, set[str]]:
+        """Those that statements mention, by the sorts of their positions."""
+        return constants(self.lifted)
 
     def finder(self, formula: Formula, reading: AnalysedFormula | None = None) -> NeedFinder:
         """What finds the formula's needs; without a reading, only those that do not depend on what it sends."""

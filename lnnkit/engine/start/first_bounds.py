@@ -186,22 +186,36 @@ def _partial(formula: Formula) -> bool:
 def initialise(run: Run, formula: Formula, rows: Array | None = None) -> None:
     """Give a shared neuron the bounds that its operands give it before the first round; or some ``rows`` of it those
     that they give now."""
-    assert formula.auxiliary is not None
-    grounding, needs = run.grounding, first_needs(run, formula)
-    recorder = grounding.recorder if formula.measures else None
-    member = -1 if recorder is None else recorder.enter(formula, needs, "first bounds")
+    grounding, name = run.grounding, str(formula.auxiliary)
+    recorder, member = grounding.recorder if formula.measures else None, -1
+    if recorder is not None:
+        member = recorder.enter(formula, _needs(run, formula), "first bounds")
     with nullcontext() if recorder is None else recorder.measured(member, ()):
-        assembler = first_assembler(run, formula, needs, member, recorder)
-        columns = () if rows is None else grounding.atoms.tables[formula.auxiliary].tuples.columns
-        view = assembler.every() if rows is None else assembler.of([c.take(rows) for c in columns], len(rows))
+        if rows is None:
+            view = _assembler(run, formula, member, recorder).every()
+        else:
+            columns = grounding.atoms.tables[name].tuples.columns
+            view = first_assembler(run, formula).of([column.take(rows) for column in columns], len(rows))
         if view.length(0):
-            _put_first(run, formula, needs, view)
+            _put_first(run, formula, view)
     if recorder is not None:
         recorder.proposals[member] += view.length(0)
 
 
-def first_needs(run: Run, formula: Formula) -> Needs:
-    """The needs by which a shared neuron's first bounds are found."""
+def first_assembler(run: Run, formula: Formula) -> Assembler:
+    """What assembles the instances of a shared neuron for its first bounds, which is kept."""
+    name = str(formula.auxiliary)
+    if name not in run.assemblers:
+        run.assemblers[name] = _assembler(run, formula)
+    return run.assemblers[name]
+
+
+def _assembler(run: Run, formula: Formula, member: int = -1, recorder: Recorder | None = None) -> Assembler:
+    place = run.grounding.atoms, run.grounding.domain, run.grounding.guard, {}
+    return Assembler(formula, _needs(run, formula), *place, member, recorder, upward=run.state.trail.trace is None)
+
+
+def _needs(run: Run, formula: Formula) -> Needs:
     needs = run.plan.finder(formula).initial()
     if formula.auxiliary in run.plan.groups:
         needs = restricted(needs, formula, run.plan.groups[str(formula.auxiliary)])
@@ -210,15 +224,7 @@ def first_needs(run: Run, formula: Formula) -> Needs:
     return needs
 
 
-def first_assembler(
-    run: Run, formula: Formula, needs: Needs, member: int = -1, recorder: Recorder | None = None
-) -> Assembler:
-    """What assembles the instances of a shared neuron for its first bounds."""
-    place = run.grounding.atoms, run.grounding.domain, run.grounding.guard, {}
-    return Assembler(formula, needs, *place, member, recorder, upward=run.state.trail.trace is None)
-
-
-def _put_first(run: Run, formula: Formula, needs: Needs, view: Instances) -> None:
+def _put_first(run: Run, formula: Formula, view: Instances) -> None:
     """Put the first bounds of the instances of a shared neuron."""
     state, atoms, grounding = run.state, run.grounding.atoms, run.grounding
     up = upward(formula, entering(reader(view, state.dtype), formula), view.groupings)[formula.top]
@@ -239,7 +245,13 @@ def _put_first(run: Run, formula: Formula, needs: Needs, view: Instances) -> Non
     if trace is not None:
         view.rows[AUXILIARY][:] = rows
         scratch = Grounding(atoms, grounding.domain, grounding.guard)
-        scratch.add(formula, run.plan.analyses.of(formula), needs, leaf_modes(formula, lambda _name, _side: ALL), {})
+        scratch.add(
+            formula,
+            run.plan.analyses.of(formula),
+            _needs(run, formula),
+            leaf_modes(formula, lambda _name, _side: ALL),
+            {},
+        )
         scratch.hold(0, view)
         number = trace.adopt(scratch)
     for side, (values, implied) in enumerate(zip(bounds, worked_out, strict=True)):

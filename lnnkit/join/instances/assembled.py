@@ -197,8 +197,8 @@ class Assembler:
     # --- rows of blocks -----------------------------------------------------------------------------------------------
 
     def _joining(self, wanted: tuple[int, ...]) -> Joins:
-        """Joins that find the values of some variables."""
-        formula = replace(self.formula, blocks=(Block(-1, wanted, ()),), sorts=(*self.formula.sorts, ENTITY))
+        """Joins that find the values of some variables; the number of a group has no sort."""
+        formula = replace(self.formula, blocks=(Block(-1, wanted, ()),), sorts=(*self.formula.sorts, ""))
 
         def guard(_: Formula, count: int) -> None:
             self._guard(self.formula, count)
