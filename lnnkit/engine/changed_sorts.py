@@ -129,20 +129,17 @@ def _unnamed(run: Run, sort: str, entities: Array) -> Array:
     """Those of some members of a sort that neither facts nor statements name in its positions any more."""
     tables = [table for table in run.grounding.atoms.tables.values() if table.loaded or table.restated]
     places = ((table, column) for table in tables for column in zip(table.sorts, table.tuples.columns, strict=True))
-    wanted = np.zeros(run.grounding.domain.stranger + 1, bool)
-    wanted[entities] = True
     for table, (at, column) in places:
         for start in range(0, len(column) if sort in (at, ENTITY) else 0, _BLOCK):
             if not len(entities):
                 break  # most are named again soon
-            there = start + np.flatnonzero(wanted.take(column[start : start + _BLOCK]))
-            wanted[column.take(there[table.flags("given").take(there)])] = False
-            entities = entities[wanted.take(entities)]
+            there = start + np.flatnonzero(_among(column[start : start + _BLOCK], entities))
+            entities = np.setdiff1d(entities, column.take(there[table.flags("given").take(there)]))
     mentioned = (texts for at, texts in run.plan.stated_entities.items() if sort in (at, ENTITY))
     ids = [run.grounding.domain.index.get(text, -1) for texts in mentioned for text in texts] if len(entities) else ()
     return np.setdiff1d(entities, np.array(ids, np.int32))
 
 
 def _among(column: Array, ids: Array) -> Array:
-    """(n,) which values of a column are one of a few."""
+    """(n,) which values of a column are among some ids."""
     return column == ids[0] if len(ids) == 1 else np.isin(column, ids)
