@@ -61,7 +61,7 @@ def cut(patch: pytest.MonkeyPatch, rng: random.Random) -> None:
     patch.setattr(literal_join, "CHUNK", rng.choice([1, 3, 100, 100]))
     patch.setattr(literal_join, "_TRIED", rng.choice([1, 6]))
     patch.setattr(join_index, "_DENSE", rng.choice([0, 2**16]))
-    patch.setattr(join_index, "_BITS", rng.choice([3, 6, 62, 62]))
+    patch.setattr(join_index, "_BITS", rng.choice([5, 10, 62, 62]))
 
 
 @pytest.mark.parametrize("block", range(12))
@@ -93,7 +93,7 @@ def test_comparisons_that_limit_joins(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_keys_of_fewer_columns_than_are_bound(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """One of two entities fits into a key; the other one is compared."""
-    monkeypatch.setattr(join_index, "_BITS", 3)
+    monkeypatch.setattr(join_index, "_BITS", 5)
     rng = random.Random(seed)
     lines = [f"fact G(n{rng.randrange(5)}, n{rng.randrange(5)}, n{rng.randrange(5)})" for _ in range(40)]
     lines += [f"fact E(n{rng.randrange(5)}, n{rng.randrange(5)})" for _ in range(8)]

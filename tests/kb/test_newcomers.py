@@ -136,7 +136,7 @@ class Town:
         if table is not None and answer is not None:
             asked = table.query
             for variable, entity in answer.bindings.items():
-                asked = asked.replace(variable, entity)
+                asked = asked.replace(variable, f'"{entity}"')
             proof = self.kb.explain(asked)
             if proof.verify() or (proof.lower, proof.upper) != (answer.lower, answer.upper):
                 return f"{asked}: {proof.verify()}\n{self.text()}"

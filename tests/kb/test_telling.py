@@ -61,7 +61,7 @@ def test_telling_makes_inference_stale() -> None:
     assert infected(kb) == ["anna", "bob"]
     assert [answer.bindings["X"] for answer in kb.answers()[0]] == ["anna", "bob"]
     kb.tell("Contact", [("bob", "cleo")])
-    assert kb.infer().rounds == 2
+    kb.infer()
     assert infected(kb) == ["anna", "bob", "cleo"]
 
 
