@@ -41,7 +41,7 @@ MACROS = {
     "WORDS": "|".join(sorted(WORDS)), "SHOUTED": f"(?:{_SHOUTED})",
     "NAMES": rf"{_NAME}(?:\s*,\s*{_NAME})*", "CALLED": r"(?=\s*\((?:[^()‸]|\([^()‸]*\))*(?:\([^()‸]*)?‸)",
 }  # fmt: skip
-LONGEST = 400  # characters before and after the fault that are looked at: what people type by hand
+LONGEST = 400  # characters before and after the fault that are looked at
 _MARK = "‸"
 _MACRO = re.compile("|".join(sorted(MACROS, key=len, reverse=True)))
 _FIRST = re.compile(r"[^\W\d_]\w*")
@@ -55,8 +55,11 @@ def diagnose(fault: Fault) -> Diagnostic:
 
 def misread(source: Source, piece: Slice) -> Diagnostic | None:
     """The mistake in a statement that parses, as something else."""
+    if (remark := comment(source, piece, piece.end)) is not None:
+        return remark
     after = piece.start + len(piece.keyword or "")
-    return comment(source, piece, piece.end) or recognised(RULE_NAMED, Fault(source, piece, after, after))
+    named = piece.end - after <= LONGEST  # what people type by hand
+    return recognised(RULE_NAMED, Fault(source, piece, after, after)) if named else None
 
 
 def _first(table: Iterable[Row | Recogniser], fault: Fault) -> Diagnostic | None:

@@ -110,7 +110,7 @@ def truth_last(_: Groups, fault: Fault) -> str | None:
     if re.fullmatch(_LITERAL, formula) and keyword not in ("rule", "axiom"):
         return f"`{keyword or 'fact'} {formula} = {truth}`"
     if ":-" in formula:
-        head, _, body = formula.partition(":-")
+        head, body = formula.split(":-", 1)
         formula = f"{_conjoined(body)} -> {head.strip()}"
     if not ARROW.search(formula) or " in [" in formula or re.search(r"[&,]\s*\d*\.\d+ ", formula):
         return None
