@@ -212,8 +212,8 @@ MISTAKES: tuple[Row | Recogniser, ...] = (
      "`{at}` is not part of a query, which asks for all variables", rewrite.asked),
     # quantifiers and aggregates
     ("", r"BINDERNAME\s*‸⟦\.⟧", "quantifier-period", "a quantifier takes a colon, not a period", "`:`"),
-    ("", r"BINDERNAME\s*‸⟦in(?!\w)|∈⟧\s*(<sort>NAME|)", "quantifier-sort", "a quantifier cannot name a sort",
-     "leave it out, and write `{sort}(X)` in the formula or give the predicates sorts"),
+    ("", r"BINDER(<name>NAME)\s*‸⟦in(?!\w)|∈⟧\s*(<sort>NAME|)", "quantifier-sort", "a quantifier cannot name a sort",
+     "leave it out, and write `{sort}({name})` in the formula or give the predicates sorts"),
     ("", r"BINDER(<first>NAME) ⟦(<name>NAME)⟧(?:\s*‸[:\w]| \([^()‸]*‸)", "quantifier-comma",
      "variables of a quantifier are separated by commas", "`{first}, {name}`"),
     ("", r"(<binder>BINDER)⟦(<glued>NAME)⟧\((<first>\s*(?:ITEM|-\S+?)\s*)‸(<others>,[^)]*)", "glued-quantifier",
@@ -284,10 +284,10 @@ MISTAKES: tuple[Row | Recogniser, ...] = (
      "the path `{at}` needs quotes", 'write "{at}"'),
     ("table top", r"\b(header|missing|delimiter|decimal|encoding)\s*‸⟦[=:]⟧", "load-words", "a clause takes no `{at}`",
      "remove it"),
-    ("table STRING -NAME", r"(?:[=<>(,]|\b(?:missing|delimiter|encoding|decimal))\s*‸⟦[^\s(),\"'#]+⟧", "unquoted-value",
+    ("table STRING -NAME", r"(?:[=<>(,]|\b(?:missing|delimiter|encoding))\s*‸⟦[^\s(),\"'#]+⟧", "unquoted-value",
      "the value `{at}` needs quotes", 'write "{at}"'),
     ("load top", r"\A\w+ (<name>[\w-]+) from \"(<path>[^\"\n]+)\"\s*\((<columns>[\w\s,]+)\) "
-     r"where (<test>[^{}\[\]\\]*[\w)]\s*‸⟦[(+*/^-]⟧[^{}\[\]\\]*)", "bad-condition",
+     r"where (<test>(?:[^{}\[\]\\]*[\w)]\s*)?‸⟦[(+*/^-]⟧[^{}\[\]\\]*)", "bad-condition",
      "a condition compares a column with a value or another column", rewrite.as_query),
     ("table", rf"\bwhere .*‸⟦{_any(_IN_CONDITIONS)}⟧(?<!\w(?=\w))", "bad-condition",
      "`{at}` is not part of a condition", _instead(_IN_CONDITIONS, "{}")),

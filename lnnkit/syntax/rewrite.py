@@ -164,13 +164,12 @@ def calculated(groups: Groups, _: Fault) -> str:
 
 def within(groups: Groups, _: Fault) -> str | None:
     """`18 <= age(X) <= 65` for the two numbers, dates or terms between which ``operand`` is to be."""
-    ends = (
-        [groups["low"], groups["high"]]
-        if "low" in groups
-        else re.findall(rf"-?{NUMBER}", groups["range"].replace("..", " "))
-    )
+    operand, numbers = groups["operand"], groups.get("range", "")
+    ends = re.findall(rf"-?{NUMBER}", numbers.replace("..", " ")) or [groups["low"], groups["high"]]
     low, high = (end if (at := days(end)) is None else f'date "{date_text(at)}"' for end in ends)
-    return f"`{low} <= {groups['operand']} <= {high}`" if groups["operand"] else None
+    below, above = ("<" if end in numbers else "<=" for end in "()")
+    listed = f"; with each of a list: `({operand} = {low} | {operand} = {high})`" if below == above == "<" else ""
+    return f"`{low} {below} {operand} {above} {high}`{listed}" if operand else None
 
 
 # --- lists and names --------------------------------------------------------------------------------------------------
