@@ -180,7 +180,7 @@ _ORDER = (
 )
 
 
-_FORMS = {
+FORMS = {
     "logic": "`logic lukasiewicz`",
     "sort": "`sort person`, or `sort person open`",
     "predicate": "`predicate Parent(person, person)`, or `predicate Parent(person, person) closed`",
@@ -210,7 +210,7 @@ def plain(fault: Fault) -> Diagnostic:
         message = "the statement ends too early" if wanted else "the statement is unfinished"
     if wanted:
         message += f"{after}: expected {wanted}"
-    form = _FORMS[fault.keyword or "query"]
+    form = FORMS[fault.keyword or "query"]
     return fault.report("syntax", message, f"such a statement is written {form}", fault.start, end)
 
 

@@ -223,7 +223,8 @@ MISTAKES: tuple[Row | Recogniser, ...] = (
     ("outside", r"EDGE⟦exist|some|there|Exists⟧\s*‸(?:(?:exists?|is) )?NAMES\s*[:(.\w]", "quantifier-word",
      "`{at}` is not a quantifier", "`exists X: ...`"),
     ("", r"EDGE⟦(?i:forall|exists)|any|all⟧(?:\s*‸\(|CALLED| NAME\([^()‸]*‸,)", "quantifier-word",
-     "`{at}` is not a function: it names variables before a colon", "`(exists Y: P(X, Y))`"),
+     "`{at}` is not a function: a quantifier names variables before a colon",
+     "`(exists Y: P(X, Y))` or `(forall Y: P(X, Y) -> Q(Y))`"),
     ("formula", rf"EDGE⟦{_any([*AGGREGATING, 'total', 'len', 'minimum', 'maximum'])}⟧"
      r"(?:\s*‸(?:[~¬]?NAME\s*[(:,]|\{)| NAMES\s*:(?:[^()‸]|\([^()‸]*\))*‸,)", "aggregate",
      "an aggregate names the variables that it runs over before a colon: `{at}`", AGGREGATE_HINT),
@@ -296,7 +297,7 @@ MISTAKES: tuple[Row | Recogniser, ...] = (
     ("table top", rf"‸⟦{_any(_CLAUSES.keys() - {'['})}WORD|\[⟧", "load-words",
      "`{at}` is not a clause of a {keyword}", _instead(_CLAUSES)),
     # facts
-    ("fact EQUALS", r"\)\s*‸⟦[:@]?\s*(<value>VALUE)⟧\s*\Z", "missing-equals", "the value of a {keyword} follows `=`",
+    ("fact EQUALS", r"\)\s*‸⟦[:@,]?\s*(<value>VALUE)⟧\s*\Z", "missing-equals", "the value of a {keyword} follows `=`",
      "`= {value}`"),
     ("fact top", r"\S\s*‸⟦,|&|∧|and(?!\w)⟧", "fact-formula", "a {keyword} is one atom or its negation",
      "give each its own line and its own `{keyword}`"),
