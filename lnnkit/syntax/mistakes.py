@@ -255,7 +255,7 @@ MISTAKES: tuple[Row | Recogniser, ...] = (
     ("formula outside", r"(?:[(&|~]\s*|\A\w+ |(?<![\w.])(?=‸|NUMBER‸\())⟦(<number>‸?NUMBER\s*‸?)"
      r"(<minus>-?)(<name>(?!(?:WORDS)\b)[^\W\d_]\w*|)⟧\(", "missing-operator",
      "a product needs its `*`, a difference blanks", rewrite.calculated),
-    ("outside", r"⟦(?<![\w.])(?!‸?0[xXbBoO])(<number>‸\d+(?:\.\d+)?|\d+‸\.\d+|NUMBERGAP*‸)"
+    ("outside", r"⟦(?<![\w.])(?!‸?0[xXbBoO])(<number>‸\d+(?:\.\d+)?|\d+‸\.\d+|NUMBERGAP*‸(?!days?\b))"
      r"(<unit>[€$£¥%]|(?!(?:WORDS)\b)NAME)⟧(?!\w*GAP*\()", "number-unit",
      "a number has no unit but `days`: `{at}`", rewrite.without_unit),
     ("outside", r"(?:\)|\?[\w=.-]*|NAME)GAP*‸⟦days?⟧WORD(?!\s*\()", "number-unit",
