@@ -70,7 +70,7 @@ _CLAUSES = {
 _IN_CONDITIONS = {
     ",": "write `and`",
     **dict.fromkeys(("or", "|", "∨"), 'write a statement for each, or `in ("a", "b")` for several values of a column'),
-    **dict.fromkeys(("not", "~", "¬", "not in"), "write `!=`, or `is not null`"),
+    **dict.fromkeys(("not", "not in"), "write `!=`, or `is not null`"),
     "between": "write `age >= 18 and age <= 65`",
 }
 _KEYWORDS = {
