@@ -135,7 +135,7 @@ def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
     foreign = _first(LINES, Fault(source, piece, piece.start, piece.start))
     if foreign is not None:
         return foreign
-    near = nearest_keyword(text)
+    near = _nearest_keyword(text)
     if near == word:
         message = f"`{word}(` is read as a predicate that is called {word}"
         hint = f"put a space after the keyword: `{near} ...`"
@@ -153,7 +153,7 @@ def stray(source: Source, shadow: str, piece: Slice) -> Diagnostic:
     return Diagnostic("missing-keyword", message, hint, Span(source, piece.start, piece.start + len(word)))
 
 
-def nearest_keyword(text: str) -> str | None:
+def _nearest_keyword(text: str) -> str | None:
     """The keyword that the first word of ``text`` was probably meant to be: similar, and followed by what may follow
     that keyword."""
     first = _FIRST.match(text)

@@ -20,7 +20,6 @@ _LEXEME = re.compile(
     re.VERBOSE,
 )
 CLOSING = {")": "(", "]": "[", "}": "{"}
-_QUANTIFIERS = ("∀", "∃", "forall", "exists")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +114,6 @@ class Fault:
         """Whether the fault is the first thing on a line other than the statement's first."""
         line = self.source.text.rfind("\n", 0, self.start) + 1
         return line > self.piece.start and not self.source.text[line : self.start].strip()
-
-    def quantified(self, index: int) -> bool:
-        """Whether ``before[index]`` is the last variable of a quantifier."""
-        while index > 1 and self.before[index].kind == "word" and self.before[index - 1].text == ",":
-            index -= 2
-        word = index > 0 and self.before[index].kind == "word"
-        return word and self.before[index - 1].text in _QUANTIFIERS
 
     def report(self, code: str, message: str, hint: str, *place: int) -> Diagnostic:
         """A diagnostic at the fault, or at a ``place``, its start and end."""

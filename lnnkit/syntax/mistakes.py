@@ -7,11 +7,11 @@ The pattern is looked for in the statement, with ``‸`` where the parser stoppe
 holds the mark. A blank is ``\\s+``, ``(<name>`` opens a named group, ``⟦`` and ``⟧`` enclose what the finding points at
 (without them it is what the parser stopped at), and the words of `MACROS` stand for what recurs.
 
-The place is empty, or lists what must hold there: a kind of statement of `KEYWORDS_OF`, a word of `CONDITIONS`, or a
-terminal that the grammar expects there (``-NAME``: that it does not). Message and hint are filled in with the groups
-and with ``{at}`` (the text pointed at), ``{lower}`` (the same in small letters), ``{keyword}``, ``{applied}`` (whose
-arguments these are) and ``{operand}`` (the atom before it, or nothing). A hint that begins with a backtick is what to
-write; where a function returns None, the row does not hold. `diagnosis` reads all this.
+The place lists what must hold there: a kind of statement of `KEYWORDS_OF`, a word of `CONDITIONS`, or a terminal that
+the grammar expects (``-NAME``: that it does not). Message and hint are filled in with the groups and with ``{at}`` (the
+text pointed at), ``{lower}`` (the same in small letters), ``{keyword}``, ``{applied}`` (whose arguments these are) and
+``{operand}`` (the atom before it). A hint that begins with a backtick is what to write; where a function returns None,
+the row does not hold. `diagnosis` reads all this.
 """
 
 from __future__ import annotations
@@ -203,8 +203,7 @@ MISTAKES: tuple[Row | Recogniser, ...] = (
      "remove it; `lnnkit run FILE --sort lower --limit 10` sorts and cuts what is shown"),
     ("rule IN", r"‸⟦(?:with )?(?:weight|confidence|probability|truth)?\s*[:=]?\s*[\[(,]?\s*(<low>SHARE)"
      r"(?:\s*,\s*(<high>SHARE))?\s*[\])]?⟧\s*\Z", "wrong-bounds",
-     "the truth of a rule is written as bounds, at its end",
-     lambda groups, _: f"`in [{groups['low']}, {groups['high'] or 1}]`"),
+     "the truth of a rule is written as bounds, at its end", rewrite.bounds),
     ("formula outside AND", rf"⟦‸{_any(_WORDS.keys() - {'no'})}WORD|(?<=\s)no(?=\s*‸NAME\s*\()⟧", "foreign-word",
      "`{at}` is not a word of the language", _instead(_WORDS)),
     ("query", r"\A\w+ ⟦(?i:who|whom|which|what|where|is|are|does|do|find|get|show|list|all|each|every|the|distinct"
@@ -294,8 +293,8 @@ MISTAKES: tuple[Row | Recogniser, ...] = (
      "`{at}` is not part of a condition", _instead(_IN_CONDITIONS, "{}")),
     ("table", r"\bis(?: not)?\s*‸⟦NAME⟧", "bad-condition", "`{at}` cannot follow `is`",
      "`null` for a cell that is empty; to compare it, write `=` instead of `is`"),
-    ("table top", rf"‸⟦{_any(_CLAUSES.keys() - {'['})}WORD|\[⟧", "load-words",
-     "`{at}` is not a clause of a {keyword}", _instead(_CLAUSES)),
+    ("table top", rf"‸⟦{_any(_CLAUSES.keys() - {'['})}WORD|\[⟧", "load-words", "`{at}` is not a clause of a {keyword}",
+     _instead(_CLAUSES)),
     # facts
     ("fact EQUALS", r"\)\s*‸⟦[:@,]?\s*(<value>VALUE)⟧\s*\Z", "missing-equals", "the value of a {keyword} follows `=`",
      "`= {value}`"),

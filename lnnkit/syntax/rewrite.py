@@ -117,6 +117,10 @@ def truth_last(_: Groups, fault: Fault) -> str | None:
     return f"`{keyword or 'rule'} {led['name']}{formula} in [{truth if float(truth) <= 1 else 'l'}, 1]`"
 
 
+def bounds(groups: Groups, _: Fault) -> str:
+    return f"`in [{groups['low']}, {groups['high'] or 1}]`"
+
+
 def named(groups: Groups, fault: Fault) -> str | None:
     """What to write for `r1 =`, unless that may be a variable, an entity that the statement mentions, or a number."""
     name = groups["name"]
