@@ -77,8 +77,8 @@ def perform(state: ShellState, typed: Typed, paint: Paint = plain, *, headed: bo
 
 
 def _hinted(finding: Diagnostic) -> Diagnostic:
-    """The finding with a hint about shell commands if it has none: the input may have been meant as a command."""
-    if finding.code != "syntax" or finding.hint or finding.span is None:
+    """A plain syntax error with a hint about shell commands: the input may have been meant as one."""
+    if finding.code != "syntax" or finding.span is None:
         return finding
     word = finding.span.source.text.split(maxsplit=1)[0]
     near = nearest(word, COMMANDS)

@@ -23,7 +23,7 @@ from lnnkit.syntax.identifiers import (
     starts_upper,
     unglued,
 )
-from lnnkit.syntax.rewrite import aggregate_message, by_cases
+from lnnkit.syntax.rewrite import aggregate_message
 
 MAX_DEPTH = 150  # greatest depth of nested nodes: later passes may recurse, and Python allows a thousand frames
 
@@ -335,9 +335,7 @@ class AstBuilder:
         called, arguments = tree.children[0], tree.children[2:-1:2]
         name = self.text(called)
         if name == "IF":
-            cases = by_cases(self.text(tree))
-            hint = f"write `{cases}`" if cases else "write `P -> Q` for if P then Q"
-            raise self._fault("if-then", "`IF` is not a function", called, hint)
+            raise self._fault("if-then", "`IF` is not a function", called, "write `P -> Q` for if P then Q")
         if name in AGGREGATES:
             raise self._called_aggregate(called)
         self._free_name(called)

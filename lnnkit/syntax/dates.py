@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from lnnkit.syntax.diagnostic import Diagnostic, Span
-from lnnkit.syntax.identifiers import in_digits
+from lnnkit.syntax.identifiers import DECLARING, in_digits
+
+if TYPE_CHECKING:
+    from lnnkit.syntax.fault import Fault
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH, _DATE_OF_MONTH = r"(?:1[0-2]|0?[1-9])", r"(?:3[01]|[12]\d|0?[1-9])"
@@ -196,3 +199,39 @@ def date_as_number(text: str, span: Span) -> Diagnostic:
     """The error for an unquoted date where a number is expected."""
     hint = f'{date_hint(text)}, and declare `date`, not `number`, what holds dates; an entity is "{text}"'
     return Diagnostic("date-as-number", f"`{text}` is a date where a number is expected", hint, span)
+
+
+# --- dates where a statement cannot be parsed -------------------------------------------------------------------------
+
+_CALLED_DATE = re.compile(r"(?i:date|datetime|timestamp|to_date)\s*(?:\(\s*)?([\"']?)(?P<date>[^\"'()]*)\1(?:\s*\))?")
+
+
+def unquoted_date(fault: Fault) -> Diagnostic | None:
+    """`start(X) > 2024-01-05`, `joined >= 2021-01-01` of a table: the first digits are parsed as a number."""
+    kinds = ("string", "word", "number", "symbol") if fault.in_table else ("number", "word")
+    if fault.in_arguments or fault.expected == {"STRING"} or fault.keyword in (*DECLARING, "sort"):
+        return None
+    starts = {fault.start, *(lexeme.start for lexeme in fault.before if lexeme.kind in kinds)}
+    for found in DATE.finditer(fault.source.text, fault.piece.start, fault.piece.end):
+        if found.start() in starts and found.start() <= fault.start < found.end():
+            if fault.in_table:
+                hint = f'write "{found[0]}"'
+                return fault.report("unquoted-value", f"the value `{found[0]}` needs quotes", hint, *found.span())
+            return None if fault.keyword == "load" else date_as_number(found[0], Span(fault.source, *found.span()))
+    return None
+
+
+def called_date(fault: Fault) -> Diagnostic | None:
+    """`fact start(ann) = date("2024-01-05")`, `start(X) > DATE "2024-01-05"`."""
+    text, first = fault.source.text, fault.start
+    if fault.token == "STRING" and fault.previous is not None:
+        first = fault.previous.start
+    elif fault.keyword not in ("fact", "label"):
+        return None
+    if fault.token == "STRING" and text[first] == "=" and is_date(fault.text[1:-1]):
+        return date_as_number(fault.text[1:-1], Span(fault.source, fault.start, fault.end))
+    called = _CALLED_DATE.match(text, first, fault.piece.end)
+    text = re.sub(r"\s*,\s*", "-", called["date"]) if called else ""
+    if called is None or fault.in_arguments or not is_date(text):
+        return None
+    return date_as_number(text, Span(fault.source, *called.span()))

@@ -20,7 +20,6 @@ _LEXEME = re.compile(
     re.VERBOSE,
 )
 CLOSING = {")": "(", "]": "[", "}": "{"}
-_QUANTIFIERS = ("∀", "∃", "forall", "exists")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +102,18 @@ class Fault:
         return "ENTITY" in self.expected or self.expected == {"COMMA", "RPAR"}
 
     @property
+    def in_table(self) -> bool:
+        """Whether the fault is after the path of a ``load`` or ``label ... from``."""
+        return self.keyword in ("load", "label") and any(
+            word.text in ("from", "query", "table") and path.kind == "string"
+            for word, path in zip(self.before, self.before[1:], strict=False)
+        )
+
+    @property
     def first_on_line(self) -> bool:
         """Whether the fault is the first thing on a line other than the statement's first."""
         line = self.source.text.rfind("\n", 0, self.start) + 1
         return line > self.piece.start and not self.source.text[line : self.start].strip()
-
-    def quantified(self, index: int) -> bool:
-        """Whether ``before[index]`` is the last variable of a quantifier."""
-        while index > 1 and self.before[index].kind == "word" and self.before[index - 1].text == ",":
-            index -= 2
-        word = index > 0 and self.before[index].kind == "word"
-        return word and self.before[index - 1].text in _QUANTIFIERS
 
     def report(self, code: str, message: str, hint: str, *place: int) -> Diagnostic:
         """A diagnostic at the fault, or at a ``place``, its start and end."""
@@ -172,15 +172,38 @@ _ORDER = (
 )
 
 
+FORMS = {
+    "logic": "`logic lukasiewicz`",
+    "sort": "`sort person`, or `sort person open`",
+    "predicate": "`predicate Parent(person, person)`, or `predicate Parent(person, person) closed`",
+    "number": "`number age(person)`, and its values as `fact age(anna) = 34`",
+    "date": '`date born(person)`, and its values as `fact born(anna) = date "2001-05-31"`',
+    "import": '`import "people.lnn"`',
+    "load": '`load Parent from "people.csv" (name, child) where age > 18`',
+    "fact": "`fact Parent(anna, bob)`, `fact Tall(anna) = 0.7`, `fact Tall(anna) in [0.5, 1]` or `fact age(anna) = 34`",
+    "rule": "`rule name: Parent(X, Y) & age(X) > 60 -> Grown(Y) in [0.8, 1]`",
+    "axiom": "`axiom name: forall X, Y: Parent(X, Y) -> ~Parent(Y, X)`",
+    "query": "`query Parent(X, bob) & age(X) > 60`",
+    "label": '`label Tall(anna) = 0.7`, or `label Tall from "people.csv" (name, tall)`',
+    "lnnkit": "`lnnkit 1`",
+}
+
+
 def plain(fault: Fault) -> Diagnostic:
-    """The diagnostic for a fault that no named mistake explains."""
+    """The diagnostic for a fault that no named mistake explains: what was met, what could stand there, and the form of
+    the statement."""
     wanted = _listed(_expected(_possible(fault)))
     after = f" after `{fault.previous.text}`" if fault.previous and fault.previous.text not in (")", "]", "}") else ""
-    message = "the statement is unfinished" if fault.token == END else f"unexpected `{visible(fault.text)}`"
+    end = fault.end
+    if fault.token is None and (word := re.match(r"\w[\w.-]*", fault.rest)):
+        end = fault.start + word.end()  # `2-income`, not its first digit
+    message = f"unexpected `{visible(fault.source.text[fault.start : end])}`"
+    if fault.token == END:
+        message = "the statement ends too early" if wanted else "the statement is unfinished"
     if wanted:
-        begun = "the statement ends too early" if fault.token == END else message
-        message = f"{begun}{after}: expected {wanted}"
-    return fault.report("syntax", message, "")
+        message += f"{after}: expected {wanted}"
+    form = FORMS[fault.keyword or "query"]
+    return fault.report("syntax", message, f"such a statement is written {form}", fault.start, end)
 
 
 def _possible(fault: Fault) -> frozenset[str]:

@@ -63,10 +63,9 @@ def _part(source: Source, marked: str, piece: Slice, *, first: bool) -> ast.Stat
         return tree
     if _SUSPECT.search(source.text, piece.start, piece.end):
         # Imported here for the same reason as below.
-        from lnnkit.syntax.fault import Fault
-        from lnnkit.syntax.mistakes.signs_and_clauses import RULE_NAMED, comment
+        from lnnkit.syntax.diagnosis import misread
 
-        if mistake := comment(source, piece, piece.end) or RULE_NAMED(Fault(source, piece, piece.start, piece.start)):
+        if mistake := misread(source, piece):
             return mistake
     builder = AstBuilder(source, piece.start)
     try:
@@ -90,9 +89,8 @@ def _tree(source: Source, marked: str, piece: Slice, start: str) -> Tree[Token] 
         return parser().parse(marked[piece.start : piece.end], start=start)
     except UnexpectedInput as error:
         # Imported here because only a program with errors needs them, and `lnnkit check` starts often.
+        from lnnkit.syntax.diagnosis import diagnose, stray
         from lnnkit.syntax.fault import Fault
-        from lnnkit.syntax.mistakes import diagnose
-        from lnnkit.syntax.mistakes.stray_lines import stray
 
         if piece.keyword is None:
             return stray(source, marked, piece)

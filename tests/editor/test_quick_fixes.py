@@ -39,8 +39,9 @@ def fixed(line: str, folder: Path, before: str = PRELUDE) -> list[str]:
         ("rule age(X) is 34 -> Exact(X)", "rule age(X) = 34 -> Exact(X)"),
         ("rule age(X) BETWEEN 10 AND 20 -> Teen(X)", None),  # what is left of it would not parse
         ("rule income(X) > 1,000 -> Rich(X)", "rule income(X) > 1000 -> Rich(X)"),
-        ("rule income(X) > €1000 -> Rich(X)", "rule income(X) > 1000 -> Rich(X)"),
-        ("rule age(X) = 18..65 -> Works(X)", None),  # `age(X) = 18 <= age(X) <= 65` would say it twice
+        ("rule income(X) > 5k -> Rich(X)", "rule income(X) > 5000 -> Rich(X)"),
+        ("rule age(X) = 18..65 -> Works(X)", "rule 18 <= age(X) <= 65 -> Works(X)"),
+        ("rule nau(age(X) income(X)) > 2 -> Rich(X)", None),  # what the general message names is no fix
         ("Adult(X) :- Person(X), age(X) > 17.", "rule Person(X) & age(X) > 17 -> Adult(X)"),
         ('load Adult from "poeple.csv" (name)', 'load Adult from "people.csv" (name)'),
         ('load Adult from "people.csv" (nmae)', 'load Adult from "people.csv" (name)'),

@@ -30,10 +30,8 @@ fact due(a) = date "2025-01-01"
         ("rule due(X) > 2024 -> Late(X)", "date-and-number", 'rule due(X) > date "2024-01-01" -> Late(X)'),
         ("rule due(X) > ?2024 -> Late(X)", "date-and-number", 'rule due(X) > ?date "2024-01-01" -> Late(X)'),
         ("rule due(X) > ?c=2024 -> Late(X)", "date-and-number", 'rule due(X) > ?c=date "2024-01-01" -> Late(X)'),
-        ('rule due(X) > ?"2024-01-15" -> Late(X)', "learned-date", 'rule due(X) > ?date "2024-01-15" -> Late(X)'),
         ("rule due(X) + 2 weeks < today -> Late(X)", "number-unit", "rule due(X) + 14 days < today -> Late(X)"),
-        ("rule due(X) + 30days < today -> Late(X)", "missing-space", "rule due(X) + 30 days < today -> Late(X)"),
-        ("rule today - due(X) > ?30 days -> Late(X)", "number-unit", "rule today - due(X) > ?30 -> Late(X)"),
+        ("rule due(X) + 30days < today -> Late(X)", "number-unit", "rule due(X) + 30 days < today -> Late(X)"),
         ("fact paid(a) = today", "value-not-number", "rule paid(a) = today"),
         ("fact paid(a)", "number-without-value", 'fact paid(a) = date "2024-01-15"'),
         ("rule due(X) -> Late(X)", "number-as-formula", 'rule due(X) > date "2024-01-15" -> Late(X)'),
@@ -42,7 +40,7 @@ fact due(a) = date "2025-01-01"
 def test_what_the_hint_says_is_right(line: str, code: str, mended: str, tmp_path: Path) -> None:
     found = findings(f"{HEAD}{line}\nquery Late(X)\n", tmp_path)
     assert [each.code for each in found if each.severity == "error"] == [code]
-    (literal,) = re.findall(r"(?:write|one:|it:) `([^`]+)`", found[0].hint)
+    (literal,) = re.findall(r"(?:write|one:|it:|rule:) `([^`]+)`", found[0].hint)
     assert literal in mended
     mended_head = HEAD.replace('fact due(a) = date "2025-01-01"', "") if "fact due" in mended else HEAD
     assert findings(f"{mended_head}{mended}\nquery Late(X)\n", tmp_path) == []
@@ -61,8 +59,9 @@ def test_what_the_hint_says_is_right(line: str, code: str, mended: str, tmp_path
         ("rule years(due(X)) > 3 -> Late(X)", "date-and-number", "`years(born(X), today)`"),
         ("rule years(due(X), price(X)) > 3 -> Late(X)", "date-and-number", "`date price(entity)`"),
         ("rule due(X) + 3 months < today -> Late(X)", "number-unit", "`months(hired(X), today) >= 3`"),
-        ("rule due(X) + price(X) days < today -> Late(X)", "number-unit", "`price(X)`: what is added"),
-        ("rule years(min Y: due(Y), today) > 3 -> Late(X)", "aggregate", "`(min Y: ...)`"),
+        ("rule due(X) + price(X) days < today -> Late(X)", "number-unit", "remove it: what is added"),
+        ("rule today - due(X) > ?30 days -> Late(X)", "number-unit", "remove it: what is added"),
+        ("rule years(min Y: due(Y), today) > 3 -> Late(X)", "aggregate", "an aggregate is in parentheses"),
         ("rule year(due(X)) = 2024 -> Late(X)", "unknown-function", '`date "2024-01-01" <= born(X) <'),
         ("rule datediff(due(X), today) > 3 -> Late(X)", "unknown-function", "`until(X) - since(X)`"),
     ],

@@ -124,9 +124,6 @@ def test_both_readings_of_a_date_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("time", "hours"), [("10:30", 10.5), ("8:45:00", 8.75)])
 def test_times_of_the_day(time: str, hours: float, tmp_path: Path) -> None:
-    (found,) = findings(f"number opens(p)\nfact opens(bar) = {time}\n", tmp_path)
-    assert found.span is not None and found.span.text == time
-    assert f"`{hours:g}` in hours, or `{hours * 60:g}` in minutes" in found.hint
     (tmp_path / "opens.csv").write_text(f"who,opens\nbar,{time}\n")
     (found,) = findings('number opens(p)\nload opens from "opens.csv"\n', tmp_path)
     assert found.code == "bad-number" and f"`{hours:g}` in hours" in found.hint

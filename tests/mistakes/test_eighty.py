@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 import lnnkit
-from tests.mistakes.eighty import FILES, IN_FILES, MISTAKES, PRELUDE, Mistake
-from tests.mistakes.forty_more import FORTY_MORE
-from tests.mistakes.fourth_sixty import FOURTH_SIXTY
-from tests.mistakes.third_forty import THIRD_FORTY
+from lnnkit.syntax.fault import FORMS
+from lnnkit.syntax.parse import parse
+from tests.mistakes.eighty import FILES, GENERAL, IN_FILES, MISTAKES, PRELUDE, Mistake
 from tests.mistakes.trying import findings
 
 
@@ -33,18 +33,7 @@ def mended(mistake: Mistake, folder: Path) -> None:
     lnnkit.loads(PRELUDE + mistake.right + "\n", folder).infer()  # which raises what is wrong
 
 
-def test_there_are_eighty_and_forty_more() -> None:
-    assert len({mistake.wrong for mistake in (*MISTAKES, *IN_FILES)}) >= 80
-    assert len({mistake.wrong for mistake in FORTY_MORE} - {mistake.wrong for mistake in MISTAKES}) >= 40
-    known = {mistake.wrong for mistake in (*MISTAKES, *FORTY_MORE)}
-    assert len({mistake.wrong for mistake in THIRD_FORTY} - known) >= 40
-    known |= {mistake.wrong for mistake in THIRD_FORTY}
-    assert len({mistake.wrong for mistake in FOURTH_SIXTY} - known) >= 60
-
-
-@pytest.mark.parametrize(
-    "mistake", [pytest.param(each, id=shown(each)) for each in (*MISTAKES, *FORTY_MORE, *THIRD_FORTY, *FOURTH_SIXTY)]
-)
+@pytest.mark.parametrize("mistake", [pytest.param(each, id=shown(each)) for each in MISTAKES])
 def test_a_mistake_is_pointed_at_and_mended_by_its_hint(mistake: Mistake, folder: Path) -> None:
     text = PRELUDE + mistake.wrong + "\n"
     start, end = text.index("⟦"), text.index("⟧") - 1
@@ -70,3 +59,19 @@ def test_a_mistake_in_a_file_is_reported_at_its_row(mistake: Mistake, folder: Pa
     assert found and found[0].row is not None, told
     assert mistake.said in found[0].hint, told
     mended(mistake, folder)
+
+
+@pytest.mark.parametrize("wrong", GENERAL)
+def test_other_mistakes_have_a_place_what_was_expected_there_and_the_form_of_the_statement(wrong: str) -> None:
+    (finding,) = parse(wrong.replace("⟦", "").replace("⟧", ""))[1]
+    start, end = wrong.index("⟦"), wrong.index("⟧") - 1
+    assert finding.code == "syntax" and finding.span is not None
+    assert (finding.span.start, finding.span.end) == (start, end), finding.render()
+    assert f"unexpected `{wrong[start + 1 : end + 1]}`" in finding.message and ": expected " in finding.message
+    assert f"`{wrong.split()[0]} " in finding.hint
+
+
+@pytest.mark.parametrize("form", FORMS.values())
+def test_the_form_of_a_statement_is_one(form: str) -> None:
+    statements = re.findall("`([^`]+)`", form)
+    assert statements and [parse(each)[1] for each in statements] == [[]] * len(statements)

@@ -64,9 +64,8 @@ def test_a_number_that_names_rows_of_another_table(tmp_path: Path) -> None:
     ("wrong", "told"),
     [
         ("number age(p)\nfact age(a) = 1\nfact age(b) in [3..5]", "write `in [3, 5]`"),
-        ('load P(X, Y) from "t.csv" (id, name)', 'write `load P from "t.csv" (id, name)`'),
-        ('number n(e)\nload n from "t.csv" (id, n) decimal comma', 'write ","'),
-        ("fact P(a)\nrule count{X: P(X)} > 2 -> Q", "write `(count X: P(X))`"),
+        ('load P(X, Y) from "t.csv" (id, name)', '`load Parent from "people.csv" (name, child) where age > 18`'),
+        ("fact P(a)\nrule count{X: P(X)} > 2 -> Q", "write `(count Y: Owns(X, Y)) > 3`"),
     ],
 )
 def test_what_is_said_of_statements(wrong: str, told: str, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ MALFORMED = {
     "¬ComeFrom(captain america, dc universe)": ("unquoted-entity", 25),
     # a connective left out, a period, nothing at all
     "∃x (Country(x) Nearby(medeempire, x) ∧ PlotsToSwallowUp(medeempire, x))": ("syntax", 22),
-    "(LanguageModel(bert) ∧ Giant(bert)) → (LanguageModel(gpt-3) ∧ Giant(gpt-3)).": ("trailing-period", 82),
+    "(LanguageModel(bert) ∧ Giant(bert)) → (LanguageModel(gpt-3) ∧ Giant(gpt-3)).": ("trailing-mark", 82),
     "": ("syntax", 6),
 }
 
