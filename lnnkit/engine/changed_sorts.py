@@ -35,9 +35,7 @@ class ChangedSorts:
     groups: Set[DeltaRule] = frozenset()
     neurons: Sequence[Formula] = ()
 
-    @property
-    def any(self) -> bool:
-        """Whether there are any."""
+    def __bool__(self) -> bool:
         return bool(self.joining or self.leaving)
 
     def named(self, run: Run) -> Mapping[Relation, Array]:
@@ -92,21 +90,21 @@ def changed_sorts(run: Run, named: IdSets, gone: IdSets, atoms: int) -> ChangedS
     sorts = joining.keys() | leaving.keys()
     if not sorts:
         return ChangedSorts({}, {})
+    sizes = {sort: len(domain.sorts[sort]) for sort in sorts}
+    after = {s: size + len(joining.get(s, ())) - len(leaving.get(s, ())) for s, size in sizes.items()}
     asked = {domain.index.get(text, -1) for text in plan.asked_entities}
     moved = np.concatenate([*joining.values(), *leaving.values()])
-    sizes = {sort: len(domain.sorts[sort]) + len(joining.get(sort, ())) - len(leaving.get(sort, ())) for sort in sorts}
-    if any(min(size, 2) != plan.sizes[sort] for sort, size in sizes.items()) or not asked.isdisjoint(moved.tolist()):
+    if any(min(size, 2) != plan.sizes[sort] for sort, size in after.items()) or not asked.isdisjoint(moved.tolist()):
         return None
+    least = {sort: min(size, after[sort]) for sort, size in sizes.items()}
     groups = {rule for rule in run.grounding.members if isinstance(rule, GroupRule)}
-    crowded = {rule for rule in groups if rule.assembler.may_name_all(sorts, atoms)}
-    for _, members in run.strata:
-        for member in members:
-            rule = run.grounding.members[member]
-            finder = run.responses[member].rule
-            if rule in crowded or any(finder.formula.sorts[v] in sorts for v in finder.enumerated):
-                return None
-    neurons = [f for f in plan.shared.formulas if _may_name_all(run, f, sorts, atoms)]
-    return ChangedSorts(joining, leaving, {rule.finder for rule in crowded}, neurons)
+    crowded = {rule.finder for rule in groups if rule.assembler.may_name_all(least, atoms)}
+    for rule in (run.responses[member].rule for _, members in run.strata for member in members):
+        if rule in crowded or not rule.loose.isdisjoint(sorts):
+            return None  # a completion finds more, or less
+    quantified = (f for f in plan.shared.formulas if any(f.sorts[v] in sorts for b in f.blocks for v in b.bound))
+    neurons = [formula for formula in quantified if first_assembler(run, formula).may_name_all(least, atoms)]
+    return ChangedSorts(joining, leaving, crowded, neurons)
 
 
 def _by_sort(by_position: IdSets) -> dict[str, Array]:
@@ -117,12 +115,6 @@ def _by_sort(by_position: IdSets) -> dict[str, Array]:
 
 def _nonempty(ids: IdsBySort) -> IdsBySort:
     return {sort: some for sort, some in ids.items() if len(some)}
-
-
-def _may_name_all(run: Run, formula: Formula, sorts: Set[str], atoms: int) -> bool:
-    if not any(formula.sorts[variable] in sorts for block in formula.blocks for variable in block.bound):
-        return False
-    return first_assembler(run, formula).may_name_all(sorts, atoms)
 
 
 def _unnamed(run: Run, sort: str, entities: Array) -> Array:

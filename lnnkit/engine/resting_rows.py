@@ -81,13 +81,13 @@ class RestingRows:
     def _by_entities(self, chunk: Chunk) -> Array | None:
         """(n,) which events were set by instances with an entity that leaves its sort, or with a quantifier for which
         one more or less matters; None for none."""
-        if not self._changed.any:
+        if not self._changed:
             return None
         shape, number, rule = self._rule(chunk)
         finder = rule.finder if isinstance(rule, GroupRule) else rule
         if finder in self._changed.groups:
             return np.ones(len(chunk.rows), bool)
-        if not finder.enumerates:
+        if finder.loose.isdisjoint(self._changed.leaving):
             return None
         tops = shape.tops(number, spelled_out(chunk.instances))
         return self._changed.left(finder, self._run.grounding.variables(chunk.shape, finder, tops))

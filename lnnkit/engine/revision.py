@@ -79,7 +79,7 @@ def revise(
     loosened = _together(loosened, _together(changed.named(run), every))
     numbers = {table: rows for table, rows in _together(loosened, tightened).items() if table.numeric}
     most = max(_FEW, len(run.grounding.atoms) // _SHARE)
-    resting = RestingRows(run, loosened, changed, most) if loosened or changed.any else None
+    resting = RestingRows(run, loosened, changed, most) if loosened or changed else None
     reset = resting.rows() if resting is not None else {}
     if resting is not None and resting.count > most:
         return False

@@ -7,7 +7,7 @@ another need finds the same instances.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -72,8 +72,7 @@ class DeltaRule:
         self._reads = reads
         self._bare = {literal.atom for need in needs.rows for literal in need.literals if literal.column in _BARE}
         variables = formula.blocks[0].variables
-        self._unbound = [frozenset(variables).difference(need.bound) for need in needs.rows]
-        self.enumerates = any(self._unbound)
+        self.enumerates = any(not need.bound.issuperset(variables) for need in needs.rows)
         # The entities of stored instances, where their atoms do not tell them
         self.kept = tuple(Growing(np.int32) for _ in variables)
         self._leaves: dict[int, Leaf] = {}
@@ -210,19 +209,22 @@ class DeltaRule:
         for number, literals in enumerate(self._needs):
             yield from self.joins.whole(literals, Path(number, share=0.0))
 
+    @cached_property
+    def _loose(self) -> list[Collection[int]]:
+        return [self.joins.loose(literals) for literals in self._needs]
+
     @property
-    def enumerated(self) -> frozenset[int]:
-        """The variables for which some join tries all entities of their sorts."""
-        return frozenset().union(*self._unbound)
+    def loose(self) -> frozenset[str]:
+        """The sorts of variables that some join binds by the sort alone, or by atoms about entities of others too."""
+        return frozenset(self.formula.sorts[variable] for variables in self._loose for variable in variables)
 
     def joined_by(self, joining: Mapping[str, Array]) -> Iterator[Bindings]:
-        """All assignments that are found by trying entities of sorts, with one that joined its sort; some may be
-        repeated."""
+        """All assignments that are found because an entity joined the sort of such a variable; some may be repeated."""
         return self._whole(
             bindings
             for number, literals in enumerate(self._needs)
-            for variable in self._unbound[number]
-            if (ids := joining.get(self.formula.sorts[variable])) is not None and len(ids)
+            for variable in self._loose[number]
+            if (ids := joining.get(self.formula.sorts[variable])) is not None
             for bindings in self._extended(number, literals, {variable: ids}, len(ids))
         )
 

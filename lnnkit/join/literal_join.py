@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lnnkit.analysis.needs import Literal, Range, variables
+from lnnkit.analysis.needs import EQUAL, Literal, Range, variables
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.bindings import NOTHING, Bindings, Known, Matched, Pattern, pattern
 from lnnkit.join.join_index import Hits, JoinIndex, RangeIndex, limits
@@ -207,6 +207,16 @@ class Joins:
     def listing(self, literal: Literal) -> Array:
         """The rows that a literal lists."""
         return self.atoms.tables[literal.table].listing(literal.column).values
+
+    def loose(self, literals: Literals) -> Collection[int]:
+        """The formula's variables that no literal binds by an entity of their sort."""
+        bound = {
+            (argument, sort)
+            for literal in listing(literals)
+            if literal.table != EQUAL
+            for argument, sort in zip(literal.arguments, self.atoms.tables[literal.table].sorts, strict=True)
+        }
+        return [v for v in self.formula.blocks[0].variables if (v, self.formula.sorts[v]) not in bound]
 
     def step(self, known: Known, rest: Literals) -> Step:
         """How to join the rest onto results that bind ``known``."""

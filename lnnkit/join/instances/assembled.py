@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -167,21 +167,25 @@ class Assembler:
         columns = [column.take(places) for column in instances.arguments(leaf, self.domain)]
         instances.rows[leaf][places] = self.atoms.materialise(self.tables[leaf], columns, len(places))
 
-    def may_name_all(self, sorts: Set[str], changed: int) -> bool:
-        """Whether a quantifier over one of some sorts may have rows that name each of its candidates, or all but one,
-        before or after so many changed atoms."""
-        return any(
-            self._named_at_most(number) + changed + 1 >= self._total(block.bound) or self.formula.measures
-            for number, block in enumerate(self.formula.blocks)
-            if number not in self._left_out and any(self.formula.sorts[variable] in sorts for variable in block.bound)
-        )
-
-    def _named_at_most(self, number: int) -> int:
-        """An upper bound on the named rows of a group."""
-        return sum(
-            math.prod(self._values(listing(literals), variable) for variable in self.formula.blocks[number].bound)
-            for literals in self._literals[number]
-        )
+    def may_name_all(self, sizes: Mapping[str, int], changed: int) -> bool:
+        """Whether it may matter to a quantifier that a sort, of so many entities, gets one more or less: it may have rows
+        that name each of its candidates, or all but one, after so many changed atoms, or rows of entities before they
+        belong to the sort."""
+        for number, block in enumerate(self.formula.blocks):
+            sorts = [self.formula.sorts[variable] for variable in block.bound]
+            if number in self._left_out or sizes.keys().isdisjoint(sorts):
+                continue
+            total = math.prod(sizes.get(sort, len(self.domain.sorts[sort])) for sort in sorts)
+            loose = {
+                variable for literals in self._literals[number] for variable in self._joins[number].loose(literals)
+            }
+            named = sum(
+                math.prod(self._values(listing(literals), variable) for variable in block.bound)
+                for literals in self._literals[number]
+            )
+            if not loose.isdisjoint(block.bound) or named + changed + 1 >= total or self.formula.measures:
+                return True
+        return False
 
     def _values(self, literals: Sequence[Literal], variable: int) -> int:
         """An upper bound on the values of a variable for one group, by the literals that bind it."""
