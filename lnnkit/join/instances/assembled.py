@@ -168,9 +168,9 @@ class Assembler:
         instances.rows[leaf][places] = self.atoms.materialise(self.tables[leaf], columns, len(places))
 
     def may_name_all(self, sizes: Mapping[str, int], changed: int) -> bool:
-        """Whether it may matter to a quantifier that a sort, of so many entities, gets one more or less: it may have rows
-        that name each of its candidates, or all but one, after so many changed atoms, or rows of entities before they
-        belong to the sort."""
+        """Whether it may matter to a quantifier that a sort, of so many entities, gets one more or less: it may have
+        rows that name each of its candidates, or all but one, after so many changed atoms, or rows of entities before
+        they belong to the sort."""
         for number, block in enumerate(self.formula.blocks):
             sorts = [self.formula.sorts[variable] for variable in block.bound]
             if number in self._left_out or sizes.keys().isdisjoint(sorts):
