@@ -18,21 +18,27 @@ from lnnkit.store.row_arrays import Array, spelled_out, taken
 @dataclass(frozen=True, slots=True, eq=False)
 class Pattern:
     """The arguments of an atom over ``table``. ``places`` gives each variable the column that binds it; ``constants``
-    are (column, entity id), ``repeats`` (column, column) that must be equal, ``sorted_`` (column, flags of the ids
-    that the variable's sort has)."""
+    are (column, entity id), ``repeats`` (column, column) that must be equal, ``narrowed`` (column, the variable's sort,
+    to which not all of the column belong)."""
 
     table: Relation
     arguments: tuple[int | str, ...]
     places: Mapping[int, int]
     constants: tuple[tuple[int, int], ...]
     repeats: tuple[tuple[int, int], ...]
-    sorted_: tuple[tuple[int, Array], ...]
+    narrowed: tuple[tuple[int, str], ...]
+    domain: Domain
     plain: bool = field(init=False)  # whether every row of the table matches
     atom: tuple[str, tuple[int | str, ...]] = field(init=False)  # the table's name and the arguments
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "plain", not (self.constants or self.repeats or self.sorted_))
+        object.__setattr__(self, "plain", not (self.constants or self.repeats or self.narrowed))
         object.__setattr__(self, "atom", (self.table.name, self.arguments))
+
+    @property
+    def members(self) -> list[Array]:
+        """For each narrowed column the flags of the ids that the variable's sort has; others once it changes."""
+        return [self.domain.members(sort) for _, sort in self.narrowed]
 
     def fitting(self, local: Array) -> Array:
         """The ``local`` rows that match, in order."""
@@ -44,7 +50,7 @@ class Pattern:
             keep &= columns[place].take(local) == entity
         for one, other in self.repeats:
             keep &= columns[one].take(local) == columns[other].take(local)
-        for place, inside in self.sorted_:
+        for (place, _), inside in zip(self.narrowed, self.members, strict=True):
             keep &= inside.take(columns[place].take(local))
         return local[keep]
 
@@ -65,7 +71,7 @@ def pattern(table: Relation, arguments: tuple[int | str, ...], formula: Formula,
     places: dict[int, int] = {}
     constants: list[tuple[int, int]] = []
     repeats: list[tuple[int, int]] = []
-    narrowed: list[tuple[int, Array]] = []
+    narrowed: list[tuple[int, str]] = []
     for place, (argument, sort) in enumerate(zip(arguments, table.sorts, strict=True)):
         if isinstance(argument, str):
             constants.append((place, domain.index[argument]))
@@ -75,8 +81,8 @@ def pattern(table: Relation, arguments: tuple[int | str, ...], formula: Formula,
         else:
             places[argument] = place
         if formula.sorts[argument] not in (sort, ENTITY):
-            narrowed.append((place, domain.members(formula.sorts[argument])))
-    return Pattern(table, arguments, places, tuple(constants), tuple(repeats), tuple(narrowed))
+            narrowed.append((place, formula.sorts[argument]))
+    return Pattern(table, arguments, places, tuple(constants), tuple(repeats), tuple(narrowed), domain)
 
 
 Matched = tuple[str, tuple[int | str, ...]]  # a table's name and an atom's arguments

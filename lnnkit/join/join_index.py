@@ -115,6 +115,7 @@ class JoinIndex:
         self._column = column
         self._listing = pattern.table.listing(column)
         self._changes = 0  # of the facts about its numbers
+        self._members = pattern.members
         self._radix = max(radix, 2)
         self._read = 0
         self._segments: list[Segment] = []
@@ -138,8 +139,12 @@ class JoinIndex:
 
     def _extend(self) -> None:
         listing, changes = self._pattern.table.listing(self._column), self._number_changes()
-        if listing is not self._listing or changes != self._changes:  # rows were taken out of it, or have other numbers
-            self._listing, self._read, self._changes = listing, 0, changes
+        members = self._pattern.members
+        fits = all(one is other for one, other in zip(members, self._members, strict=True))
+        if (
+            listing is not self._listing or changes != self._changes or not fits
+        ):  # other rows fit, or have other numbers
+            self._listing, self._read, self._changes, self._members = listing, 0, changes, members
             self._segments.clear()
         if self._read == len(listing):
             return

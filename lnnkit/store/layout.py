@@ -63,7 +63,7 @@ class Domain:
         )
 
     def members(self, sort: str) -> Array:
-        """(entities + 2,) flags: the ids that belong to the sort; never the generic ones. They follow `move`."""
+        """(entities + 2,) flags: the ids that belong to the sort; never the generic ones. `move` makes others."""
         if sort not in self._flags:
             self._flags[sort] = np.zeros(self.generic + 2, dtype=bool)
             self._flags[sort][self.sorts[sort]] = True
@@ -77,8 +77,7 @@ class Domain:
         if len(leaving) or sort in self.left:
             left = self.left.setdefault(sort, np.zeros(self.generic + 2, bool))
             left[joining], left[leaving] = False, True
-        if sort in self._flags:
-            self._flags[sort][joining], self._flags[sort][leaving] = True, False
+        self._flags.pop(sort, None)
 
 
 _ROOM = 16  # for so many entities that facts name later, and one more for so many that are there
