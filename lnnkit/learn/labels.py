@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import any_set, set_at, where_set
+from lnnkit.arrays import Array, any_set, set_at, where_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.engine.bounds_state import shown
 from lnnkit.graph.lifting import build
@@ -36,7 +36,7 @@ class Labels:
 
     names: tuple[str, ...]
     predicate: Tensor
-    columns: tuple[tuple[Tensor, ...], ...]
+    columns: tuple[tuple[Array, ...], ...]
     lower: Tensor
     upper: Tensor
     spread: Tensor
@@ -44,14 +44,14 @@ class Labels:
     def __len__(self) -> int:
         return len(self.lower)
 
-    def by_name(self) -> Iterator[tuple[str, Tensor, tuple[Tensor, ...]]]:
+    def by_name(self) -> Iterator[tuple[str, Tensor, tuple[Array, ...]]]:
         """The predicates and numbers, each with the indices of its labels and their entities."""
         for number, (name, ids) in enumerate(zip(self.names, self.columns, strict=True)):
             yield name, where_set(self.predicate == number), ids
 
     def some(self, which: Tensor) -> Labels:
         """The labels with these indices, sorted."""
-        columns = tuple(tuple(column[torch.isin(mine, which)] for column in ids) for _, mine, ids in self.by_name())
+        columns = tuple(tuple(column[np.isin(mine, which)] for column in ids) for _, mine, ids in self.by_name())
         rest = (values[which] for values in (self.lower, self.upper, self.spread))
         return Labels(self.names, self.predicate[which], columns, *rest)
 
@@ -80,7 +80,7 @@ class Labels:
         parts = [np.zeros(0, np.int64)]
         for name, mine, ids in self.by_name():
             table = numbers.atoms.tables[name]
-            parts.append(numbers.of(table, table.tuples.find([column.numpy() for column in ids], len(mine))))
+            parts.append(numbers.of(table, table.tuples.find(ids, len(mine))))
         return torch.from_numpy(np.concatenate(parts))
 
 
@@ -112,7 +112,7 @@ def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
     return Labels(
         tuple(group.predicate for group in given),
         torch.arange(len(given)).repeat_interleave(lengths),
-        tuple(tuple(map(torch.tensor, group.columns)) for group in given),
+        tuple(group.columns for group in given),
         torch.cat([none, *(torch.tensor(group.lower) for group in given)]),
         torch.cat([none, *(torch.tensor(group.upper) for group in given)]),
         spreads.repeat_interleave(lengths),
