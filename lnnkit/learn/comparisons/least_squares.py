@@ -24,8 +24,6 @@ from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
 
 EASED, TIGHTENED = 0.2, 4.0  # factors of the damping after a successful and after a failed step
-
-
 _PATIENCE = 15  # steps in a row that gain less than a hundredth, after which a problem is left
 _ENOUGH = 1e-28  # loss up to which a problem is solved
 
