@@ -37,7 +37,6 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (missing_premises, "_SUBSETS"): ("missing", (20, 100, 300, 1000)),
     (unmet_premises, "_ALONE"): ("missing", (2, 8, 32, 128)),
     (explaining, "_KNOWN"): ("missing", (0, 1, 2, 4, 8)),
-    (sufficient_premises, "_AT_ONCE"): ("explained", (1, 8, 64, 512)),
     (sufficient_premises, "_ALL"): ("explained", (0, 2, 5, 8)),
     (sufficient_premises, "_MOST"): ("explained", (100, 500, 2000, 8000)),
 }

@@ -134,7 +134,7 @@ def _prove_formula(prover: Prover, lifted: LiftedGraph, root: Root) -> Proof:
     steps, ends = Steps(), list[int]()
     for side in (0, 1):
         reads = prover.views.upward_reads(view, (), side, END)
-        value = float(view.upward(view.values([reads]))[formula.top][side][0])
+        value = float(view.upward(view.values(reads))[formula.top][side][0])
         stronger = known.more(steps, *((1 - side, 1 - value) if negated else (side, value)))
         if stronger is None:
             premises = prover.premises(steps, view, reads, side, value)

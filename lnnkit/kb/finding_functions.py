@@ -148,7 +148,7 @@ def _labelled(program: CheckedProgram, validation: float, seed: int) -> list[Fac
     tables: list[FactTable] = []
     for name, mine, ids in labelled.by_name():
         if program.predicates[name].numeric:
-            columns = in_use([column.numpy() for column in ids], names)
+            columns = in_use(ids, names)
             lower, upper = (ends[mine].numpy() for ends in (labelled.lower, labelled.upper))
             tables.append(FactTable(name, columns, lower, upper, np.zeros(len(mine), np.int64), ""))
     return tables

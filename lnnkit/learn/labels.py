@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import any_set, set_at, where_set
+from lnnkit.arrays import Array, any_set, set_at, where_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.engine.bounds_state import shown
 from lnnkit.graph.lifting import build
@@ -36,7 +36,7 @@ class Labels:
 
     names: tuple[str, ...]
     predicate: Tensor
-    columns: tuple[tuple[Tensor, ...], ...]
+    columns: tuple[tuple[Array, ...], ...]
     lower: Tensor
     upper: Tensor
     spread: Tensor
@@ -44,14 +44,14 @@ class Labels:
     def __len__(self) -> int:
         return len(self.lower)
 
-    def by_name(self) -> Iterator[tuple[str, Tensor, tuple[Tensor, ...]]]:
+    def by_name(self) -> Iterator[tuple[str, Tensor, tuple[Array, ...]]]:
         """The predicates and numbers, each with the indices of its labels and their entities."""
         for number, (name, ids) in enumerate(zip(self.names, self.columns, strict=True)):
             yield name, where_set(self.predicate == number), ids
 
     def some(self, which: Tensor) -> Labels:
         """The labels with these indices, sorted."""
-        columns = tuple(tuple(column[torch.isin(mine, which)] for column in ids) for _, mine, ids in self.by_name())
+        columns = tuple(tuple(column[np.isin(mine, which)] for column in ids) for _, mine, ids in self.by_name())
         rest = (values[which] for values in (self.lower, self.upper, self.spread))
         return Labels(self.names, self.predicate[which], columns, *rest)
 
@@ -80,7 +80,7 @@ class Labels:
         parts = [np.zeros(0, np.int64)]
         for name, mine, ids in self.by_name():
             table = numbers.atoms.tables[name]
-            parts.append(numbers.of(table, table.tuples.find([column.numpy() for column in ids], len(mine))))
+            parts.append(numbers.of(table, table.tuples.find(ids, len(mine))))
         return torch.from_numpy(np.concatenate(parts))
 
 
@@ -112,7 +112,7 @@ def labels(program: CheckedProgram, mentioned: Iterable[str]) -> Labels:
     return Labels(
         tuple(group.predicate for group in given),
         torch.arange(len(given)).repeat_interleave(lengths),
-        tuple(tuple(map(torch.tensor, group.columns)) for group in given),
+        tuple(group.columns for group in given),
         torch.cat([none, *(torch.tensor(group.lower) for group in given)]),
         torch.cat([none, *(torch.tensor(group.upper) for group in given)]),
         spreads.repeat_interleave(lengths),
@@ -250,6 +250,7 @@ def score(bounds: tuple[Tensor, Tensor], label: tuple[Tensor, Tensor], truth: Te
     """The score of ``n`` atoms, given their bounds, those of their labels, and both truths as single numbers."""
     lower, upper = bounds
     positive = wanted > 0.5
+    auroc, aupr = areas(truth, positive)
     sure = truth.clamp(_CLIPPED, 1 - _CLIPPED)
     entropy = -(wanted * sure.log() + (1 - wanted) * (1 - sure).log())
     place = (truth * _BINS).long().clamp(max=_BINS - 1)
@@ -258,8 +259,8 @@ def score(bounds: tuple[Tensor, Tensor], label: tuple[Tensor, Tensor], truth: Te
         n=len(truth),
         positives=int(positive.sum()),
         accuracy=float(((truth > 0.5) == positive).double().mean()),
-        auroc=area_under_roc(truth, positive),
-        aupr=average_precision(truth, positive),
+        auroc=auroc,
+        aupr=aupr,
         log_loss=float(entropy.mean()),
         brier=float(((truth - wanted) ** 2).mean()),
         calibration=float(gap.abs().sum() / len(truth)),
@@ -284,25 +285,17 @@ def number_score(bounds: tuple[Tensor, Tensor], label: tuple[Tensor, Tensor]) ->
     )
 
 
-def area_under_roc(truth: Tensor, positive: Tensor) -> float | None:
-    """The probability that a true atom has more truth than a false one, ties counting half; None for one class."""
+def areas(truth: Tensor, positive: Tensor) -> tuple[float | None, float | None]:
+    """The area under the ROC curve: the probability that a true atom has more truth than a false one, ties counting
+    half; and under the precision-recall steps, at each distinct truth. None unless both classes occur."""
     true, false = int(positive.sum()), int((~positive).sum())
     if not true or not false:
-        return None
+        return None, None
     _, place, counts = torch.unique(truth, return_inverse=True, return_counts=True)
-    before = counts.cumsum(0) - counts
-    rank = before.double() + (counts.double() + 1) / 2  # the mean rank of tied values
-    total = float(rank[place[positive]].sum())
-    return (total - true * (true + 1) / 2) / (true * false)
-
-
-def average_precision(truth: Tensor, positive: Tensor) -> float | None:
-    """The area under the precision-recall steps, at each distinct truth; None unless both classes occur."""
-    true = int(positive.sum())
-    if not true or true == len(positive):
-        return None
-    values, place = torch.unique(truth, return_inverse=True)
-    hits = torch.bincount(place[positive], minlength=len(values)).flip(0).cumsum(0).double()
-    taken = torch.bincount(place, minlength=len(values)).flip(0).cumsum(0).double()
-    recall = hits / true
-    return float((recall.diff(prepend=recall.new_zeros(1)) * hits / taken).sum())
+    hits = torch.bincount(place[positive], minlength=len(counts)).double()
+    misses = counts - hits
+    less = misses.cumsum(0) - misses / 2
+    found, taken = (of.flip(0).cumsum(0) for of in (hits, counts.double()))
+    recall = found / true
+    steps = recall.diff(prepend=recall.new_zeros(1)) * found / taken
+    return float(hits @ less) / (true * false), float(steps.sum())

@@ -43,13 +43,13 @@ class CompletedAtom:
 
 class _Encoding:
     """Truths as real expressions; ``said`` are the constraints on their variables so far. Atoms lie in the bounds that
-    are ``read`` of them, and are 0 or 1 if the reading is ``crisp``."""
+    are ``read`` of them."""
 
-    def __init__(self, z3: Z3, world: ProofWorld, read: FormBounds, *, crisp: bool) -> None:
+    def __init__(self, z3: Z3, world: ProofWorld, read: FormBounds) -> None:
         self.z3, self.context = z3, z3.Context()
         self.said: list[Z3] = []
         self._world = world
-        self._read, self._crisp = read, crisp
+        self._read = read
         self._variables: dict[Form, Z3] = {}
         self._names = itertools.count(1)
 
@@ -109,8 +109,6 @@ class _Encoding:
             numeric = self._world.program.predicates[form.name].numeric
             made = self._variables[form] = self.z3.Real(name, self.context) if numeric else self._truth(name)
             self.said += self.within(made, self._read(form))
-            if self._crisp and not numeric:
-                self.said.append(self.z3.Or(made == 0, made == 1))
         return self._variables[form]
 
     def _comparison(self, form: Form) -> Z3:
@@ -314,7 +312,7 @@ def check_exact(
     except ImportError:
         raise InvalidStep("it can be checked with the package z3-solver alone, which is not installed") from None
     z3: Z3 = module
-    encoding = _Encoding(z3, world, read, crisp=step.crisp)
+    encoding = _Encoding(z3, world, read)
     goal = encoding.truth(world.form(step.conclusion))
     for form, box in stated.items():
         encoding.said += encoding.within(encoding.truth(form), box)

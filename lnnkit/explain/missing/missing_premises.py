@@ -122,7 +122,7 @@ class MissingPremises:
                 if len(ways) == _DENIED or instance.free:
                     return []
                 view = instance.view
-                if float(view.says(view.values([instance.reads]), head, 0, 1)[0]) > goal + self._eps:
+                if float(view.says(view.values(instance.reads), head, 0, 1)[0]) > goal + self._eps:
                     way = next(self._by_instance(instance, 1.0, goal), None)
                     if way is None or way.gives > goal + self._eps:
                         return []

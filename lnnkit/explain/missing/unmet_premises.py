@@ -110,7 +110,7 @@ class ExaminedInstance:
     @cached_property
     def values(self) -> dict[int, Bounds]:
         """The leaf values (1, rows) as they are."""
-        return self.view.values([self.reads])
+        return self.view.values(self.reads)
 
     def wanted(self, ends: Sequence[tuple[int, int]], nearest: int | None) -> list[ImprovablePremise]:
         """The premises that could be improved, those of the nearest rows first, and among them those whose opposite is

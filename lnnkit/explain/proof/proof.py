@@ -77,9 +77,9 @@ class Step:
     """``conclusion`` (an atom or a formula, its variables bound) is at least (``side`` lower) or at most ``bound``. A
     blanket conclusion has variables: it holds for all entities of which no fact says more, or, where some are
     ``excepted``, for all others. ``formula`` is the instance, every connective with its logic. An exact step rests on
-    all its premises together, and on atoms that ``rules`` complete: each is the least truth with which these hold. In
-    a ``crisp`` one every atom is true or false. ``all_seen`` is false where too many premises are needed to list.
-    ``numeric`` tells whether it is about a number, or a date."""
+    all its premises together, and on atoms that ``rules`` complete: each is the least truth with which these hold.
+    ``all_seen`` is false where too many premises are needed to list. ``numeric`` tells whether it is about a number, or
+    a date."""
 
     conclusion: ast.Expression
     side: BoundSide
@@ -94,7 +94,6 @@ class Step:
     all_seen: bool = True
     completes: Sequence[ast.Expression] = ()
     rules: Sequence[Assertion] = ()
-    crisp: bool = False
     numeric: Numeric = False
 
     @property

@@ -83,7 +83,7 @@ class Prover:
         """The proof that an instance arrested at ``tick`` is unsatisfiable."""
         view, _ = self.views.of(shape, AUXILIARY, row)
         reads, grounding = sorted(self._every_read(view, tick), key=_age), self.run.grounding
-        kept = sufficient(grounding, view, reads, lambda ways: view.contradictory(view.values(ways)).tolist())
+        kept = sufficient(grounding, view, reads, lambda some: view.contradictory(view.values(some)).item())
         steps, whole = Steps(), self.wording.instance(view.formula, view.bindings)
         step = Step(whole, "lower", view.formula.lower, "contradiction")
         number = steps.add(self._of_instance(steps, view, kept, step))
@@ -144,10 +144,10 @@ class Prover:
     def by_instance(self, steps: Steps, event: Event, view: InstanceView, place: int) -> Step | None:
         """The step by which another, satisfiable instance gives the bound of an event to its row, at ``place``."""
         reads = [read for read in self._reads(event, view) if (read.leaf, read.side) != (event.leaf, event.side)]
-        said = view.says(view.values([reads]), event.leaf, place, event.side)
-        if not self.reached(said, event.side, event.value)[0]:
+        said = view.says(view.values(reads), event.leaf, place, event.side)
+        if not self.reached(said, event.side, event.value).item():
             return None
-        if not view.completes and view.contradictory(view.values([self._every_read(view, event.tick)]))[0]:
+        if not view.completes and view.contradictory(view.values(self._every_read(view, event.tick))).item():
             return None
         return self._by_instance(steps, event, view, place, reads)
 
@@ -189,15 +189,15 @@ class Prover:
     def premises(self, steps: Steps, view: InstanceView, reads: EndReads, side: int, value: float) -> list[Premise]:
         """The premises for those of the reads that an upward end needs."""
 
-        def enough(ways: Sequence[EndReads]) -> list[bool]:
-            return self.reached(view.upward(view.values(ways))[view.formula.top][side], side, value)
+        def enough(some: EndReads) -> bool:
+            return self.reached(view.upward(view.values(some))[view.formula.top][side], side, value).item()
 
         return steps.premises((view.formula, read) for read in sufficient(self.run.grounding, view, reads, enough))
 
-    def reached(self, bounds: Array, side: int, value: float) -> list[bool]:
+    def reached(self, bounds: Array, side: int, value: float) -> Array:
         """Whether recomputed bounds reach a value, up to a tolerance relative to the magnitude of numbers."""
         slack = self.sources.eps * max(1.0, abs(value))
-        return (bounds <= value + slack if side else bounds >= value - slack).tolist()
+        return bounds <= value + slack if side else bounds >= value - slack
 
     def _reads(self, event: Event, view: InstanceView, *, every_end: bool = False) -> list[EndRead]:
         """The informative reads of an instance for an event: of ``every_end``, or of those that matter by polarity."""
@@ -232,11 +232,11 @@ class Prover:
 
         target = event.leaf, place, event.side
 
-        def said(ways: Sequence[EndReads]) -> list[bool]:
-            return self.reached(view.says(view.values(ways), *target), event.side, event.value)
+        def said(some: EndReads) -> bool:
+            return self.reached(view.says(view.values(some), *target), event.side, event.value).item()
 
         kept = {id(read) for read in sufficient(self.run.grounding, view, sorted(reads, key=_age), said)}
-        if len(kept) == len(reads) and not said([reads])[0]:
+        if len(kept) == len(reads) and not said(reads):
             # In Goedel logic an implication that is less than true fixes its consequent from both sides.
             wider = self._reads(event, view, every_end=True)
             if len(wider) > len(reads):

@@ -21,14 +21,11 @@ from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.store.layout import Domain
 
-# Parts judged by one batched evaluation; a limit of memory. The result does not depend on it: one by one takes a fifth
-# longer, 8 to 512 cost alike (`python -m benchmarks.question_constants explained`)
-_AT_ONCE = 64
 _MOST = 2000  # instances examined one by one; with more, the explanation says that it is incomplete
 _ALL = 5  # with up to this many defaults all 32 subsets are tried, with more only pairs; 0 to 8 cost alike
 
 T = TypeVar("T")
-Enough = Callable[[Sequence[EndReads]], Sequence[bool]]
+Enough = Callable[[EndReads], bool]
 _BlanketAtom = tuple[int, str, tuple[EntityOrVariable, ...]]  # a leaf, its table, and its arguments
 
 
@@ -52,30 +49,14 @@ def minimal(items: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T
     return kept(items, (), False) if enough(items) else list(items)
 
 
-def minimal_at_once(items: Sequence[T], enough: Callable[[Sequence[Sequence[T]]], Sequence[bool]]) -> list[T]:
-    """The same where many subsets are tested together as fast as one: ``enough`` answers for each of several. An item
-    that cannot be dropped alone cannot be dropped at all. Of ``k`` others, the shortest sufficient prefix ends with one
-    that is kept; then those before it are searched, with about ``k log(n) / log(64)`` calls."""
-    needed = [False] * len(items)
-    for start in range(0, len(items), _AT_ONCE):
-        some = range(start, min(start + _AT_ONCE, len(items)))
-        without = enough([[*items[:place], *items[place + 1 :]] for place in some])
-        needed[start : some.stop] = [not droppable for droppable in without]
-    rest = [place for place, kept in enumerate(needed) if not kept]
-    while rest:
-        others = [item for item, kept in zip(items, needed, strict=True) if kept]
-        low, high = 0, len(rest)  # prefixes up to ``low`` are not enough; ``high`` is assumed to be
-        while low < high:
-            lengths = range(low, high, max(1, -(-(high - low) // _AT_ONCE)))
-            holds = enough([[*others, *(items[place] for place in rest[:length])] for length in lengths])
-            first = next((place for place, held in enumerate(holds) if held), len(lengths))
-            high = lengths[first] if first < len(lengths) else high
-            low = high if first == 0 else lengths[first - 1] + 1
-        if not high:
-            break
-        needed[rest[high - 1]] = True
-        rest = rest[: high - 1]
-    return [item for item, kept in zip(items, needed, strict=True) if kept]
+def _needed(reads: EndReads, enough: Enough) -> EndReads:
+    """The same one by one, which asks half as often where most are needed. In a contradiction, where fewer may say what
+    all do not, nothing that remains can be dropped alone."""
+    kept = [*reads]
+    for read in reversed(reads):
+        without = [other for other in kept if other is not read]
+        kept = without if enough(without) else kept
+    return kept
 
 
 def sufficient(grounding: Grounding, view: InstanceView, reads: EndReads, enough: Enough) -> EndReads:
@@ -85,19 +66,13 @@ def sufficient(grounding: Grounding, view: InstanceView, reads: EndReads, enough
     most = len(blankets) if len(blankets) <= _ALL else 2
     parts = [frozenset(some) for size in range(1, most + 1) for some in itertools.combinations(blankets, size)]
     if not parts:
-        return minimal_at_once(reads, enough)
+        return _needed(reads, enough)
     # Without them anywhere; or, where named elements need them, without them in the row of all others
     least: dict[frozenset[_BlanketAtom], int] = {frozenset(): 0}
     for named in (0, grounding.domain.generic):
-        some = [part for part in parts if part not in least]
-        bearable = enough([_without(reads, part, named, view) for part in some]) if some else ()
-        least |= dict.fromkeys(itertools.compress(some, bearable), named)
-
-    def every(ways: Sequence[EndReads]) -> list[bool]:
-        suffices = enough([_without(way, *loss, view) for way in ways for loss in least.items()])
-        return [all(suffices[start : start + len(least)]) for start in range(0, len(suffices), len(least))]
-
-    return minimal_at_once(reads, every)
+        some = (part for part in parts if part not in least)
+        least |= {part: named for part in some if enough(_without(reads, part, named, view))}
+    return _needed(reads, lambda some: all(enough(_without(some, *loss, view)) for loss in least.items()))
 
 
 def _blanket(read: EndRead) -> _BlanketAtom | None:
@@ -112,11 +87,12 @@ def _without(reads: EndReads, lost: Set[_BlanketAtom], named: int, view: Instanc
     their atoms do have these defaults."""
     kept: list[EndRead] = []
     for read in reads:
-        places = read.places
         if lost and _blanket(read) in lost:
-            rows = ((place, view.entities(view.formula.block_of(read.leaf), place)) for place in places)
+            rows = ((place, view.entities(view.formula.block_of(read.leaf), place)) for place in read.places)
             places = tuple(place for place, entities in rows if max(entities.values(), default=0) < named)
-        kept += [replace(read, places=places)] if places else []
+            kept += [replace(read, places=places)] if places else []
+        else:
+            kept.append(read)
     return kept
 
 
@@ -165,18 +141,18 @@ class CompletionProof:
         bound = ((leaf, side) for leaf in leaves if free.isdisjoint(neurons[leaf].arguments) for side in (0, 1))
         reads = [read for end in bound for read in self._views.reads(view, *end, self._tick, named)]
 
-        def hold(ways: Sequence[EndReads]) -> list[bool]:
-            """Whether each of several sets of readings limits the head."""
+        def hold(some: EndReads) -> bool:
+            """Whether readings limit the head."""
             value = self._source.value
             slack = 0.0 if np.isinf(value) else self._sources.eps * max(1.0, abs(value))
-            least = view.least(view.values(ways), head)
+            least = view.least(view.values(some), head).item()
             upward = self._grounding.atoms.tables[self._source.table].completed_side
-            return (least <= value + slack if upward else least >= value - slack).tolist()
+            return least <= value + slack if upward else least >= value - slack
 
         def keep(limiting: EndReads) -> None:
             self.reads += [(formula, read) for read in sufficient(self._grounding, view, limiting, hold)]
 
-        if not free or hold([reads])[0]:  # readings that do not limit an instance are all kept, for the checker to see
+        if not free or hold(reads):  # readings that do not limit an instance are all kept, for the checker to see
             keep(reads)
             return
         generators: list[tuple[Sequence[Substitution], EndRead]] = []
@@ -185,7 +161,7 @@ class CompletionProof:
             for side in () if neuron.block or free.isdisjoint(neuron.arguments) else (0, 1):
                 reading = self._sources.unlisted(neuron.source, about, side, self._tick)
                 read = EndRead(leaf, (0,), side, reading)
-                if reading.source is not None and hold([[*reads, read]])[0]:
+                if reading.source is not None and hold([*reads, read]):
                     generators.append((self._matching(formula, leaf, bindings), read))
         if generators:
             more, read = min(generators, key=lambda pair: len(pair[0]))

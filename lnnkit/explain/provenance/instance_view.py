@@ -91,11 +91,11 @@ class InstanceView(Instances):
         """The table that holds a leaf's bounds."""
         return self.tables[leaf].name
 
-    def values(self, ways: Sequence[EndReads]) -> dict[int, Bounds]:
-        """The leaf values for each of several sets of reads: bounds that are not among them are unknown."""
+    def values(self, reads: EndReads) -> dict[int, Bounds]:
+        """The leaf values (1, rows) by some reads: bounds that are not among them are unknown."""
         values: dict[int, Bounds] = {}
         for leaf, rows in self.rows.items():
-            lower, upper = (np.full((len(ways), len(rows)), end) for end in self.tables[leaf].unknown)
+            lower, upper = (np.full((1, len(rows)), end) for end in self.tables[leaf].unknown)
             if leaf != AUXILIARY and self.formula.neurons[leaf].kind == "same":
                 lower[:], upper[:] = rows == TRUE, (rows == TRUE) | (rows == UNKNOWN)
             values[leaf] = Bounds(lower, upper)
@@ -103,9 +103,8 @@ class InstanceView(Instances):
         numbers = [leaf for leaf in values if derives and self.formula.neurons[leaf].numeric]
         for leaf in numbers:  # what is not read of a candidate may have no value
             values[leaf].lower[:], values[leaf].upper[:] = NO_VALUE
-        for number, way in enumerate(ways):
-            for read in way:
-                values[read.leaf][read.side][number, list(read.places)] = read.reading.value
+        for read in reads:
+            values[read.leaf][read.side][0, read.places] = read.reading.value
         for lower, upper in (values[leaf] for leaf in numbers):
             lower[(lower == math.inf) & (upper > -math.inf)] = -math.inf
             upper[(upper == -math.inf) & (lower < math.inf)] = math.inf

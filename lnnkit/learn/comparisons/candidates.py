@@ -18,7 +18,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import all_set, any_set
+from lnnkit.arrays import Array, all_set, any_set
 from lnnkit.learn.comparisons.comparison_examples import ComparisonData, Examples
 from lnnkit.learn.comparisons.learned_comparisons import LearnedComparison
 from lnnkit.learn.comparisons.least_squares import Candidate, WeightGrid, equation_proposals, grid
@@ -35,7 +35,7 @@ class ThresholdRows:
 
     spread: float
     turns: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.float64))
-    columns: tuple[Tensor, ...] = ()
+    columns: tuple[Array, ...] = ()
 
 
 def thresholds(data: ComparisonData, started: Set[str]) -> dict[str, ThresholdRows]:
@@ -52,7 +52,9 @@ def thresholds(data: ComparisonData, started: Set[str]) -> dict[str, ThresholdRo
             turns = shown.turns(values, name)[0][0]
             known = turns.isfinite()
             if name not in found and any_set(known):
-                found[name] = ThresholdRows(_spread(turns), turns[known], tuple(column[known] for column in rows[0]))
+                found[name] = ThresholdRows(
+                    _spread(turns), turns[known], tuple(column[known.numpy()] for column in rows[0])
+                )
     return found
 
 

@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
-from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from lnnkit.arrays import any_set, set_at
+from lnnkit.arrays import Array, any_set, set_at
 from lnnkit.check.program import CheckedProgram
 from lnnkit.engine.inference import infer
 from lnnkit.engine.planning.compiling import Plans
@@ -24,19 +24,12 @@ from lnnkit.learn.comparisons.learned_comparisons import LearnedComparison, lear
 from lnnkit.learn.labels import Labels
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at
 from lnnkit.numeric import Interval, same
+from lnnkit.store.layout import Given
 from lnnkit.store.stated_facts import given_facts
 from lnnkit.store.tuple_set import TupleSet
 from lnnkit.syntax.identifiers import AGGREGATES
 
 _MOST = 2000  # greatest number of rows used
-
-
-class NumberFacts(NamedTuple):
-    """What is known of a predicate or number: entities by argument, and the bounds of each tuple of them."""
-
-    columns: tuple[Tensor, ...]
-    lower: Tensor
-    upper: Tensor
 
 
 class ComparisonData:
@@ -57,33 +50,29 @@ class ComparisonData:
         self._program, self._mentioned, self._train = program, mentioned, train
 
     @cached_property
-    def _facts(self) -> tuple[Mapping[str, int], dict[str, NumberFacts]]:
+    def _facts(self) -> tuple[Mapping[str, int], dict[str, Given]]:
         """The entities, and what facts tell of each predicate, number, aggregate and derived number."""
         index, given, _ = given_facts(self._program, self._mentioned)
-        facts: dict[str, NumberFacts] = {}
-        for table in given:
-            columns, ends = tuple(map(torch.tensor, table.columns)), map(torch.tensor, (table.lower, table.upper))
-            facts[table.predicate] = NumberFacts(columns, *ends)
+        facts = {table.predicate: table for table in given}
         nodes = self.lifted.graph.nodes.items()
         derived = {name for name, data in nodes if data["kind"] in AGGREGATES or "derived" in data}
         if derived:
             run = infer(Plans(self.lifted), index, given, guard=unlimited, round_limit=0, record=False)
             tables = run.grounding.atoms.tables
-            for table in (tables[name] for name in sorted(derived & tables.keys())):  # those of queries have none
-                columns, bounds = map(torch.tensor, table.tuples.columns), map(torch.tensor, table.bounds)
-                facts[table.name] = NumberFacts(tuple(columns), *bounds)
+            for name in sorted(derived & tables.keys()):  # those of queries have none
+                facts[name] = Given(name, tables[name].tuples.columns, *tables[name].bounds)
         return index, facts
 
     @cached_property
-    def _facts_and_labels(self) -> dict[str, NumberFacts]:
+    def _facts_and_labels(self) -> dict[str, Given]:
         """The same facts, and the training labels of numbers."""
         facts, labels = dict(self._facts[1]), self.labels.some(self._train)
         for name, mine, ids in labels.by_name():
             if any_set(labels.numeric[mine]):
-                lower, upper = labels.lower[mine], labels.upper[mine]
-                known = facts.get(name, NumberFacts(tuple(column[:0] for column in ids), lower[:0], upper[:0]))
-                columns = tuple(map(torch.cat, zip(known.columns, ids, strict=True)))
-                facts[name] = NumberFacts(columns, torch.cat([known.lower, lower]), torch.cat([known.upper, upper]))
+                labelled = (*ids, labels.lower[mine].numpy(), labels.upper[mine].numpy())
+                known = (*facts[name].columns, facts[name].lower, facts[name].upper) if name in facts else ()
+                *columns, lower, upper = map(np.concatenate, zip(known, labelled, strict=True)) if known else labelled
+                facts[name] = Given(name, tuple(columns), lower, upper)
         return facts
 
     def learned(self) -> Iterator[tuple[str, LearnedComparison]]:
@@ -93,7 +82,7 @@ class ComparisonData:
             if comparison is not None:
                 yield node, comparison
 
-    def known_rows(self, node: str, *, labels: bool = False) -> tuple[tuple[Tensor, ...], list[Interval]] | None:
+    def known_rows(self, node: str, *, labels: bool = False) -> tuple[tuple[Array, ...], list[Interval]] | None:
         """The tuples of entities for which all numbers of a comparison are known by facts, or also by ``labels``, and
         these; None if they are about different tuples."""
         (index, facts), graph = self._facts, self.lifted.graph
@@ -105,14 +94,15 @@ class ComparisonData:
         ((shape, name),) = shapes.items()
         if len(set(shape)) != len(shape):
             return None
-        columns = tuple(torch.unique(torch.stack(facts[name].columns), dim=1).unbind())
-        places: list[Tensor] = []
+        columns = tuple(np.unique(np.stack(facts[name].columns), axis=1))
+        places: list[Array] = []
         for name, arguments in atoms:
-            ids = columns if arguments == shape else tuple(torch.tensor([index[str(term)]]) for term in arguments)
-            places.append(joined(facts[name].columns, ids).expand(len(columns[0])))
-        known = torch.stack(places).min(0).values >= 0
+            ids = columns if arguments == shape else tuple(np.array([index[str(term)]], np.int32) for term in arguments)
+            places.append(np.broadcast_to(joined(facts[name].columns, ids), len(columns[0])))
+        known = np.min(places, axis=0) >= 0
         pairs = [(facts[name], place[known]) for (name, _), place in zip(atoms, places, strict=True)]
-        numbers = [Interval(bounds.lower[place].double(), bounds.upper[place].double()) for bounds, place in pairs]
+        ends = ((table.lower[place], table.upper[place]) for table, place in pairs)
+        numbers = [Interval(*(torch.from_numpy(end).double() for end in pair)) for pair in ends]
         return tuple(column[known] for column in columns), numbers
 
     def examples(self, node: str, comparison: LearnedComparison, *, every: bool) -> list[Examples]:
@@ -129,27 +119,27 @@ class ComparisonData:
         known = exact if any_set(exact) and not every else known
         if not any_set(known):
             return []
-        columns, values = tuple(column[known] for column in rows[0]), values[:, known]
+        columns, values = tuple(column[known.numpy()] for column in rows[0]), values[:, known]
         arity = len(self.lifted.graph.nodes[node]["sorts"])
         near = nearest(self.lifted, (node,), {name for name, _, ids in labels.by_name() if len(ids) == arity})
         used = set_at(len(labels), self._train) & ~labels.numeric | every
         made: list[Examples] = []
         for name, mine, ids in labels.by_name():
             if name in near and len(ids) == len(columns):
-                place = joined(columns, ids)
+                place = torch.from_numpy(joined(columns, ids))
                 about = (place >= 0) & used[mine]
                 if any_set(about):  # these rows are all labelled
                     made.append(_some(comparison, values[:, place[about]], mine[about], near[name]))
-        return [*made, _some(comparison, values, torch.full_like(columns[0], -1, dtype=torch.int64))]
+        return [*made, _some(comparison, values, torch.full((len(columns[0]),), -1))]
 
 
-def joined(columns: tuple[Tensor, ...], ids: tuple[Tensor, ...]) -> Tensor:
+def joined(columns: tuple[Array, ...], ids: tuple[Array, ...]) -> Array:
     """For each tuple of ``ids`` its row among the tuples ``columns``, the first one; -1 if it is absent."""
     radix = 1 + max((int(column.max()) for column in (*columns, *ids) if len(column)), default=0)
     known, (rows, wanted) = TupleSet(len(columns), radix), (len(of[0]) if of else 1 for of in (columns, ids))
-    _, first = known.add([column.numpy() for column in columns], rows)
-    numbers = torch.from_numpy(known.find([column.numpy() for column in ids], wanted)).long()
-    return torch.where(numbers >= 0, torch.from_numpy(first)[numbers], -1).long()
+    _, first = known.add(columns, rows)
+    numbers = known.find(ids, wanted)
+    return np.where(numbers >= 0, first[numbers], -1).astype(np.int64)
 
 
 def nearest(lifted: LiftedGraph, nodes: Iterable[str], labelled: Collection[str]) -> dict[str, int]:
@@ -223,8 +213,7 @@ class Examples:
 
     def difference(self, candidates: Mapping[str, Tensor]) -> Tensor:
         """``left - right``, ``[candidates, rows]``: 0 where the sides count as equal, NaN where one is undefined."""
-        count = len(next(iter(candidates.values()), torch.zeros(1)))
-        left, right = self.sides({name: values[:, None] for name, values in candidates.items()}, count)
+        left, right = self.sides({name: values[:, None] for name, values in candidates.items()})
         return torch.where(same(left, right), 0.0, left - right)
 
     def turns(self, candidates: Mapping[str, Tensor], constant: str) -> tuple[Tensor, Tensor]:
@@ -237,11 +226,12 @@ class Examples:
         linear = ((two - one) - slope).abs() <= 1e-9 * (1 + slope.abs() + zero.abs())
         return torch.where(linear & (slope != 0), -zero / slope, torch.nan), slope
 
-    def sides(self, values: Mapping[str, Tensor], count: int) -> tuple[Tensor, Tensor]:
-        """Both terms, ``[count, rows]``, for parameters that expand to that shape; nan where one is undefined."""
-        shape = count, len(self.labels)
-        parameters = {name: values[name].expand(shape).reshape(-1) for name in self.comparison.names}
-        numbers = [Interval(column, column) for column in (number.repeat(count) for number in self.numbers)]
+    def sides(self, values: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
+        """Both terms, ``[candidates, rows]``, for parameters that expand to that shape; nan where one is undefined."""
+        named = {name: values[name] for name in self.comparison.names}
+        shape = torch.broadcast_shapes((1, len(self.labels)), *(value.shape for value in named.values()))
+        parameters = {name: value.expand(shape).reshape(-1) for name, value in named.items()}
+        numbers = [Interval(column, column) for column in (number.repeat(shape[0]) for number in self.numbers)]
         left, right = (side.lower for side in self.comparison.sides(numbers, parameters))
         known = left.isfinite() & right.isfinite()
         return torch.where(known, left, torch.nan).reshape(shape), torch.where(known, right, torch.nan).reshape(shape)

@@ -238,7 +238,7 @@ def _threshold(name: str, comparison: str, rows: ThresholdRows, labels: Labels, 
     """The data of a threshold, with the labels of the predicate that covers most of them."""
     predicate, about = None, torch.full((len(rows.turns),), torch.nan, dtype=torch.float64)
     for name_, mine, ids in labels.by_name():
-        place = joined(rows.columns, ids) if len(ids) == len(rows.columns) else torch.zeros(0)
+        place = torch.from_numpy(joined(rows.columns, ids)) if len(ids) == len(rows.columns) else torch.zeros(0)
         there = where_set(place >= 0)
         if len(there) > int(about.isfinite().sum()):
             predicate = name_

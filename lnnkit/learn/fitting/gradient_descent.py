@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 from torch.optim.adam import adam
 
-from lnnkit.arrays import all_set
+from lnnkit.arrays import all_set, as_numpy
 from lnnkit.data.files import tensor_bytes, write_whole
 from lnnkit.learn.fitting.chosen_values import simplified
 from lnnkit.learn.fitting.fitting_problem import Fitting, Inferred, Losses, Standing
@@ -299,8 +299,8 @@ class Checkpoint(NamedTuple):
         plain = replace(settings, classical=frozenset())  # sets print in no fixed order
         digest = hashlib.sha256(repr((plain, sorted(settings.classical), labels.names)).encode())
         entities = (ids for columns in labels.columns for ids in columns)
-        for tensor in (start, labels.predicate, labels.lower, labels.upper, *entities):
-            digest.update(tensor.contiguous().numpy().tobytes())
+        for array in (*map(as_numpy, (start, labels.predicate, labels.lower, labels.upper)), *entities):
+            digest.update(array.tobytes())
         digest.update(text.encode())
         return Checkpoint(path, digest.hexdigest())
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from lnnkit.analysis.supports import SupportCache
-from lnnkit.arrays import all_set, any_set, chosen, where_set
+from lnnkit.arrays import Array, all_set, any_set, chosen, where_set
 from lnnkit.check.program import CheckedProgram, Query
 from lnnkit.engine.inference import infer
 from lnnkit.engine.planning.compiling import Plans
@@ -59,7 +59,7 @@ class RecordedInference:
         softness: float = 0.0,
         placed: Set[str] = frozenset(),
         supplied: Collection[str] = (),
-        listed: Sequence[tuple[str, Sequence[Tensor]]] = (),
+        listed: Sequence[tuple[str, Sequence[Array]]] = (),
     ) -> None:
         """Infer the program at some values of its parameters, by name, in their order, and keep the history.
 
@@ -83,8 +83,7 @@ class RecordedInference:
         )
         grounding, history = self.fixpoint.grounding, self.fixpoint.state.trail
         for name, columns in listed:
-            ids, table = [column.numpy() for column in columns], grounding.atoms.tables[name]
-            grounding.atoms.materialise(table, ids, len(ids[0]) if ids else 1)
+            grounding.atoms.materialise(grounding.atoms.tables[name], columns, len(columns[0]) if columns else 1)
         self.comparisons = opened_comparisons(self.fixpoint.plan.lifted, grounding, history, values, supplied)
         self.numbers = RowNumbers(grounding.atoms)
         self.events = EventIndex(history, self.numbers, self.comparisons)
