@@ -207,9 +207,9 @@ def arranged(columns: Sequence[Array]) -> Array | None:
 
 
 def in_order(key: Array, size: int) -> tuple[Array, Array]:
-    """The permutation that sorts (n,) keys, each at least 0 and below ``size``, stably; and the sorted keys. Numpy sorts
-    numbers of 16 bits by counting: two such digits take 0.4 to 0.7 of the time of one sort. Of greater keys, if a key
-    and its position fit into one integer, these are sorted, which is several times as fast as an argsort."""
+    """The permutation that sorts (n,) keys, each at least 0 and below ``size``, stably; and the sorted keys. Numpy
+    sorts numbers of 16 bits by counting: two such digits take 0.4 to 0.7 of the time of one sort. Of greater keys, if a
+    key and its position fit into one integer, these are sorted, which is several times as fast as an argsort."""
     if size <= 1 << 32:
         order = np.argsort(key.astype(np.uint16), kind="stable").astype(np.int32)
         if size > 1 << 16:
