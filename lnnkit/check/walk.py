@@ -96,7 +96,8 @@ def transform(root: ast.Expression, change: Callable[[ast.Expression], ast.Expre
             changed = tuple(done[len(done) - len(below) :])
             del done[len(done) - len(below) :]
             if any(new is not old for new, old in zip(changed, below, strict=True)):
-                node = _with_children(node, changed)
+                names = _OPERANDS[type(node)]
+                node = replace(node, **dict(zip(names, [changed] if names == ("operands",) else changed, strict=True)))
         done.append(change(node))
     return done[0]
 
@@ -116,12 +117,6 @@ def with_entities(formula: ast.Expression, entities: Mapping[str, str]) -> ast.E
         return replace(node, arguments=arguments)
 
     return transform(formula, bound) if entities else formula
-
-
-def _with_children(node: ast.Expression, below: tuple[ast.Expression, ...]) -> ast.Expression:
-    names = _OPERANDS[type(node)]
-    values = (below,) if names == ("operands",) else below
-    return replace(node, **dict(zip(names, values, strict=True)))
 
 
 def proposition(visit: Visit) -> ast.Atom | None:
