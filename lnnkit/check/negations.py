@@ -108,23 +108,17 @@ def _implication(formula: Formula) -> ast.Implies | None:
 def _ordered(derived: Mapping[str, int], edges: Edges) -> tuple[tuple[frozenset[str], ...], list[Diagnostic]]:
     import networkx as nx  # a tenth of a second, so only for programs whose closed predicates depend on each other
 
-    graph = nx.DiGraph()
+    graph = nx.DiGraph([(below, head) for head, below in edges])
     graph.add_nodes_from(derived)
-    graph.add_edges_from((below, head) for head, below in edges)
     members = [frozenset(component) for component in nx.strongly_connected_components(graph)]
     components = {name: component for component in members for name in component}
     first = [min(derived[name] for name in component) for component in members]
     order = nx.condensation(graph, members)
     layers = tuple(members[index] for index in nx.lexicographical_topological_sort(order, key=first.__getitem__))
-    diagnostics = []
-    reported: set[frozenset[str]] = set()
-    for (head, below), (_, negative) in edges.items():
-        component = components[head]
-        if negative and component is components[below] and component not in reported:
-            reported.add(component)
-            back = nx.shortest_path(graph, head, below) if head != below else [head]
-            diagnostics.append(_cycle(back, edges))
-    return layers, diagnostics
+    negative = ((head, below) for (head, below), (_, mark) in edges.items() if mark)
+    circular = [edge for edge in negative if components[edge[0]] is components[edge[1]]]
+    paths = {components[head]: nx.shortest_path(graph, head, below) for head, below in reversed(circular)}
+    return layers, [_cycle(path, edges) for path in paths.values()]
 
 
 def _cycle(path: list[str], edges: Edges) -> Diagnostic:
@@ -191,11 +185,9 @@ def _never(symbols: Symbols) -> list[Diagnostic]:
     if not suspects or not symbols.whole:
         return []
     known, _ = supplied(symbols)  # predicates that nothing supplies are reported elsewhere
-    suspects = [(formula, atom) for formula, atom in suspects if atom.name in known]
     reached = _given(symbols)
-    if all((atom.name, -1) in reached for _, atom in suspects):
-        return []
-    _close(reached, list(_stated(symbols)))
+    suspects = [(formula, atom) for formula, atom in suspects if atom.name in known and (atom.name, -1) not in reached]
+    _close(reached, list(_stated(symbols)) if suspects else [])
     silent: dict[str, dict[int, tuple[Formula, ast.Atom]]] = {}  # by predicate: the statements, each once
     for formula, atom in suspects:
         if (atom.name, -1) not in reached and not _speaks(formula, reached):
@@ -206,8 +198,7 @@ def _never(symbols: Symbols) -> list[Diagnostic]:
 def _never_false(formula: Formula, atom: ast.Atom, others: int, symbols: Symbols) -> Diagnostic:
     """The warning at the first statement that negates it; ``others`` is the number of further statements that do."""
     what = "so the query is true of nothing" if formula.kind == "query" else f"so the {formula.kind} derives nothing"
-    if others:
-        what += f"; {others:,} more statements negate it" if others > 1 else "; one more statement negates it"
+    what += f"; {others:,} more statements negate it" if others > 1 else "; one more statement negates it" * others
     message = f"nothing can make `~{atom.span.text}` true: no fact, table or rule makes `{atom.name}` false, {what}"
     sorts = symbols.resolved[atom.name].sorts
     shape = format_statement(ast.PredicateStatement(atom.name, sorts, True, span=atom.span))

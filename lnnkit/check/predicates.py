@@ -171,8 +171,6 @@ def _unsupplied(symbols: Symbols) -> Iterator[Diagnostic]:
         if (name not in known or name in once) and not symbols.doubtful(name)
         if (truths := [use for use in uses if use.how != "term"])
     }
-    if not doubtful:
-        return
     mentioned_with = _mentioned_with(symbols, once)
     order = {name: index for index, name in enumerate(symbols.uses)}
     alike = OneEdit(known) if once else None
@@ -236,7 +234,11 @@ def _arities(symbols: Symbols) -> Iterator[Diagnostic]:
             span = reference.span if reference else symbols.declared[name].span
             where = f" ({'as' if reference else 'declared'} on {place(span, use.span)})" if span else ""
             message = f"`{name}` takes {_arguments(arity)}{where}, but has {use.arity or 'none'} here"
-            hint = _arity_hint(name, arity, use)
+            shape = _arguments(arity)
+            if use.how not in ("fact", "label"):
+                variables = (ast.Variable("XYZUVW"[i] if i < 6 else f"X{i}") for i in range(arity))
+                shape = f"`{format_expression(ast.Atom(name, tuple(variables)))}`"
+            hint = f"write {shape}, or give the other relation a name of its own"
             if reference is None and arity == 0:
                 word = "number" if name in symbols.numbers else "predicate"
                 hint = f"declare `{word} {signature(name, use.arity)}`, or {hint}"
@@ -245,14 +247,6 @@ def _arities(symbols: Symbols) -> Iterator[Diagnostic]:
 
 def _arguments(count: int) -> str:
     return "no arguments" if count == 0 else "1 argument" if count == 1 else f"{count} arguments"
-
-
-def _arity_hint(name: str, arity: int, use: SymbolUse) -> str:
-    shape = _arguments(arity)
-    if use.how not in ("fact", "label"):
-        variables = tuple(ast.Variable("XYZUVW"[i] if i < 6 else f"X{i}") for i in range(arity))
-        shape = f"`{format_expression(ast.Atom(name, variables))}`"
-    return f"write {shape}, or give the other relation a name of its own"
 
 
 def _case(symbols: Symbols) -> Iterator[Diagnostic]:

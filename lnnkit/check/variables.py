@@ -27,7 +27,7 @@ from lnnkit.check.findings import error, find, place, repeated, warning
 from lnnkit.check.predicates import arity_of, heads
 from lnnkit.check.program import ENTITY, Predicate
 from lnnkit.check.symbols import Formula, Mention, Symbols
-from lnnkit.check.walk import free_variables, measured, positive, proposition, unweighted, visits
+from lnnkit.check.walk import atoms, free_variables, measured, positive, proposition, unweighted, visits
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import NULLS
@@ -42,7 +42,7 @@ def sorts(symbols: Symbols) -> Iterator[Diagnostic]:
         for mentions in grouped(formula.mentions).values():
             sorted_ = [(mention, sort_of(mention, declared)) for mention in mentions]
             known = [(mention, sort) for mention, sort in sorted_ if sort not in (None, ENTITY)]
-            for mention, sort in [(mention, sort) for mention, sort in known if sort != known[0][1]][:1]:
+            for mention, sort in [pair for pair in known if pair[1] != known[0][1]][:1]:
                 first, one = known[0]
                 before = f"{_ordinal(first)} on {place(first.span, mention.span)}, column {first.span.column}"
                 message = f"`{mention.name}` is a {sort} as {_ordinal(mention)}, but a {one} as {before}"
@@ -195,17 +195,6 @@ def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
             yield error("bound-and-free", mention.span, message, hint)
 
 
-def _formula_about(atom: ast.Atom, formula: Formula) -> ast.Expression:
-    """The atom itself, or, if it is a number in a comparison, that comparison."""
-    parents = {id(visit.node): visit.parent for visit in formula.visits}
-    node: ast.Expression | None = atom
-    while node is not None:
-        if isinstance(node, ast.Comparison):
-            return node
-        node = parents.get(id(node)) if isinstance(node, ast.Atom | ast.NumericNode) else None
-    return atom
-
-
 def _once(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
     """Warnings about free variables that occur once outside queries: they join nothing, and are often misspelt; and
     about those, and all of a query, that have the name of an entity."""
@@ -221,8 +210,11 @@ def _once(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
             yield variable_like_entity(mention.span, name, warning)
         elif counts[name] == 1 and not query and mention.atom is not None and name not in bare:
             message = f"`{name}` occurs once in this {formula.kind}, so it joins nothing"
-            atom = _formula_about(mention.atom, formula).span.on_one_line
-            hint = f"check its spelling; if any will do, write `(exists {name}: {atom})`, if all, `forall {name}: ...`"
+            compared = (
+                node for node in formula.nodes(ast.Comparison) if any(atom is mention.atom for atom in atoms(node))
+            )
+            about = next(compared, mention.atom).span.on_one_line
+            hint = f"check its spelling; if any will do, write `(exists {name}: {about})`, if all, `forall {name}: ...`"
             yield warning("single-variable", mention.span, message, hint)
 
 
@@ -257,7 +249,5 @@ def _loose(formula: Formula) -> Iterator[Mention]:
     inside = {id(atom) for atom in heads(root)} if free else set()
     arguments = (term for atom in (*positive(root.antecedent), *measured(root.antecedent)) for term in atom.arguments)
     held = {term.name for term in arguments if isinstance(term, ast.Variable)} if free else set()
-    for name, mentions in free.items():
-        first = next((mention for mention in mentions if id(mention.atom) in inside), None)
-        if first is not None and len(mentions) > 1 and name not in held:
-            yield first
+    for mentions in (mentions for name, mentions in free.items() if len(mentions) > 1 and name not in held):
+        yield from [mention for mention in mentions if id(mention.atom) in inside][:1]
