@@ -242,25 +242,18 @@ def _speaks(formula: Formula, reached: set[SignedPredicate]) -> bool:
 
 
 def _given(symbols: Symbols) -> set[SignedPredicate]:
-    reached: set[SignedPredicate] = {(name, -1) for name, predicate in symbols.declared.items() if predicate.closed}
-
-    def give(name: str, lower: float, upper: float) -> None:
-        reached.update([(name, 1)] if lower > 0 else [])
-        reached.update([(name, -1)] if upper < 1 else [])
-
     facts = [] if symbols.program is None else list(symbols.program.facts)
     facts += [stated for formula in symbols.formulas if (stated := stated_fact(formula)) is not None]
     for statement in symbols.statements(ast.FactStatement):
         if statement.atom.name not in symbols.numbers and all(isinstance(end, float) for end in ends(statement.bounds)):
             facts.append(fact(statement))
-    for given in facts:
-        give(given.predicate, given.lower, given.upper)
-    for statement in symbols.statements(ast.LoadStatement) if not symbols.complete else ():
-        reached.update(((statement.name, 1), (statement.name, -1)))  # not read, so anything may be in it
-    for table in symbols.tables:
-        if len(table):
-            give(table.predicate, float(table.lower.max()), float(table.upper.min()))
-    return reached
+    given = [(stated.predicate, stated.lower, stated.upper) for stated in facts]
+    tables = [table for table in symbols.tables if len(table)]
+    given += [(table.predicate, float(table.lower.max()), float(table.upper.min())) for table in tables]
+    loads = symbols.statements(ast.LoadStatement) if not symbols.complete else ()
+    given += [(load.name, 1.0, 0.0) for load in loads]  # not read, so anything may be in it
+    given += [(name, 0.0, 0.0) for name, predicate in symbols.declared.items() if predicate.closed]
+    return {(name, 1) for name, lower, _ in given if lower > 0} | {(name, -1) for name, _, upper in given if upper < 1}
 
 
 # --- what follows -----------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import Formula, Symbols, SymbolUse
 from lnnkit.check.walk import nodes, strip_foralls, unweighted
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic, Span
+from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import is_text_function
 from lnnkit.syntax.printer import format_expression, format_predicate, format_statement
 
