@@ -27,7 +27,7 @@ from lnnkit.check.findings import error, find, place, repeated, warning
 from lnnkit.check.predicates import arity_of, heads
 from lnnkit.check.program import ENTITY, Predicate
 from lnnkit.check.symbols import Formula, Mention, Symbols
-from lnnkit.check.walk import atoms, free_variables, measured, positive, proposition, unweighted, visits
+from lnnkit.check.walk import atoms, measured, positive, proposition, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import NULLS
@@ -137,14 +137,13 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
     used = {id(mention.binder) for mention in formula.mentions if mention.binder is not None}
     bound: list[tuple[ast.Binder, ast.Variable, ast.Variable | None]] = []  # with the one that is bound around it
     for visit in formula.visits:
-        node, known = visit.node, dict(visit.scope)
-        if isinstance(node, ast.Atom) and not node.arguments and node.name in known:
-            used.add(id(known[node.name]))
-        if isinstance(node, ast.Binder):
-            for variable in node.variables:
-                bound.append((node, variable, known.get(variable.name)))
-                used.add(id(known.get(variable.name)))  # bound again: a finding of its own
-                known[variable.name] = variable
+        node, known = visit.node, visit.scope
+        if isinstance(node, ast.Atom) and not node.arguments:
+            used.add(id(known.get(node.name)))
+        for variable in node.variables if isinstance(node, ast.Binder) else ():
+            bound.append((node, variable, known.get(variable.name)))
+            used.add(id(known.get(variable.name)))  # bound again: a finding of its own
+            known = {**known, variable.name: variable}
     for node, variable, outer in bound:
         name = variable.name
         if outer is not None:
@@ -155,17 +154,14 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
             message = f"`{word}` binds `{name}`, which does not occur below it"
             hint = f"take `{name}` out, or check its spelling below"
             yield error("unused-variable", variable.span, message, hint)
-    for visit in formula.visits:
-        node = visit.node
-        if isinstance(node, ast.Exists) and isinstance(node.body, ast.Implies):
-            names = [variable.name for variable in node.variables]
-            one, left = ", ".join(names), node.body.antecedent.span.on_one_line
+    for node in formula.nodes(ast.Exists):
+        if isinstance(node.body, ast.Implies):
+            one = ", ".join(variable.name for variable in node.variables)
             message = f"this holds as soon as one {one} makes the left side of `->` false, or the right side true"
-            hint = "write `&` for `->` if both sides are meant to hold of the same thing"
-            elsewhere = set(free_variables(visits(node.body.consequent))).isdisjoint(names)
-            if visit.parent is None and len(left) < 60 and elsewhere:
-                hint = f"close the quantifier before the arrow: `(exists {one}: {left}) -> ...`"
-            yield warning("exists-implies", node.body.span, message, hint)
+            hint = (
+                "write `&` for `->` if both sides are meant to hold of the same thing; else close the quantifier before"
+            )
+            yield warning("exists-implies", node.body.span, message, f"{hint} it: `(exists {one}: ...) -> ...`")
 
 
 def _as_formulas(formula: Formula) -> Iterator[Diagnostic]:
@@ -188,10 +184,7 @@ def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
             seen.add(name)
             where = f"{place(bound[name].span, mention.span)}, column {bound[name].span.column}"
             message = f"`{name}` is outside the scope of the quantifier that binds it ({where})"
-            hint = "put parentheses around the whole scope of the quantifier, or use another name here"
-            after = bound[name].span.source.text[bound[name].span.end :].lstrip()
-            if not after.startswith((":", "(", ",")):
-                hint = f"a colon after the variable extends the scope to the end: `{name}: ...`"
+            hint = f"extend the scope to the end by a colon, `{name}: ...`, or by parentheses; or use another name"
             yield error("bound-and-free", mention.span, message, hint)
 
 
