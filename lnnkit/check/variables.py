@@ -140,10 +140,11 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
         node, known = visit.node, visit.scope
         if isinstance(node, ast.Atom) and not node.arguments:
             used.add(id(known.get(node.name)))
-        for variable in node.variables if isinstance(node, ast.Binder) else ():
-            bound.append((node, variable, known.get(variable.name)))
-            used.add(id(known.get(variable.name)))  # bound again: a finding of its own
-            known = {**known, variable.name: variable}
+        if isinstance(node, ast.Binder):
+            for variable in node.variables:
+                bound.append((node, variable, known.get(variable.name)))
+                used.add(id(known.get(variable.name)))  # bound again: a finding of its own
+                known = {**known, variable.name: variable}
     for node, variable, outer in bound:
         name = variable.name
         if outer is not None:
