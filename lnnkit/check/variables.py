@@ -159,10 +159,11 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
         if isinstance(node.body, ast.Implies):
             one = ", ".join(variable.name for variable in node.variables)
             message = f"this holds as soon as one {one} makes the left side of `->` false, or the right side true"
+            closed = f"(exists {one}: {node.body.antecedent.span.on_one_line}) -> ..."
             hint = (
-                "write `&` for `->` if both sides are meant to hold of the same thing; else close the quantifier before"
+                f"close the quantifier before the arrow: `{closed}`; or write `&` if both are meant of the same {one}"
             )
-            yield warning("exists-implies", node.body.span, message, f"{hint} it: `(exists {one}: ...) -> ...`")
+            yield warning("exists-implies", node.body.span, message, hint)
 
 
 def _as_formulas(formula: Formula) -> Iterator[Diagnostic]:
