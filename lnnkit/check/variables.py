@@ -160,9 +160,7 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
             one = ", ".join(variable.name for variable in node.variables)
             message = f"this holds as soon as one {one} makes the left side of `->` false, or the right side true"
             closed = f"(exists {one}: {node.body.antecedent.span.on_one_line}) -> ..."
-            hint = (
-                f"close the quantifier before the arrow: `{closed}`; or write `&` if both are meant of the same {one}"
-            )
+            hint = f"close the quantifier before the arrow: `{closed}`; or write `&` if both are of the same {one}"
             yield warning("exists-implies", node.body.span, message, hint)
 
 
