@@ -45,24 +45,18 @@ def logit(values: Array) -> Array:
     return _padded(lambda padded: padded.logit(), values)
 
 
-def atanh(values: Array) -> Array:
-    """The inverse of the hyperbolic tangent."""
-    return _applied("atanh", values)
+def _shared(name: str) -> Callable[[Array], Array]:
+    """The function of that name in the library of its operand."""
+
+    def function(values: Array) -> Array:
+        of = getattr(namespace(values), name)
+        return of(np.ascontiguousarray(values)) if isinstance(values, np.ndarray) else _padded(of, values)
+
+    return function
 
 
-def acos(values: Array) -> Array:
-    """The inverse of the cosine."""
-    return _applied("acos", values)
-
-
-def cosh(values: Array) -> Array:
-    """The hyperbolic cosine."""
-    return _applied("cosh", values)
-
-
-def _applied(name: str, values: Array) -> Array:
-    function = getattr(namespace(values), name)
-    return function(np.ascontiguousarray(values)) if isinstance(values, np.ndarray) else _padded(function, values)
+# The inverse of the hyperbolic tangent, that of the cosine, and the hyperbolic cosine
+atanh, acos, cosh = map(_shared, ("atanh", "acos", "cosh"))
 
 
 def _padded(function: Callable[..., Array], *operands: Any) -> Array:
@@ -75,10 +69,6 @@ def _padded(function: Callable[..., Array], *operands: Any) -> Array:
 
     threads = min(get_num_threads(), -(-count // _GRAIN))
     missing = -count % (_VECTOR * threads)
-    flat = [values.reshape(-1) for values in operands]
-    if missing:
-        padding = xp.full((missing,), _PADDING, dtype=first.dtype)
-        flat = [xp.concat([values, padding]) for values in flat]
-    else:
-        flat = [values.contiguous() for values in flat]  # strided elements take scalar code too
+    padding = xp.full((missing,), _PADDING, dtype=first.dtype)
+    flat = [xp.concat([values.reshape(-1), padding]) for values in operands]  # strided ones take scalar code
     return function(*flat)[:count].view(first.shape)

@@ -70,9 +70,8 @@ def check(
     states which date `today` is; raises ``ValueError`` if it is no date."""
     merged = merge(program, base)
     given = [] if today is None else [Entry(today_fact(today), base, logic_of(program.statements))]
-    symbols = gather([*merged.entries, *given])
-    complete = not merged.left_out.intersection(READING)
-    symbols = replace(symbols, left_out=frozenset(merged.left_out), whole=merged.whole, complete=complete)
+    left_out, complete = frozenset(merged.left_out), not merged.left_out.intersection(READING)
+    symbols = gather([*merged.entries, *given], left_out=left_out, whole=merged.whole, complete=complete)
     before = {} if streamed is None else resolve_predicates(unread(symbols))
     later = {name for name, predicate in before.items() if streamed in predicate.sorts}
     unknown = [unknown_sort(streamed, before)] if streamed is not None and not later else []
@@ -141,17 +140,15 @@ def check_query(
         return None, findings
     span = Span(Source(QUERY, text), 0, len(text))
     entry = Entry(ast.QueryStatement(written, span=span), Path(), checked.logic)
-    symbols = gather([entry], declared=checked.predicates)
+    tables = {"tables": checked.tables, "label_tables": checked.label_tables}
+    symbols = gather([entry], checked.predicates, resolved=checked.predicates, program=checked, **tables)
     formula = symbols.formulas[0]
     named = any(not mention.variable or mention.name not in "XYZ" for mention in formula.mentions)
     texts = checked.texts if named else frozenset[str]()
-    learned = named_values(formula, checked)
-    symbols = replace(symbols, texts=texts, learned=learned, resolved=checked.predicates, program=checked)
-    symbols = replace(symbols, tables=checked.tables, label_tables=checked.label_tables)
+    symbols = replace(symbols, texts=texts, learned=named_values(formula, checked))
     findings = run(QUERY_PASSES, symbols)
-    said = {finding.span.start for finding in findings if finding.span is not None}
-    unknown = [] if strangers is None else asked(symbols, strangers)
-    findings += [finding for finding in unknown if finding.span is None or finding.span.start not in said]
+    said = set(map(_begin, findings))
+    findings += [f for f in (asked(symbols, strangers) if strangers else ()) if _begin(f) not in said]
     findings = ordered(unmasked(findings), [QUERY])
     if any(finding.severity == "error" for finding in findings):
         return None, findings
@@ -165,7 +162,7 @@ def check_facts(
     Their predicates must exist in ``checked``. Entities may be new. If a new entity differs only in case from a
     variable of the program, the statement with the variable gets an error, as if the program had contained the fact."""
     entries = [Entry(statement, Path(), checked.logic) for statement in statements]
-    symbols = replace(gather(entries, declared=checked.predicates), resolved=checked.predicates, program=checked)
+    symbols = gather(entries, checked.predicates, resolved=checked.predicates, program=checked)
     findings = ordered([*run(FACT_PASSES, symbols), *clashes(checked.suspects, symbols.texts, ())], [])
     if any(finding.severity == "error" for finding in findings):
         return None, findings

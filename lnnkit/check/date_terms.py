@@ -6,7 +6,6 @@ Findings about dates: two dates are not added, a date is compared with a date, f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -25,8 +24,6 @@ from lnnkit.syntax.identifiers import CALENDAR, OPERATION_OF, TIMED
 TODAY = "today"
 GIVEN_TODAY = "--today"
 EXAMPLE = "2024-01-15"
-_WORDS = re.compile(rf"\b(?:date|{'|'.join(CALENDAR)})\b")
-_DAYS = 'the days from one date to another are a number: `{} - date "1970-01-01"`'
 
 TermKind = Literal["date", "number", "any"]
 """Of a term: ``any`` where a number is learned, or nothing is known."""
@@ -81,14 +78,11 @@ def numeric_kind(root: ast.Expression, predicates: Mapping[str, Predicate]) -> N
 
 def dated_parameters(root: ast.Expression, dates: Collection[str]) -> set[int]:
     """The identities of the learnable values that are compared with dates."""
-    learned: set[int] = set()
-    if not any(isinstance(node, ast.Learnable) for node in nodes(root)):
-        return learned
-    kinds = term_kinds(root, dates)
-    for node in nodes(root):
-        if isinstance(node, ast.Comparison) and "date" in [kinds[id(side)] for side in node.operands]:
-            learned.update(id(side) for side in node.operands if isinstance(side, ast.Learnable))
-    return learned
+    learned = any(isinstance(node, ast.Learnable) for node in nodes(root))
+    kinds = term_kinds(root, dates) if learned else {}
+    compared = [node.operands for node in nodes(root) if learned and isinstance(node, ast.Comparison)]
+    dated = [sides for sides in compared if "date" in [kinds[id(side)] for side in sides]]
+    return {id(side) for sides in dated for side in sides if isinstance(side, ast.Learnable)}
 
 
 def with_dated_parameters(root: ast.Expression, dates: Collection[str]) -> ast.Expression:
@@ -113,14 +107,11 @@ def operation_of(call: ast.Function, program: CheckedProgram) -> str:
 
 
 def dates(symbols: Symbols) -> Iterator[Diagnostic]:
-    sources = {id(entry.statement.span.source): entry.statement.span.source for entry in symbols.entries}
     yield from _given_today(symbols)
-    if not symbols.dates and not any(_WORDS.search(source.text) for source in sources.values()):
-        return
     for formula in symbols.formulas:
-        kinds = term_kinds(formula.root, symbols.dates, symbols.numbers)
-        kept = formula.nodes(ast.Comparison, ast.Arithmetic, ast.Negate, ast.Function, ast.Aggregate)
-        for node in reversed(list(kept)):  # operands before their parents
+        kept = list(formula.nodes(ast.Comparison, ast.Arithmetic, ast.Negate, ast.Function, ast.Aggregate))
+        kinds = term_kinds(formula.root, symbols.dates, symbols.numbers) if kept else {}
+        for node in reversed(kept):  # operands before their parents
             finding = _misused(node, [kinds[id(child)] for child in children(node)])
             if finding is not None:
                 yield finding
@@ -134,10 +125,8 @@ def _misused(node: ast.Expression, kinds: Sequence[TermKind]) -> Diagnostic | No
     match node:
         case ast.Comparison(operands):
             for (left, kind), (right, other) in pairwise(zip(operands, kinds, strict=True)):
-                if {kind, other} == {"date", "number"} and not isinstance(
-                    left if other == "date" else right, ast.Entity
-                ):
-                    day, number = (left, right) if kind == "date" else (right, left)
+                day, number = (left, right) if kind == "date" else (right, left)
+                if {kind, other} == {"date", "number"} and not isinstance(number, ast.Entity):
                     message = f"`{short(day)}` is a date, compared with the number `{short(number)}`"
                     return error("date-and-number", number.span, message, _instead(day, number))
         case ast.Function("years" | "months" as name):
@@ -157,18 +146,14 @@ def _misused(node: ast.Expression, kinds: Sequence[TermKind]) -> Diagnostic | No
         case ast.Arithmetic("-", left, right) if tuple(kinds) == ("number", "date"):
             message = f"the date `{short(right)}` is subtracted from the number `{short(left)}`"
             return error("date-arithmetic", node.span, message, f"write `{short(right)} - {short(left)}`")
-        case ast.Arithmetic("*" | "/" | "^" as sign) if first is not None:
-            message = f"`{sign}` is of numbers, and `{short(first)}` is a date"
-            return error("date-arithmetic", node.span, message, _DAYS.format(short(first)))
         case ast.Function("min" | "max") if "number" not in kinds:
             return None
-        case ast.Negate() | ast.Function() if first is not None:
-            what = "`-`" if isinstance(node, ast.Negate) else f"`{node.name}`"
-            message = f"{what} is of a number, and `{short(first)}` is a date"
-            return error("date-arithmetic", node.span, message, _DAYS.format(short(first)))
-        case ast.Aggregate("sum") if first is not None:
-            message = f"a `sum` is of numbers, and `{short(first)}` is a date"
-            hint = "write `min`, `max` or `mean` of dates, or sum the days between two"
+        case ast.Negate() | ast.Arithmetic("*" | "/" | "^") | ast.Function() | ast.Aggregate("sum") if (
+            first is not None
+        ):
+            sign = node.operator if isinstance(node, ast.Arithmetic) else getattr(node, "name", "-")
+            message = f"`{sign}` is of numbers, and `{short(first)}` is a date"
+            hint = f'the days from one date to another are a number: `{short(first)} - date "1970-01-01"`'
             return error("date-arithmetic", node.span, message, hint)
     return None
 
@@ -233,9 +218,8 @@ def _unknown_today(symbols: Symbols) -> Iterator[Diagnostic]:
         stated += [atom.name for given in known.assertions for atom in atoms(cast("ast.Expression", given.formula))]
     equations = (n for formula in symbols.formulas for n in formula.nodes(ast.Comparison) if n.operators == ("=",))
     stated += [side.name for equation in equations for side in equation.operands if isinstance(side, ast.Atom)]
-    for formula in symbols.formulas if TODAY in symbols.dates.difference(stated) else ():
-        if use := next((atom for atom in formula.nodes(ast.Atom) if atom.name == TODAY), None):
-            message = f"no fact says which date `{TODAY}` is, and the clock is not read"
-            hint = f'run it with `--today 2026-11-29`, or state it: `fact {TODAY} = date "2026-11-29"`'
-            yield warning("unknown-today", use.span, message, hint)
-            return
+    uses = (atom for formula in symbols.formulas for atom in formula.nodes(ast.Atom) if atom.name == TODAY)
+    if TODAY in symbols.dates.difference(stated) and (use := next(uses, None)):
+        message = f"no fact says which date `{TODAY}` is, and the clock is not read"
+        hint = f'run it with `--today 2026-11-29`, or state it: `fact {TODAY} = date "2026-11-29"`'
+        yield warning("unknown-today", use.span, message, hint)

@@ -104,12 +104,9 @@ def suspects(formulas: Iterable[Formula]) -> tuple[Span, ...]:
     """In each formula, the first mention of each free variable whose name could be that of an entity."""
     spans: list[Span] = []
     for formula in formulas:
-        seen: set[str] = set()
-        for mention in formula.mentions:
-            if mention.variable and mention.binder is None and mention.name not in seen:
-                seen.add(mention.name)
-                if not _CONVENTIONAL.fullmatch(mention.name):
-                    spans.append(mention.span)
+        free = (mention for mention in reversed(formula.mentions) if mention.variable and mention.binder is None)
+        first = {mention.name: mention.span for mention in free}
+        spans += [span for name, span in reversed(first.items()) if not _CONVENTIONAL.fullmatch(name)]
     return tuple(spans)
 
 
@@ -235,11 +232,10 @@ def asked(symbols: Symbols, severity: Severity = "warning") -> Iterator[Diagnost
             # entities of the program's own queries were reported when it was checked
             queries = () if symbols.program is None else symbols.program.queries
             before = {text for query in queries for _, _, text in named_entities(query.formula)}
-            if severity == "error" and mention.name not in before:
-                what = "A question is about entities that a fact, table or rule of the program names"
-                yield _unknown(mention, near, what, error)
-            else:
-                yield _unknown(mention, near, "An entity that nothing else names has default bounds")
+            strange = severity == "error" and mention.name not in before
+            what = "A question is about entities that a fact, table or rule of the program names"
+            what = what if strange else "An entity that nothing else names has default bounds"
+            yield _unknown(mention, near, what, error if strange else warning)
         elif member[0] != ENTITY and member not in members:
             message = f"no fact, table or rule has `{mention.name}` as an argument of sort `{member[0]}`"
             hint = "so the answer has default bounds; declare the predicates whose arguments have that sort"
@@ -274,8 +270,7 @@ def _members(symbols: Symbols, wanted: set[_SortMember]) -> set[_SortMember]:
     members: set[_SortMember] = set()
     for name, place, text in _stated(symbols) if wanted else ():
         predicate = symbols.resolved.get(name or "")
-        if predicate is not None and place < predicate.arity:
-            members |= wanted & {(predicate.sorts[place], text)}
+        members |= wanted & {(sort, text) for sort in (predicate.sorts[place : place + 1] if predicate else ())}
     for table in (*symbols.tables, *symbols.label_tables):
         sorts = symbols.resolved[table.predicate].sorts if table.predicate in symbols.resolved else ()
         for sort, column in zip(sorts, table.columns, strict=False):

@@ -227,14 +227,10 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
             left, right = (short(operand) for operand in node.operands[:2])
             message = f"`{left}` and `{right}` are formulas, and `{node.operators[0]}` compares numbers or entities"
             return error("proposition-equality", node.span, message, f"for {word} write `{left} {sign} {right}`")
-        finding = _truth_in_words(node) or _attribute(node)
-        finding = finding or _asked_truth(node, formula) or _truth_of_rule(node, node.operands[0], visit, formula)
-        return finding or _truth_as_number(node.operands[kinds.index("truth")])
+        return _habit(node, visit, formula, known=True) or _truth_as_number(node.operands[kinds.index("truth")])
     for operand, kind in zip(node.operands, kinds, strict=True):
         if kind == "unknown" and isinstance(operand, ast.Atom):
-            finding = _truth_of_rule(node, operand, visit, formula)
-            finding = finding or (None if identifiers.is_text_function(operand.name) else _attribute(node))
-            return finding or _unknown_number(operand, symbols)
+            return _habit(node, visit, formula, known=False) or _unknown_number(operand, symbols)
     for operator, (left, right) in zip(node.operators, pairwise(zip(node.operands, kinds, strict=True)), strict=True):
         if left[1] != right[1]:
             entity, number = (left[0], right[0]) if left[1] == "entity" else (right[0], left[0])
@@ -246,52 +242,35 @@ def _comparison(node: ast.Comparison, visit: Visit, formula: Formula, symbols: S
     return None
 
 
-def _attribute(node: ast.Comparison) -> Diagnostic | None:
-    """A finding for `City(X) = "New York"`: an entity is an argument, not a value."""
-    match node:
-        case ast.Comparison(operands=(ast.Atom(arguments=(_, *_)) as atom, ast.Entity() as value), operators=("=",)):
-            message = f"the entity {value.span.text} is not a value of `{atom.name}`, which is not a number"
-            arguments = ", ".join(argument.span.text for argument in atom.arguments)
-            hint = f"an entity is an argument: `{format_predicate(atom.name)}({arguments}, {value.span.text})`"
-            return error("entity-as-value", node.span, message, hint)
-    return None
-
-
-def _asked_truth(node: ast.Comparison, formula: Formula) -> Diagnostic | None:
-    """A finding for `query Cough(X) >= 0.5`."""
-    match node.operands:
-        case (ast.Atom() as atom, ast.Number()) if formula.kind == "query":
-            message = f"`{atom.name}` has a degree of truth, which a query asks for but cannot compare"
-            hint = f"ask for `{short(atom)}`: its answers have bounds; `--only true,likely_true` leaves out the others"
-            return error("truth-as-number", name_span(atom), message, hint)
-    return None
-
-
-def _truth_in_words(node: ast.Comparison) -> Diagnostic | None:
-    """A finding for `Married(X) = yes`."""
-    match node:
-        case ast.Comparison(operands=(ast.Atom() as atom, value), operators=("=" | "!=" as operator,)):
-            truth = TRUTHS.get(value.span.text.strip('"').lower())
-            if truth is None:
-                return None
-            message = f"`{atom.name}` is true or false to a degree, and has no value `{value.span.text}`"
-            hint = f"write `{'' if bool(truth) == (operator == '=') else '~'}{short(atom)}`"
-            return error("truth-as-number", node.span, message, hint)
-    return None
-
-
-def _truth_of_rule(node: ast.Comparison, head: ast.Expression, visit: Visit, formula: Formula) -> Diagnostic | None:
-    """A finding for `rule A -> B = 0.8`, which gives the truth of a rule in the way of a fact, and for `B >= 0.8`."""
-    if formula.kind == "query" or not isinstance(visit.parent, ast.Implies) or node is not visit.parent.consequent:
+def _habit(node: ast.Comparison, visit: Visit, formula: Formula, known: bool) -> Diagnostic | None:
+    """A finding for a truth, or for a name that is not ``known`` to be one, compared as elsewhere: `Married(X) = yes`,
+    `City(X) = "New York"`, `query Cough(X) >= 0.5`, and `rule A -> B = 0.8`."""
+    if len(node.operands) != 2 or not isinstance(atom := node.operands[0], ast.Atom):
         return None
-    match node:
-        case ast.Comparison((ast.Atom() as atom, ast.Learnable() | ast.Number() as last), (operator,)):
-            if atom is not head or operator == "!=" or (isinstance(last, ast.Number) and not 0 <= last.value <= 1):
-                return None
-            span = Span(node.span.source, atom.span.end, node.span.end)
-            bounds = f"[0, {last.span.text}]" if operator.startswith("<") else f"[{last.span.text}, 1]"
-            hint = f"write `in {bounds}`; if `{atom.name}` is a number, declare `number {_signature(atom)}`"
-            return error("truth-of-rule", span, f"the truth of a {formula.kind} is written `in [l, u]`", hint)
+    value, operator, text = node.operands[1], node.operators[0], node.operands[1].span.text
+    truth = TRUTHS.get(text.strip('"').lower()) if known else None
+    if truth is not None and operator in ("=", "!="):
+        message = f"`{atom.name}` is true or false to a degree, and has no value `{text}`"
+        hint = f"write `{'' if bool(truth) == (operator == '=') else '~'}{short(atom)}`"
+        return error("truth-as-number", node.span, message, hint)
+    if isinstance(value, ast.Entity) and atom.arguments and operator == "=":
+        if not known and identifiers.is_text_function(atom.name):
+            return None
+        message = f"the entity {text} is not a value of `{atom.name}`, which is not a number"
+        arguments = ", ".join(argument.span.text for argument in atom.arguments)
+        hint = f"an entity is an argument: `{format_predicate(atom.name)}({arguments}, {text})`"
+        return error("entity-as-value", node.span, message, hint)
+    if formula.kind == "query" and known and isinstance(value, ast.Number):
+        message = f"`{atom.name}` has a degree of truth, which a query asks for but cannot compare"
+        hint = f"ask for `{short(atom)}`: its answers have bounds; `--only true,likely_true` leaves out the others"
+        return error("truth-as-number", name_span(atom), message, hint)
+    concluded = isinstance(visit.parent, ast.Implies) and node is visit.parent.consequent
+    share = isinstance(value, ast.Learnable) or (isinstance(value, ast.Number) and 0 <= value.value <= 1)
+    if formula.kind != "query" and concluded and share and operator != "!=":
+        span = Span(node.span.source, atom.span.end, node.span.end)
+        bounds = f"[0, {text}]" if operator.startswith("<") else f"[{text}, 1]"
+        hint = f"write `in {bounds}`; if `{atom.name}` is a number, declare `number {_signature(atom)}`"
+        return error("truth-of-rule", span, f"the truth of a {formula.kind} is written `in [l, u]`", hint)
     return None
 
 

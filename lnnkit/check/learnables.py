@@ -8,10 +8,10 @@ on conditions, ``A -> B -> left = right``, with one unknown function, which `+ -
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from lnnkit.check.date_terms import dated_parameters, with_dated_parameters
 from lnnkit.check.findings import error, place, repeated, warning
@@ -28,6 +28,11 @@ from lnnkit.syntax.printer import format_literal
 
 UNEVALUATED = frozenset({"untrained"})
 """Findings that a program or query is checked with as warnings, and not evaluated with."""
+_HOLDING: Mapping[type, Sequence[str]] = {
+    **dict.fromkeys((*get_args(ast.Connective), ast.Comparison, ast.Unit), ("attributes",)),
+    **{ast.Attribute: ("value",), ast.Weighted: ("weight",), ast.ValueList: ("items",), ast.Bounds: ("lower", "upper")},
+}
+"""What holds values, and where."""
 _ELSE = {
     "rule": "or train the program",
     "axiom": "or write `rule`: an axiom is never trained",
@@ -48,7 +53,11 @@ def learnables(symbols: Symbols) -> Iterator[Diagnostic]:
             yield _misplaced(item, message, "write a number, or `rule` for `axiom`")
         elif formula.kind == "query" and (item.name is None or item.name not in named):
             message = f"`{item.span.text}` is a new learnable value, but a query learns nothing"
-            yield _misplaced(item, message, _asked(formula.root, item))
+            hint = "write a number, or the name of a learnable value of a rule"
+            match formula.root:
+                case ast.Comparison((ast.Atom() as atom, other), ("=",)) if other is item:
+                    hint = f"to ask for the number write `query {atom.span.text}`"
+            yield _misplaced(item, message, hint)
     started = (item for _, item in items if item.name is not None and item.initial is not None)
     for before, item in repeated(started, lambda item: item.name):
         if before.initial != item.initial:
@@ -61,17 +70,10 @@ def learnables(symbols: Symbols) -> Iterator[Diagnostic]:
     yield from _untrained(symbols)
 
 
-def _misplaced(item: ast.Learnable, message: str, hint: str = "") -> Diagnostic:
-    return error("misplaced-learnable", item.span, message, hint or "write a number; only rules have learnable values")
-
-
-def _asked(root: ast.Expression, item: ast.Learnable) -> str:
-    """What to write for a learnable value in a query; `age(X) = ?` asks for the number."""
-    match root:
-        case ast.Comparison(operands=(ast.Atom() as atom, other), operators=("=",)) if other is item:
-            return f"to ask for the number write `query {atom.span.text}`"
-        case _:
-            return "write a number, or the name of a learnable value of a rule"
+def _misplaced(
+    item: ast.Node, message: str, hint: str = "write a number; only rules have learnable values"
+) -> Diagnostic:
+    return error("misplaced-learnable", item.span, message, hint)
 
 
 def in_formula(formula: Formula) -> Iterator[ast.Learnable]:
@@ -107,9 +109,8 @@ def among(items: Iterable[ast.Node | float | str]) -> Iterator[ast.Learnable]:
     for item in items:
         if isinstance(item, ast.Learnable):
             yield item
-        elif isinstance(item, ast.Weighted | ast.ValueList):
-            yield from among([item.weight] if isinstance(item, ast.Weighted) else item.items)
-        yield from among(attribute.value for attribute in getattr(item, "attributes", ()))
+        for held in (getattr(item, name) for name in _HOLDING.get(type(item), ())):
+            yield from among(held if isinstance(held, tuple) else [held])
 
 
 def _untrained(symbols: Symbols) -> Iterator[Diagnostic]:
@@ -117,36 +118,30 @@ def _untrained(symbols: Symbols) -> Iterator[Diagnostic]:
     everything else needs one."""
     started = starting_values(symbols).keys()
     for formula, visit in symbols.visits():
-        node, items = visit.node, list[ast.Learnable]()
-        if isinstance(node, ast.Learnable) and visit.role in ("term", "comparand"):
-            items = [node]
-        elif isinstance(node, ast.Unit | ast.Comparison):
-            items = list(among(attribute.value for attribute in node.attributes))
+        node = visit.node
+        if isinstance(node, ast.Unit | ast.Comparison):
             yield from _unlearned(node, formula.kind)
-        for item in items:
+        elif not isinstance(node, ast.Learnable) or visit.role not in ("term", "comparand"):
+            continue
+        for item in among([node]):
             if item.initial is None and item.name not in started:
-                text = item.span.text
-                message = f"`{text}` has no value before it is trained"
                 start = 'date "2026-01-01"' if id(item) in dated_parameters(formula.root, symbols.dates) else "1"
-                start = f"{text}{'' if item.name is None else '='}{start}"
-                hint = f"give it an initial value, `{start}`, or train the program"
-                yield warning("untrained", item.span, message, hint)
+                text = item.span.text
+                hint = f"give it an initial value, `{text}{'=' * (item.name is not None)}{start}`, or train the program"
+                yield warning("untrained", item.span, f"`{text}` has no value before it is trained", hint)
 
 
 def _unlearned(node: ast.Unit | ast.Comparison, kind: str) -> Iterator[Diagnostic]:
-    missing = lacking(node)
-    if not missing:
-        return
-    count = shapes_of(node)[missing[0]].count
-    example = f"{missing[0]}: " + ("0.5" if count is None else f"[{', '.join(['1'] * (count or len(node.operands)))}]")
-    if isinstance(node, ast.Unit):
-        message = f"the unit `{node.name}` has no `{missing[0]}` before it is trained"
-        hint = f"give it one, `{node.span.text}{{{example}}}`, {_ELSE[kind]}"
-        yield warning("untrained", node.span, message, hint)
-    else:
-        message = "`<?>` has no weights before it is trained"
-        hint = f"give its weights, `({node.span.text}){{{example}}}`, {_ELSE[kind]}"
-        yield warning("untrained-relation", node.span, message, hint)
+    for key in lacking(node)[:1]:
+        count = shapes_of(node)[key].count
+        example = f"{key}: " + ("0.5" if count is None else f"[{', '.join(['1'] * (count or len(node.operands)))}]")
+        if isinstance(node, ast.Unit):
+            hint = f"give it one, `{node.span.text}{{{example}}}`, {_ELSE[kind]}"
+            message = f"the unit `{node.name}` has no `{key}` before it is trained"
+            yield warning("untrained", node.span, message, hint)
+        else:
+            hint = f"give its weights, `({node.span.text}){{{example}}}`, {_ELSE[kind]}"
+            yield warning("untrained-relation", node.span, "`<?>` has no weights before it is trained", hint)
 
 
 def lacking(node: ast.Unit | ast.Comparison) -> list[str]:
@@ -167,36 +162,21 @@ def settled(
         statement = entry.statement
         if isinstance(statement, ast.RuleOrAxiom):
             formula = with_dated_parameters(statement.formula, symbols.dates)
-            formula = transform(formula, lambda node: change(settled_node(node, starts)))
+            formula = transform(formula, lambda node: change(settled_value(node, starts)))
             yield replace(statement, formula=formula, bounds=settled_value(statement.bounds, starts))
 
 
-def settled_node(node: ast.Expression, starts: Mapping[str, float]) -> ast.Expression:
-    """A node with its own learnable values replaced by their initial values; for a name without one, by that in
-    ``starts``."""
-    if isinstance(node, ast.Learnable):
-        return settled_value(node, starts)
-    if isinstance(node, ast.Weighted):
-        return replace(node, weight=settled_value(node.weight, starts))
-    if isinstance(node, ast.Connective | ast.Comparison | ast.Unit):
-        given = tuple(replace(attribute, value=settled_value(attribute.value, starts)) for attribute in node.attributes)
-        return replace(node, attributes=given)
-    return node
-
-
 def settled_value(value: Any, starts: Mapping[str, float]) -> Any:
-    """A value, the value of an attribute, or bounds, with its learnable ones replaced likewise."""
-    if isinstance(value, ast.Bounds):
-        lower, upper = settled_value(value.lower, starts), settled_value(value.upper, starts)
-        return replace(value, lower=lower, upper=upper)
-    if isinstance(value, ast.ValueList):
-        return replace(value, items=tuple(settled_value(item, starts) for item in value.items))
-    if not isinstance(value, ast.Learnable):
-        return value
-    start = value.initial if value.initial is not None else starts.get(value.name or "")
-    if start is None:
-        return value
-    return ast.Number(int(start) if start == int(start) else start, value.unit, span=value.span)
+    """A node, a value, or bounds, with the learnable values that it holds itself replaced by their initial values; for
+    a name without one, by that in ``starts``."""
+    if isinstance(value, tuple):
+        return tuple(settled_value(item, starts) for item in value)
+    if isinstance(value, ast.Learnable):
+        start = value.initial if value.initial is not None else starts.get(value.name or "")
+        number = start if start is None or start != int(start) else int(start)
+        return value if number is None else ast.Number(number, value.unit, span=value.span)
+    held = {name: settled_value(getattr(value, name), starts) for name in _HOLDING.get(type(value), ())}
+    return replace(value, **held) if held else value
 
 
 _CODE = "unknown-function"
@@ -246,11 +226,10 @@ def _wrong(formula: Formula, functions: list[ast.UnknownFunction]) -> Iterator[D
     node, text = functions[0], shown(functions[0])
     if formula.kind == "axiom":
         message = f"`{text}` is an unknown function, but an axiom is never trained"
-        yield error("misplaced-learnable", node.span, message, "write `rule` for `axiom`")
+        yield _misplaced(node, message, "write `rule` for `axiom`")
     if formula.kind == "query":
-        message = f"`{text}` is an unknown function, but a query learns nothing"
         hint = f"write it in a rule, `rule rate(X) = {text}`, and ask for the number on the other side"
-        yield error("misplaced-learnable", node.span, message, hint)
+        yield _misplaced(node, f"`{text}` is an unknown function, but a query learns nothing", hint)
     inner = [part for operand in node.operands for part in nodes(operand) if isinstance(part, ast.UnknownFunction)]
     if inner:
         message = f"`{shown(inner[0])}` stands within `?{node.name or ''}(...)`, so the data determine neither"

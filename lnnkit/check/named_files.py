@@ -5,7 +5,7 @@ shared but for leading zeros, outer blanks or case: ``007`` in one table, ``7`` 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -170,12 +170,6 @@ def unread(symbols: Symbols) -> Symbols:
 _MOST = 200_000  # names of a column that are compared: 0.1 CPU seconds
 _SAMPLE = 1_000  # names of one column that are looked for in the other
 _NEARLY = 0.9
-_SPELLINGS: tuple[tuple[str, Callable[[str], str], str], ...] = (
-    ("leading zeros", lambda text: text.lstrip("0"), ", in pandas by `column.astype(str).str.lstrip('0')`"),
-    ("outer blanks", str.strip, ": end both statements with `trim`"),
-    ("the case of letters", str.casefold, ", in pandas by `column.str.lower()`"),
-    ("zeros, blanks and the case of letters", lambda text: text.strip().casefold().lstrip("0"), ""),
-)
 
 
 def unjoined(symbols: Symbols) -> Iterator[Diagnostic]:
@@ -189,9 +183,9 @@ def unjoined(symbols: Symbols) -> Iterator[Diagnostic]:
             if id(table.columns[place]) not in used:
                 used[id(table.columns[place])] = _Used(table, place)
         one, other = (used[id(table.columns[place])] for table, place in pair)
-        if not one.shares(other) and (warning := _warning(one, other)):
+        if not one.shares(other) and (finding := _spelled_apart(one, other)):
             warned.add(sources)
-            yield warning
+            yield finding
 
 
 def _pairs(symbols: Symbols) -> Iterator[tuple[tuple[FactTable, int], tuple[FactTable, int]]]:
@@ -239,21 +233,20 @@ class _Used:
         return any(place is not None and other.mask[place] for place in places)
 
 
-def _warning(one: _Used, other: _Used) -> Diagnostic | None:
+def _spelled_apart(one: _Used, other: _Used) -> Diagnostic | None:
     if max(int(one.mask.sum()), int(other.mask.sum())) > _MOST:
         return None
-    several = sorted((one.names(_MOST), other.names(_MOST)), key=len)
+    few, many = sorted((one.names(_MOST), other.names(_MOST)), key=len)
+    spelled = {_alike(name): name for name in many}
+    both = [(name, spelled[_alike(name)]) for name in few if _alike(name) in spelled]
+    if not both or len(both) < _NEARLY * len(few):
+        return None
+    about = " and ".join(f"`{format_predicate(used.table.predicate)}`" for used in (one, other))
+    names = f"{both[0][0]!r}, {both[0][1]!r}"
+    message = f"{about} share no name, and would share nearly all but for leading zeros, blanks or case: {names}"
+    hint = "write both alike: `trim` after both `load`s leaves out blanks, pandas zeros by `column.str.lstrip('0')`"
+    return Diagnostic("unjoined-columns", message, hint, other.table.span, "warning")
 
-    def spelled(alike: Callable[[str], str]) -> list[tuple[str, str]]:
-        """The names that are the same when spelled alike, if they are nearly all."""
-        others = {alike(name): name for name in several[1]}
-        both = [(name, others[alike(name)]) for name in several[0] if alike(name) in others]
-        return both if len(both) >= _NEARLY * len(several[0]) else []
 
-    for what, alike, hint in _SPELLINGS if spelled(_SPELLINGS[-1][1]) else ():
-        if both := spelled(alike):
-            about = " and ".join(f"`{format_predicate(used.table.predicate)}`" for used in (one, other))
-            one_name, other_name = both[0]
-            message = f"{about} share no name, and would share nearly all but for {what}: {one_name!r}, {other_name!r}"
-            return Diagnostic("unjoined-columns", message, f"write both alike{hint}", other.table.span, "warning")
-    return None
+def _alike(name: str) -> str:
+    return name.strip().casefold().lstrip("0")

@@ -108,23 +108,17 @@ def _implication(formula: Formula) -> ast.Implies | None:
 def _ordered(derived: Mapping[str, int], edges: Edges) -> tuple[tuple[frozenset[str], ...], list[Diagnostic]]:
     import networkx as nx  # a tenth of a second, so only for programs whose closed predicates depend on each other
 
-    graph = nx.DiGraph()
+    graph = nx.DiGraph([(below, head) for head, below in edges])
     graph.add_nodes_from(derived)
-    graph.add_edges_from((below, head) for head, below in edges)
     members = [frozenset(component) for component in nx.strongly_connected_components(graph)]
     components = {name: component for component in members for name in component}
     first = [min(derived[name] for name in component) for component in members]
     order = nx.condensation(graph, members)
     layers = tuple(members[index] for index in nx.lexicographical_topological_sort(order, key=first.__getitem__))
-    diagnostics = []
-    reported: set[frozenset[str]] = set()
-    for (head, below), (_, negative) in edges.items():
-        component = components[head]
-        if negative and component is components[below] and component not in reported:
-            reported.add(component)
-            back = nx.shortest_path(graph, head, below) if head != below else [head]
-            diagnostics.append(_cycle(back, edges))
-    return layers, diagnostics
+    negative = ((head, below) for (head, below), (_, mark) in edges.items() if mark)
+    circular = [edge for edge in negative if components[edge[0]] is components[edge[1]]]
+    paths = {components[head]: nx.shortest_path(graph, head, below) for head, below in reversed(circular)}
+    return layers, [_cycle(path, edges) for path in paths.values()]
 
 
 def _cycle(path: list[str], edges: Edges) -> Diagnostic:
@@ -191,11 +185,9 @@ def _never(symbols: Symbols) -> list[Diagnostic]:
     if not suspects or not symbols.whole:
         return []
     known, _ = supplied(symbols)  # predicates that nothing supplies are reported elsewhere
-    suspects = [(formula, atom) for formula, atom in suspects if atom.name in known]
     reached = _given(symbols)
-    if all((atom.name, -1) in reached for _, atom in suspects):
-        return []
-    _close(reached, list(_stated(symbols)))
+    suspects = [(formula, atom) for formula, atom in suspects if atom.name in known and (atom.name, -1) not in reached]
+    _close(reached, list(_stated(symbols)) if suspects else [])
     silent: dict[str, dict[int, tuple[Formula, ast.Atom]]] = {}  # by predicate: the statements, each once
     for formula, atom in suspects:
         if (atom.name, -1) not in reached and not _speaks(formula, reached):
@@ -206,8 +198,7 @@ def _never(symbols: Symbols) -> list[Diagnostic]:
 def _never_false(formula: Formula, atom: ast.Atom, others: int, symbols: Symbols) -> Diagnostic:
     """The warning at the first statement that negates it; ``others`` is the number of further statements that do."""
     what = "so the query is true of nothing" if formula.kind == "query" else f"so the {formula.kind} derives nothing"
-    if others:
-        what += f"; {others:,} more statements negate it" if others > 1 else "; one more statement negates it"
+    what += f"; {others:,} more statements negate it" if others > 1 else "; one more statement negates it" * others
     message = f"nothing can make `~{atom.span.text}` true: no fact, table or rule makes `{atom.name}` false, {what}"
     sorts = symbols.resolved[atom.name].sorts
     shape = format_statement(ast.PredicateStatement(atom.name, sorts, True, span=atom.span))
@@ -251,25 +242,18 @@ def _speaks(formula: Formula, reached: set[SignedPredicate]) -> bool:
 
 
 def _given(symbols: Symbols) -> set[SignedPredicate]:
-    reached: set[SignedPredicate] = {(name, -1) for name, predicate in symbols.declared.items() if predicate.closed}
-
-    def give(name: str, lower: float, upper: float) -> None:
-        reached.update([(name, 1)] if lower > 0 else [])
-        reached.update([(name, -1)] if upper < 1 else [])
-
     facts = [] if symbols.program is None else list(symbols.program.facts)
     facts += [stated for formula in symbols.formulas if (stated := stated_fact(formula)) is not None]
     for statement in symbols.statements(ast.FactStatement):
         if statement.atom.name not in symbols.numbers and all(isinstance(end, float) for end in ends(statement.bounds)):
             facts.append(fact(statement))
-    for given in facts:
-        give(given.predicate, given.lower, given.upper)
-    for statement in symbols.statements(ast.LoadStatement) if not symbols.complete else ():
-        reached.update(((statement.name, 1), (statement.name, -1)))  # not read, so anything may be in it
-    for table in symbols.tables:
-        if len(table):
-            give(table.predicate, float(table.lower.max()), float(table.upper.min()))
-    return reached
+    given = [(stated.predicate, stated.lower, stated.upper) for stated in facts]
+    tables = [table for table in symbols.tables if len(table)]
+    given += [(table.predicate, float(table.lower.max()), float(table.upper.min())) for table in tables]
+    loads = symbols.statements(ast.LoadStatement) if not symbols.complete else ()
+    given += [(load.name, 1.0, 0.0) for load in loads]  # not read, so anything may be in it
+    given += [(name, 0.0, 0.0) for name, predicate in symbols.declared.items() if predicate.closed]
+    return {(name, 1) for name, lower, _ in given if lower > 0} | {(name, -1) for name, _, upper in given if upper < 1}
 
 
 # --- what follows -----------------------------------------------------------------------------------------------------

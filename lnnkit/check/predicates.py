@@ -39,74 +39,63 @@ from lnnkit.check.program import ENTITY
 from lnnkit.check.symbols import Formula, Symbols, SymbolUse
 from lnnkit.check.walk import nodes, strip_foralls, unweighted
 from lnnkit.syntax import ast
-from lnnkit.syntax.diagnostic import Diagnostic, Span
+from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import is_text_function
 from lnnkit.syntax.printer import format_expression, format_predicate, format_statement
 
-_KEEP = "keep one of the two"
 _VARIABLE = re.compile(r"[A-Z]\d?")
 
 
 def declarations(symbols: Symbols) -> list[Diagnostic]:
-    return [*_names(symbols), *_logics(symbols), *_sorts(symbols), *_variables(symbols)]
+    return [*_repeated(symbols), *_sorts(symbols), *_variables(symbols)]
 
 
-def _names(symbols: Symbols) -> Iterator[Diagnostic]:
-    for before, statement in repeated(symbols.declarations(), lambda statement: statement.name):
-        name, span = statement.name, find(statement.span, statement.name, len("number"))
+def _repeated(symbols: Symbols) -> Iterator[Diagnostic]:
+    """Errors for a name, a sort, or the logic of a file, that is declared differently, and warnings where one file
+    declares it twice."""
+    kinds = (ast.PredicateStatement, ast.NumberStatement, ast.SortStatement, ast.LogicStatement)
+    for before, statement in repeated(symbols.statements(*kinds), _declared):
+        span, hint = statement.span, "keep one of the two"
+        if isinstance(statement, ast.Declaration):
+            span = find(span, statement.name, len("number"))
+        where, shown = place(before.span, span), format_statement(statement)
         if before != statement:
-            where = f"on {place(before.span, span)}: `{format_statement(before)}`, here `{format_statement(statement)}`"
-            yield error("conflicting-declaration", span, f"`{name}` is declared differently {where}", _KEEP)
-        else:
-            yield from _again(before, span, f"`{name}` is already declared")
+            code, message = "conflicting-declaration", f"`{shown}` here, but `{format_statement(before)}` on {where}"
+            if isinstance(statement, ast.LogicStatement):
+                code = "conflicting-logic"
+                hint += f"; a single group may differ: `(A & B){{logic: {statement.logic}}}`"
+            yield error(code, span, message, hint)
+        elif before.span.source.path == span.source.path:
+            yield warning("duplicate-declaration", span, f"`{shown}` stands on {where} too", "take this line out")
 
 
-def _logics(symbols: Symbols) -> Iterator[Diagnostic]:
-    logics = symbols.statements(ast.LogicStatement)
-    for before, statement in repeated(logics, lambda statement: statement.span.source.path):
-        if before.logic != statement.logic:
-            since = f"this file's logic is {before.logic} since line {before.span.line}"
-            hint = f"keep one; a single group may differ: `(A & B){{logic: {statement.logic}}}`"
-            yield error("conflicting-logic", statement.span, f"{since}, and {statement.logic} here", hint)
-        else:
-            yield from _again(before, statement.span, "the logic is already stated")
-
-
-def _again(before: ast.Statement, span: Span, said: str) -> Iterator[Diagnostic]:
-    """A warning where one file says the same twice."""
-    if before.span.source.path == span.source.path:
-        yield warning("duplicate-declaration", span, f"{said} on {place(before.span, span)}", "take this line out")
+def _declared(statement: ast.Declaration | ast.SortStatement | ast.LogicStatement) -> tuple[object, ...]:
+    """What a statement declares: each file has a logic of its own."""
+    if isinstance(statement, ast.LogicStatement):
+        return ast.LogicStatement, statement.span.source.path
+    return isinstance(statement, ast.SortStatement), statement.name
 
 
 def _sorts(symbols: Symbols) -> Iterator[Diagnostic]:
-    """Sorts that are declared twice, and warnings for one that is named once, or is declared and in no use, and
-    resembles another; sorts need no declaration."""
-    stated = list(symbols.statements(ast.SortStatement))
-    for before, statement in repeated(stated, lambda statement: statement.name):
-        sort = f"sort `{statement.name}`"
-        if before.open != statement.open:
-            first, second = ("open" if either.open else "not open" for either in (before, statement))
-            where = f"{first} on {place(before.span, statement.span)} and {second} here"
-            yield error("conflicting-declaration", statement.span, f"{sort} is {where}", _KEEP)
-        else:
-            yield from _again(before, statement.span, f"{sort} is already declared")
-    first = {statement.name: statement for statement in reversed(stated)}
+    """Warnings for a sort that is named once, or is declared and in no use, and resembles another; sorts need no
+    declaration."""
+    first = {statement.name: statement for statement in reversed([*symbols.statements(ast.SortStatement)])}
     used: defaultdict[str, list[ast.Declaration]] = defaultdict(list)
     for statement in symbols.declarations():
         for sort in statement.sorts:
             used[sort].append(statement)
     known = set(first) | {ENTITY} | {sort for sort, places in used.items() if len(places) > 1}
-    for sort, places in used.items():
-        if sort not in known and (near := nearest(sort, known, cutoff=0.8)):
-            after = len("number") + len(places[0].name)  # the keyword, "number" being the shortest, and the name
-            span = find(places[0].span, sort, after)
+    idle = {sort: find(statement.span, sort, len("sort")) for sort, statement in first.items() if sort not in used}
+    once = {  # the name of a sort follows the keyword, "number" being the shortest, and the name
+        sort: find(places[0].span, sort, len("number") + len(places[0].name))
+        for sort, places in used.items()
+        if sort not in known
+    }
+    for sort, span in (once | idle).items():
+        if near := nearest(sort, known if sort in once else known & used.keys(), cutoff=0.8):
+            what = f"add `sort {sort}`" if sort in once else "take this line out"
             message = f"sort `{sort}` is named only here; `{near}` is named elsewhere"
-            yield warning("near-miss-sort", span, message, f"if `{near}` is meant, correct it; else add `sort {sort}`")
-    for sort, statement in reversed(first.items()):
-        if sort not in used and (near := nearest(sort, known & used.keys(), cutoff=0.8)):
-            message = f"no predicate or number has the sort `{sort}`; some have the sort `{near}`"
-            span = find(statement.span, sort, len("sort"))
-            yield warning("near-miss-sort", span, message, f"if `{near}` is meant, correct it; else take this line out")
+            yield warning("near-miss-sort", span, message, f"if `{near}` is meant, correct it; else {what}")
 
 
 def _variables(symbols: Symbols) -> Iterator[Diagnostic]:
@@ -171,8 +160,6 @@ def _unsupplied(symbols: Symbols) -> Iterator[Diagnostic]:
         if (name not in known or name in once) and not symbols.doubtful(name)
         if (truths := [use for use in uses if use.how != "term"])
     }
-    if not doubtful:
-        return
     mentioned_with = _mentioned_with(symbols, once)
     order = {name: index for index, name in enumerate(symbols.uses)}
     alike = OneEdit(known) if once else None
@@ -236,7 +223,11 @@ def _arities(symbols: Symbols) -> Iterator[Diagnostic]:
             span = reference.span if reference else symbols.declared[name].span
             where = f" ({'as' if reference else 'declared'} on {place(span, use.span)})" if span else ""
             message = f"`{name}` takes {_arguments(arity)}{where}, but has {use.arity or 'none'} here"
-            hint = _arity_hint(name, arity, use)
+            shape = _arguments(arity)
+            if use.how not in ("fact", "label"):
+                variables = (ast.Variable("XYZUVW"[i] if i < 6 else f"X{i}") for i in range(arity))
+                shape = f"`{format_expression(ast.Atom(name, tuple(variables)))}`"
+            hint = f"write {shape}, or give the other relation a name of its own"
             if reference is None and arity == 0:
                 word = "number" if name in symbols.numbers else "predicate"
                 hint = f"declare `{word} {signature(name, use.arity)}`, or {hint}"
@@ -245,14 +236,6 @@ def _arities(symbols: Symbols) -> Iterator[Diagnostic]:
 
 def _arguments(count: int) -> str:
     return "no arguments" if count == 0 else "1 argument" if count == 1 else f"{count} arguments"
-
-
-def _arity_hint(name: str, arity: int, use: SymbolUse) -> str:
-    shape = _arguments(arity)
-    if use.how not in ("fact", "label"):
-        variables = tuple(ast.Variable("XYZUVW"[i] if i < 6 else f"X{i}") for i in range(arity))
-        shape = f"`{format_expression(ast.Atom(name, variables))}`"
-    return f"write {shape}, or give the other relation a name of its own"
 
 
 def _case(symbols: Symbols) -> Iterator[Diagnostic]:

@@ -10,11 +10,11 @@ are facts or axioms.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from lnnkit.check.findings import find, name_span
 from lnnkit.check.program import CheckedProgram, Fact, Predicate
@@ -194,8 +194,9 @@ def ends(bounds: ast.Bounds | None) -> tuple[ast.Learnable | float, ast.Learnabl
     return lower, upper
 
 
-def gather(entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = None) -> Symbols:
-    """Index a program; ``declared`` holds what is already known (the program that a query is about)."""
+def gather(entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = None, **known: Any) -> Symbols:
+    """Index a program; ``declared`` holds what is already known (the program that a query is about), ``known`` other
+    fields of the index."""
     declared = dict(declared or {})
     uses: defaultdict[str, list[SymbolUse]] = defaultdict(list)
     formulas: list[Formula] = []
@@ -217,18 +218,14 @@ def gather(entries: Sequence[Entry], declared: Mapping[str, Predicate] | None = 
             case ast.LoadStatement(name) | ast.LabelTableStatement(name) as statement:
                 how = "load" if isinstance(statement, ast.LoadStatement) else "labels"
                 uses[name].append(SymbolUse(None, find(statement.span, name, len("load")), how))
-            case _:
-                pass
     formulas = _with_named(formulas, declared, uses)
     propositions = _propositions(declared, uses, formulas)
-    symbols = Symbols(tuple(entries), declared, tuple(formulas), uses, propositions)
+    symbols = Symbols(tuple(entries), declared, tuple(formulas), uses, propositions, **known)
     for formula in formulas:
         free = set(free_variables(formula.visits))
-        for visit in formula.visits:
-            atom = visit.node
-            if not isinstance(atom, ast.Atom) or (not atom.arguments and atom.name in free):
-                continue
-            if (use := _use(atom, visit, symbols)) is not None:
+        for atom, visit in ((visit.node, visit) for visit in formula.visits if isinstance(visit.node, ast.Atom)):
+            bound = not atom.arguments and atom.name in free
+            if not bound and (use := _use(atom, visit, symbols)) is not None:
                 uses[atom.name].append(use)
     mentioned = tuple([replace(formula, mentions=tuple(_mentions(formula, symbols))) for formula in formulas])
     return replace(symbols, uses=dict(uses), formulas=mentioned, texts=frozenset(_texts(entries, mentioned)))
@@ -240,35 +237,24 @@ def _with_named(
     """The formulas with ``log(X)`` as an atom where a truth is asked for, where the program has a number ``log``, and
     in a query where it has any ``log``."""
     calls = [
-        [(v.node, v) for v in formula.visits if isinstance(v.node, ast.Function) and v.node.name in NAMEABLE]
-        for formula in formulas
+        (number, visit.node, visit)
+        for number, formula in enumerate(formulas)
+        for visit in formula.visits
+        if isinstance(visit.node, ast.Function) and visit.node.name in NAMEABLE
     ]
-    if not any(calls):
-        return [*formulas]
     numbers = {name for name, predicate in declared.items() if predicate.numeric}
-    known = {*declared, *uses} | {node.name for called in calls for node, visit in called if visit.role == "formula"}
-    return [_with_atoms(*pair, numbers, known) for pair in zip(formulas, calls, strict=True)]
-
-
-def _with_atoms(
-    formula: Formula, calls: Sequence[tuple[ast.Function, Visit]], numbers: Set[str], known: Set[str]
-) -> Formula:
-    atoms: dict[int, ast.Expression] = {}
-    for node, visit in calls:
+    known = {*declared, *uses} | {node.name for _, node, visit in calls if visit.role == "formula"}
+    changed, atoms = [*formulas], dict[int, ast.Expression]()
+    for number, node, visit in calls:
+        arguments = [item for operand in node.operands if (item := as_argument(operand, visit.scope)) is not None]
         named = visit.role == "formula" or node.name in (known if visit.role == "query" else numbers)
-        if named and (atom := _as_atom(node, visit.scope)) is not None:
-            atoms[id(node)] = atom
-    if not atoms:
-        return formula
-    root = transform(formula.root, lambda node: atoms.get(id(node), node))
-    role = "query" if formula.kind == "query" else "formula"
-    return replace(formula, statement=replace(formula.statement, formula=root), visits=tuple(visits(root, role)))
-
-
-def _as_atom(node: ast.Function, scope: Scope) -> ast.Atom | None:
-    """The atom that is written like a function of names or texts; None if an operand is neither."""
-    arguments = [argument for operand in node.operands if (argument := as_argument(operand, scope)) is not None]
-    return ast.Atom(node.name, tuple(arguments), span=node.span) if len(arguments) == len(node.operands) else None
+        if named and len(arguments) == len(node.operands):  # all are names or texts
+            atoms[id(node)] = ast.Atom(node.name, tuple(arguments), span=node.span)
+            formula = formulas[number]
+            root = transform(formula.root, lambda node: atoms.get(id(node), node))
+            role, statement = formula.visits[0].role, replace(formula.statement, formula=root)
+            changed[number] = replace(formula, statement=statement, visits=tuple(visits(root, role)))
+    return changed
 
 
 def as_argument(operand: ast.Expression, scope: Scope) -> ast.Argument | None:
@@ -289,10 +275,8 @@ def _propositions(
     """Names that are certainly truth values without arguments, because they occur outside of comparisons."""
     names = {name for name, predicate in declared.items() if not predicate.sorts}
     names |= {name for name, places in uses.items() if any(use.arity == 0 for use in places)}
-    for visit in (visit for formula in formulas for visit in formula.visits if visit.role == "formula"):
-        atom = proposition(visit)
-        if atom is not None and atom.name not in visit.scope:
-            names.add(atom.name)
+    seen = (visit for formula in formulas for visit in formula.visits if visit.role == "formula")
+    names |= {atom.name for visit in seen if (atom := proposition(visit)) and atom.name not in visit.scope}
     return frozenset(name for name in names if name not in declared or not declared[name].numeric)
 
 

@@ -39,8 +39,7 @@ def terms(symbols: Symbols) -> Iterator[Diagnostic]:
                     yield error("infinite-number", node.span, message, hint)
                 yield from _inexact(node)
             elif isinstance(node, ast.Arithmetic | ast.Function):
-                yield from _miscounted(node) if isinstance(node, ast.Function) else ()
-                yield from _undefined(node)
+                yield from _operation(node)
             elif isinstance(node, ast.Comparison):
                 yield from _constant(node)
     for bounds in (stated.bounds for _, stated in symbols.stated() if stated.bounds is not None):
@@ -66,14 +65,10 @@ def _constant(node: ast.Comparison) -> Iterator[Diagnostic]:
         if not all(isinstance(side, ast.NumericNode) and not mentions_numbers(side) for side in (left, right)):
             continue
         unit = any(isinstance(part, ast.Unit) for side in (left, right) for part in nodes(side))
-        both = f"`{left.span.on_one_line}` and `{right.span.on_one_line}` are constants"
         if node.attributes or "<?>" in node.operators or unit:
-            message = f"{both}, so there is nothing to soften or to learn"
-            hint = "compare a number of an entity: `age(X) > 3`"
-            if not node.attributes and "<?>" not in node.operators:
-                message = f"{both}, and units take numbers of entities"
-                hint = "write the unit's value in its place, or give it a number of an entity: `nau(age(X), 3)`"
-            yield error("constant-comparison", node.span, message, hint)
+            both = f"`{left.span.on_one_line}` and `{right.span.on_one_line}` are constants"
+            message = f"{both}, so there is nothing to soften, to learn or to give to a unit"
+            yield error("constant-comparison", node.span, message, "compare a number of an entity: `age(X) > 3`")
             return
 
 
@@ -84,8 +79,19 @@ def _inexact(node: ast.Number) -> Iterator[Diagnostic]:
         yield warning("inexact-number", node.span, message, "numbers are float64: whole numbers are exact up to 2^53")
 
 
-def _undefined(node: ast.Arithmetic | ast.Function) -> Iterator[Diagnostic]:
+_OF_SEVERAL = {
+    "log": "a logarithm to another base is a quotient: `log(a) / log(2)`",
+    "round": "two digits are kept by `round(a * 100) / 100`",
+}
+
+
+def _operation(node: ast.Arithmetic | ast.Function) -> Iterator[Diagnostic]:
+    """Findings about operations without a value, and about functions with a wrong number of operands."""
     match node, [value_of(operand) for operand in children(node)]:
+        case ast.Function(name, operands), [_, _, *_] if name not in AGGREGATES.union(CALENDAR):
+            hint = _OF_SEVERAL.get(name, f"write `{name}({operands[0].span.on_one_line})`")
+            message = f"`{name}` takes one number, and here are {len(operands)}"
+            yield error("operand-count", node.span, message, hint)
         case ast.Function("sqrt"), [float(under)] if under < 0:
             yield _no_root(node, f"`{node.span.text}` is the root of a negative number")
         case ast.Function("log"), [float(under)] if under <= 0:
@@ -94,27 +100,12 @@ def _undefined(node: ast.Arithmetic | ast.Function) -> Iterator[Diagnostic]:
         case ast.Arithmetic("/", right=divisor), [_, 0]:
             which = "" if isinstance(divisor, ast.Number) else ", which is 0"
             message = f"nothing can be divided by `{divisor.span.on_one_line}`{which}"
-            hint = "divide by something else, or compare products instead"
-            yield error("division-by-zero", divisor.span, message, hint)
+            yield error("division-by-zero", divisor.span, message, "divide by something else, or compare products")
         case ast.Arithmetic("^"), [0, float(power)] if power < 0:
             yield error("division-by-zero", node.span, f"`{node.span.text}` divides by 0", "0 has no negative powers")
         case ast.Arithmetic("^"), [float(base), float(power)] if base < 0 and power != math.floor(power):
             what = "a power of a negative number with an exponent that is not whole"
             yield _no_root(node, f"`{node.span.text}` is {what}")
-
-
-_OF_SEVERAL = {
-    "log": "a logarithm to another base is a quotient: `log(a) / log(2)`",
-    "round": "two digits are kept by `round(a * 100) / 100`",
-}
-
-
-def _miscounted(node: ast.Function) -> Iterator[Diagnostic]:
-    """Findings about a function with a wrong number of operands."""
-    if len(node.operands) > 1 and node.name not in AGGREGATES.union(CALENDAR):
-        hint = _OF_SEVERAL.get(node.name, f"write `{node.name}({node.operands[0].span.on_one_line})`")
-        message = f"`{node.name}` takes one number, and here are {len(node.operands)}"
-        yield error("operand-count", node.span, message, hint)
 
 
 def _no_root(node: ast.Expression, message: str) -> Diagnostic:
@@ -203,13 +194,12 @@ def _fact(kind: str, statement: ast.AtomStatement, declared: Predicate | None) -
         else:
             yield from _order(bounds)
             yield from _dated(bounds, declared)
-            for end, beyond in ((bounds.lower, math.inf), (bounds.upper, -math.inf)):
-                if not bounds.exact and end.start == beyond:  # no finite number is within
-                    message = f"no number lies beyond {end.span.text}"
-                    yield error("value-not-finite", end.span, message, "an unknown end is `-inf` below and `inf` above")
-            if bounds.exact and not math.isfinite(bounds.lower.start or 0):
-                message = f"the value {bounds.lower.span.text} is not finite"
-                yield error("value-not-finite", bounds.lower.span, message, "write an unknown end as `in [0, inf]`")
+            for end, beyond in zip(bounds.written, (math.inf, -math.inf), strict=False):
+                value = end.start
+                if value == beyond or (bounds.exact and value == -beyond):
+                    message = f"no finite number is {'' if bounds.exact else 'beyond '}{end.span.text}"
+                    hint = "an unknown end is `-inf` below and `inf` above: `in [0, inf]`"
+                    yield error("value-not-finite", end.span, message, hint)
     elif bounds is not None:
         dated = any(isinstance(end, ast.Number) and end.unit == "date" for end in bounds.written)
         declare = f"{'date' if dated else 'number'} {signature(name, len(statement.atom.arguments))}"

@@ -27,7 +27,7 @@ from lnnkit.check.findings import error, find, place, repeated, warning
 from lnnkit.check.predicates import arity_of, heads
 from lnnkit.check.program import ENTITY, Predicate
 from lnnkit.check.symbols import Formula, Mention, Symbols
-from lnnkit.check.walk import free_variables, measured, positive, proposition, unweighted, visits
+from lnnkit.check.walk import atoms, measured, positive, proposition, unweighted
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.identifiers import NULLS
@@ -42,7 +42,7 @@ def sorts(symbols: Symbols) -> Iterator[Diagnostic]:
         for mentions in grouped(formula.mentions).values():
             sorted_ = [(mention, sort_of(mention, declared)) for mention in mentions]
             known = [(mention, sort) for mention, sort in sorted_ if sort not in (None, ENTITY)]
-            for mention, sort in [(mention, sort) for mention, sort in known if sort != known[0][1]][:1]:
+            for mention, sort in [pair for pair in known if pair[1] != known[0][1]][:1]:
                 first, one = known[0]
                 before = f"{_ordinal(first)} on {place(first.span, mention.span)}, column {first.span.column}"
                 message = f"`{mention.name}` is a {sort} as {_ordinal(mention)}, but a {one} as {before}"
@@ -137,14 +137,14 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
     used = {id(mention.binder) for mention in formula.mentions if mention.binder is not None}
     bound: list[tuple[ast.Binder, ast.Variable, ast.Variable | None]] = []  # with the one that is bound around it
     for visit in formula.visits:
-        node, known = visit.node, dict(visit.scope)
-        if isinstance(node, ast.Atom) and not node.arguments and node.name in known:
-            used.add(id(known[node.name]))
+        node, known = visit.node, visit.scope
+        if isinstance(node, ast.Atom) and not node.arguments:
+            used.add(id(known.get(node.name)))
         if isinstance(node, ast.Binder):
             for variable in node.variables:
                 bound.append((node, variable, known.get(variable.name)))
                 used.add(id(known.get(variable.name)))  # bound again: a finding of its own
-                known[variable.name] = variable
+                known = {**known, variable.name: variable}
     for node, variable, outer in bound:
         name = variable.name
         if outer is not None:
@@ -155,16 +155,12 @@ def _quantifiers(formula: Formula) -> Iterator[Diagnostic]:
             message = f"`{word}` binds `{name}`, which does not occur below it"
             hint = f"take `{name}` out, or check its spelling below"
             yield error("unused-variable", variable.span, message, hint)
-    for visit in formula.visits:
-        node = visit.node
-        if isinstance(node, ast.Exists) and isinstance(node.body, ast.Implies):
-            names = [variable.name for variable in node.variables]
-            one, left = ", ".join(names), node.body.antecedent.span.on_one_line
+    for node in formula.nodes(ast.Exists):
+        if isinstance(node.body, ast.Implies):
+            one = ", ".join(variable.name for variable in node.variables)
             message = f"this holds as soon as one {one} makes the left side of `->` false, or the right side true"
-            hint = "write `&` for `->` if both sides are meant to hold of the same thing"
-            elsewhere = set(free_variables(visits(node.body.consequent))).isdisjoint(names)
-            if visit.parent is None and len(left) < 60 and elsewhere:
-                hint = f"close the quantifier before the arrow: `(exists {one}: {left}) -> ...`"
+            closed = f"(exists {one}: {node.body.antecedent.span.on_one_line}) -> ..."
+            hint = f"close the quantifier before the arrow: `{closed}`; or write `&` if both are of the same {one}"
             yield warning("exists-implies", node.body.span, message, hint)
 
 
@@ -188,22 +184,8 @@ def _bound_and_free(formula: Formula) -> Iterator[Diagnostic]:
             seen.add(name)
             where = f"{place(bound[name].span, mention.span)}, column {bound[name].span.column}"
             message = f"`{name}` is outside the scope of the quantifier that binds it ({where})"
-            hint = "put parentheses around the whole scope of the quantifier, or use another name here"
-            after = bound[name].span.source.text[bound[name].span.end :].lstrip()
-            if not after.startswith((":", "(", ",")):
-                hint = f"a colon after the variable extends the scope to the end: `{name}: ...`"
+            hint = f"extend the scope to the end by a colon, `{name}: ...`, or by parentheses; or use another name"
             yield error("bound-and-free", mention.span, message, hint)
-
-
-def _formula_about(atom: ast.Atom, formula: Formula) -> ast.Expression:
-    """The atom itself, or, if it is a number in a comparison, that comparison."""
-    parents = {id(visit.node): visit.parent for visit in formula.visits}
-    node: ast.Expression | None = atom
-    while node is not None:
-        if isinstance(node, ast.Comparison):
-            return node
-        node = parents.get(id(node)) if isinstance(node, ast.Atom | ast.NumericNode) else None
-    return atom
 
 
 def _once(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
@@ -221,8 +203,11 @@ def _once(formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
             yield variable_like_entity(mention.span, name, warning)
         elif counts[name] == 1 and not query and mention.atom is not None and name not in bare:
             message = f"`{name}` occurs once in this {formula.kind}, so it joins nothing"
-            atom = _formula_about(mention.atom, formula).span.on_one_line
-            hint = f"check its spelling; if any will do, write `(exists {name}: {atom})`, if all, `forall {name}: ...`"
+            compared = (
+                node for node in formula.nodes(ast.Comparison) if any(atom is mention.atom for atom in atoms(node))
+            )
+            about = next(compared, mention.atom).span.on_one_line
+            hint = f"check its spelling; if any will do, write `(exists {name}: {about})`, if all, `forall {name}: ...`"
             yield warning("single-variable", mention.span, message, hint)
 
 
@@ -257,7 +242,5 @@ def _loose(formula: Formula) -> Iterator[Mention]:
     inside = {id(atom) for atom in heads(root)} if free else set()
     arguments = (term for atom in (*positive(root.antecedent), *measured(root.antecedent)) for term in atom.arguments)
     held = {term.name for term in arguments if isinstance(term, ast.Variable)} if free else set()
-    for name, mentions in free.items():
-        first = next((mention for mention in mentions if id(mention.atom) in inside), None)
-        if first is not None and len(mentions) > 1 and name not in held:
-            yield first
+    for mentions in (mentions for name, mentions in free.items() if len(mentions) > 1 and name not in held):
+        yield from [mention for mention in mentions if id(mention.atom) in inside][:1]

@@ -7,9 +7,9 @@ of levels deep or be as wide as memory allows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Span
@@ -20,13 +20,11 @@ Role = Literal["formula", "term", "comparand", "query"]
 Scope = Mapping[str, ast.Variable]
 """The variables bound around a place, by name."""
 
-_SEVERAL = (ast.And, ast.Or, ast.Comparison, ast.Function, ast.Unit, ast.UnknownFunction, ast.Aggregate)
+_NAMES = ("operand", "operands", "left", "right", "body", "antecedent", "consequent")
 _OPERANDS: dict[type, tuple[str, ...]] = {
-    **dict.fromkeys((ast.Not, ast.Weighted, ast.Negate), ("operand",)),
-    **dict.fromkeys(_SEVERAL, ("operands",)),
-    **dict.fromkeys((ast.Iff, ast.Xor, ast.Arithmetic), ("left", "right")),
-    **dict.fromkeys((ast.Forall, ast.Exists), ("body",)),
-    ast.Implies: ("antecedent", "consequent"),
+    kind: names
+    for kind in get_args(ast.Expression)
+    if (names := tuple(field.name for field in fields(kind) if field.name in _NAMES))
 }
 _ROLES: dict[type, Role] = {kind: "term" if issubclass(kind, ast.NumericNode) else "formula" for kind in _OPERANDS}
 _ROLES[ast.Comparison] = "comparand"
@@ -96,7 +94,8 @@ def transform(root: ast.Expression, change: Callable[[ast.Expression], ast.Expre
             changed = tuple(done[len(done) - len(below) :])
             del done[len(done) - len(below) :]
             if any(new is not old for new, old in zip(changed, below, strict=True)):
-                node = _with_children(node, changed)
+                names = _OPERANDS[type(node)]
+                node = replace(node, **dict(zip(names, [changed] if names == ("operands",) else changed, strict=True)))
         done.append(change(node))
     return done[0]
 
@@ -116,12 +115,6 @@ def with_entities(formula: ast.Expression, entities: Mapping[str, str]) -> ast.E
         return replace(node, arguments=arguments)
 
     return transform(formula, bound) if entities else formula
-
-
-def _with_children(node: ast.Expression, below: tuple[ast.Expression, ...]) -> ast.Expression:
-    names = _OPERANDS[type(node)]
-    values = (below,) if names == ("operands",) else below
-    return replace(node, **dict(zip(names, values, strict=True)))
 
 
 def proposition(visit: Visit) -> ast.Atom | None:

@@ -100,7 +100,6 @@ Carrier = ast.Connective | ast.Comparison | ast.Unit
 
 def _attributes(visit: Visit, node: Carrier, formula: Formula, symbols: Symbols) -> Iterator[Diagnostic]:
     allowed, what = _allowed(visit, node, symbols)
-    shapes = shapes_of(node) if isinstance(node, ast.Unit | ast.Comparison) else {}
     seen: set[str] = set()
     for attribute in node.attributes:
         key = attribute.key
@@ -108,16 +107,12 @@ def _attributes(visit: Visit, node: Carrier, formula: Formula, symbols: Symbols)
             yield error("duplicate-attribute", attribute.span, f"`{key}` is given twice", "keep one of the two")
         elif key not in allowed:
             code = "misplaced-attributes" if key in _KEYS else "unknown-attribute"
-            message = f"`{key}` is not an attribute of {what}"
-            near = nearest(key, allowed)
             keys = ", ".join(f"`{name}`" for name in sorted(allowed))
-            hint = did_you_mean(near, f"use {keys}" if keys else "take it out")
-            yield error(code, attribute.span, message, hint)
+            hint = did_you_mean(nearest(key, allowed), f"use {keys}" if keys else "take it out")
+            yield error(code, attribute.span, f"`{key}` is not an attribute of {what}", hint)
         else:
-            yield from _value(attribute, node, formula)
+            yield from (_logic if key == "logic" else _value)(attribute, node, formula)
         seen.add(key)
-        if key in shapes and not isinstance(attribute.value, str):
-            yield from _shaped(attribute, attribute.value, shapes[key], len(children(node)))
 
 
 def _allowed(visit: Visit, node: Carrier, symbols: Symbols) -> tuple[frozenset[str], str]:
@@ -131,64 +126,53 @@ def _allowed(visit: Visit, node: Carrier, symbols: Symbols) -> tuple[frozenset[s
     return (frozenset({"scale"}), "a comparison") if numeric else (frozenset(), "a comparison of entities")
 
 
+def _logic(attribute: ast.Attribute, node: Carrier, formula: Formula) -> Iterator[Diagnostic]:
+    value, listed = attribute.value, f"choose one of {', '.join(ast.LOGICS)}"
+    if isinstance(value, ast.Learnable):
+        message = f"`{value.span.text}` is learnable, but a logic must be given"
+        yield error("misplaced-learnable", value.span, message, listed)
+    elif value not in ast.LOGICS:
+        shown = value if isinstance(value, str) else value.span.text
+        hint = did_you_mean(nearest(shown, ast.LOGICS), listed)
+        yield error("unknown-logic", attribute.span, f"`{shown}` is not a logic", hint)
+
+
 def _value(attribute: ast.Attribute, node: Carrier, formula: Formula) -> Iterator[Diagnostic]:
+    """Findings about the value of an attribute: numbers of its shape; a bias, and the scale, is one number."""
     key, value = attribute.key, attribute.value
-    if key == "logic":
-        if isinstance(value, ast.Learnable):
-            message = f"`{value.span.text}` is learnable, but a logic must be given"
-            yield error("misplaced-learnable", value.span, message, f"choose one of {', '.join(ast.LOGICS)}")
-        elif value not in ast.LOGICS:
-            shown = value if isinstance(value, str) else value.span.text
-            near = nearest(shown, ast.LOGICS)
-            message = f"`{shown}` is not a logic"
-            hint = did_you_mean(near, f"choose one of {', '.join(ast.LOGICS)}")
-            yield error("unknown-logic", attribute.span, message, hint)
+    shape = None if isinstance(node, ast.Connective) else shapes_of(node).get(key)
+    if isinstance(value, str):
+        what, example = ("a number or a list", "[1, 1]") if shape else ("one number", "1")
+        yield error("attribute-value", attribute.span, f"`{key}` is {what}", f"`{key}: {example}`")
         return
-    if isinstance(node, ast.Unit) or key == "weight":
-        if isinstance(value, str):
-            yield error("attribute-value", attribute.span, f"`{key}` is a number or a list", f"`{key}: [1, 1]`")
-        return
-    if not isinstance(value, ast.Number | ast.Learnable):
-        yield error("attribute-value", attribute.span, f"`{key}` is one number", f"`{key}: 1`")
-        return
-    number = value.start
-    if number is not None and not math.isfinite(number):
-        yield error("attribute-value", attribute.span, f"`{key}` is finite", f"`{key}: 1`")
-    elif key == "scale" and number is not None and number <= 0:
-        hint = "the larger, the softer: `{scale: 2}`"
-        yield error("attribute-value", attribute.span, f"the scale {value.span.text} is not above 0", hint)
-    elif key == "bias" and isinstance(node, ast.Iff | ast.Xor):
-        given = (other.value for other in node.attributes if other.key == "logic")
-        logic = next((value for value in given if value in ast.LOGICS), formula.logic)
-        if logic not in ast.BIASED_EQUIVALENCES:
-            sign = "<->" if isinstance(node, ast.Iff) else "xor"
-            message = f"`{sign}` has no bias in {logic} logic"
-            hint = "take it out, or write the two implications, or add `logic: lukasiewicz`"
-            yield error("bias-on-equivalence", attribute.span, message, hint)
-
-
-def _shaped(
-    attribute: ast.Attribute, value: ast.Value | ast.ValueList, shape: Shape, operands: int
-) -> Iterator[Diagnostic]:
-    """Findings about the value of an attribute that has a shape."""
-    key, listed = attribute.key, isinstance(value, ast.ValueList)
     items = value.items if isinstance(value, ast.ValueList) else (value,)
     numbers = [item for item in items if not isinstance(item, ast.ValueList)]
-    count = None if shape.count is None else shape.count or operands
-    if listed == (count is None) or not len(numbers) == len(items) == (count or 1):
+    count = None if shape is None or shape.count is None else shape.count or len(children(node))
+    if isinstance(value, ast.ValueList) == (count is None) or not len(numbers) == len(items) == (count or 1):
         what, example = "one number", "1"
-        if count is not None:
+        if shape is not None and count is not None:
             weights = "the weights of the sign and of the zero, and the bias" if shape.count else "one for each operand"
             what = f"a list of {count} number{'' if count == 1 else 's'}: {weights}"
             example = f"[{', '.join(['1'] * count)}]"
-        yield error("attribute-shape", attribute.span, f"`{key}` is {what}", f"write `{key}: {example}`")
+        code = "attribute-shape" if shape else "attribute-value"
+        yield error(code, attribute.span, f"`{key}` is {what}", f"write `{key}: {example}`")
         return
-    for number in numbers:
-        start = number.start
-        if start is not None and not math.isfinite(start):
-            yield error("attribute-value", number.span, f"`{key}` is finite", f"`{key}: 1`")
-        elif start is not None and not shape.low <= start <= shape.high:
+    for number in (number for number in numbers if number.start is not None):
+        start, span = number.start or 0, number.span if shape else attribute.span
+        if not math.isfinite(start):
+            yield error("attribute-value", span, f"`{key}` is finite", f"`{key}: 1`")
+        elif key == "scale" and start <= 0:
+            hint = "the larger, the softer: `{scale: 2}`"
+            yield error("attribute-value", span, f"the scale {number.span.text} is not above 0", hint)
+        elif shape is not None and not shape.low <= start <= shape.high:
             message = f"`{key}` must be in [{shape.low:g}, {shape.high:g}]; got {number.span.text}"
             share = "a gate is a share, from 0 (closed) to 1 (open)"
             hint = share if key == "gate" else "scale an operand instead: `2 * debt(X)`"
-            yield error("attribute-value", number.span, message, hint)
+            yield error("attribute-value", span, message, hint)
+    if key == "bias" and isinstance(node, ast.Iff | ast.Xor):
+        given = (other.value for other in node.attributes if other.key == "logic")
+        logic = next((value for value in given if value in ast.LOGICS), formula.logic)
+        if logic not in ast.BIASED_EQUIVALENCES:
+            message = f"`{'<->' if isinstance(node, ast.Iff) else 'xor'}` has no bias in {logic} logic"
+            hint = "take it out, or write the two implications, or add `logic: lukasiewicz`"
+            yield error("bias-on-equivalence", attribute.span, message, hint)

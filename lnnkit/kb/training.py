@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lnnkit.budget import TooLarge, allowed, too_large
 from lnnkit.check.findings import nearest
-from lnnkit.check.learnables import among, settled_node
+from lnnkit.check.learnables import among, settled_value
 from lnnkit.check.program import CheckedProgram
 from lnnkit.check.walk import nodes, transform
 from lnnkit.errors import Error, ProgramError
@@ -218,7 +218,7 @@ def _constants(session: Session, trained: Collection[str], instances: int | None
             now = written.get(place_of(literal.span))
             if now is None or any(isinstance(node, ast.Aggregate) for node in nodes(now)):  # known by default
                 continue
-            text = format_expression(transform(now, lambda node: settled_node(node, {})), as_written=True)
+            text = format_expression(transform(now, lambda node: settled_value(node, {})), as_written=True)
             bounds = _asked(session, text, instances)
             if bounds is None or len(bounds) < 2:
                 continue

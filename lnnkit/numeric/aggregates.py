@@ -70,14 +70,10 @@ def _possible(truths: Interval, values: Interval | None, rows: Grouped) -> tuple
     at = np.flatnonzero((truths.upper > 0) & (copies.upper > 0))
     if len(at) < len(group):
         at = slice(len(at)) if len(at) and at[-1] == len(at) - 1 else at  # those that are not come last
-        truths, copies, group = _taken(truths, at), _taken(copies, at), group[at]
-        values = None if values is None else _taken(values, at)
+        truths, copies = (part.mapped(lambda end: end[at]) for part in (truths, copies))
+        group = group[at]
+        values = None if values is None else values.mapped(lambda end: end[at])
     return truths, None if values is None else _points(values), Grouped(group, rows.groups, copies)
-
-
-def _taken(ends: Interval, at: Array | slice) -> Interval:
-    lower = ends.lower[at]
-    return Interval(lower, lower if ends.lower is ends.upper else ends.upper[at])
 
 
 def _negated(ends: Interval) -> Interval:

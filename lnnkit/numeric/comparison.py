@@ -200,10 +200,7 @@ def _rows(inputs: Sequence[Interval]) -> int:
 
 def _at(inputs: Sequence[Interval], rows: Array) -> list[Interval]:
     """Some rows of the inputs."""
-    return [
-        point(take(lower, rows)) if lower is upper else Interval(take(lower, rows), take(upper, rows))
-        for lower, upper in inputs
-    ]
+    return [box.mapped(partial(take, rows=rows)) for box in inputs]
 
 
 # --- which inputs must be known for bounds tighter than the default ---------------------------------------------------

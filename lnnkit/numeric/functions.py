@@ -197,6 +197,7 @@ def _counting(months: int, *, timed: bool) -> Function:
 
 _LEAST = Function(lambda operands: reduce(_lesser, operands), _left_of_least, arrays.ones_like, whole=True)
 FUNCTIONS: Mapping[str, Function] = {
+    "negate": _of_one(negate, lambda value, _: negate(value), None, rises=False, whole=True),
     "abs": _of_one(absolute, lambda value, _: absolute_of(value), arrays.ones_like, rises=False, whole=True),
     "sqrt": _of_one(square_root, lambda value, _: square_root_of(value), None, total=False),
     "exp": _of_one(exponential, lambda value, _: logarithm(value), abs, rounds=True),

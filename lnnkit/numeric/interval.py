@@ -47,12 +47,14 @@ class Interval(NamedTuple):
     lower: Array
     upper: Array
 
+    def mapped(self, change: Callable[[Array], Array]) -> Interval:
+        """Both ends changed alike; once, where they are one array."""
+        lower = change(self.lower)
+        return Interval(lower, lower if self.lower is self.upper else change(self.upper))
+
     def over(self, rows: int) -> Interval:
         """The interval in each of so many rows, where it is one for all."""
-        if len(self.lower) == rows:
-            return self
-        lower = arrays.broadcast_to(self.lower, (rows,))
-        return Interval(lower, lower if self.lower is self.upper else arrays.broadcast_to(self.upper, (rows,)))
+        return self if len(self.lower) == rows else self.mapped(lambda end: arrays.broadcast_to(end, (rows,)))
 
 
 class Contraction(NamedTuple):

@@ -21,7 +21,7 @@ from lnnkit.numeric.rounded_off import errors, let_out
 from lnnkit.numeric.step import Apply, Constant, Input, Step
 
 _SUMS = ("add", "subtract")
-_WHOLE = {*_SUMS, "multiply", "negate", *(name for name, function in FUNCTIONS.items() if function.whole)}
+_WHOLE = {*_SUMS, "multiply", *(name for name, function in FUNCTIONS.items() if function.whole)}
 """Operations that are exact on integers, up to 2^53."""
 _Narrowing = Callable[[], Pieces]
 
@@ -101,8 +101,6 @@ def _applied(step: Apply, steps: Sequence[Step], values: Sequence[Pieces], like:
         case "power":
             base, exponent = fixed
             return power(*operands) if exponent is None or base is not None else raise_to(operands[0], exponent)
-        case "negate":
-            return negate(operands[0])
         case "unknown":
             return interval.single(-math.inf, math.inf, like)
         case name:
@@ -137,8 +135,6 @@ def _narrowings(
             if value is not None:
                 return [lambda: root(node, value), None]
             return [lambda: base_of(node, exponent, base), lambda: exponent_of(node, base, exponent)]
-        case "negate":
-            return [lambda: negate(node)]
         case "unknown":
             return [None] * len(operands)
         case name:

@@ -72,11 +72,7 @@ class Term:
     def partial(self) -> bool:
         """Whether the term may be undefined on a part of a box that contraction should remove. An integral power is
         defined everywhere except, if negative, at 0, which is never an end that contraction could remove."""
-        return any(
-            (step.operation in FUNCTIONS and not FUNCTIONS[str(step.operation)].total)
-            or (step.operation == "power" and (last is None or last % 1 != 0))
-            for step, last in self._applied
-        )
+        return any(self._undefined.values())
 
     @cached_property
     def total(self) -> bool:
@@ -94,16 +90,18 @@ class Term:
         return frozenset(step.index for step in steps if isinstance(step, Input))
 
     @cached_property
-    def _undefined(self) -> list[int]:
-        """The steps that may have no value where their operands have one."""
-        places = {id(step): place for place, step in enumerate(self.folded)}
-        return [
-            places[id(step)]
-            for step, last in self._applied
-            if (step.operation in FUNCTIONS and not FUNCTIONS[str(step.operation)].total)
-            or (step.operation == "power" and (last is None or last % 1 != 0 or last < 0))
-            or (step.operation == "divide" and not last)
-        ]
+    def _undefined(self) -> dict[int, bool]:
+        """The steps that may have no value where their operands have one, and whether that is so beside 0 too."""
+        undefined: dict[int, bool] = {}
+        for place, step in enumerate(self.folded):
+            if isinstance(step, Apply) and isinstance(step.operation, str) and step.operands:
+                name, last = step.operation, constant_at(self.folded, step.operands[-1])
+                fractional = name == "power" and (last is None or last % 1 != 0)
+                if fractional or (name in FUNCTIONS and not FUNCTIONS[name].total):
+                    undefined[place] = True
+                elif (name == "divide" and not last) or (name == "power" and last is not None and last < 0):
+                    undefined[place] = False
+        return undefined
 
     @property
     def plain(self) -> bool:
@@ -136,12 +134,6 @@ class Term:
     @cached_property
     def folded(self) -> tuple[Step, ...]:
         return folded(self.steps)
-
-    @cached_property
-    def _applied(self) -> list[tuple[Apply, float | None]]:
-        """The operations that are left, with the last operand if there is one and it is a constant."""
-        steps = [step for step in self.folded if isinstance(step, Apply)]
-        return [(s, constant_at(self.folded, s.operands[-1]) if s.operands else None) for s in steps]
 
 
 def number(index: int) -> Term:

@@ -20,20 +20,20 @@ def warned(folder: Path, first: list[str], second: list[str], program: str = SOR
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "what"),
+    ("first", "second"),
     [
-        (["007", "008"], ["7", "8", "9"], "leading zeros"),
-        (["7", "8", "9"], ["00007", "00008"], "leading zeros"),
-        (["a  ", "b  "], ["a", "b"], "outer blanks"),
-        (["at", "de"], ["AT", "DE", "CH"], "the case of letters"),
-        (["00a", "00b"], ["A", "B "], "zeros, blanks and the case of letters"),
-        ([f"{row:05}" for row in range(30)] + ["x"], [str(row) for row in range(30)], "leading zeros"),
+        (["007", "008"], ["7", "8", "9"]),
+        (["7", "8", "9"], ["00007", "00008"]),
+        (["a  ", "b  "], ["a", "b"]),
+        (["at", "de"], ["AT", "DE", "CH"]),
+        (["00a", "00b"], ["A", "B "]),
+        ([f"{row:05}" for row in range(30)] + ["x"], [str(row) for row in range(30)]),
     ],
 )
 @pytest.mark.parametrize("program", [SORTED, RULE])
-def test_what_would_join(first: list[str], second: list[str], what: str, program: str, tmp_path: Path) -> None:
+def test_what_would_join(first: list[str], second: list[str], program: str, tmp_path: Path) -> None:
     (message,) = warned(tmp_path, first, second, program)
-    assert f"but for {what}:" in message
+    assert "but for leading zeros, blanks or case:" in message and repr(first[0]) in message
 
 
 @pytest.mark.parametrize(

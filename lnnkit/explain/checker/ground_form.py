@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from lnnkit.check.date_terms import operation_of
-from lnnkit.check.learnables import settled_node, settled_value
+from lnnkit.check.learnables import settled_value
 from lnnkit.check.program import ENTITY, Assertion, CheckedFormula, CheckedProgram, Predicate, SameEntity
 from lnnkit.check.walk import children, transform
 from lnnkit.numeric import Apply, Comparison, Constant, Input, Operation, frozen, relation
@@ -227,7 +227,7 @@ def _text(term: Arithmetic) -> str:
 def stated_formula(statement: Assertion, starts: Mapping[str, float]) -> CheckedFormula:
     """The formula that a statement asserts for each instance: without leading universal quantifiers if its upper truth
     is 1, and with values for all learnable numbers, ``starts`` by their names."""
-    formula = transform(cast("ast.Expression", statement.formula), lambda node: settled_node(node, starts))
+    formula = transform(cast("ast.Expression", statement.formula), lambda node: settled_value(node, starts))
     while isinstance(formula, ast.Forall) and truth_of(statement, starts)[1] == 1.0:
         formula = formula.body
     return formula

@@ -24,6 +24,7 @@ from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, any_set, clamp
 from lnnkit.numeric import interval
 from lnnkit.numeric.arithmetic import add, factor, multiply, negate, not_negative, scale, subtract
+from lnnkit.numeric.functions import FUNCTIONS, exponential
 from lnnkit.numeric.interval import ROUNDING, Interval, Pieces, bounded, joined, linear, points_if_equal, single
 from lnnkit.numeric.power import raise_to, root
 from lnnkit.numeric.step import FixedUnit
@@ -80,7 +81,7 @@ class RealPower(FixedUnit):
             if len(made) > _PHASES:
                 made = {None: [product for parts in made.values() for product in parts]}
             if not made:
-                return {0.0: single(math.inf, -math.inf, operands[0].lower)._replace(whole=False)}
+                return {0.0: interval.nothing(1, operands[0].lower)}
             products = {phase: joined(parts) for phase, parts in made.items()}
         return products
 
@@ -141,9 +142,8 @@ class ComplexPower(FixedUnit):
         choices = itertools.product(*(self._sides(place, operand) for place, operand in enumerate(operands)))
         valid = [(sides, arrays.stack([side.valid for side in sides]).all(0)) for sides in choices]
         parts = [self._part(*part) for part in valid if any_set(part[1])]
-        if parts:
-            return points_if_equal(joined(parts))
-        return interval.nothing(len(operands[0].lower), operands[0].lower)
+        like = operands[0].lower
+        return points_if_equal(joined(parts)) if parts else interval.nothing(len(like), like)
 
     def _sides(self, place: int, operand: Interval) -> Iterator[_SignedOperand]:
         """The parts of an operand: positive, negative, and zero where its gate is 1 and so does not hide it."""
@@ -193,20 +193,10 @@ def _side(least: Array, most: Array, turn: float, gate: float, valid: Array) -> 
     return _SignedOperand(low, high, turn, valid)
 
 
-def _apart(sizes: Interval, phases: Interval) -> tuple[Array, Array]:
+def _apart(sizes: Interval, phases: Interval) -> Interval:
     """The bounds of ``exp(E) cos(P)`` if ``E`` and ``P`` vary independently."""
-    low, high = phases
-    turns_low, turns_high = low / (2 * math.pi), high / (2 * math.pi)
-    ends = arrays.cos(low), arrays.cos(high)
-    endless = ~(arrays.isfinite(low) & arrays.isfinite(high))
-    peak = endless | (arrays.ceil(turns_low) <= arrays.floor(turns_high))
-    trough = endless | (arrays.ceil(turns_low + 0.5) <= arrays.floor(turns_high + 0.5))
-    least = arrays.where(trough, -1.0, arrays.minimum(*ends))
-    most = arrays.where(peak, 1.0, arrays.maximum(*ends))
-    small, great = (arrays.exp(end) for end in sizes)
-    lower = arrays.where(least < 0, great, small) * least
-    upper = arrays.where(most > 0, great, small) * most
-    return arrays.nan_to_num(lower, 0.0), arrays.nan_to_num(upper, 0.0)
+    size, turn = (Pieces(low[None], high[None]) for low, high in (sizes, phases))
+    return interval.closed(interval.hull(multiply(exponential(size), FUNCTIONS["cos"].image([turn]))))
 
 
 def _along_edges(

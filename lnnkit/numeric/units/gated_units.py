@@ -227,7 +227,7 @@ class OpenedUnit(FixedUnit):
         value = self._value(torch.stack([torch.where(known, low, 1.0) for low, _ in numbers], -1), weights)
         lower, upper, undefined = value, value, ~value.isfinite()
         if not all_set(known):
-            (low, high), defined = self._frozen(weights).hull([_detached(box) for box in numbers])
+            (low, high), defined = self._frozen(weights).hull([box.mapped(Tensor.detach) for box in numbers])
             lower, upper = torch.where(known, value, low), torch.where(known, value, high)
             undefined = torch.where(known, undefined, ~defined)
         return points_if_equal(bounded(lower[None].clone(), upper[None].clone(), undefined[None]))
@@ -235,8 +235,8 @@ class OpenedUnit(FixedUnit):
     def left(self, value: Pieces, operands: Sequence[Pieces]) -> Sequence[Pieces]:
         """No gradients pass."""
         all_boxes = boxes(operands)
-        term, output = self._frozen(self._weights(all_boxes)), _detached(closed(hull(value)))
-        inputs = term.contract([_detached(box) for box in all_boxes[: self.count]], output).inputs
+        term, output = self._frozen(self._weights(all_boxes)), closed(hull(value)).mapped(Tensor.detach)
+        inputs = term.contract([box.mapped(Tensor.detach) for box in all_boxes[: self.count]], output).inputs
         return [*(Pieces(low[None], high[None]) for low, high in inputs), *operands[self.count :]]
 
     def _weights(self, all_boxes: Sequence[Interval]) -> dict[str, Tensor]:
@@ -260,7 +260,3 @@ class OpenedUnit(FixedUnit):
     def _frozen(self, weights: Mapping[str, Tensor]) -> Term:
         given = {key: values[0].detach().tolist() for key, values in weights.items()}
         return frozen(self.name, given, [number(place) for place in range(self.count)])
-
-
-def _detached(interval: Interval) -> Interval:
-    return Interval(interval.lower.detach(), interval.upper.detach())

@@ -107,7 +107,11 @@ class Unit(nn.Module, ABC):
 
     def rounded(self) -> dict[str, Tensor]:
         """`attributes` moved to the nearest grid points; those without a grid unchanged."""
-        return {key: nearest(values, self.grids.get(key)) for key, values in self.attributes().items()}
+        rounded = self.attributes()
+        for key in rounded.keys() & self.grids.keys():
+            points = rounded[key].new_tensor(self.grids[key])
+            rounded[key] = points[(rounded[key][..., None] - points).abs().argmin(-1)]
+        return rounded
 
     def gaps(self) -> dict[str, Tensor]:
         """The distances of the attributes from the grid."""
@@ -215,14 +219,6 @@ class Recurrent(nn.Module):
     def regulariser(self) -> Tensor:
         """The sum of the penalties of the units, ``[seeds]`` or ``[]``."""
         return torch.stack([unit.regulariser() for unit in self.units]).sum(0)
-
-
-def nearest(values: Tensor, grid: tuple[float, ...] | None) -> Tensor:
-    """Each value moved to the nearest point of the grid, if there is one."""
-    if grid is None:
-        return values
-    points = torch.tensor(grid, dtype=values.dtype, device=values.device)
-    return points[(values[..., None] - points).abs().argmin(-1)]
 
 
 Weights = Tensor | Sequence[float] | Sequence[Sequence[float]]
