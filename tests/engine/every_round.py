@@ -129,7 +129,7 @@ def _better(table: Relation, side: int, rows: Array, values: Array) -> Array:
     now, new = sign * np.where(rows < 0, table.worst, table.take(side, rows)), sign * values
     better = rises(now, new) | ((new == np.inf) & (now < np.inf))
     if table.drifts and side != table.completed_side:
-        better &= np.isfinite(table.take(1 - side, rows))
+        better &= (rows < 0) | (table.take(1 - side, rows) != table.unknown[1 - side])
     return better
 
 
