@@ -121,6 +121,10 @@ CHAINS = "predicate E(n, n) closed\npredicate Path(n, n) closed\nrule E(X, Y) ->
 LEFT, RIGHT = "rule Path(X, Y) & E(Y, Z) -> Path(X, Z)\n", "rule E(X, Y) & Path(Y, Z) -> Path(X, Z)\n"
 
 
+KNOWN = "predicate B(x)\nfact B(p1)\nfact B(p2) in [0.3, 1]\npredicate C(x)\nfact C(p2)\n"
+EITHER = "(B(X) | C(X))"
+
+
 def rows(text: str) -> tuple[int, dict[str, int]]:
     """The instances that are looked at, and the number of atoms that each relation has in the end."""
     kb = lnnkit.loads(text)
@@ -163,8 +167,22 @@ def test_what_bound_queries_demand(rule: str, queries: str, demanded: int | None
         # age(p0) is 0; of the others 1 / 50 alone is above the age of who follows
         ("rule P(X, Y) & 1 / age(X) > age(Y) -> Older(X, Y)\nquery Older(X, Y)\n", {"Older": 1, "compare": 1}),
         ("rule P(X, Y) & W(Y) -> Next(X)\naxiom Next(X) & W(X) -> Last(X)\nquery Last(X)\n", {"Next": 2, "Last": 0}),
+        # B is known of p1 and p2; W of p1 and p4
+        (f"rule W(X) & {EITHER} -> D(X)\nrule P(X, Y) & (B(Y) | C(Y)) -> F(X)\nquery D(X)\nquery F(X)\n",
+         {"or": 2, "D": 1, "F": 2}),
+        (f"rule W(X) & {EITHER} -> D(X)\naxiom {EITHER} in [0.2, 1]\nquery D(X)\n", {"or": 2, "D": 2}),
+        (f"rule W(X) & {EITHER} -> D(X)\nquery D(X)\nquery B(p3) | C(p3)\n", {"B": 3, "C": 2, "D": 1}),
+        ("rule W(X) & age(X) > 15 -> D(X)\nquery D(X)\nquery age(p3) > 15\n", {"compare": 2, "D": 1}),
+        ("rule W(X) & age(X) > 15 -> D(X)\nrule P(X, Y) & age(Y) > 15 -> D(X)\nquery D(X)\n", {"compare": 4, "D": 4}),
+        ("rule W(X) & age(X) > 15 -> D(X)\naxiom age(X) > 15 -> B(X)\nquery D(X)\nquery B(X)\n",
+         {"compare": 4, "B": 5, "D": 1}),
+        ("rule W(X) & age(X) > 15 -> D(X)\nquery D(X)\nquery age(X) > 20\n", {"compare": 1, "D": 1}),
+        ("rule W(X) & (sum Y: age(Y) where P(X, Y)) > 25 -> Rich(X)\nquery Rich(X)\n"
+         "query sum Y: age(Y) where P(p0, Y)\n", {"sum": 3, "Rich": 1}),
+        ("rule W(X) & (mean Y: age(Y) where P(X, Y)) > (count Z: P(X, Z)) -> Rich(X)\nquery Rich(X)\n",
+         {"mean": 2, "count": 2, "compare": 2, "Rich": 2}),
     ],
 )  # fmt: skip
 def test_shared_neurons_are_worked_out_where_they_are_needed(text: str, expected: dict[str, int]) -> None:
-    _, found = rows(RING + text)
+    _, found = rows(RING + KNOWN + text)
     assert {name: count for key, count in found.items() if (name := key.partition("#")[0]) in expected} == expected
