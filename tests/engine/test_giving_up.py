@@ -158,6 +158,22 @@ def test_a_completion_that_creeps(start: str, widenings: int, monkeypatch: pytes
     assert answer.lower <= 0.2 <= answer.upper <= 0.4 + 1e-9
 
 
+@pytest.mark.parametrize(("widenings", "upper"), [(0, 1.0), (20, 0.4)])
+def test_after_so_many_widenings_all_are_open(widenings: int, upper: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``W`` is completed together with ``P`` and ``Q``, has risen to 0.4 at once, and rests since."""
+    impatient(monkeypatch, widenings)
+    truth = 1 - 0.2 * 0.01
+    kb = lnnkit.loads(
+        "".join(f"predicate {name}(x) closed\n" for name in "SPQWT")
+        + "fact S(a) = 0.3\nfact T(a) = 0.4\nrule S(X) -> P(X)\nrule T(X) -> W(X)\nrule P(X) & S(X) & T(X) -> W(X)\n"
+        f"rule (P(X)@0.99 -> Q(X)) in [{truth!r}, 1]\nrule (Q(X)@0.99 -> P(X)) in [{truth!r}, 1]\n"
+        "rule W(X) & S(X) & T(X) -> P(X)\n"
+    )
+    assert kb.infer().status == "creeping"
+    (answer,) = kb.ask("W(a)")
+    assert (answer.lower, answer.upper) == (0.4, upper)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_cycles_of_rounds_that_creep(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cycle of ``n`` atoms is named, and what leads to it or away from it is not: the limits are ``1 - s / (1 - w)``

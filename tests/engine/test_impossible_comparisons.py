@@ -9,7 +9,7 @@ import pytest
 
 import lnnkit
 
-HEAD = "number a(x)\nnumber b(x)\nnumber c(x)\nnumber d(x, x)\npredicate K(x)\nfact K(e)\n"
+HEAD = "number a(x)\nnumber b(x)\nnumber c(x)\nnumber d(x, x)\nnumber k(x) closed\npredicate K(x)\nfact K(e)\n"
 FAR = "".join(f"fact {number} in [-1000, 1000]\n" for number in ("a(e)", "b(e)", "c(e)", "d(e, e)"))
 
 
@@ -60,6 +60,8 @@ def test_of_any_entity_as_of_one(block: int) -> None:
         ("axiom d(X, Y) > 5\naxiom d(X, Y) < 3", {"d"}),
         ("axiom 1 / a(X) > 5\naxiom a(X) > 3", {"a"}),
         ("axiom a(X) < b(X)\naxiom b(X) < a(X)", {"a", "b"}),
+        ("axiom k(X) > 5\naxiom k(X) < 3", set()),  # a closed number has no value where no fact gives one
+        ("axiom k(X) > b(X)\naxiom b(X) > 5\naxiom k(X) < 3", set()),
     ],
 )
 def test_reported_once_for_numbers_that_hang_together(axioms: str, numbers: set[str]) -> None:

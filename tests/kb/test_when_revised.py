@@ -8,6 +8,7 @@ import pytest
 
 import lnnkit
 from lnnkit.engine import resting_rows, revision
+from lnnkit.engine.response.rule_instances import RuleInstances
 from tests.engine.test_interrupted import StopAfter
 from tests.kb.test_retracting import answered
 from tests.kb.test_revising import counted
@@ -214,6 +215,30 @@ def test_no_more_is_reset_than_rests_on_a_change(monkeypatch: pytest.MonkeyPatch
     assert len(kb.answers()[0]) == 32
     assert len(reset) == 1  # nothing says less
     assert run.progress.rounds == 5 and run.progress.instances == 5
+
+
+@pytest.mark.parametrize(("degree", "most"), [(1, 3), (0.9, 200)])
+def test_crisp_instances_are_not_read_for_rounding(degree: float, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of crisp atoms each combination of bounds is evaluated once, if at all; no bound can differ by rounding."""
+    kb = lnnkit.loads(
+        f"predicate C(p, p)\npredicate I(p)\nrule I(X) & C(X, Y) -> I(Y)\nquery I(X)\nfact I(a0) = {degree}\n"
+    )
+    kb.tell("C", [(f"a{place}", f"a{place + 1}") for place in range(30)])
+    kb.infer()
+    read: list[int] = []
+    reader = RuleInstances.reader
+
+    def reading(instances: RuleInstances, at: range, *args: object, **options: object) -> object:
+        read.append(len(at))
+        return reader(instances, at, *args, **options)  # type: ignore[arg-type]  # as they are given
+
+    monkeypatch.setattr(RuleInstances, "reader", reading)
+    kb.retract("C", [("a20", "a21")])
+    with counted() as counts:
+        assert len(kb.answers()[0]) == 21
+    assert counts == REVISED
+    assert sum(read) <= most
+    assert degree == 1 or sum(read) >= 10  # those that reach what was reset
 
 
 def test_copies_are_revised_and_leave_the_fixpoint_that_they_are_of() -> None:
