@@ -174,6 +174,23 @@ def test_after_so_many_widenings_all_are_open(widenings: int, upper: float, monk
     assert (answer.lower, answer.upper) == (0.4, upper)
 
 
+@pytest.mark.parametrize("start", ["in [0.3, 1]", "= 0.3", "in [0.3, 0.6]"])
+def test_what_a_cycle_of_a_completion_leads_to_is_not_named(start: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``W`` moves with ``P``, and is completed together with it. Of [0.3, 1] the lower end alone creeps."""
+    impatient(monkeypatch)
+    truth = 1 - 0.2 * 0.01
+    kb = lnnkit.loads(
+        "".join(f"predicate {name}(x) closed\n" for name in "SPQWT")
+        + f"fact S(a) {start}\nfact T(a) = 0.1\nrule S(X) -> P(X)\nrule away: P(X) -> W(X)\n"
+        f"rule there: (P(X)@0.99 -> Q(X)) in [{truth!r}, 1]\nrule back: (Q(X)@0.99 -> P(X)) in [{truth!r}, 1]\n"
+        "rule W(X) & S(X) & T(X) -> P(X)\n"
+    )
+    outcome = kb.infer()
+    assert (outcome.status, [each.rule for each in outcome.creeping]) == ("creeping", ["there", "back"])
+    (answer,) = kb.ask("W(a)")
+    assert 0.3 < answer.lower < 0.8 < answer.upper
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_cycles_of_rounds_that_creep(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cycle of ``n`` atoms is named, and what leads to it or away from it is not: the limits are ``1 - s / (1 - w)``
