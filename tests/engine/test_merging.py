@@ -15,7 +15,7 @@ from lnnkit.engine.encoded_bounds import EncodedBounds
 from lnnkit.engine.merge import Inbox, Merge, Proposals, changes, note, note_new
 from lnnkit.join.triggers import Delta
 from lnnkit.logic.bounds import Bounds
-from lnnkit.store.relations import DEFAULT, UNKNOWN, Relation, Relations, RowNumbers, Schema
+from lnnkit.store.relations import DEFAULT, UNKNOWN, Relations, RowNumbers, Schema
 from lnnkit.store.row_arrays import Array, spelled_out
 from lnnkit.trail.events import NOBODY, Kind, Trail
 
@@ -84,7 +84,7 @@ def best(proposals: Sequence[Proposals], *, least: bool) -> dict[int, tuple[floa
     found: dict[int, tuple[float, Setter]] = {}
     for proposal in proposals:
         stored = proposal.instance if proposal.pending is None else proposal.pending.store(proposal.instance)
-        triples = zip(proposal.row.tolist(), proposal.values.tolist(), stored.tolist(), strict=True)
+        triples = zip(proposal.row.tolist(), proposal.values.tolist(), spelled_out(stored).tolist(), strict=True)
         for row, value, instance in triples:
             better = row not in found or (value < found[row][0] if least else value > found[row][0])
             if better:
@@ -192,8 +192,8 @@ def test_bounds_that_cross_are_arrested(seed: int, numeric: bool) -> None:
                 state.put(table, side, np.array([row], np.int32), pair[side], Kind.SENT)
                 (lowered if side else raised).append(row)
         delta = Delta()
-        ends = [np.array(side, np.int32) for side in (raised, lowered)]
-        crossed = note(delta, table, *ends, state, encoded, rising=rising)
+        up, down = (np.array(side, np.int32) for side in (raised, lowered))
+        crossed = note(delta, table, up, down, state, encoded, rising=rising)
         moved = {*raised, *lowered}
         expected = sorted(r for r in moved if every[r][0] - every[r][1] > 1e-9) if not rising else []
         order &= rising or not any(0 < every[row][0] - every[row][1] < 1e-9 for row in moved)
@@ -201,8 +201,8 @@ def test_bounds_that_cross_are_arrested(seed: int, numeric: bool) -> None:
         held |= {row: every.pop(row) for row in expected}
         for side, ended in enumerate((raised, lowered)):
             left = [row for row in ended if row not in held]
-            rows_ = delta.rows("P", side)
-            assert (None if rows_ is None else rows_.tolist()) == (left or None)
+            entered = delta.rows("P", side)
+            assert (None if entered is None else spelled_out(entered).tolist()) == (left or None)
         for row in range(len(table)):
             at = np.array([row], np.int32)
             pair = table.unknown if row in held else every.get(row, table.default)
@@ -269,9 +269,7 @@ def test_inboxes_and_deltas() -> None:
     for table, side, count in ((kept.table, 1, 2), (kept.others, 0, 3), (kept.table, 1, 4), (kept.table, 0, 5)):
         inbox.add(table, side, Proposals(range(count), 0.5, range(count), 0, 0))
     assert len(inbox) == 14
-    sizes: list[tuple[Relation, list[int], list[int]]] = [
-        (table, *([len(sent.rows) for sent in end] for end in sides)) for table, sides in inbox.by_relation()
-    ]
-    assert sizes == [(kept.others, [3], []), (kept.table, [5], [2, 4])]
+    sizes = [(table, [[len(sent.rows) for sent in end] for end in sides]) for table, sides in inbox.by_relation()]
+    assert sizes == [(kept.others, [[3], []]), (kept.table, [[5], [2, 4]])]
     delta = changes({kept.table: np.array([1, 4]), kept.others: range(0)})
     assert {*delta.where} == {("P", 0), ("P", 1)}

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 import lnnkit
@@ -118,7 +119,7 @@ def opened(run: Run, before: Ends, start: Ends) -> None:
     graph = run.plan.lifted.graph
     for (name, entities), pair in ends_of(run).items():
         table = run.grounding.atoms.tables[name]
-        row = rows_of(table)[entities]
+        row = np.array([rows_of(table)[entities]])
         given = bool(table.flags("given").take(row)) and not table.derived
         if name in run.unfinished and not given and not table.held(row):
             side = table.completed_side
@@ -132,7 +133,7 @@ def opened(run: Run, before: Ends, start: Ends) -> None:
             assert pair == before.get((name, entities), table.default)
     for name in run.unfinished:
         table = run.grounding.atoms.tables[name]
-        assert table.default == table.unknown == tuple(table.take(side, DEFAULT) for side in (0, 1))
+        assert table.default == table.unknown == tuple(table.take(side, np.array([DEFAULT])).item() for side in (0, 1))
 
 
 def compared(text: str, seed: int) -> int:

@@ -180,7 +180,9 @@ class Watching:
             atom, block = rule.atom(leaf), rule.formula.original.block_of(leaf) if rule._within else 0
             for side in (side for side, matters in enumerate(sides) if matters):
                 rows = moved.rows(atom[0], side)
-                for need in rule._within.get(block, rule._needs) if rows is not None else ():
+                if rows is None:
+                    continue
+                for need in rule._within.get(block, rule._needs):
                     loops = Loops(rule.joins, [Literal(*atom, "lower"), *need])
                     if loops.count > MOST:
                         return True
