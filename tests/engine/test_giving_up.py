@@ -84,8 +84,10 @@ def test_drift(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     busy = [(0, 0, 0), (0, 0, 1), (1, 1, 3)]
     for turn in range(1, 60):
         inbox, wanted = Inbox(), set(rng.sample(busy, rng.choice([2, 3])))
+        if turn == 1:
+            wanted.add((0, 0, 4))  # and never again
         if rng.random() < 0.3:
-            wanted.add((rng.randrange(2), rng.randrange(2), rng.randrange(5)))
+            wanted.add((rng.randrange(2), rng.randrange(2), rng.randrange(4)))
         for number, side, row in sorted(wanted):
             rows, instances = np.array([row], np.int32), np.array([turn], np.int32)
             inbox.add(numbers[number], side, Proposals(rows, np.array([row / 2]), instances, 0, 0))
