@@ -52,6 +52,12 @@ def test_past_disagreements(seed: int) -> None:
     assert disagreements(generate(seed, 1 + seed % 6, MODES[seed % 3], few=0.3).program) == []
 
 
+@pytest.mark.parametrize("seed", [156, 183])
+def test_rows_do_not_read_the_end_that_they_give(seed: int) -> None:
+    """Else one row of a shared ``exists`` would make all others true."""
+    assert disagreements(generate(seed, 5, MODES[seed % 3], few=0.4).program) == []
+
+
 @pytest.mark.parametrize("block", in_blocks(range(800_000, 800_225), 15, plain=3))
 def test_order_is_nothing(block: range) -> None:
     """Bitwise: whoever of several instances tells a group, rows in any order."""

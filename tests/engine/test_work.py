@@ -15,6 +15,7 @@ from lnnkit.engine.merge import Merge
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.join import literal_join
 from lnnkit.store.relations import Relations
+from tests.engine.every_round import watched
 
 LENGTH = 100  # more nodes than there are classes of bounds
 
@@ -100,6 +101,22 @@ def test_chains_of_two_relations_are_inserted_in_parts(kind: str, monkeypatch: p
     paths = LENGTH // 2 * (LENGTH // 2 + 1)
     assert run.progress.instances == paths == len(run.grounding.atoms.tables["path"])
     assert counts["settled path"] == counts["looked up path"] == 0
+
+
+@pytest.mark.parametrize(
+    ("part", "above"), [("((B(X) | C(X)) & D(X))", [0.6, 0.4]), ("((B(X) | C(X)) -> D(X))", [0.6, 1.0])]
+)
+def test_neurons_within_neurons_are_worked_out_operands_first(part: str, above: list[float]) -> None:
+    """Only where a reader wants them, ``a`` and ``b``."""
+    text = "".join(f"predicate {name}(x)\n" for name in "WVBCD")
+    text += "fact W(a)\nfact V(b)\nfact B(a)\nfact C(b) in [0.4, 1]\nfact D(a) in [0.6, 1]\nfact D(b)\nfact D(c)\n"
+    text += f"rule W(X) & {part} -> F(X)\nrule V(X) & {part} -> G(X)\nrule W(X) & (B(X) | C(X)) -> H(X)\n"
+    kb = lnnkit.loads(text + "query F(X)\nquery G(X)\nquery H(X)\n")
+    with watched():
+        kb.infer()
+    assert len(kb._session.program_fixpoint().fixpoint.demanded) == 2
+    found = [[(answer.bindings["X"], answer.lower, answer.upper) for answer in table] for table in kb.answers()]
+    assert found == [[("a", above[0], 1.0)], [("b", above[1], 1.0)], [("a", 1.0, 1.0)]]
 
 
 def test_a_plan_is_made_once_for_facts_that_bound_the_same() -> None:
