@@ -96,6 +96,8 @@ def test_joins_of_a_fixpoint(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
             continue
         satisfied = [loops.every(need) for loops, need in zip(needs, rule._needs, strict=True)]
         checked += 1
+        asked, made = list[int](), max(rule.joins.made.values(), default=0)
+        monkeypatch.setattr(rule.joins, "_guard", lambda _formula, count, asked=asked: asked.append(count))
         assert rows_of(rule, rule.whole()) == rows(needs, satisfied)
         chosen = rng.sample(wanted, rng.randint(1, len(wanted)))
         entities = {v: int(rng.choice(rule.joins.domain.sorts[rule.joins.formula.sorts[v]])) for v in chosen}
@@ -107,6 +109,7 @@ def test_joins_of_a_fixpoint(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
             if len(some) and {*wanted}.issuperset(term for term in atom[1] if isinstance(term, int)):
                 flags = [loops.among(atom, some) for loops in needs]
                 assert rows_of(rule, rule.reaching(atom, some)) == rows(needs, satisfied, flags)
+        assert max(asked, default=0) <= made  # what was found before is not counted again
     assert checked
 
 

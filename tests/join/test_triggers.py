@@ -14,6 +14,7 @@ from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.literal_join import Joins, Literals
 from lnnkit.join.triggers import Delta, at_once, find_triggers, subsumed
 from lnnkit.store.relations import LISTS
+from tests.join.every_join import tuples
 
 PROGRAM = """
 predicate A(x, x)
@@ -33,8 +34,8 @@ def joins_of(rng: random.Random) -> Joins:
             of = ", ".join(rng.choice(names) for _ in range(1 if name == "C" else 2))
             lines.append(f"fact {name}({of}){rng.choice(ends)}")
     kb = lnnkit.loads(PROGRAM + "\n".join(dict.fromkeys(lines)) + "\n")
-    rules = [member for member in kb._session.program_fixpoint().fixpoint.grounding.members]
-    (rule,) = (rule for rule in rules if isinstance(rule, DeltaRule) and len(rule.formula.blocks[0].variables) == 3)
+    members = kb._session.program_fixpoint().fixpoint.grounding.members
+    (rule,) = (rule for rule in members if isinstance(rule, DeltaRule) and len(rule.formula.blocks[0].variables) == 3)
     return rule.joins
 
 
@@ -43,6 +44,10 @@ ATOMS = (("A", (0, 1)), ("B", (1, 2)), ("B", (0, 1)), ("C", (0,)), ("H", (0, 1, 
 
 def literal(rng: random.Random) -> Literal:
     return Literal(*rng.choice(ATOMS), rng.choice(LISTS))
+
+
+def drawn(rng: random.Random, sizes: list[int]) -> Literals:
+    return tuple(dict.fromkeys(literal(rng) for _ in range(rng.choice(sizes))))
 
 
 def implies(joins: Joins, one: Literal, other: Literal) -> bool:
@@ -78,7 +83,7 @@ def test_needs_that_others_make_superfluous(seed: int, monkeypatch: pytest.Monke
     rng = random.Random(seed)
     joins, found = joins_of(rng), 0
     for _ in range(20):
-        needs = [tuple({literal(rng) for _ in range(rng.choice([1, 1, 2]))}) for _ in range(rng.choice([1, 2, 4]))]
+        needs = [drawn(rng, [1, 1, 2]) for _ in range(rng.choice([1, 2, 4]))]
         trigger = [literal(rng)] if rng.random() < 0.5 else []
         for number in range(len(needs)):
             expected = superfluous(joins, needs, number, *trigger)
@@ -99,7 +104,7 @@ def test_what_is_joined_from_an_atom_that_moves(seed: int) -> None:
     rng = random.Random(seed)
     joins = joins_of(rng)
     for _ in range(10):
-        needs = [tuple({literal(rng) for _ in range(rng.choice([1, 2, 2]))}) for _ in range(rng.choice([0, 1, 2, 3]))]
+        needs = [drawn(rng, [1, 2, 2]) for _ in range(rng.choice([0, 1, 2, 3]))]
         reads = {(rng.choice(ATOMS), rng.choice([0, 1])): None for _ in range(rng.choice([1, 3, 5]))}
         found = find_triggers(joins, needs, reads)
         expected: list[tuple[int, object, int, frozenset[object], Literal | None]] = []
@@ -115,9 +120,8 @@ def test_what_is_joined_from_an_atom_that_moves(seed: int) -> None:
                     rest = frozenset(need) - {own}
                     expected.append((number, atom, side, rest, own if own in need else None))
         assert [(t.need, t.pattern.atom, t.side, frozenset(t.rest), t.literal) for t in found] == expected
-        assert [(t.moved, t.moving.column) for t in found] == [
-            ((e[1], e[2]), ("lower", "upper")[e[2]]) for e in expected
-        ]
+        assert [t.moved for t in found] == [(atom, side) for _, atom, side, _, _ in expected]
+        assert [t.moving.column for t in found] == [("lower", "upper")[side] for _, _, side, _, _ in expected]
         for trigger in found:
             others = [
                 other
@@ -146,15 +150,9 @@ def test_needs_of_the_same_variables_are_joined_at_once(seed: int) -> None:
     (joins,) = (rule.joins for rule in members if isinstance(rule, DeltaRule))
     atoms, tables = (("A", (0, 1)), ("B", (0, 1))), joins.atoms.tables
     for _ in range(6):
-        needs = [
-            tuple(
-                {
-                    Literal(*rng.choice(atoms), rng.choice(("lower", "upper", "listed")))
-                    for _ in range(rng.choice([1, 2]))
-                }
-            )
-            for _ in range(rng.choice([1, 2]))
-        ]
+        columns = rng.sample(("lower", "upper", "listed"), 2)
+        every_literal = [Literal(*atom, column) for atom in atoms for column in columns]
+        needs = [tuple(rng.sample(every_literal, rng.choice([1, 2]))) for _ in range(rng.choice([1, 2]))]
         found = at_once(joins, needs)
         rows = {
             each: {
@@ -170,9 +168,7 @@ def test_needs_of_the_same_variables_are_joined_at_once(seed: int) -> None:
         base = max(every, key=len)
         assert (found is None) == any(not other <= base for other in every)
         if found is not None:
-            got = [
-                pair for part in found for pair in zip(part.column(0).tolist(), part.column(1).tolist(), strict=True)
-            ]
+            got = [pair for part in found for pair in tuples(part, (0, 1))]
             assert len(got) == len({*got}) and {*got} == expected
 
 
