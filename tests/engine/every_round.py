@@ -318,7 +318,7 @@ class Watching:
         moves: Moves = merged(run, inbox, rising)
         for table in tables:
             self._ends(run, table, before[table], wanted.get(table, ({}, {})), crossed[table], moves, rising)
-            _classes(run, table)
+            classes(run, table)
         _operands_first(run)
         self._events(run, ends, wanted, events, exact=rising is not None and rising.exact)
         self.merged += 1
@@ -493,7 +493,7 @@ def _operands_first(run: Run) -> None:
         assert rule.formula.compares or read.isdisjoint(names[place:])
 
 
-def _classes(run: Run, table: Relation) -> None:
+def classes(run: Run, table: Relation) -> None:
     """Each row has the class of its bounds, or none."""
     encoded = run.encoded
     if table.numeric or encoded.varied(table):

@@ -11,7 +11,7 @@ import pytest
 import lnnkit
 from lnnkit.engine.inference_run import Run
 from lnnkit.store.relations import Relation
-from tests.engine.every_round import _classes, ended, entities_of
+from tests.engine.every_round import classes, ended, entities_of
 from tests.engine.test_stopped_rounds import ends_of, replayed
 from tests.kb.test_retracting import Changing
 from tests.kb.test_revised_numbers import Readings
@@ -58,7 +58,7 @@ def compared(kb: lnnkit.KnowledgeBase, fresh: lnnkit.KnowledgeBase) -> None:
             place = known.get(tuple(index.get(texts.get(entity, ""), -1) for entity in row), -1)
             there = other.stated(np.array([place], np.int32)) if place >= 0 else other.default
             assert pair == [np.asarray(end).item() for end in there]
-        _classes(run, table)
+        classes(run, table)
     ended(run)
     replayed(run)
 
