@@ -217,6 +217,19 @@ def test_cycles_of_rounds_that_creep(seed: int, monkeypatch: pytest.MonkeyPatch)
     assert (answer.lower, answer.upper) == (0.7, 1)
 
 
+def test_a_rule_that_feeds_itself_is_a_cycle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Round a ring of links; what it leads to, and moves with it, is not named."""
+    impatient(monkeypatch)
+    kb = lnnkit.loads(
+        "predicate Link(x, x) closed\npredicate P(x)\nfact Link(a, b)\nfact Link(b, a)\nfact P(a) in [0.3, 1]\n"
+        "rule ring: (Link(X, Y) & P(Y)@0.99 -> P(X)) in [0.998, 1]\nrule away: P(X) -> B(X)\nquery B(X)\n"
+    )
+    outcome = kb.infer()
+    assert (outcome.status, [each.rule for each in outcome.creeping]) == ("creeping", ["ring"])
+    for answer in kb.answers()[0]:
+        assert 0.3 < answer.lower <= 0.8
+
+
 def test_completions_and_rounds_that_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """`D` is at least `P`, and `R & P & ~D` at least 1/4: in product logic only 1/2 for `P` and `D`, and 1 for `R`, are
     left, and each turn gains less than the one before."""

@@ -19,7 +19,7 @@ from lnnkit.formula.unfolding import LEAF
 from lnnkit.join.instances import assembled
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.group_rule import GroupRule
-from lnnkit.store.relations import DEFAULT
+from lnnkit.store.relations import DEFAULT, RowNumbers
 from tests.engine.every_round import rows_of
 from tests.programs import MODES, generate, to_text
 
@@ -150,6 +150,43 @@ def ways(view: Instances, rng: random.Random) -> None:
             assert silenced[row] == (quiet or flags[at])
 
 
+def marks(view: Instances, assembler: Assembler) -> None:
+    """Rows that stand for others, and those of unnamed individuals; the latter may be any of several variables."""
+    generic, stranger = assembler.domain.generic, assembler.domain.stranger
+    for number, block in enumerate(view.formula.blocks[1:], 1):
+        grouping = view.groupings[number]
+        assert grouping is not None
+        for row in range(view.length(number)):
+            ids = {variable: int(column[row]) for variable, column in view.ids[number].items()}
+            assert grouping.virtual[row] == any(entity >= generic for entity in ids.values())
+            assert grouping.stranger[row] == any(ids[variable] == stranger for variable in block.bound)
+            assert grouping.copies[row] == 1 or any(ids[variable] == generic for variable in block.bound)
+
+
+def kept(run: Run) -> int:
+    """Instances that are stored have, when they are built again, the rows through which they set bounds."""
+    numbers, count = RowNumbers(run.grounding.atoms), 0
+    for number, shape in enumerate(run.grounding.shapes):
+        for place, block in enumerate(shape.blocks if len(shape.blocks) > 1 else ()):
+            rows = np.arange(len(block))
+            if not len(rows):
+                continue
+            instances, tops, which, places = run.grounding.rebuilt(number, place, rows, numbers)
+            assert tops.take(which).tolist() == shape.tops(place, rows).tolist()
+            assert instances.length(0) == len(tops)
+            for inner, grouping in enumerate(instances.groupings[1:], 1):
+                assert grouping is not None
+                assert grouping.groups == instances.length(shape.formula.blocks[inner].parent)
+                assert len(grouping.group) == instances.length(inner)
+            for leaf in block.columns:
+                then = run.grounding.among_all(number, leaf, rows, numbers)
+                now = instances.rows[leaf].take(places)
+                there = block.columns[leaf].values.take(rows) >= 0  # others may have been made since
+                assert now[there].tolist() == then[there].tolist()
+            count += len(rows)
+    return count
+
+
 def groups(run: Run) -> list[GroupRule]:
     return [member for member in run.grounding.members if isinstance(member, GroupRule)]
 
@@ -160,7 +197,9 @@ def test_rows_of_quantifiers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(assembled, "_FEWER", rng.choice([0, 8, 1000]))
     kb = lnnkit.loads(to_text(generate(seed, 4, MODES[seed % 3], few=0.5).program))
     kb.infer(max_rounds=5)
-    for rule in groups(kb._session.program_fixpoint().fixpoint):
+    run = kb._session.program_fixpoint().fixpoint
+    kept(run)
+    for rule in groups(run):
         if not all(isinstance(each, Literal) for part in rule.assembler._literals for need in part for each in need):
             continue
         looked_at(rule, rng)
@@ -178,6 +217,7 @@ def looked_at(rule: GroupRule, rng: random.Random) -> int:
         assert view.length(0) == len(chosen)
         rows += compared(assembler, view, loops)
         atoms(view, assembler)
+        marks(view, assembler)
         if apart or all(grouping is None or grouping.of is None for grouping in view.groupings):
             ways(view, rng)
     return rows
@@ -199,6 +239,29 @@ query B(X)
 """
 
 
+OPEN = """
+sort n open
+predicate E(n, n)
+predicate S(n)
+fact E(a, b)
+fact S(a)
+rule (forall Y, Z: E(X, Y) & E(Y, Z) -> S(Z)) -> P(X)
+rule (exists Y, Z: E(X, Y) & ~S(Z)) -> Q(X)
+query P(X)
+query Q(X)
+"""
+
+
+def test_unnamed_individuals_of_several_variables() -> None:
+    kb, strangers = lnnkit.loads(OPEN), 0
+    kb.infer()
+    for rule in groups(kb._session.program_fixpoint().fixpoint):
+        view = rule.assembler.of([np.arange(2, dtype=np.int32)], 2)
+        marks(view, rule.assembler)
+        strangers += sum(int(each.stranger.sum()) for each in view.groupings if each is not None)
+    assert strangers
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_rows_of_graphs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """From none to all of the entities are linked."""
@@ -211,6 +274,7 @@ def test_rows_of_graphs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     text = GROUPED.replace("{closed}", rng.choice(["", " closed"])) + "\n".join(dict.fromkeys(lines)) + "\n"
     kb = lnnkit.loads(text)
     kb.infer(max_rounds=5)
-    for rule in groups(kb._session.program_fixpoint().fixpoint):
+    run = kb._session.program_fixpoint().fixpoint
+    for rule in groups(run):
         rows += looked_at(rule, rng)
-    assert rows
+    assert rows and kept(run)

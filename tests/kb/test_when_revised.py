@@ -93,6 +93,7 @@ def stated(changes: list[Change], program: str) -> str:
         (SPREAD, [("retract", "C", ("c", "d")), ("retract", "M", ("d",))], GIVEN_UP),  # nothing names d any more
         (SPREAD, [("retract", "C", ("c", "d"))], REVISED),  # M does
         (SPREAD, [("tell", "N", ("a", 1, 1))], GIVEN_UP),  # the plan has been made for no facts about N
+        (SPREAD, [("tell", "N", ("a", 0, 1)), ("retract", "N", ("b",))], GIVEN_UP),  # though they say nothing
         (SPREAD, [("replace", "M", ("d", 0.1, 0.5))], GIVEN_UP),  # and for upper ends of M
         (SPREAD, [("replace", "M", ("a", 0, 0.3))], REVISED),
         (SPREAD, [("replace", "M", ("d", 0, 0.3))], REVISED),
