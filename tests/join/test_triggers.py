@@ -10,6 +10,7 @@ import pytest
 import lnnkit
 from lnnkit.analysis.needs import Literal
 from lnnkit.join import triggers
+from lnnkit.join.bindings import Matched
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.literal_join import Joins, Literals
 from lnnkit.join.triggers import Delta, at_once, find_triggers, subsumed
@@ -39,7 +40,7 @@ def joins_of(rng: random.Random) -> Joins:
     return rule.joins
 
 
-ATOMS = (("A", (0, 1)), ("B", (1, 2)), ("B", (0, 1)), ("C", (0,)), ("H", (0, 1, 2)), ("A", (1, 0)))
+ATOMS: tuple[Matched, ...] = (("A", (0, 1)), ("B", (1, 2)), ("B", (0, 1)), ("C", (0,)), ("H", (0, 1, 2)), ("A", (1, 0)))
 
 
 def literal(rng: random.Random) -> Literal:
@@ -105,7 +106,9 @@ def test_what_is_joined_from_an_atom_that_moves(seed: int) -> None:
     joins = joins_of(rng)
     for _ in range(10):
         needs = [drawn(rng, [1, 2, 2]) for _ in range(rng.choice([0, 1, 2, 3]))]
-        reads = {(rng.choice(ATOMS), rng.choice([0, 1])): None for _ in range(rng.choice([1, 3, 5]))}
+        reads: dict[tuple[Matched, int], None] = {
+            (rng.choice(ATOMS), rng.choice([0, 1])): None for _ in range(rng.choice([1, 3, 5]))
+        }
         found = find_triggers(joins, needs, reads)
         expected: list[tuple[int, object, int, frozenset[object], Literal | None]] = []
         for atom, side in sorted(reads, key=lambda read: read[0][0]):
