@@ -170,11 +170,11 @@ def _setters(run: Run, rows: Sequence[tuple[Relation, int, Array]]) -> Iterator[
                 continue
             block = shape.formula.block_of(leaf)
             instances = columns[2, (columns[0] == number) & (columns[1] == leaf)]
-            whole = [(other, (0, 1)) for other in shape.formula.leaves] if shape.completes else None
+            body = [other for other in shape.formula.leaves if other not in shape.formula.heads]
             for place in np.unique(shape.blocks[block].member.take(instances)).tolist():
                 member = shape.members[place]
                 formula = grounding.members[member].formula
-                reads = whole or grounding.reads(number, leaf, side)
+                reads = [(other, (0, 1)) for other in body] if shape.completes else grounding.reads(number, leaf, side)
                 read = [(formula.table(other), end) for other, ends in reads for end in ends]
                 yield member, (formula.table(leaf), side), read
 

@@ -295,7 +295,7 @@ class DeltaRule:
         if path is None or path.share != share:
             path = trigger.path = Path(trigger.need, share=share)
         if joins.recorder is not None:
-            path = joins.begun(path, trigger.moving, len(rows), trigger.rest)
+            path = joins.begun(path, trigger.rest, trigger.moving, len(rows))
         if trigger.step is None:
             trigger.known = joins.matched(pattern, rows).known
             trigger.step = joins.step(trigger.known, trigger.rest)

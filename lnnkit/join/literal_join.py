@@ -128,8 +128,8 @@ class Joins:
             known = NOTHING.match(atom, frozenset(pattern.places))
         return Bindings(len(rows), known, None, pattern.places, pattern.table.tuples.columns, rows, (atom,))
 
-    def begun(self, path: Path, first: Literal | None, rows: int, rest: Iterable[Literal | Range]) -> Path:
-        """Report the start of a join: the rows of the first literal, if there is one, and the ``rest``."""
+    def begun(self, path: Path, rest: Iterable[Literal | Range], first: Literal | None = None, rows: int = -1) -> Path:
+        """Report the start of a join of the ``rest`` onto the rows of the first literal, if there is one."""
         if self.recorder is not None:
             self.recorder.begin(self.member, path.need, {literal: self.size(literal) for literal in listing(rest)})
         return path if first is None else self.stepped(path, first, rows, rows)
@@ -172,7 +172,7 @@ class Joins:
             first = self._least_start(literals, first)
         start = self._start(first)
         rest = tuple(literal for literal in need if literal != first)
-        yield from self.joined(start, self.step(start.known, rest), self.begun(path, first, start.length, rest))
+        yield from self.joined(start, self.step(start.known, rest), self.begun(path, rest, first, start.length))
 
     def _start(self, literal: Literal) -> Bindings:
         pattern = self.pattern(literal.atom)

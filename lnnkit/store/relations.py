@@ -132,7 +132,7 @@ class Relation:
         now, new = sign * self.take(side, rows), np.broadcast_to(sign * values, rows.shape)
         better = rises(now, new) | ((new == math.inf) & (now < math.inf))
         if self.drifts and side != self.completed_side:  # that end is no more approached where the other is lost
-            better &= np.isfinite(self.take(1 - side, rows))
+            better &= self.take(1 - side, rows) != self.unknown[1 - side]
         return better
 
     @property

@@ -129,7 +129,7 @@ def _better(table: Relation, side: int, rows: Array, values: Array) -> Array:
     now, new = sign * np.where(rows < 0, table.worst, table.take(side, rows)), sign * values
     better = rises(now, new) | ((new == np.inf) & (now < np.inf))
     if table.drifts and side != table.completed_side:
-        better &= np.isfinite(table.take(1 - side, rows))
+        better &= (rows < 0) | (table.take(1 - side, rows) != table.unknown[1 - side])
     return better
 
 
@@ -167,6 +167,7 @@ class Watching:
     def propose(self, args: tuple[RuleResponse, Bindings, Round], propose: Propose) -> None:
         """Compare what instances propose."""
         response, bindings, now = args
+        self.instances += bindings.length
         instances = Instances(response, bindings)
         said, arrested, free = instances.response(now.state.dtype), self._arrested[response], instances.free()
         bad = {place: free[place] for place in np.flatnonzero(said.bad).tolist() if free[place] not in arrested}
@@ -250,6 +251,7 @@ class Watching:
     def group(self, args: tuple[GroupResponse, Bindings, Round], propose: Propose) -> None:
         """The same of a formula with quantifiers, whose rows are assembled."""
         response, bindings, now = args
+        self.instances += bindings.length
         shape, formula, free = response.shape, response.group.formula, response.group.formula.blocks[0].variables
         columns = [bindings.column(variable) for variable in free]
         names = list(zip(*(column.tolist() for column in columns), strict=True)) if free else [()] * bindings.length
@@ -296,6 +298,9 @@ class Watching:
     def merge(self, args: tuple[Run, Inbox, Rising | None], merged: Callable[..., Moves]) -> Moves:
         """Compare the bounds after a round with the meet of the proposals."""
         run, inbox, rising = args
+        assert run.progress.instances == self.instances
+        if rising is None and not run.progress.rounds:  # a shared neuron begins with all that its operands say of it
+            assert all(sent.leaf != AUXILIARY for _, sides in inbox.by_relation() for end in sides for sent in end)
         tables, trail = run.grounding.atoms.tables.values(), run.state.trail
         before: dict[Relation, Ends] = {table: (table.end(0).copy(), table.end(1).copy()) for table in tables}
         ends = RowNumbers(run.grounding.atoms).bounds()
@@ -313,7 +318,7 @@ class Watching:
         moves: Moves = merged(run, inbox, rising)
         for table in tables:
             self._ends(run, table, before[table], wanted.get(table, ({}, {})), crossed[table], moves, rising)
-            _classes(run, table)
+            classes(run, table)
         _operands_first(run)
         self._events(run, ends, wanted, events, exact=rising is not None and rising.exact)
         self.merged += 1
@@ -488,7 +493,7 @@ def _operands_first(run: Run) -> None:
         assert rule.formula.compares or read.isdisjoint(names[place:])
 
 
-def _classes(run: Run, table: Relation) -> None:
+def classes(run: Run, table: Relation) -> None:
     """Each row has the class of its bounds, or none."""
     encoded = run.encoded
     if table.numeric or encoded.varied(table):
@@ -503,6 +508,15 @@ def _classes(run: Run, table: Relation) -> None:
         assert default not in [codes[row] for row in listed]
     sole = encoded.sole(table)
     assert sole is None or {codes[row] for row in listed} <= {sole}
+
+
+def ended(run: Run) -> None:
+    """In a fixpoint no instance has anything more to say, of all that joins find."""
+    now = Round(run.grounding.atoms, run.state, run.encoded)
+    for response in run.responding(run.inference).values():
+        for bindings in response.rule.whole():
+            response.propose(bindings, now)
+    assert not now.inbox and not now.arrested
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import lnnkit
 from lnnkit.engine import encoded_bounds
 from lnnkit.engine.response import response_table, rule_instances, rule_response
 from tests.aggregates.candidate_worlds import Drawn
-from tests.engine.every_round import watched
+from tests.engine.every_round import ended, watched
 from tests.engine.test_insertion import closed
 from tests.engine.test_insertion import recursive as closures
 from tests.join.test_every_join import recursive as chained
@@ -69,12 +69,22 @@ KINDS: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("kind", KINDS)
-def test_rounds(kind: str, block: int) -> None:
+def test_rounds(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut(monkeypatch, random.Random(seed))
+    kb = lnnkit.loads(KINDS[kind](seed))
     with watched() as watching:
-        for seed in range(3 * block, 3 * block + 3):
-            with pytest.MonkeyPatch.context() as patch:
-                cut(patch, random.Random(seed))
-                lnnkit.loads(KINDS[kind](seed)).infer()
+        outcome = kb.infer()
+    assert watching.merged > 0
+    if outcome.status == "converged":
+        ended(kb._session.program_fixpoint().fixpoint)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["small", "degrees", "compared"])
+def test_rounds_in_single_precision(kind: str, seed: int) -> None:
+    kb = lnnkit.loads(KINDS[kind](seed + 50))
+    with watched() as watching:
+        kb.infer(precision="single")
     assert watching.merged > 0

@@ -84,8 +84,10 @@ def test_drift(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     busy = [(0, 0, 0), (0, 0, 1), (1, 1, 3)]
     for turn in range(1, 60):
         inbox, wanted = Inbox(), set(rng.sample(busy, rng.choice([2, 3])))
+        if turn == 1:
+            wanted.add((0, 0, 4))  # and never again
         if rng.random() < 0.3:
-            wanted.add((rng.randrange(2), rng.randrange(2), rng.randrange(5)))
+            wanted.add((rng.randrange(2), rng.randrange(2), rng.randrange(4)))
         for number, side, row in sorted(wanted):
             rows, instances = np.array([row], np.int32), np.array([turn], np.int32)
             inbox.add(numbers[number], side, Proposals(rows, np.array([row / 2]), instances, 0, 0))
@@ -158,6 +160,39 @@ def test_a_completion_that_creeps(start: str, widenings: int, monkeypatch: pytes
     assert answer.lower <= 0.2 <= answer.upper <= 0.4 + 1e-9
 
 
+@pytest.mark.parametrize(("widenings", "upper"), [(0, 1.0), (20, 0.4)])
+def test_after_so_many_widenings_all_are_open(widenings: int, upper: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``W`` is completed together with ``P`` and ``Q``, has risen to 0.4 at once, and rests since."""
+    impatient(monkeypatch, widenings)
+    truth = 1 - 0.2 * 0.01
+    kb = lnnkit.loads(
+        "".join(f"predicate {name}(x) closed\n" for name in "SPQWT")
+        + "fact S(a) = 0.3\nfact T(a) = 0.4\nrule S(X) -> P(X)\nrule T(X) -> W(X)\nrule P(X) & S(X) & T(X) -> W(X)\n"
+        f"rule (P(X)@0.99 -> Q(X)) in [{truth!r}, 1]\nrule (Q(X)@0.99 -> P(X)) in [{truth!r}, 1]\n"
+        "rule W(X) & S(X) & T(X) -> P(X)\n"
+    )
+    assert kb.infer().status == "creeping"
+    (answer,) = kb.ask("W(a)")
+    assert (answer.lower, answer.upper) == (0.4, upper)
+
+
+@pytest.mark.parametrize("start", ["in [0.3, 1]", "= 0.3", "in [0.3, 0.6]"])
+def test_what_a_cycle_of_a_completion_leads_to_is_not_named(start: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``W`` moves with ``P``, and is completed together with it. Of [0.3, 1] the lower end alone creeps."""
+    impatient(monkeypatch)
+    truth = 1 - 0.2 * 0.01
+    kb = lnnkit.loads(
+        "".join(f"predicate {name}(x) closed\n" for name in "SPQWT")
+        + f"fact S(a) {start}\nfact T(a) = 0.1\nrule S(X) -> P(X)\nrule away: P(X) -> W(X)\n"
+        f"rule there: (P(X)@0.99 -> Q(X)) in [{truth!r}, 1]\nrule back: (Q(X)@0.99 -> P(X)) in [{truth!r}, 1]\n"
+        "rule W(X) & S(X) & T(X) -> P(X)\n"
+    )
+    outcome = kb.infer()
+    assert (outcome.status, [each.rule for each in outcome.creeping]) == ("creeping", ["there", "back"])
+    (answer,) = kb.ask("W(a)")
+    assert 0.3 < answer.lower < 0.8 < answer.upper
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_cycles_of_rounds_that_creep(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cycle of ``n`` atoms is named, and what leads to it or away from it is not: the limits are ``1 - s / (1 - w)``
@@ -180,6 +215,19 @@ def test_cycles_of_rounds_that_creep(seed: int, monkeypatch: pytest.MonkeyPatch)
         assert answer.upper == 1
     (answer,) = kb.ask("Y")
     assert (answer.lower, answer.upper) == (0.7, 1)
+
+
+def test_a_rule_that_feeds_itself_is_a_cycle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Round a ring of links; what it leads to, and moves with it, is not named."""
+    impatient(monkeypatch)
+    kb = lnnkit.loads(
+        "predicate Link(x, x) closed\npredicate P(x)\nfact Link(a, b)\nfact Link(b, a)\nfact P(a) in [0.3, 1]\n"
+        "rule ring: (Link(X, Y) & P(Y)@0.99 -> P(X)) in [0.998, 1]\nrule away: P(X) -> B(X)\nquery B(X)\n"
+    )
+    outcome = kb.infer()
+    assert (outcome.status, [each.rule for each in outcome.creeping]) == ("creeping", ["ring"])
+    for answer in kb.answers()[0]:
+        assert 0.3 < answer.lower <= 0.8
 
 
 def test_completions_and_rounds_that_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from tests.blocks import all_but, at_length, in_blocks
 from tests.explain.proving import known_atoms, replay
 from tests.learn.replaying import bounds as bounds_of
 from tests.learn.replaying import learning, replayed
+from tests.oracle import run
 from tests.programs import MODES, generate, to_text
 
 BLOCK = 30
@@ -50,6 +51,15 @@ def test_known_disagreements(seed: int) -> None:
 def test_past_disagreements(seed: int) -> None:
     """Beyond the seeds above, of which 4,500 were tried once."""
     assert disagreements(generate(seed, 1 + seed % 6, MODES[seed % 3], few=0.3).program) == []
+
+
+@pytest.mark.parametrize("seed", [156, 183])
+def test_rows_do_not_read_the_end_that_they_give(seed: int) -> None:
+    """Else a row that makes a shared ``exists`` true would contradict the others."""
+    program = generate(seed, 5, MODES[seed % 3], few=0.4).program
+    kb = lnnkit.loads(to_text(program))
+    kb.infer()
+    assert not run(program).contradictions and not kb.contradictions
 
 
 @pytest.mark.parametrize("block", in_blocks(range(800_000, 800_225), 15, plain=3))

@@ -13,7 +13,9 @@ import lnnkit
 from lnnkit.engine.inference_run import RoundReport
 from lnnkit.engine.merge import Merge
 from lnnkit.engine.response.response_table import ResponseTable
+from lnnkit.join import literal_join
 from lnnkit.store.relations import Relations
+from tests.engine.every_round import watched
 
 LENGTH = 100  # more nodes than there are classes of bounds
 
@@ -83,6 +85,40 @@ def test_a_chain_is_inserted(kind: str, begin: str, given: str) -> None:
     assert [report.instances for report in watch.all] == found
 
 
+@pytest.mark.parametrize("kind", ["", " closed"])
+def test_chains_of_two_relations_are_inserted_in_parts(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an earlier rule or part of a join has inserted in the same round counts as bounded."""
+    monkeypatch.setattr(literal_join, "CHUNK", 4)
+    facts = "".join(f"fact e(n{i}, n{i + 1})\nfact f(m{i}, m{i + 1})\n" for i in range(LENGTH // 2))
+    kb = lnnkit.loads(
+        f"predicate e(n, n) closed\npredicate f(n, n) closed\npredicate path(n, n){kind}\nquery path(X, Y)\n"
+        + "".join(f"axiom {r}(X, Y) -> path(X, Y)\naxiom path(X, Y) & {r}(Y, Z) -> path(X, Z)\n" for r in "ef")
+        + facts
+    )
+    with counted() as counts:
+        kb.infer()
+    run = kb._session.program_fixpoint().fixpoint
+    paths = LENGTH // 2 * (LENGTH // 2 + 1)
+    assert run.progress.instances == paths == len(run.grounding.atoms.tables["path"])
+    assert counts["settled path"] == counts["looked up path"] == 0
+
+
+@pytest.mark.parametrize(
+    ("part", "above"), [("((B(X) | C(X)) & D(X))", [0.6, 0.4]), ("((B(X) | C(X)) -> D(X))", [0.6, 1.0])]
+)
+def test_neurons_within_neurons_are_worked_out_operands_first(part: str, above: list[float]) -> None:
+    """Only where a reader wants them, ``a`` and ``b``."""
+    text = "".join(f"predicate {name}(x)\n" for name in "WVBCD")
+    text += "fact W(a)\nfact V(b)\nfact B(a)\nfact C(b) in [0.4, 1]\nfact D(a) in [0.6, 1]\nfact D(b)\nfact D(c)\n"
+    text += f"rule W(X) & {part} -> F(X)\nrule V(X) & {part} -> G(X)\nrule W(X) & (B(X) | C(X)) -> H(X)\n"
+    kb = lnnkit.loads(text + "query F(X)\nquery G(X)\nquery H(X)\n")
+    with watched():
+        kb.infer()
+    assert len(kb._session.program_fixpoint().fixpoint.demanded) == 2
+    found = [[(answer.bindings["X"], answer.lower, answer.upper) for answer in table] for table in kb.answers()]
+    assert found == [[("a", above[0], 1.0)], [("b", above[1], 1.0)], [("a", 1.0, 1.0)]]
+
+
 def test_a_plan_is_made_once_for_facts_that_bound_the_same() -> None:
     """Other facts of the same predicates, and more entities, need no other plan."""
     kb = lnnkit.loads("predicate A(x)\npredicate B(x)\nrule A(X) -> B(X)\nquery B(X)\nfact A(a)\nfact A(b)\n")
@@ -100,6 +136,10 @@ CHAINS = "predicate E(n, n) closed\npredicate Path(n, n) closed\nrule E(X, Y) ->
     f"fact E(m{i}, m{i + 1})\nfact E(n{i}, n{i + 1})\n" for i in range(5)
 )
 LEFT, RIGHT = "rule Path(X, Y) & E(Y, Z) -> Path(X, Z)\n", "rule E(X, Y) & Path(Y, Z) -> Path(X, Z)\n"
+
+
+KNOWN = "predicate B(x)\nfact B(p1)\nfact B(p2) in [0.3, 1]\npredicate C(x)\nfact C(p2)\n"
+EITHER = "(B(X) | C(X))"
 
 
 def rows(text: str) -> tuple[int, dict[str, int]]:
@@ -141,8 +181,25 @@ def test_what_bound_queries_demand(rule: str, queries: str, demanded: int | None
         ("rule W(X) & (sum Y: age(Y) where P(X, Y)) > 25 -> Rich(X)\nquery Rich(X)\n"
          "query sum Y: age(Y) where P(X, Y)\n", {"sum": 6, "Rich": 1}),
         ("rule P(X, Y) & W(X) -> Next(Y)\nquery Next(X)\n", {"Next": 2}),
+        # age(p0) is 0; of the others 1 / 50 alone is above the age of who follows
+        ("rule P(X, Y) & 1 / age(X) > age(Y) -> Older(X, Y)\nquery Older(X, Y)\n", {"Older": 1, "compare": 1}),
+        ("rule P(X, Y) & W(Y) -> Next(X)\naxiom Next(X) & W(X) -> Last(X)\nquery Last(X)\n", {"Next": 2, "Last": 0}),
+        # B is known of p1 and p2; W of p1 and p4
+        (f"rule W(X) & {EITHER} -> D(X)\nrule P(X, Y) & (B(Y) | C(Y)) -> F(X)\nquery D(X)\nquery F(X)\n",
+         {"or": 2, "D": 1, "F": 2}),
+        (f"rule W(X) & {EITHER} -> D(X)\naxiom {EITHER} in [0.2, 1]\nquery D(X)\n", {"or": 2, "D": 2}),
+        (f"rule W(X) & {EITHER} -> D(X)\nquery D(X)\nquery B(p3) | C(p3)\n", {"B": 3, "C": 2, "D": 1}),
+        ("rule W(X) & age(X) > 15 -> D(X)\nquery D(X)\nquery age(p3) > 15\n", {"compare": 2, "D": 1}),
+        ("rule W(X) & age(X) > 15 -> D(X)\nrule P(X, Y) & age(Y) > 15 -> D(X)\nquery D(X)\n", {"compare": 4, "D": 4}),
+        ("rule W(X) & age(X) > 15 -> D(X)\naxiom age(X) > 15 -> B(X)\nquery D(X)\nquery B(X)\n",
+         {"compare": 4, "B": 5, "D": 1}),
+        ("rule W(X) & age(X) > 15 -> D(X)\nquery D(X)\nquery age(X) > 20\n", {"compare": 1, "D": 1}),
+        ("rule W(X) & (sum Y: age(Y) where P(X, Y)) > 25 -> Rich(X)\nquery Rich(X)\n"
+         "query sum Y: age(Y) where P(p0, Y)\n", {"sum": 3, "Rich": 1}),
+        ("rule W(X) & (mean Y: age(Y) where P(X, Y)) > (count Z: P(X, Z)) -> Rich(X)\nquery Rich(X)\n",
+         {"mean": 2, "count": 2, "compare": 2, "Rich": 2}),
     ],
 )  # fmt: skip
 def test_shared_neurons_are_worked_out_where_they_are_needed(text: str, expected: dict[str, int]) -> None:
-    _, found = rows(RING + text)
-    assert {name: found.get(name, found.get(f"{name}#1")) for name in expected} == expected
+    _, found = rows(RING + KNOWN + text)
+    assert {name: count for key, count in found.items() if (name := key.partition("#")[0]) in expected} == expected

@@ -14,7 +14,7 @@ import pytest
 from lnnkit.analysis.needs import Literal, Range, variables
 from lnnkit.join import delta_rule
 from lnnkit.join.bindings import Bindings, Matched
-from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.join.delta_rule import DeltaRule, Matters
 from lnnkit.join.literal_join import Joins, Literals, Path
 from lnnkit.join.triggers import Delta, Trigger
 from lnnkit.numeric import Interval
@@ -38,6 +38,10 @@ class Loops:
         self.count = math.prod(map(len, loops.values()))
         grid = np.meshgrid(*loops.values(), indexing="ij") if loops and self.count <= MOST else ()
         self._columns = {variable: ids.ravel() for variable, ids in zip(loops, grid, strict=False)}
+
+    def column(self, variable: int) -> Array:
+        """(count,) the entities of a variable."""
+        return self._columns[variable]
 
     def rows(self, atom: Matched) -> Array:
         """(count,) the row of an atom; -1 where it has none."""
@@ -82,11 +86,12 @@ def tuples(bindings: Bindings, bound: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 class Watching:
-    """Counts the joins that were ``compared``, and their ``steps``."""
+    """Counts the joins that were ``compared``, their ``steps``, and the assignments that were due in later rounds."""
 
     def __init__(self) -> None:
         self.compared = 0
         self.steps = 0
+        self.due_rows = 0
 
     def compare(self, joins: Joins, parts: Sequence[Bindings], loops: Loops, flags: Array, literals: Literals) -> None:
         """Whether the parts are the assignments where the flags are set, and what they say of themselves is true."""
@@ -158,6 +163,35 @@ class Watching:
                 self.each(rule.joins, loops, moves, trigger.rest)
         yield from every
 
+    def due(self, args: tuple[DeltaRule, Delta], parts: Iterable[Bindings]) -> Iterator[Bindings]:
+        """The assignments of a round: all that satisfy a need and of which an atom has moved, on a side that matters;
+        and none of which no atom has."""
+        rule, moved = args
+        known, every = rule.started and not rule._postponed, list(parts)
+        if known:
+            found = {row for part in every for row in tuples(part, rule.formula.blocks[0].variables)}
+            assert self.moving(rule, moved, rule._reads, found)
+        yield from every
+
+    def moving(self, rule: DeltaRule, moved: Delta, reads: Matters, found: Rows) -> bool:
+        """Whether what was found is what a delta makes due."""
+        least, most = Rows(), Rows()
+        for leaf, sides in reads.items():
+            atom, block = rule.atom(leaf), rule.formula.original.block_of(leaf) if rule._within else 0
+            for side in (side for side, matters in enumerate(sides) if matters):
+                rows = moved.rows(atom[0], side)
+                if rows is None:
+                    continue
+                for need in rule._within.get(block, rule._needs):
+                    loops = Loops(rule.joins, [Literal(*atom, "lower"), *need])
+                    if loops.count > MOST:
+                        return True
+                    moves = loops.among(atom, rows)
+                    most |= loops.found(moves, loops.wanted)
+                    least |= loops.found(moves & loops.every(need), loops.wanted)
+        self.due_rows += len(least)
+        return least <= found <= most
+
     def each(self, joins: Joins, loops: Loops, moves: Array | None, literals: Literals) -> None:
         """Each step of the last join: how many rows it read, and how many assignments it left. The first may read what
         ``moves``."""
@@ -209,9 +243,10 @@ def _agree(joins: Joins, part: Bindings) -> None:
 def watched() -> Iterator[Watching]:
     """While it lasts, all joins of rules are compared."""
     watching, every, triggered, whole = Watching(), DeltaRule._every, DeltaRule._triggered, Joins.whole
-    together = delta_rule.at_once
+    together, due = delta_rule.at_once, DeltaRule.assignments
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DeltaRule, "_every", lambda rule: watching.at_once(rule, every(rule)))
+        patch.setattr(DeltaRule, "assignments", lambda *args: watching.due(args, due(*args)))
         patch.setattr(DeltaRule, "_triggered", lambda *args: watching.triggered(args, triggered(*args)))
         patch.setattr(delta_rule, "at_once", lambda joins, needs: watching.together(joins, together(joins, needs)))
         patch.setattr(Joins, "whole", lambda *args: watching.whole(args, whole(*args)))

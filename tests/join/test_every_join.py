@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Sequence
 
+import numpy as np
 import pytest
 
 import lnnkit
+from lnnkit.analysis.needs import Literal
 from lnnkit.join import join_index, literal_join
-from tests.join.every_join import watched
+from lnnkit.join.bindings import Bindings
+from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.store.row_arrays import Array
+from tests.join.every_join import MOST, Loops, Rows, tuples, watched
 from tests.linked_comparisons import generate as compared
 from tests.programs import MODES, generate, to_text
 
@@ -73,13 +79,58 @@ def test_rules_that_feed_each_other(block: int, monkeypatch: pytest.MonkeyPatch)
     assert watching.compared > 0
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_joins_of_a_fixpoint(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All assignments of a rule, those in which some atom is one of some rows, and those of some entity."""
+    rng, checked = random.Random(seed), 0
+    cut(monkeypatch, rng)
+    drawn = generate(seed, 4, MODES[seed % 3], equal=0.1 * (seed % 2), linked=0.5 * (seed % 2))
+    kb = lnnkit.loads(recursive(seed) if seed % 3 else to_text(compared(seed) if seed % 2 else drawn.program))
+    kb.infer()
+    for response in kb._session.program_fixpoint().fixpoint.responses.values():
+        rule = response.rule
+        wanted = rule.formula.blocks[0].variables
+        needs = [Loops(rule.joins, need) for need in rule._needs]
+        exact = all(isinstance(literal, Literal) for need in rule._needs for literal in need)
+        if not exact or not wanted or any(loops.count > MOST for loops in needs):
+            continue
+        satisfied = [loops.every(need) for loops, need in zip(needs, rule._needs, strict=True)]
+        checked += 1
+        asked, made = list[int](), max(rule.joins.made.values(), default=0)
+        monkeypatch.setattr(rule.joins, "_guard", lambda _formula, count, asked=asked: asked.append(count))
+        assert rows_of(rule, rule.whole()) == rows(needs, satisfied)
+        chosen = rng.sample(wanted, rng.randint(1, len(wanted)))
+        entities = {v: int(rng.choice(rule.joins.domain.sorts[rule.joins.formula.sorts[v]])) for v in chosen}
+        flags = [np.all([loops.column(v) == entities[v] for v in chosen], axis=0) for loops in needs]
+        assert rows_of(rule, rule.extending(entities)) == rows(needs, satisfied, flags)
+        for leaf in response.shape.targets:
+            table, atom = rule.table_of(leaf), rule.atom(leaf)
+            some = np.array(sorted(rng.sample(range(len(table)), min(len(table), 3))), np.int32)
+            if len(some) and {*wanted}.issuperset(term for term in atom[1] if isinstance(term, int)):
+                flags = [loops.among(atom, some) for loops in needs]
+                assert rows_of(rule, rule.reaching(atom, some)) == rows(needs, satisfied, flags)
+        assert max(asked, default=0) <= made  # what was found before is not counted again
+    assert checked
+
+
+def rows_of(rule: DeltaRule, parts: Iterable[Bindings]) -> Rows:
+    return {row for part in parts for row in tuples(part, rule.formula.blocks[0].variables)}
+
+
+def rows(needs: Sequence[Loops], *flags: Sequence[Array]) -> Rows:
+    """What the loops over the needs find where all flags are set."""
+    return set().union(
+        *(loops.found(np.all(where, axis=0), loops.wanted) for loops, *where in zip(needs, *flags, strict=True))
+    )
+
+
 def test_formulas_of_all_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     with watched() as watching:
         for seed in range(10):
             cut(monkeypatch, random.Random(seed))
             drawn = generate(seed, 2 + seed % 5, MODES[seed % 3], equal=0.1 * (seed % 2), linked=0.5 * (seed % 2))
             lnnkit.loads(to_text(drawn.program)).plan()
-    assert watching.compared > 60
+    assert watching.compared > 60 and watching.due_rows > 20
 
 
 def test_comparisons_that_limit_joins(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Which tests run which lines, and how long each takes: what decides which tests a mutant is run against."""
+"""Which tests run which lines, and how long each takes of the CPU: what decides which tests a mutant is run against."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections import defaultdict
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,16 +60,18 @@ class _Contexts:
 
     def __init__(self, measuring: coverage.Coverage) -> None:
         self._measuring = measuring
-        self.seconds: dict[str, float] = defaultdict(float)
+        self.seconds: dict[str, float] = {}
         self.failed: set[str] = set()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         self._measuring.switch_context(item.nodeid)
-        return (yield)
+        start = time.process_time()  # of the CPU: other programs may be busy too
+        done = yield
+        self.seconds[item.nodeid] = time.process_time() - start
+        return done
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.seconds[report.nodeid] += report.duration
         if report.outcome != "passed":
             self.failed.add(report.nodeid)
 

@@ -295,8 +295,7 @@ class HeadInsertion:
             if leaf != head:
                 stored.append((leaf, description))
         head_leaf, read = leaves[head], dict(stored)
-        if head_leaf is None or any(leaf != head and leaf not in read for leaf in self._table.leaves):
-            return None
+        assert head_leaf is not None
         leaves_read = [read[leaf] for leaf in self._table.leaves if leaf != head]
         if not all(leaf.plain and leaf.deviating and leaf.atom in bindings.known.listed for leaf in leaves_read):
             return None

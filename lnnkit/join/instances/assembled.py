@@ -271,7 +271,7 @@ class Assembler:
         lacking = np.union1d(np.flatnonzero(counts == total - 1), whole) if bound else whole
         if len(lacking):
             joins = self._joins[number]
-            joins.begun(Path(-1), None, 0, ())
+            joins.begun(Path(-1), ())
             every = joins.joined(start.at(lacking), joins.step(start.known, ()), Path(-1))
             columns = self._columns(bound, [*parts, *every])
             counts = np.bincount(columns[0], minlength=length)
@@ -290,7 +290,7 @@ class Assembler:
         named = variables(argument for literal in literals for argument in literal.arguments) & start.known.variables
         sizes = [joins.length(literal) for literal in literals if isinstance(literal, Literal)]
         if len(sizes) < len(literals) or not sizes or not named or _FEWER * min(sizes) > start.length:
-            joins.begun(path, None, 0, literals)
+            joins.begun(path, literals)
             yield from joins.joined(start, joins.step(start.known, literals), path)
             return
         shared = sorted(named)
