@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import ChainMap
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from lnnkit.join.bindings import NOTHING, Bindings, Pattern
 from lnnkit.join.join_index import Hits, JoinIndex, RangeIndex
 from lnnkit.join.join_plan import JoinStep, Recorder
 from lnnkit.numeric import Interval
+from lnnkit.store.layout import Domain
 from lnnkit.store.relations import Relation, Relations, Schema
 from lnnkit.store.row_arrays import Array, spelled_out
 
@@ -32,9 +34,10 @@ class Listed:
         self.renumber()
         constants = ((0, rng.randrange(min(radix, 4))),) if rng.random() < 0.3 else ()
         repeats = ((1, 2),) if rng.random() < 0.2 else ()
-        flags = np.array([rng.random() < 0.8 for _ in range(radix)])
-        sorted_ = ((2, flags),) if rng.random() < 0.3 else ()
-        self.pattern = Pattern(self.table, (0, 1, 2), {0: 0, 1: 1, 2: 2}, constants, repeats, sorted_)
+        members = np.array([entity for entity in range(radix) if rng.random() < 0.8], np.int32)
+        self.domain = Domain({"narrow": members}, ChainMap(), radix, frozenset(), radix)
+        narrowed = ((2, "narrow"),) if rng.random() < 0.3 else ()
+        self.pattern = Pattern(self.table, (0, 1, 2), {0: 0, 1: 1, 2: 2}, constants, repeats, narrowed, self.domain)
 
     def renumber(self) -> None:
         for row in range(len(self.number)):
@@ -51,6 +54,10 @@ class Listed:
         columns = [np.array(column, np.int32) for column in zip(*sorted(rows), strict=True)]
         found = self.atoms.materialise(self.table, columns, len(rows))
         self.table.enlist("lower", found if self.rng.random() < 0.8 else found[::2])
+        if self.rng.random() < 0.3:
+            inside = self.domain.sorts["narrow"]
+            others = np.setdiff1d(np.arange(self.radix, dtype=np.int32), inside)
+            self.domain.move("narrow", *(ids[: self.rng.randrange(3)] for ids in (others, inside)))
 
     def rows(self) -> list[tuple[int, Row]]:
         """What the list has that fits the pattern."""
@@ -60,7 +67,7 @@ class Listed:
             for row in self.table.listing("lower").values.tolist()
             if all(tuples[row][place] == entity for place, entity in self.pattern.constants)
             and all(tuples[row][one] == tuples[row][other] for one, other in self.pattern.repeats)
-            and all(inside[tuples[row][place]] for place, inside in self.pattern.sorted_)
+            and all(tuples[row][place] in self.domain.sorts[sort] for place, sort in self.pattern.narrowed)
         ]
 
 
