@@ -52,6 +52,7 @@ _COMPARED = {
     "under": "<", "equals": "=", "equal to": "=", "eq": "=",
 }  # fmt: skip
 _COMPARISONS = _COMPARED | {f"is {words}": sign for words, sign in _COMPARED.items()} | {"is": "=", "is not": "!="}
+_AGGREGATES = {"avg": "mean", "average": "mean", "total": "sum", "minimum": "min", "maximum": "max"}
 _WORDS = {
     **dict.fromkeys(("therefore", "hence", "thus", "then", "so", "means", "causes"), "->"),
     **dict.fromkeys(("where", "such that", "having", "with", "given", "but", "also", "plus", "whose", "while"), "&"),
@@ -224,6 +225,13 @@ MISTAKES: tuple[Row | Recogniser, ...] = (
     ("", r"EDGE⟦(?i:forall|exists)|any|all⟧(?:\s*‸\(|CALLED| NAME\([^()‸]*‸,)", "quantifier-word",
      "`{at}` is not a function: a quantifier names variables before a colon",
      "`(exists Y: P(X, Y))` or `(forall Y: P(X, Y) -> Q(Y))`"),
+    ("formula", r"⟦(?i:avg|average|total|minimum|maximum)⟧ ‸NAMES\s*:", "aggregate",
+     "`{at}` is not an aggregate of the language", _instead(_AGGREGATES)),
+    ("rule", rf"\A\w+ ⟦{_any(AGGREGATING)}⟧ ‸(<names>NAMES)\s*:\s*(<rest>[^<>=]*[^<>=\s-])\s*"
+     r"(<more>(?:[<>]=?|!?=)[^>].*)", "aggregate", "beside an operator an aggregate is in parentheses",
+     "`{keyword} ({at} {names}: {rest}) {more}`"),
+    ("formula", rf"⟦{_any(AGGREGATING)}⟧ ‸(<names>NAMES)\s*:", "aggregate",
+     "beside an operator an aggregate is in parentheses", "`({at} {names}: ...)`"),
     ("formula", rf"EDGE⟦{_any([*AGGREGATING, 'total', 'len', 'minimum', 'maximum'])}⟧"
      r"(?:\s*‸(?:[~¬]?NAME\s*[(:,]|\{)| NAMES\s*:(?:[^()‸]|\([^()‸]*\))*‸,)", "aggregate",
      "an aggregate names the variables that it runs over before a colon: `{at}`", AGGREGATE_HINT),

@@ -22,6 +22,9 @@ HELD = [
     "fact age(anna) <= 5",
     "rule P(X) & tan(a(X) + 1, 2) > 3 -> Q(X)",
     "lnnkit one",
+    "query avg Y: size(Y) where Has(X, Y)",
+    "rule count Y: Has(a, Y) > 3 -> R(a)",
+    "rule Has(X, X) & count Y: Has(X, Y) > 1 -> R(X)",
 ]
 
 

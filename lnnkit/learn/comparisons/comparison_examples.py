@@ -213,7 +213,8 @@ class Examples:
 
     def difference(self, candidates: Mapping[str, Tensor]) -> Tensor:
         """``left - right``, ``[candidates, rows]``: 0 where the sides count as equal, NaN where one is undefined."""
-        left, right = self.sides({name: values[:, None] for name, values in candidates.items()})
+        count = len(next(iter(candidates.values()), torch.zeros(1)))
+        left, right = self.sides({name: values[:, None] for name, values in candidates.items()}, count)
         return torch.where(same(left, right), 0.0, left - right)
 
     def turns(self, candidates: Mapping[str, Tensor], constant: str) -> tuple[Tensor, Tensor]:
@@ -226,12 +227,11 @@ class Examples:
         linear = ((two - one) - slope).abs() <= 1e-9 * (1 + slope.abs() + zero.abs())
         return torch.where(linear & (slope != 0), -zero / slope, torch.nan), slope
 
-    def sides(self, values: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """Both terms, ``[candidates, rows]``, for parameters that expand to that shape; nan where one is undefined."""
-        named = {name: values[name] for name in self.comparison.names}
-        shape = torch.broadcast_shapes((1, len(self.labels)), *(value.shape for value in named.values()))
-        parameters = {name: value.expand(shape).reshape(-1) for name, value in named.items()}
-        numbers = [Interval(column, column) for column in (number.repeat(shape[0]) for number in self.numbers)]
+    def sides(self, values: Mapping[str, Tensor], count: int) -> tuple[Tensor, Tensor]:
+        """Both terms, ``[count, rows]``, for parameters that expand to that shape; nan where one is undefined."""
+        shape = count, len(self.labels)
+        parameters = {name: values[name].expand(shape).reshape(-1) for name in self.comparison.names}
+        numbers = [Interval(column, column) for column in (number.repeat(count) for number in self.numbers)]
         left, right = (side.lower for side in self.comparison.sides(numbers, parameters))
         known = left.isfinite() & right.isfinite()
         return torch.where(known, left, torch.nan).reshape(shape), torch.where(known, right, torch.nan).reshape(shape)

@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, Self
 
 import torch
 from torch import Tensor
@@ -24,48 +24,66 @@ from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
 
 EASED, TIGHTENED = 0.2, 4.0  # factors of the damping after a successful and after a failed step
-_PATIENCE = 15  # steps in a row that gain less than a hundredth, after which a problem is left
-_ENOUGH = 1e-28  # loss up to which a problem is solved
 
-Residuals = Callable[[Sequence[Tensor]], Tensor]
-"""``[problems, rows]``, for the values of each parameter, ``[problems, 1 or rows]``; differentiable."""
+
+class Problem(Protocol):
+    """``[problems]`` of ``[rows]`` residuals each, in ``[parameters]`` unknowns."""
+
+    def residuals(self, parameters: Tensor) -> Tensor:
+        """``[problems, parameters] -> [problems, rows]``."""
+        ...
+
+    def jacobian(self, parameters: Tensor) -> Tensor:
+        """``[problems, parameters] -> [problems, rows, parameters]``: the derivatives of the residuals."""
+        ...
+
+    def select(self, problems: Tensor) -> Self:
+        """The problems with these numbers only."""
+        ...
 
 
 class Minimum(NamedTuple):
-    """Of each problem: the parameters found (problems, parameters), and the mean square of its residuals there."""
+    """Of each problem: the parameters found (problems, parameters), the mean square of its residuals there, and the
+    number of steps tried."""
 
     parameters: Tensor
     loss: Tensor
+    steps: Tensor
 
 
-def minimise(residuals: Residuals, parameters: Tensor, *, steps: int = 100, held: int = 0) -> Minimum:
-    """Iterate from ``parameters`` (problems, parameters), of which the first ``held`` stay, until each problem has had
-    ``steps`` steps, gains hardly more, or is solved. Finished problems cost nothing. A step tries ``p - (A + d diag
-    A)^-1 J^T r`` with ``A = J^T J``, and is kept in each problem whose loss falls."""
-    parameters, loss = parameters.clone(), _loss(residuals, parameters)
-    damping, stalled = torch.full_like(loss, 1e-2), torch.zeros(len(loss), dtype=torch.int64)
-    left = torch.arange(len(parameters))
+def minimise(
+    problem: Problem, parameters: Tensor, *, steps: int = 100, patience: int = 15, enough: float = 1e-28
+) -> Minimum:
+    """Iterate from ``parameters`` until each problem has had ``steps`` steps, has gained less than a hundredth in each
+    of ``patience``, or its loss is at most ``enough``. Finished problems cost nothing. A step tries
+    ``p - (A + d diag A)^-1 J^T r`` with ``A = J^T J``, and is kept in each problem whose loss falls."""
+    parameters, loss = parameters.clone(), _loss(problem, parameters)
+    damping, (tried, stalled) = torch.full_like(loss, 1e-2), torch.zeros(2, len(loss), dtype=torch.int64)
+    active, left = problem, torch.arange(len(parameters), device=parameters.device)
     for _ in range(steps):
-        left = left[(loss[left] > _ENOUGH) & (stalled[left] < _PATIENCE)]
+        running = (loss[left] > enough) & (stalled[left] < patience)
+        if not all_set(running):
+            left = left[running]
+            active = problem.select(left)
         if not len(left):
             break
+        tried[left] += 1
         now, least, damped = parameters[left], loss[left], damping[left]
-        trial, failed = _trial(residuals, now, damped, held)
-        after = _loss(residuals, trial)
+        trial, failed = _trial(active, now, damped)
+        after = _loss(active, trial)
         better = ~failed & (after < least)
         parameters[left] = torch.where(better[..., None], trial, now)
         loss[left] = torch.where(better, after, least)
         damping[left] = (damped * torch.where(better, EASED, TIGHTENED)).clamp(1e-14, 1e14)
         stalled[left] = torch.where(better & (after < 0.99 * least), 0, stalled[left] + 1)
-    return Minimum(parameters, loss)
+    return Minimum(parameters, loss, tried)
 
 
-def _trial(residuals: Residuals, parameters: Tensor, damping: Tensor, held: int) -> tuple[Tensor, Tensor]:
+def _trial(problem: Problem, parameters: Tensor, damping: Tensor) -> tuple[Tensor, Tensor]:
     """The parameters after a damped step, and a mask of the problems that have none."""
-    now = residuals(_columns(parameters))
-    jacobian = _jacobian(residuals, parameters, now.shape[1], held)
+    residuals, jacobian = problem.residuals(parameters), problem.jacobian(parameters)
     gram = jacobian.mT @ jacobian
-    slope = (jacobian.mT @ now[..., None])[..., 0]
+    slope = (jacobian.mT @ residuals[..., None])[..., 0]
     diagonal = gram.diagonal(dim1=-2, dim2=-1)
     # A parameter without influence would make the matrix singular; damping it by the scale of the others leaves it in
     # place.
@@ -74,25 +92,9 @@ def _trial(residuals: Residuals, parameters: Tensor, damping: Tensor, held: int)
     return parameters - torch.cholesky_solve(slope[..., None], factor)[..., 0], failed != 0
 
 
-def _columns(parameters: Tensor) -> Sequence[Tensor]:
-    return [column[:, None] for column in parameters.unbind(1)]
-
-
-def _jacobian(residuals: Residuals, parameters: Tensor, rows: int, held: int) -> Tensor:
-    """``[problems, rows, parameters]``: the derivatives of the residuals, 0 by the ``held`` parameters."""
-    columns = [column.expand(-1, rows).clone().requires_grad_() for column in _columns(parameters)]
-    with torch.enable_grad():
-        total = residuals(columns).sum()
-    slopes = [torch.zeros_like(column) for column in columns]
-    if total.requires_grad and held < len(columns):
-        leaves = columns[held:]
-        slopes[held:] = torch.autograd.grad(total, leaves, allow_unused=True, materialize_grads=True)
-    return torch.stack(slopes, -1)
-
-
-def _loss(residuals: Residuals, parameters: Tensor) -> Tensor:
+def _loss(problem: Problem, parameters: Tensor) -> Tensor:
     """The mean squared residual; NaN becomes infinity, so that no step is accepted there."""
-    return residuals(_columns(parameters)).square().mean(-1).nan_to_num(nan=torch.inf)
+    return problem.residuals(parameters).square().mean(-1).nan_to_num(nan=torch.inf)
 
 
 EXACT = 1e-24
@@ -204,32 +206,79 @@ _SHARPER = (0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
 _LABEL_STEPS = 30
 
 
+@dataclass(frozen=True)
+class ComparisonProblem:
+    """Residuals of a comparison in each row, as a function of the parameters ``names``: its ``left - right`` as
+    ``measured``. The first ``held`` parameters are kept constant; parameters outside ``names`` are ``fixed``."""
+
+    shown: Examples
+    names: tuple[str, ...]
+    fixed: Mapping[str, float]
+    measured: Callable[[Tensor], Tensor]
+    held: int = 0
+
+    def gaps(self, columns: Tensor | Sequence[Tensor]) -> Tensor:
+        """``left - right``, ``[problems, rows]``, for parameters ``[parameters, problems, 1 or rows]``."""
+        left, right = _sides(self.shown, self.names, self.fixed, columns)
+        return left - right
+
+    def residuals(self, parameters: Tensor) -> Tensor:
+        return self.measured(self.gaps(parameters.T[..., None]))
+
+    def jacobian(self, parameters: Tensor) -> Tensor:
+        shape = len(parameters), len(self.shown.labels)
+        leaves = [column[:, None].expand(shape).clone().requires_grad_() for column in parameters.unbind(1)]
+        with torch.enable_grad():
+            residuals = self.measured(self.gaps(leaves))
+        if not residuals.requires_grad:
+            return residuals.new_zeros(*shape, len(leaves))
+        slopes = torch.autograd.grad(residuals.sum(), leaves, allow_unused=True, materialize_grads=True)
+        slopes = (slope if place >= self.held else torch.zeros_like(slope) for place, slope in enumerate(slopes))
+        return torch.stack([*slopes], -1)
+
+    def select(self, problems: Tensor) -> Self:
+        return self
+
+
+def _sides(
+    shown: Examples, names: Sequence[str], fixed: Mapping[str, float], columns: Tensor | Sequence[Tensor]
+) -> tuple[Tensor, Tensor]:
+    """Both terms, ``[problems, rows]``, for values ``[parameters, problems, 1 or rows]`` of ``names``."""
+    values = {name: torch.tensor(value, dtype=torch.float64) for name, value in fixed.items()}
+    return shown.sides(values | dict(zip(names, columns, strict=True)), len(columns[0]) if len(columns) else 1)
+
+
 def fitted_to_labels(
     shown: Examples, truth: Tensor, names: Sequence[str], start: Mapping[str, float], *, rising: bool
 ) -> dict[str, float]:
     """The parameters ``names`` fitted to the truth (rows,) of labels from ``start`` on, while softening decreases.
     ``rising``: the comparison rises with the difference. Rows without a difference have no weight."""
-    gaps = _gaps(shown, names, start)
+    fixed = {name: value for name, value in start.items() if name not in names}
     values = torch.tensor([[start[name] for name in names]], dtype=torch.float64)
-    sums = {name for unit in shown.comparison.units if unit.kind in ("nau", "nac") for name in unit.names}
-    summed, scale = [place for place, name in enumerate(names) if name in sums], 1.0
+    scale = 1.0
 
-    def wrong(columns: Sequence[Tensor]) -> Tensor:
-        return (torch.sigmoid((gaps(columns) if rising else -gaps(columns)) / scale) - truth).nan_to_num()
+    def wrong(gaps: Tensor) -> Tensor:
+        return (torch.sigmoid((gaps if rising else -gaps) / scale) - truth).nan_to_num()
 
+    problem = ComparisonProblem(shown, tuple(names), fixed, wrong)
     for share in _SHARPER:
-        known = gaps(_columns(values))
-        known = known[known.isfinite()]
-        scale = share * float(known.std()) if len(known) > 1 else 0.0
+        gaps = problem.gaps(values.T[..., None])
+        gaps = gaps[gaps.isfinite()]
+        scale = share * float(gaps.std()) if len(gaps) > 1 else 0.0
         if scale <= 0:
             break
-        values = minimise(wrong, values, steps=_LABEL_STEPS).parameters
-        # Labels determine weights and threshold only up to a common factor: weights of sums are at most 1, if every row
-        # then stays on its side of the comparison
-        smaller = values / max(1.0, float(values[0, summed].abs().max()) if summed else 0.0)
-        before, after = (gaps(_columns(point)).sign().nan_to_num() for point in (values, smaller))
-        values = smaller if torch.equal(before, after) else values
+        values = _in_reach(problem, minimise(problem, values, steps=_LABEL_STEPS).parameters)
     return dict(zip(names, values[0].tolist(), strict=True))
+
+
+def _in_reach(problem: ComparisonProblem, values: Tensor) -> Tensor:
+    """``values`` (1, names) divided so that weights of sums are at most 1, if every row then stays on its side of the
+    comparison. Labels determine weights and threshold only up to a common factor."""
+    sums = {name for unit in problem.shown.comparison.units if unit.kind in ("nau", "nac") for name in unit.names}
+    weights = [place for place, name in enumerate(problem.names) if name in sums]
+    smaller = values / max(1.0, float(values[0, weights].abs().max()) if weights else 0.0)
+    before, after = (problem.gaps(point.T[..., None]).sign().nan_to_num() for point in (values, smaller))
+    return smaller if torch.equal(before, after) else values
 
 
 _SCANNED = 64  # rows on which all integer weights are tried
@@ -254,18 +303,19 @@ def equation_proposals(
     names = (*weights.names, *constants)
     if not rows:
         return []
+    fixed = {name: value for name, value in started.items() if name not in names}
     some = shown.at(torch.randperm(rows, generator=generator)[:_SCANNED])
 
-    def relative(shown: Examples) -> Residuals:
-        """The gaps, relative to the side without unknowns if there is one."""
-        gaps, known = _gaps(shown, names, started), _known_side(shown, names, started)
+    def problem(shown: Examples, held: int = 0) -> ComparisonProblem:
+        """Makes both terms equal; residuals are relative to the side without unknowns, if there is one."""
+        known = _known_side(shown, names, fixed)
         spread = torch.ones(1, dtype=torch.float64) if known is None else spread_of(known)
-        return lambda columns: gaps(columns) / spread
+        return ComparisonProblem(shown, names, fixed, lambda gaps: gaps / spread, held)
 
     def with_constants(shown: Examples, candidates: Tensor, steps: int) -> Minimum:
         """Integral weights with the constants that fit them."""
         start = torch.cat([candidates, torch.ones(len(candidates), len(constants), dtype=torch.float64)], 1)
-        return minimise(relative(shown), start, steps=steps if constants else 0, held=len(weights.names))
+        return minimise(problem(shown, len(weights.names)), start, steps=steps if constants else 0)
 
     def score(candidates: Tensor) -> Tensor:
         parts = candidates.split(max(1, _CHUNK // len(some.labels)))
@@ -279,8 +329,8 @@ def equation_proposals(
     starts = whole.parameters
     if weights.names:
         starts = torch.cat([starts, 2 * torch.rand(_STARTS, len(names), generator=generator, dtype=torch.float64) - 1])
-    free = minimise(relative(shown), starts)
-    constant = _constant_loss(_known_side(shown, names, started))
+    free = minimise(problem(shown), starts)
+    constant = _constant_loss(_known_side(shown, names, fixed))
     made: list[Candidate] = []
     for minimum in (whole, free):
         least = int(minimum.loss.argmin())
@@ -291,27 +341,13 @@ def equation_proposals(
     return made[:1] if float(whole.loss.min()) <= limit else made[::-1]
 
 
-def _gaps(shown: Examples, names: Sequence[str], started: Mapping[str, float]) -> Residuals:
-    """``left - right`` of a comparison in each row, by the parameters ``names``; others are as they ``started``."""
-
-    def gaps(columns: Sequence[Tensor]) -> Tensor:
-        left, right = shown.sides(_tensors(started) | dict(zip(names, columns, strict=True)))
-        return left - right
-
-    return gaps
-
-
-def _tensors(values: Mapping[str, float]) -> dict[str, Tensor]:
-    return {name: torch.tensor(value, dtype=torch.float64) for name, value in values.items()}
-
-
-def _known_side(shown: Examples, names: Sequence[str], started: Mapping[str, float]) -> Tensor | None:
+def _known_side(shown: Examples, names: Sequence[str], fixed: Mapping[str, float]) -> Tensor | None:
     """``[1, rows]``: the side without unknowns, if there is one that has a value in each row."""
     comparison = shown.comparison
     for side, term in enumerate((comparison.left, comparison.right)):
         inputs = [comparison.order[index] for _, index in term.numbers]
         if inputs and max(inputs) < len(shown.numbers):
-            values = shown.sides(_tensors({**started, **dict.fromkeys(names, 1.0)}))[side]
+            values = _sides(shown, names, fixed, torch.ones(len(names), 1, 1, dtype=torch.float64))[side]
             return values if all_set(values.isfinite()) else None
     return None
 
