@@ -25,6 +25,7 @@ from lnnkit.syntax.diagnostic import Diagnostic, Source, Span
 from lnnkit.syntax.fault import END, Fault
 from lnnkit.syntax.identifiers import (
     AGGREGATE_HINT,
+    AGGREGATES,
     AGGREGATING,
     FOREIGN_DATES,
     FOREIGN_FUNCTIONS,
@@ -227,10 +228,10 @@ MISTAKES: tuple[Row | Recogniser, ...] = (
      "`(exists Y: P(X, Y))` or `(forall Y: P(X, Y) -> Q(Y))`"),
     ("formula", r"⟦(?i:avg|average|total|minimum|maximum)⟧ ‸NAMES\s*:", "aggregate",
      "`{at}` is not an aggregate of the language", _instead(_AGGREGATES)),
-    ("rule", rf"\A\w+ ⟦{_any(AGGREGATING)}⟧ ‸(<names>NAMES)\s*:\s*(<rest>[^<>=]*[^<>=\s-])\s*"
+    ("rule", rf"\A\w+ ⟦{_any(AGGREGATES)}⟧ ‸(<names>NAMES)\s*:\s*(<rest>[^<>=]*[^<>=\s-])\s*"
      r"(<more>(?:[<>]=?|!?=)[^>].*)", "aggregate", "beside an operator an aggregate is in parentheses",
      "`{keyword} ({at} {names}: {rest}) {more}`"),
-    ("formula", rf"⟦{_any(AGGREGATING)}⟧ ‸(<names>NAMES)\s*:", "aggregate",
+    ("formula", rf"⟦{_any(AGGREGATES)}⟧ ‸(<names>NAMES)\s*:", "aggregate",
      "beside an operator an aggregate is in parentheses", "`({at} {names}: ...)`"),
     ("formula", rf"EDGE⟦{_any([*AGGREGATING, 'total', 'len', 'minimum', 'maximum'])}⟧"
      r"(?:\s*‸(?:[~¬]?NAME\s*[(:,]|\{)| NAMES\s*:(?:[^()‸]|\([^()‸]*\))*‸,)", "aggregate",
