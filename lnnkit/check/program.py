@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast
 
-from lnnkit.check.walk import nodes
+from lnnkit.check.walk import nodes, transform
 from lnnkit.data.names import whole
 from lnnkit.syntax import ast
 from lnnkit.syntax.dates import Numeric, date_text
@@ -222,6 +222,35 @@ def fractional(facts: Sequence[Fact], tables: Sequence[FactTable]) -> set[str]:
     found = {fact.predicate for fact in facts if fact.lower % 1 > 0 or fact.upper % 1 > 0}
     ends = ((table.predicate, end) for table in tables for end in (table.lower, table.upper))
     return found.union(name for name, end in ends if name not in found and (end.round() != end).any())
+
+
+def with_entities(formula: CheckedFormula, entities: Mapping[str, str]) -> ast.Expression:
+    """A formula as it may be written, with entities in place of its free variables of these names."""
+    same: list[ast.Expression] = []
+
+    def side(argument: ast.Argument) -> ast.Expression:
+        if isinstance(argument, ast.Variable) and argument.name not in entities:
+            return ast.Atom(argument.name, span=argument.span)
+        text = entities[argument.name] if isinstance(argument, ast.Variable) else argument.text
+        return ast.Entity(text, span=argument.span)
+
+    def bound(node: CheckedFormula) -> ast.Expression:
+        if isinstance(node, SameEntity):
+            same.append(ast.Comparison((side(node.left), side(node.right)), ("=",), span=node.span))
+            return same[-1]
+        if isinstance(node, ast.Not) and any(node.operand is equality for equality in same):
+            return replace(cast("ast.Comparison", node.operand), operators=("!=",))
+        if not isinstance(node, ast.Atom):
+            return node
+        arguments = tuple(
+            ast.Constant(entities[argument.name], span=argument.span)
+            if isinstance(argument, ast.Variable) and argument.name in entities
+            else argument
+            for argument in node.arguments
+        )
+        return replace(node, arguments=arguments)
+
+    return transform(cast("ast.Expression", formula), bound)
 
 
 def named_entities(formula: CheckedFormula) -> Iterator[tuple[str | None, int, str]]:

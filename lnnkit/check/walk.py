@@ -100,23 +100,6 @@ def transform(root: ast.Expression, change: Callable[[ast.Expression], ast.Expre
     return done[0]
 
 
-def with_entities(formula: ast.Expression, entities: Mapping[str, str]) -> ast.Expression:
-    """A formula with entities in place of its free variables of these names."""
-
-    def bound(node: ast.Expression) -> ast.Expression:
-        if not isinstance(node, ast.Atom):
-            return node
-        arguments = tuple(
-            ast.Constant(entities[argument.name], span=argument.span)
-            if isinstance(argument, ast.Variable) and argument.name in entities
-            else argument
-            for argument in node.arguments
-        )
-        return replace(node, arguments=arguments)
-
-    return transform(formula, bound) if entities else formula
-
-
 def proposition(visit: Visit) -> ast.Atom | None:
     """The node of a visit if it is a bare name in the place of a formula."""
     node = visit.node

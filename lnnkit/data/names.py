@@ -43,6 +43,7 @@ class Names(Sequence[str]):
 
         self.numbers = np.empty(0, np.int64) if numbers is None else numbers
         self.texts = texts
+        self._compared = 0  # texts materialised for look-ups: so many that all would have cost no more, and all are
 
     @staticmethod
     def of(texts: Iterable[str]) -> Names:
@@ -98,7 +99,10 @@ class Names(Sequence[str]):
             return place if place < len(self.numbers) and self.numbers[place] == number else None
         if isinstance(self.texts, tuple):  # proofs over 20,000 names take two thirds of the time
             place = bisect_left(self.texts, text)
+        elif "python" in vars(self) or self._compared * _FEW > len(self.texts):
+            place = bisect_left(self.python, text, lo=len(self.numbers)) - len(self.numbers)
         else:
+            self._compared += len(self.texts).bit_length()
             place = bisect_left(range(len(self.texts)), text, key=self._text)
         return len(self.numbers) + place if place < len(self.texts) and self._text(place) == text else None
 
@@ -158,6 +162,8 @@ class Names(Sequence[str]):
         return str(self.numbers[place]) if rest < 0 else self._text(rest)
 
     def _text(self, place: int) -> str:
+        if "python" in vars(self):
+            return self.python[len(self.numbers) + place]
         text = self.texts[place]
         return text if isinstance(text, str) else cast("str", text.as_py())
 

@@ -9,8 +9,8 @@ from typing import cast
 from lnnkit.answer_table import Answers
 from lnnkit.answers.query_rows import answer
 from lnnkit.budget import allowed
-from lnnkit.check.program import Query, SameEntity, named_entities
-from lnnkit.check.walk import nodes, with_entities
+from lnnkit.check.program import Query, SameEntity, named_entities, with_entities
+from lnnkit.check.walk import nodes
 from lnnkit.data.names import Entities
 from lnnkit.errors import ProgramError
 from lnnkit.explain.proof.proof import FactSources, GivenFact, ground_key
@@ -94,7 +94,7 @@ class _Queried:
 def _changed(earlier: _Queried, now: _Queried) -> Iterator[Change]:
     query = now.query
     assert query is not None
-    formula = cast("ast.Expression", query.formula)  # never an equality
+    formula = cast("ast.Expression", query.formula)
     variables, tolerance = now.table.variables, now.table.tolerance
     alike = not any(isinstance(node, SameEntity) for node in nodes(formula))  # all other rows have one value
     others: dict[_Queried, _EndPair | None] = {}

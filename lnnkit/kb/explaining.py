@@ -15,8 +15,8 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 from lnnkit.answers.query_rows import answer
-from lnnkit.check.program import Assertion, CheckedProgram, Fact, Query
-from lnnkit.check.walk import nodes, with_entities
+from lnnkit.check.program import Assertion, CheckedProgram, Fact, Query, with_entities
+from lnnkit.check.walk import nodes
 from lnnkit.data.fact_tables import keys_of
 from lnnkit.errors import BudgetError
 from lnnkit.explain.conflict.conflict import Conflict, RepairSet, first_conflicts, kind_of, repair_set

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -198,19 +197,20 @@ def _restated(facts: Sequence[Fact], run: Run, changed: Changed, later: dict[str
     count = sum(1 if isinstance(stated, Fact) else len(stated) for stated, _ in changed)
     if count > max(_MANY, len(run.grounding.atoms) // _SHARE):
         return None
-    domain, atoms = run.grounding.domain, dict[tuple[str, tuple[int, ...]], tuple[bool, _Pair | None]]()
-    index = ChainMap(later, domain.index)
+    stated, index = [*_atoms(changed)], run.grounding.domain.index
+    ids = {text: index[text] for text in {t for _, arguments, _ in stated for t in arguments} if text in index}
+    atoms = dict[tuple[str, tuple[int, ...]], tuple[bool, _Pair | None]]()
     axioms: dict[object, list[_Pair]] = {}
     for fact in facts:
         if fact.of_axiom:
             axioms.setdefault((fact.predicate, fact.arguments), []).append((fact.lower, fact.upper))
-    for predicate, arguments, bounds in _atoms(changed):
-        new = [text for text in arguments if text not in index]
+    for predicate, arguments, bounds in stated:
+        new = [text for text in dict.fromkeys(arguments) if text not in ids]
         if new and bounds is None:  # there are no facts about it
             continue
         for text in new:
-            later.setdefault(text, domain.count + len(later))
-        key = predicate, tuple(index[text] for text in arguments)
+            ids[text] = later[text] = run.grounding.domain.count + len(later)
+        key = predicate, tuple(ids[text] for text in arguments)
         back, known = (True, None) if bounds is None else atoms.get(key, (False, None))
         ends = axioms.get((predicate, arguments), []) if bounds is None else [bounds, *([known] if known else [])]
         atoms[key] = back, (max(low for low, _ in ends), min(high for _, high in ends)) if ends else None

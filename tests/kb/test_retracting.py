@@ -328,3 +328,20 @@ def test_what_if_copies_of_bound_modules_take_facts_back() -> None:
     assert rows(what_if, "P(ann)") == [[0.9, 0.9]]
     what_if.retract("P", ["ann"])
     assert rows(what_if, "P(ann)") == [[0.5, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("query", "instance"),
+    [
+        ("X != Y & E(X, Y)", '"b" != "a" & E("b", "a")'),
+        ("X = Y | E(X, Y)", '"b" = "a" | E("b", "a")'),
+        ("exists Z: X != Z & E(X, Z)", 'exists Z: "b" != Z & E("b", Z)'),
+    ],
+)
+def test_changes_of_queries_that_compare_entities(query: str, instance: str) -> None:
+    kb = lnnkit.loads(f"predicate E(s, s)\nfact E(a, b)\nfact E(a, a)\nquery {query}\n")
+    kb.infer()
+    kb.tell("E", [("b", "a")])
+    assert [(change.answer, change.before, change.after) for change in kb.infer().changes] == [
+        (instance, (0, 1), (1, 1))
+    ]

@@ -11,8 +11,8 @@ from functools import cache, cached_property
 from itertools import accumulate, chain, islice
 from typing import Any, NamedTuple, cast
 
-from lnnkit.check.program import CheckedFormula, SameEntity
-from lnnkit.check.walk import transform, with_entities
+from lnnkit.check.program import CheckedFormula, with_entities
+from lnnkit.check.walk import transform
 from lnnkit.explain.checker.proof_world import ProofWorld
 from lnnkit.explain.proof.proof import ground_atom
 from lnnkit.explain.proof.prover import Prover
@@ -107,18 +107,12 @@ class Ground:
 def bound_formula(formula: CheckedFormula, bindings: Mapping[str, str], logic: str | None = None) -> ast.Expression:
     """A formula with entities in place of its free variables, and with a ``logic`` at its groups that name none."""
 
-    def text(side: ast.Argument) -> str:
-        return side.text if isinstance(side, ast.Constant) else bindings.get(side.name, side.name)
-
-    def written(node: CheckedFormula) -> ast.Expression:
-        if isinstance(node, SameEntity):
-            sides = tuple(ast.Entity(text(side), span=node.span) for side in (node.left, node.right))
-            return ast.Comparison(sides, ("=",), span=node.span)
+    def written(node: ast.Expression) -> ast.Expression:
         if isinstance(node, ast.Connective) and logic and all(given.key != "logic" for given in node.attributes):
             return replace(node, attributes=(*node.attributes, ast.Attribute("logic", logic, span=node.span)))
         return node
 
-    return with_entities(transform(cast("ast.Expression", formula), written), bindings)
+    return transform(with_entities(formula, bindings), written)
 
 
 @dataclass
