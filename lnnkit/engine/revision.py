@@ -76,8 +76,8 @@ def revise(
     loosened, tightened, listed = entered
     neurons = {run.grounding.atoms.tables[str(formula.auxiliary)] for formula in changed.neurons}
     every = {table: range(len(table)) for table in neurons if len(table)}
-    loosened = _together(loosened, _together(changed.named(run), every))
-    numbers = {table: rows for table, rows in _together(loosened, tightened).items() if table.numeric}
+    loosened = _union(loosened, changed.named(run), every)
+    numbers = {table: rows for table, rows in _union(loosened, tightened).items() if table.numeric}
     most = max(_FEW, len(run.grounding.atoms) // _SHARE)
     resting = RestingRows(run, loosened, changed, most) if loosened or changed else None
     reset = resting.rows() if resting is not None else {}
@@ -96,9 +96,10 @@ def revise(
         return False
     begin(run, [(response, response.rule.joined_by(changed.joining)) for response in run.demanded])
     catch_up(run, changes(tightened))
-    found = _evaluated(run, _together(reset, listed), numbers, changed)
+    begun = _deviating(_written(run, start, resets=False))  # an entity or an operand may let a neuron say more than before
+    found = _evaluated(run, _union(reset, listed), numbers, changed)
     rounds = _ROUNDS + (start - run.revisions) // 8 + len(run.grounding.atoms) // 1000
-    infer_rounds(run, run.inference, rounds, _together(tightened, found), watch)
+    infer_rounds(run, run.inference, rounds, _union(tightened, begun, found), watch)
     run.revisions += trail.chunk_count - start
     tables = (*(run.grounding.atoms.numbered[number] for number in trail.tables(start)), *loosened, *tightened)
     apart = {table.name for table in tables}.isdisjoint(_completing(run)) and not _moved_numbers(run, start)
@@ -128,18 +129,24 @@ def _whole(run: Run, *statuses: Status) -> bool:
     return progress.status in statuses and not given_up
 
 
-def _written(run: Run, start: int) -> _Rows:
-    """The rows about which there are events from chunk ``start`` on."""
+def _written(run: Run, start: int, *, resets: bool = True) -> _Rows:
+    """The rows about which there are events from chunk ``start`` on, with or without ``resets``."""
     rows: dict[Relation, list[Array]] = {}
     for chunk in islice(run.state.trail.chunks(), start, None):
-        rows.setdefault(run.grounding.atoms.numbered[chunk.table], []).append(spelled_out(chunk.rows))
+        if resets or chunk.kind != Kind.RESET:
+            rows.setdefault(run.grounding.atoms.numbered[chunk.table], []).append(spelled_out(chunk.rows))
     return {table: distinct(parts) for table, parts in rows.items()}
 
 
-def _together(one: Mapping[Relation, Array | range], other: Mapping[Relation, Array | range]) -> _Rows:
-    """The rows of both, by relation."""
-    tables = dict.fromkeys((*one, *other))
-    return {table: distinct([spelled_out(rows[table]) for rows in (one, other) if table in rows]) for table in tables}
+def _union(*parts: Mapping[Relation, Array | range]) -> _Rows:
+    """The rows of all parts, by relation."""
+    tables = dict.fromkeys(chain.from_iterable(parts))
+    return {table: distinct([spelled_out(rows[table]) for rows in parts if table in rows]) for table in tables}
+
+
+def _deviating(some: _Rows) -> _Rows:
+    """Those of some rows that a join may take: their bounds are known to differ from the default, or to have done so."""
+    return {table: rows[table.flags("either").take(rows)] for table, rows in some.items()}
 
 
 def _completing(run: Run) -> set[str]:
@@ -245,8 +252,7 @@ def _evaluated(run: Run, reset: _Rows, numbers: _Rows, changed: ChangedSorts) ->
     returns the rows that have moved."""
     run.state.trail.step()
     now = Round(run.grounding.atoms, run.state, run.encoded)
-    # joins take rows for those that differ from the default, as all in these lists are known to do or to have done
-    delta = changes({table: rows[table.flags("either").take(rows)] for table, rows in reset.items()})
+    delta = changes(_deviating(reset))
     for response in run.responding(run.inference).values():
         due = chain(_reaching(response, run.grounding.members[response.member], reset), _limited(response, numbers))
         due = chain(due, response.rule.joined_by(changed.joining))
@@ -261,7 +267,7 @@ def _evaluated(run: Run, reset: _Rows, numbers: _Rows, changed: ChangedSorts) ->
             response.propose(bindings, now)
     moves = merged(run, now.inbox, None)
     run.progress.arrested += now.arrested
-    return _together(moves.raised, moves.lowered)
+    return _union(moves.raised, moves.lowered)
 
 
 def _reaching(response: _Response, member: DeltaRule | GroupRule, some: _Rows) -> Iterator[Bindings]:

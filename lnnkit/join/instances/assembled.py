@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.analysis.needs import EQUAL, Literal, Needs, in_order, variables
+from lnnkit.analysis.needs import Literal, Needs, in_order, variables
 from lnnkit.check.program import ENTITY
 from lnnkit.formula.quantified_rows import Grouping, of_their_sorts, too_many_unnamed
 from lnnkit.formula.unfolding import Block, Formula
@@ -191,9 +191,7 @@ class Assembler:
         """An upper bound on the values of a variable for one group, by the literals that bind it."""
         counts = [self._total([variable])]
         for literal in literals:
-            if literal.table == EQUAL:
-                counts.append(1)
-            elif variable in literal.arguments:
+            if variable in literal.arguments:
                 column = self.atoms.tables[literal.table].tuples.columns[literal.arguments.index(variable)]
                 counts.append(len(distinct_values(column.take(self._joins[0].listing(literal)))))
         return min(counts)
