@@ -19,7 +19,7 @@ from lnnkit.data.table import FactTable
 from lnnkit.engine.inference import copied, infer
 from lnnkit.engine.inference_run import Run, Status
 from lnnkit.engine.planning.compiling import Plans
-from lnnkit.engine.revision import Restated, revise
+from lnnkit.engine.revision import RestatedAtom, revise
 from lnnkit.errors import Error
 from lnnkit.kb.theory import Theory
 from lnnkit.outcome import Outcome
@@ -40,7 +40,8 @@ _FEW = 2**20
 too."""
 
 _Pair = tuple[float, float]
-# A fixpoint is made anew for more facts than one in so many of its rows, and many: 1,000 of 20,000 take as long so
+# A fixpoint is made anew for more changed facts than `_MANY`, and one for each `_SHARE` rows: to revise 1,000 of 20,000
+# takes as long
 _SHARE, _MANY = 16, 1000
 
 
@@ -58,8 +59,8 @@ class Rested:
     _fixpoint: Run | Callable[[], Run]
     strips: StripFixpoint | None = None
     consistent: bool = False
-    revised: bool = False  # whether its run has become another fixpoint
-    readers: WeakSet[object] = field(default_factory=WeakSet)  # what may read it later
+    revised: bool = False  # whether its run was revised, and is another fixpoint now
+    readers: WeakSet[object] = field(default_factory=WeakSet)  # views that may read it later: only a copy is revised
 
     @property
     def narrow(self) -> bool:
@@ -167,12 +168,12 @@ def rested(fixpoint: Run, names: AnyNames, program: CheckedProgram) -> Rested:
 
 
 Changed = Sequence[tuple[Fact | FactTable, bool]]
-"""Facts that were stated, or taken back (True), one after another."""
+"""Facts that were stated, or retracted (True), in order."""
 
 
 def revised(theory: Theory, before: Rested, changed: Changed, watch: Watch | None, *, copy: bool) -> Rested | None:
-    """A fixpoint, or a ``copy`` of it (or where it is still read), brought to the facts of a theory, which differ from
-    its own by those that ``changed``. None if it has to be made anew."""
+    """A fixpoint brought to the facts of a theory, which differ from its own by those that ``changed``; or a ``copy``
+    of it, as where it is still read. None if it has to be made anew."""
     if theory.bindings:
         return None
     copy |= "explainer" in vars(before) or len(before.readers) > 0
@@ -192,9 +193,9 @@ def revised(theory: Theory, before: Rested, changed: Changed, watch: Watch | Non
     return rested(run, names, replace(checked, assertions=before.program.assertions))
 
 
-def _restated(facts: Sequence[Fact], run: Run, changed: Changed, later: dict[str, int]) -> Sequence[Restated] | None:
-    """What has been said of the atoms about which facts ``changed``: after they were taken back, by axioms, which are
-    among the ``facts``. The ids of new entities are entered in ``later``. None if it is too much."""
+def _restated(facts: Sequence[Fact], run: Run, changed: Changed, later: dict[str, int]) -> list[RestatedAtom] | None:
+    """The atoms about which facts ``changed``. After a retraction the axioms among all ``facts`` still hold. The ids of
+    new entities are entered in ``later``. None if these are too many changes."""
     count = sum(1 if isinstance(stated, Fact) else len(stated) for stated, _ in changed)
     if count > max(_MANY, len(run.grounding.atoms) // _SHARE):
         return None
@@ -211,18 +212,18 @@ def _restated(facts: Sequence[Fact], run: Run, changed: Changed, later: dict[str
         for text in new:
             later.setdefault(text, domain.count + len(later))
         key = predicate, tuple(index[text] for text in arguments)
-        back, known = (True, None) if bounds is None else atoms.get(key, (False, None))
+        retracted, known = (True, None) if bounds is None else atoms.get(key, (False, None))
         ends = axioms.get((predicate, arguments), []) if bounds is None else [bounds, *([known] if known else [])]
-        atoms[key] = back, (max(low for low, _ in ends), min(high for _, high in ends)) if ends else None
-    return [Restated(predicate, entities, *said) for (predicate, entities), said in atoms.items()]
+        atoms[key] = retracted, (max(low for low, _ in ends), min(high for _, high in ends)) if ends else None
+    return [RestatedAtom(*key, *restated) for key, restated in atoms.items()]
 
 
 def _atoms(changed: Changed) -> Iterator[tuple[str, tuple[str, ...], tuple[float, float] | None]]:
-    """The predicate and the entities of each fact, and its bounds; None if it is taken back."""
-    for stated, taken in changed:
-        if isinstance(stated, Fact):
-            yield stated.predicate, stated.arguments, None if taken else (stated.lower, stated.upper)
+    """The predicate and the entities of each fact, and its bounds; None if it is retracted."""
+    for facts, retracted in changed:
+        if isinstance(facts, Fact):
+            yield facts.predicate, facts.arguments, None if retracted else (facts.lower, facts.upper)
             continue
-        every = zip(*stated.columns, strict=True) if stated.columns else [()] * len(stated)
-        for arguments, low, high in zip(every, stated.lower.tolist(), stated.upper.tolist(), strict=True):
-            yield stated.predicate, arguments, None if taken else (low, high)
+        rows = zip(*facts.columns, strict=True) if facts.columns else [()] * len(facts)
+        for arguments, low, high in zip(rows, facts.lower.tolist(), facts.upper.tolist(), strict=True):
+            yield facts.predicate, arguments, None if retracted else (low, high)

@@ -228,7 +228,9 @@ def test_a_newcomer_of_whom_a_shared_neuron_is_true_at_once() -> None:
 
 def test_an_equality_of_other_variables_does_not_bound_the_rows_of_a_quantifier() -> None:
     """One less among all that P names: then it names each, also of an X that nothing else changes."""
-    program = "sort s\npredicate P(s, s) closed\npredicate N(s)\npredicate H(s, s)\nquery H(X, W)\nfact N(a0)\nfact N(b)\n"
+    program = (
+        "sort s\npredicate P(s, s) closed\npredicate N(s)\npredicate H(s, s)\nquery H(X, W)\nfact N(a0)\nfact N(b)\n"
+    )
     kb = lnnkit.loads(program + "rule (forall Y: P(X, Y) & X = W) -> H(X, W)\n")
     kb.tell("P", [("a1", f"a{place}") for place in range(9)])
     assert answers(kb, "H(X, a1)") == {}

@@ -277,7 +277,7 @@ def test_a_revision_that_is_interrupted_is_made_anew() -> None:
     kb = lnnkit.loads(SPREAD)
     kb.tell("Contact", chain)
     kb.infer()
-    for place, step in enumerate(("_reset", "_tightened", "catch_up", "_evaluated", "infer_rounds", "_by_order")):
+    for place, step in enumerate(("_reset", "_tighten", "catch_up", "_evaluate", "infer_rounds", "_depends_on_order")):
         kb.retract("Contact", [chain[50 * place]])
         with pytest.raises(KeyboardInterrupt), mock.patch.object(revision, step, side_effect=KeyboardInterrupt):
             kb.answers()

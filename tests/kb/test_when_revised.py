@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lnnkit
-from lnnkit.engine import resting_rows, revision
+from lnnkit.engine import dependent_rows, revision
 from lnnkit.engine.response.rule_instances import RuleInstances
 from tests.engine.test_interrupted import StopAfter
 from tests.kb.test_retracting import answered
@@ -201,13 +201,13 @@ def test_no_more_is_reset_than_rests_on_a_change(monkeypatch: pytest.MonkeyPatch
     kb.tell("C", [(f"{name}{place}", f"{name}{place + 1}") for name in "ab" for place in range(15)])
     kb.infer()
     reset: list[dict[str, int]] = []
-    rows = resting_rows.RestingRows.rows
+    rows = dependent_rows.DependentRows.rows
 
-    def counting(resting: resting_rows.RestingRows) -> object:
+    def counting(resting: dependent_rows.DependentRows) -> object:
         reset.append({table.name: len(found) for table, found in rows(resting).items()})
         return rows(resting)
 
-    monkeypatch.setattr(revision.RestingRows, "rows", counting)
+    monkeypatch.setattr(revision.DependentRows, "rows", counting)
     run = kb._session.program_fixpoint().fixpoint
     kb.retract("C", [("a10", "a11")])
     assert len(kb.answers()[0]) == 32 - 5
@@ -215,7 +215,7 @@ def test_no_more_is_reset_than_rests_on_a_change(monkeypatch: pytest.MonkeyPatch
     assert kb._session.program_fixpoint().fixpoint is run
     kb.tell("C", [("a10", "a11")])
     assert len(kb.answers()[0]) == 32
-    assert len(reset) == 1  # nothing says less
+    assert reset[1:] == [{}]  # nothing says less
     assert run.progress.rounds == 5 and run.progress.instances == 5
 
 

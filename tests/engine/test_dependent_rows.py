@@ -12,8 +12,8 @@ import pytest
 
 import lnnkit
 from lnnkit.engine.changed_sorts import ChangedSorts
+from lnnkit.engine.dependent_rows import DependentRows
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.resting_rows import RestingRows
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.store.relations import Relation
@@ -101,14 +101,14 @@ def compared(run: Run, rng: random.Random, *, exactly: bool) -> int:
     loosened = drawn(run, rng)
     first = {(table.name, entities_of(table)[row]) for table, rows in loosened.items() for row in rows.tolist()}
     expected = closure(run, first)
-    resting = RestingRows(run, loosened, ChangedSorts({}, {}), 10**9)
+    resting = DependentRows(run, loosened, ChangedSorts({}, {}), 10**9)
     by_table = resting.rows()
     found = {(table.name, entities_of(table)[row]) for table, rows in by_table.items() for row in rows.tolist()}
     assert first <= found <= expected
     assert found == expected or not exactly
     assert resting.count == len(found) == sum(map(len, by_table.values()))
     for most in {len(first), (len(first) + len(found)) // 2, len(found) - 1}:
-        cut = RestingRows(run, loosened, ChangedSorts({}, {}), most)
+        cut = DependentRows(run, loosened, ChangedSorts({}, {}), most)
         assert (cut.count > most) == (len(found) > most)
         for table, rows in cut.rows().items():
             assert {*rows.tolist()} <= {*by_table[table].tolist()}
