@@ -203,9 +203,9 @@ def test_no_more_is_reset_than_rests_on_a_change(monkeypatch: pytest.MonkeyPatch
     reset: list[dict[str, int]] = []
     rows = dependent_rows.DependentRows.rows
 
-    def counting(resting: dependent_rows.DependentRows) -> object:
-        reset.append({table.name: len(found) for table, found in rows(resting).items()})
-        return rows(resting)
+    def counting(dependent: dependent_rows.DependentRows) -> object:
+        reset.append({table.name: len(found) for table, found in rows(dependent).items()})
+        return rows(dependent)
 
     monkeypatch.setattr(revision.DependentRows, "rows", counting)
     run = kb._session.program_fixpoint().fixpoint
