@@ -120,7 +120,7 @@ def compared(run: Run, rng: random.Random, *, exactly: bool) -> int:
 def test_rules(kind: str, seed: int) -> None:
     kb = lnnkit.loads(KINDS[kind](seed + 40))
     kb.infer()
-    run = kb._session.program_fixpoint().fixpoint
+    run = kb._session.program_fixpoint().run
     exactly = not run.plan.shared.formulas and all(len(rule.formula.blocks) == 1 for rule in run.plan.rules)
     for place in range(3):
         compared(run, random.Random(10 * seed + place), exactly=exactly)
@@ -130,7 +130,7 @@ def test_rules(kind: str, seed: int) -> None:
 def test_graphs(seed: int) -> None:
     """Rules with quantifiers and shared neurons: rows are left out that cannot matter."""
     graph, dependent = Graph(seed), 0
-    run = graph.kb._session.program_fixpoint().fixpoint
+    run = graph.kb._session.program_fixpoint().run
     for place in range(3):
         dependent += compared(run, random.Random(10 * seed + place), exactly=False)
     assert dependent
