@@ -131,7 +131,7 @@ def recording(name: str, kb: KnowledgeBase, repeat: int) -> Recording:
         kb.infer(record=record)
         seconds[record].append(time.process_time() - start)
     kb.infer()
-    history = kb._session.program_fixpoint().fixpoint.state.trail
+    history = kb._session.program_fixpoint().run.state.trail
     assert history is not None
     added = [one / other - 1 for one, other in zip(seconds[True], seconds[False], strict=True)]
     recorded, plain = (statistics.median(seconds[record]) for record in (True, False))

@@ -130,7 +130,7 @@ def test_arrows_point_one_way(own: str) -> None:
 
 
 KNOWLEDGE_BASE = (
-    *("telling", "theory", "module_binding", "saving", "rested", "session", "row_scoring", "asking"),
+    *("telling", "theory", "module_binding", "saving", "fixpoint", "session", "row_scoring", "asking"),
     *("changing", "explaining", "proving", "finding_functions", "training", "knowledge_base", "__init__"),
 )
 

@@ -328,11 +328,11 @@ def _mixed(
 
 
 def _holder(entity: ast.Expression, formula: Formula) -> ast.Atom | None:
-    """The atom that holds a variable in its last place, such as `age(X, A)` in languages where numbers are
-    arguments."""
-    held = isinstance(entity, ast.Atom) and not entity.arguments and ast.Variable(entity.name)
+    """The atom whose last argument is a variable, such as `age(X, A)` in languages where numbers are arguments."""
+    if not isinstance(entity, ast.Atom) or entity.arguments:
+        return None
     atoms = (atom for atom in formula.nodes(ast.Atom) if len(atom.arguments) > 1)
-    return next((atom for atom in atoms if atom.arguments[-1] == held), None)
+    return next((atom for atom in atoms if atom.arguments[-1] == ast.Variable(entity.name)), None)
 
 
 def _signature(atom: ast.Atom) -> str:

@@ -124,8 +124,8 @@ class ColumnChoice:
 def choose(load: Load, sheet: Sheet) -> ColumnChoice:
     """The columns that a statement means; raises ``Unreadable``. The first of a list are the arguments; one more is a
     truth value (or the value of a number), two more are the lower and the upper bound. Without a list all columns of
-    the table are read as if they were listed, so a table with more is refused: an ignored column may contain the truth
-    values, and one that is read by accident something else."""
+    the table are read as if they were listed, and a table with more is refused: which of them are truth values would
+    be a guess."""
     arity, numeric, columns, where = load.arity, load.numeric, load.table.read, load.table.where
     if sheet.format and not sheet.names:
         raise Unreadable("empty-file", f"{sheet.source} is empty")

@@ -131,31 +131,32 @@ class Names(Sequence[str]):
             return Names(tuple(compress(self.texts, used[count:].tolist())), self.numbers[used[:count]])
         return Names(self.texts.filter(booleans(used[count:])), self.numbers[used[:count]])
 
-    def extended(self, texts: Sequence[str]) -> tuple[Names, np.ndarray]:
-        """The names with more ``texts``, and the rank there of each name and then of each text (int32)."""
+    def merged_with(self, texts: Sequence[str]) -> tuple[Names, np.ndarray]:
+        """These names and other ``texts`` in order, and the rank there of each name and then of each text (int32)."""
         import numpy as np
 
         from lnnkit.data.arrow import concatenated, strings
 
-        more, count = Names.of(texts), len(self.texts)
-        at = self.numbers.searchsorted(more.numbers)
-        behind = more.python[len(at) :]
-        places = [bisect_left(range(count), text, key=self._text) for text in behind]
+        new, count = Names.of(texts), len(self.texts)
+        at = self.numbers.searchsorted(new.numbers)  # where numbers are inserted,
+        new_texts = new.python[len(at) :]
+        places = [bisect_left(range(count), text, key=self._text) for text in new_texts]  # and where texts are
         if isinstance(self.texts, tuple):
-            merged = tuple(sorted((*self.texts, *behind)))
+            merged = tuple(sorted((*self.texts, *new_texts)))
         else:
             parts = [self.texts[: places[0]] if places else self.texts]
-            for text, (start, stop) in zip(behind, pairwise((*places, count)), strict=True):
+            for text, (start, stop) in zip(new_texts, pairwise((*places, count)), strict=True):
                 parts += [strings([text]), self.texts[start:stop]]
             merged = concatenated(parts)
-        inserted = np.append(at, np.array(places, np.int64) + len(self.numbers)) + np.arange(len(more))
-        ranks = np.delete(np.arange(len(self) + len(more), dtype=np.int32), inserted)
-        of_texts = inserted.take([more.python.index(text) for text in texts]).astype(np.int32)
-        return Names(merged, np.insert(self.numbers, at, more.numbers)), np.append(ranks, of_texts)
+        new_ranks = np.append(at, np.array(places, np.int64) + len(self.numbers)) + np.arange(len(new))
+        ranks = np.delete(np.arange(len(self) + len(new), dtype=np.int32), new_ranks)
+        index = Entities(new)
+        of_texts = new_ranks.take([index[text] for text in texts]).astype(np.int32)
+        return Names(merged, np.insert(self.numbers, at, new.numbers)), np.append(ranks, of_texts)
 
-    def followed_by(self, texts: Iterable[str]) -> LaterNames:
+    def followed_by(self, texts: Iterable[str]) -> AppendedNames:
         """With more texts behind them."""
-        return LaterNames(self, (*texts,))
+        return AppendedNames(self, (*texts,))
 
     def _one(self, place: int) -> str:
         rest = place - len(self.numbers)
@@ -198,21 +199,21 @@ class Names(Sequence[str]):
         return f"Names({len(self):,}: {shown}{', ...' if len(self) > 5 else ''})"
 
 
-class LaterNames(Sequence[str]):
-    """Names by rank, and then ``later`` texts as they came."""
+class AppendedNames(Sequence[str]):
+    """Names by rank, and then ``appended`` texts, which are not in order."""
 
-    def __init__(self, names: Names, later: tuple[str, ...]) -> None:
+    def __init__(self, names: Names, appended: tuple[str, ...]) -> None:
         self.names = names
-        self.later = later
+        self.appended = appended
 
     @cached_property
     def in_order(self) -> tuple[Names, np.ndarray]:
-        """All of these as names, and the rank of each."""
-        return self.names.extended(self.later)
+        """All of these in order, and the rank of each."""
+        return self.names.merged_with(self.appended)
 
-    def followed_by(self, texts: Iterable[str]) -> LaterNames:
+    def followed_by(self, texts: Iterable[str]) -> AppendedNames:
         """With more texts behind them."""
-        return LaterNames(self.names, (*self.later, *texts))
+        return AppendedNames(self.names, (*self.appended, *texts))
 
     def at(self, ids: np.ndarray, expected: int) -> list[str]:
         """The texts at some places, as `Names.at`."""
@@ -220,7 +221,7 @@ class LaterNames(Sequence[str]):
         return [next(first) if place < len(self.names) else self[place] for place in ids.tolist()]
 
     def __len__(self) -> int:
-        return len(self.names) + len(self.later)
+        return len(self.names) + len(self.appended)
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -228,11 +229,11 @@ class LaterNames(Sequence[str]):
     def __getitem__(self, index: slice) -> tuple[str, ...]: ...
     def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
         if isinstance(index, slice):
-            return (*self.names, *self.later)[index]
-        return self.names[index] if index < len(self.names) else self.later[index - len(self.names)]
+            return (*self.names, *self.appended)[index]
+        return self.names[index] if index < len(self.names) else self.appended[index - len(self.names)]
 
 
-AnyNames = Names | LaterNames
+AnyNames = Names | AppendedNames
 
 
 class Entities(Mapping[str, int]):

@@ -203,8 +203,8 @@ class ScoredFormula:
 
 
 def front(formulas: Sequence[Product], rows: WeightedRows) -> tuple[list[ScoredFormula], int]:
-    """The formulas that have a smaller error than all smaller ones, from the smallest on, and the index of the choice.
-    A formula that is undefined in some rows is left out; if all are, the list is empty and the index -1."""
+    """The Pareto front of size and error, from the smallest formula on, and the index of the chosen one. A formula that
+    is undefined in some rows is left out; if all are, the list is empty and the index -1."""
     pairs = [(formula, rest) for formula in formulas if np.isfinite(rest := np.abs(rows.rest(formula))).all()]
     if not pairs:
         return [], -1
@@ -214,10 +214,10 @@ def front(formulas: Sequence[Product], rows: WeightedRows) -> tuple[list[ScoredF
     least = _EXACT * float(np.median(np.abs(rows.target / rows.errors)))
     known = ~unexplained_rows(residuals, rows.table, least)
     rows, residuals = rows.at(known), [rest[known] for rest in residuals]
-    middle = np.abs(rows.target - np.median(rows.target)) / rows.errors
-    cap = float(np.quantile(middle, _CAP)) or 1.0
-    usual = float(np.minimum(middle, cap).mean()) or 1.0
-    errors = [float(np.minimum(rest, cap).mean()) / usual for rest in residuals]
+    of_constant = np.abs(rows.target - np.median(rows.target)) / rows.errors
+    cap = float(np.quantile(of_constant, _CAP)) or 1.0
+    baseline = float(np.minimum(of_constant, cap).mean()) or 1.0
+    errors = [float(np.minimum(rest, cap).mean()) / baseline for rest in residuals]
     scored = [ScoredFormula(formula, size(formula), error) for formula, error in zip(formulas, errors, strict=True)]
     floor = _EXACT * float(np.sqrt(np.mean(np.square(rows.target / rows.errors))))
     clipped = _clipped(residuals, floor, range(len(residuals)))

@@ -69,7 +69,7 @@ def suggestions(linked: Linked, offset: int, checked: CheckedProgram | None = No
     accepted = _accepted(prefix)
     if fresh and (accepted is None or "$END" in accepted):
         return keywords
-    return [*keywords, *_within(linked, pieces[-1].keyword, prefix, accepted)]
+    return [*keywords, *_in_statement(linked, pieces[-1].keyword, prefix, accepted)]
 
 
 def word_start(linked: Linked, offset: int) -> int:
@@ -84,7 +84,9 @@ def word_start(linked: Linked, offset: int) -> int:
     return line + match.start() if match else offset
 
 
-def _within(linked: Linked, keyword: str, prefix: str, accepted: frozenset[str] | None) -> Iterable[Suggestion]:
+def _in_statement(linked: Linked, keyword: str, prefix: str, accepted: frozenset[str] | None) -> Iterable[Suggestion]:
+    """What may follow the ``prefix`` of a statement with this keyword: its ``accepted`` terminals, None if not known,
+    and names."""
     for terminal in sorted(parser().terminals, key=lambda terminal: terminal.name):
         if terminal.name in (accepted or ()):
             yield from (Suggestion(word, "keyword") for word in words(terminal))

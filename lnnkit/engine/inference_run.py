@@ -26,6 +26,7 @@ from lnnkit.engine.response.proposing import GroupResponse
 from lnnkit.engine.response.respond import completing, on_device, respond
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
+from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.group_rule import GroupRule
@@ -224,7 +225,7 @@ class Run:
     waiting: set[str] = field(default_factory=set)  # shared neurons that wait for the first bounds of aggregates,
     begun: int = 0  # and the tick before which these were set
     assemblers: dict[str, Assembler] = field(default_factory=dict)  # of shared neurons, once facts have changed
-    revisions: int = 0  # the chunks of events since facts of its fixpoint changed
+    revised_chunks: int = 0  # the number of chunks of events in revisions of its fixpoint
 
     def arrested(self, number: int) -> Array:
         """Which rows of a shape belong to an arrested instance, including the rows that it was given before, when it
@@ -262,6 +263,10 @@ class Run:
             elif (name := stack.pop()) not in order:
                 order.append(name)
         return tuple(rules[name] for name in order)
+
+    def completion_rules(self) -> Iterator[DeltaRule]:
+        """The rules by which predicates and numbers are completed."""
+        return (self.responses[member].rule for _, members in self.strata for member in members)
 
     def measured(self, member: int, inbox: Inbox) -> AbstractContextManager[None]:
         """A context in which a member leaves proposals, recorded with the time that it takes if anything is."""

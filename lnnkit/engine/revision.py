@@ -1,10 +1,11 @@
-"""Facts of a fixpoint change: what rests on them is taken back, by the trail, and found again.
+"""Facts of a fixpoint change: what depends on them is reset and derived again (delete and rederive, DRed: Gupta, Mumick
+and Subrahmanian, SIGMOD 1993).
 
-A bound rests on what the instances read that ever set it. Rows to which facts give less than before, and all that rests
-on them, are reset to what facts and defaults give; then the instances that may bound these rows are evaluated once, and
-rounds go on from what has moved. All other bounds hold still, and bounds only tighten from there: to the fixpoint of a
-fresh inference, unless something is arrested on the way, a closed predicate is completed from what changes, or numbers
-that inference has narrowed are among it. Then a fresh inference has to be made.
+A bound depends on what the instances read that ever set it; the trail has these. Rows to which facts give less than
+before, and all that depend on them, are reset to what facts and defaults give. Then the instances that may bound these
+rows are evaluated once, and rounds go on from what has moved. All other bounds stay, and bounds only tighten from there
+to the fixpoint of a fresh inference. A fresh inference has to be made if something is arrested on the way, a closed
+predicate is completed from what changes, or numbers that inference has narrowed are among it.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ import numpy as np
 from lnnkit.analysis.relevance import LISTED, SIDES
 from lnnkit.engine.bounds_state import distinct
 from lnnkit.engine.changed_sorts import ChangedSorts, changed_sorts, within_sorts
+from lnnkit.engine.dependent_rows import DependentRows
 from lnnkit.engine.inference_run import Progress, Run, Status, Watch
 from lnnkit.engine.merge import Round, changes
 from lnnkit.engine.response.proposing import GroupResponse, reader
 from lnnkit.engine.response.respond import respond
 from lnnkit.engine.response.rule_instances import RuleInstances
 from lnnkit.engine.response.rule_response import RuleResponse
-from lnnkit.engine.resting_rows import RestingRows
 from lnnkit.engine.rounds import infer_rounds, merged
 from lnnkit.engine.start.first_bounds import begin, catch_up, initialise
 from lnnkit.join.bindings import Bindings
@@ -47,62 +48,64 @@ _Response = RuleResponse | GroupResponse
 
 
 @dataclass(frozen=True, slots=True)
-class Restated:
-    """An atom by the ids of its entities: whether its facts were taken ``back``, and the ``bounds`` that facts gave it
+class RestatedAtom:
+    """An atom by the ids of its entities: whether its facts were ``retracted``, and the ``bounds`` that facts stated
     since; None for none."""
 
     predicate: str
     entities: tuple[int, ...]
-    back: bool
+    retracted: bool
     bounds: tuple[float, float] | None
 
 
 def revise(
-    run: Run, restated: Sequence[Restated], entities: Mapping[str, int], watch: Watch | None, *, labelled: bool
+    run: Run, restated: Sequence[RestatedAtom], entities: Mapping[str, int], watch: Watch | None, *, labelled: bool
 ) -> bool:
     """Bring a fixpoint to that of its facts as they are now, which also name new ``entities``. Those that nothing names
     any more leave their sorts, unless some may be ``labelled``. False if a fresh inference has to be made: then, and
-    after an exception, the run is of no more use."""
+    after an exception, the run must not be used."""
     trail, domain = run.state.trail, run.grounding.domain
     start = trail.chunk_count
     room = domain.count + len(entities) <= domain.generic
-    if not room or not _revisable(run) or not _completing(run).isdisjoint(atom.predicate for atom in restated):
+    completing = {name for rule in run.completion_rules() for name in rule.formula.sources}  # tables read and written
+    if not room or not _revisable(run) or not completing.isdisjoint(atom.predicate for atom in restated):
         return False
     domain.index.update(entities)
     domain.count += len(entities)
-    entered, changed = _entered(run, restated), _changed_sorts(run, restated)
+    entered, changed = _enter(run, restated), _changed_sorts(run, restated)
     if entered is None or changed is None or (labelled and changed.leaving):
         return False
     loosened, tightened, listed = entered
-    neurons = {run.grounding.atoms.tables[str(formula.auxiliary)] for formula in changed.neurons}
-    every = {table: range(len(table)) for table in neurons if len(table)}
-    loosened = _together(loosened, _together(changed.named(run), every))
-    numbers = {table: rows for table, rows in _together(loosened, tightened).items() if table.numeric}
+    neurons = [(formula, run.grounding.atoms.tables[str(formula.auxiliary)]) for formula in changed.definitions]
+    all_rows = {table: range(len(table)) for _, table in neurons if len(table)}
+    loosened = _union(loosened, changed.leaving_rows(run), all_rows)
+    numbers = {table: rows for table, rows in _union(loosened, tightened).items() if table.numeric}
     most = max(_FEW, len(run.grounding.atoms) // _SHARE)
-    resting = RestingRows(run, loosened, changed, most) if loosened or changed else None
-    reset = resting.rows() if resting is not None else {}
-    if resting is not None and resting.count > most:
+    dependent = DependentRows(run, loosened, changed, most)
+    if dependent.count > most:
         return False
+    reset = dependent.rows()
     if any(table.numeric and table not in numbers for table in reset) or not _moved_numbers(run, 0).isdisjoint(numbers):
         return False
     run.progress = Progress()
     trail.step()
-    changed.move(run)
+    changed.apply(run)
     _reset(run, reset)
-    for formula in changed.neurons:
+    for formula, table in neurons:
         initialise(run, formula)
-        run.encoded.renew([run.grounding.atoms.tables[str(formula.auxiliary)]])
-    if not _tightened(run, tightened):
+        run.encoded.renew([table])
+    if not _tighten(run, tightened):
         return False
-    begin(run, [(response, response.rule.joined_by(changed.joining)) for response in run.demanded])
+    begin(run, [(response, response.rule.with_new_members(changed.joining)) for response in run.demanded])
     catch_up(run, changes(tightened))
-    found = _evaluated(run, _together(reset, listed), numbers, changed)
-    rounds = _ROUNDS + (start - run.revisions) // 8 + len(run.grounding.atoms) // 1000
-    infer_rounds(run, run.inference, rounds, _together(tightened, found), watch)
-    run.revisions += trail.chunk_count - start
+    begun = _deviating(_written(run, start, resets=False))  # first bounds may be tighter than bounds were
+    found = _evaluate(run, _union(reset, listed), numbers, changed)
+    rounds = _ROUNDS + (start - run.revised_chunks) // 8 + len(run.grounding.atoms) // 1000
+    infer_rounds(run, run.inference, rounds, _union(tightened, begun, found), watch)
+    run.revised_chunks += trail.chunk_count - start
     tables = (*(run.grounding.atoms.numbered[number] for number in trail.tables(start)), *loosened, *tightened)
-    apart = {table.name for table in tables}.isdisjoint(_completing(run)) and not _moved_numbers(run, start)
-    return apart and _whole(run, Status.CONVERGED, Status.INTERRUPTED) and not _by_order(run, start)
+    complete = completing.isdisjoint(table.name for table in tables) and not _moved_numbers(run, start)
+    return complete and _ended(run, Status.CONVERGED, Status.INTERRUPTED) and not _depends_on_order(run, start)
 
 
 def _moved_numbers(run: Run, start: int) -> set[Relation]:
@@ -115,43 +118,45 @@ def _moved_numbers(run: Run, start: int) -> set[Relation]:
 
 
 def _revisable(run: Run) -> bool:
+    """Whether a run has converged, and has nothing that revisions do not renew, nor too many events of these."""
     trail, plan = run.state.trail, run.plan
-    plain = trail.trace is None and run.grounding.recorder is None and run.state.device == "cpu" and not plan.demands
-    plain &= run.revisions <= max(_CHUNKS, trail.chunk_count // 2)
-    return plain and not plan.shared.impossible and _whole(run, Status.CONVERGED)
+    recorded = trail.trace is not None or run.grounding.recorder is not None
+    if recorded or run.state.device != "cpu" or plan.demands or plan.shared.impossible:
+        return False
+    return run.revised_chunks <= max(_CHUNKS, trail.chunk_count // 2) and _ended(run, Status.CONVERGED)
 
 
-def _whole(run: Run, *statuses: Status) -> bool:
-    """Whether it has ended so, and no bound was given up on the way."""
+def _ended(run: Run, *statuses: Status) -> bool:
+    """Whether a run ended with one of these statuses, and no bound was given up on the way."""
     progress = run.progress
     given_up = progress.arrested or run.state.crossed or run.unfinished or run.drift.met
     return progress.status in statuses and not given_up
 
 
-def _written(run: Run, start: int) -> _Rows:
-    """The rows about which there are events from chunk ``start`` on."""
+def _written(run: Run, start: int, *, resets: bool = True) -> _Rows:
+    """The rows about which there are events from chunk ``start`` on, with or without ``resets``."""
     rows: dict[Relation, list[Array]] = {}
     for chunk in islice(run.state.trail.chunks(), start, None):
-        rows.setdefault(run.grounding.atoms.numbered[chunk.table], []).append(spelled_out(chunk.rows))
+        if resets or chunk.kind != Kind.RESET:
+            rows.setdefault(run.grounding.atoms.numbered[chunk.table], []).append(spelled_out(chunk.rows))
     return {table: distinct(parts) for table, parts in rows.items()}
 
 
-def _together(one: Mapping[Relation, Array | range], other: Mapping[Relation, Array | range]) -> _Rows:
-    """The rows of both, by relation."""
-    tables = dict.fromkeys((*one, *other))
-    return {table: distinct([spelled_out(rows[table]) for rows in (one, other) if table in rows]) for table in tables}
+def _union(*parts: Mapping[Relation, Array | range]) -> _Rows:
+    """The rows of all parts, by relation."""
+    tables = dict.fromkeys(chain.from_iterable(parts))
+    return {table: distinct([spelled_out(rows[table]) for rows in parts if table in rows]) for table in tables}
 
 
-def _completing(run: Run) -> set[str]:
-    """The tables that completions read and write."""
-    rules = (run.responses[member].rule for _, members in run.strata for member in members)
-    return {name for rule in rules for name in rule.formula.sources}
+def _deviating(some: _Rows) -> _Rows:
+    """The rows that joins take: those that are known to differ from the default, or to have done so."""
+    return {table: rows[table.flags("either").take(rows)] for table, rows in some.items()}
 
 
 # --- facts ------------------------------------------------------------------------------------------------------------
 
 
-def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows, _Rows] | None:
+def _enter(run: Run, restated: Sequence[RestatedAtom]) -> tuple[_Rows, _Rows, _Rows] | None:
     """The rows to which facts give less now at some end, those to which they give more, and those that are new among
     the listed ones, where rules bound these alone; None if the plan was not made for such facts, or they contradict
     each other."""
@@ -162,14 +167,14 @@ def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows, _Row
         table, atoms = tables[name], [atom for atom in restated if atom.predicate == name]
         entities = np.array([atom.entities for atom in atoms], np.int32).reshape(len(atoms), len(table.sorts))
         columns = [column.copy() for column in entities.T]
-        told, back = np.array([a.bounds is not None for a in atoms]), np.array([a.back for a in atoms])
-        foreseen = bool(table.loaded or table.restated) or not told.any()
+        stated = np.array([atom.bounds is not None for atom in atoms])
+        foreseen = bool(table.loaded or table.restated) or not stated.any()
         rows = run.grounding.atoms.materialise(table, columns, len(atoms))
-        before, were = table.stated(rows), table.flags("given").take(rows)
-        kept = were & ~back
+        before, given_before = table.stated(rows), table.flags("given").take(rows)
+        kept = given_before & ~np.array([atom.retracted for atom in atoms])
         ends = np.array([atom.bounds or table.default for atom in atoms], before.lower.dtype).T
-        lower = np.where(kept, np.where(told, np.maximum(before.lower, ends[0]), before.lower), ends[0])
-        upper = np.where(kept, np.where(told, np.minimum(before.upper, ends[1]), before.upper), ends[1])
+        lower = np.where(kept, np.where(stated, np.maximum(before.lower, ends[0]), before.lower), ends[0])
+        upper = np.where(kept, np.where(stated, np.minimum(before.upper, ends[1]), before.upper), ends[1])
         for side, end, default in zip(SIDES, (lower, upper), table.default, strict=True):  # rules that read it
             foreseen &= (name, side) in run.plan.relevance.produced or bool((end == default).all())
         if not foreseen or (lower > upper).any():
@@ -178,35 +183,35 @@ def _entered(run: Run, restated: Sequence[Restated]) -> tuple[_Rows, _Rows, _Row
         table.changes += 1
         looser = (lower < before.lower) | (upper > before.upper)
         tighter = (lower > before.lower) | (upper < before.upper)
-        given, relevance = kept | told, run.plan.relevance
+        given, relevance = kept | stated, run.plan.relevance
         if table.default != table.unknown:
             # rules do not listen to ends that come nearer to the default, and proofs tell it from facts
-            looser |= tighter | (given != were)
-        listens = LISTED in [relevance.mode(name, side) for side in SIDES]
-        unlisted = given & ~table.flags("listed").take(rows) & listens
+            looser |= tighter | (given != given_before)
+        listed_alone = LISTED in [relevance.mode(name, side) for side in SIDES]
+        unlisted = given & ~table.flags("listed").take(rows) & listed_alone
         for target, chosen in ((loosened, looser), (tightened, tighter), (new, unlisted)):
             if chosen.any():
                 target[table] = np.sort(rows[chosen])
         listed = given | np.array([(name, atom.entities) in asked for atom in atoms])
-        for names, still in (("given", given), ("listed", listed)):
-            table.enlist(names, rows[given])
-            table.delist(names, rows[~still])
+        for column, flags in (("given", given), ("listed", listed)):
+            table.enlist(column, rows[given])
+            table.delist(column, rows[~flags])
     return loosened, tightened, new
 
 
-def _changed_sorts(run: Run, restated: Sequence[Restated]) -> ChangedSorts | None:
+def _changed_sorts(run: Run, restated: Sequence[RestatedAtom]) -> ChangedSorts | None:
     """The sorts that change, once the facts have entered."""
-    named, gone = (dict[str, set[int]]() for _ in range(2))
+    stated, retracted = dict[str, set[int]](), dict[str, set[int]]()
     for atom in restated:
         for sort, entity in zip(run.grounding.atoms.tables[atom.predicate].sorts, atom.entities, strict=True):
             if atom.bounds is not None:
-                named.setdefault(sort, set()).add(entity)
-            elif atom.back:
-                gone.setdefault(sort, set()).add(entity)
-    return changed_sorts(run, named, gone, len(restated))
+                stated.setdefault(sort, set()).add(entity)
+            elif atom.retracted:
+                retracted.setdefault(sort, set()).add(entity)
+    return changed_sorts(run, stated, retracted, len(restated))
 
 
-def _tightened(run: Run, tightened: _Rows) -> bool:
+def _tighten(run: Run, tightened: _Rows) -> bool:
     """Give rows what facts give them; False where bounds cross."""
     for table, rows in tightened.items():
         for side, values in enumerate(table.stated(rows)):
@@ -240,18 +245,17 @@ def _reset(run: Run, reset: _Rows) -> None:
             run.encoded.refresh(table, some[table])
 
 
-def _evaluated(run: Run, reset: _Rows, numbers: _Rows, changed: ChangedSorts) -> _Rows:
+def _evaluate(run: Run, reset: _Rows, numbers: _Rows, changed: ChangedSorts) -> _Rows:
     """Evaluate the instances that may bound rows that were reset, and those found by changed ``numbers`` and sorts;
     returns the rows that have moved."""
     run.state.trail.step()
     now = Round(run.grounding.atoms, run.state, run.encoded)
-    # joins take rows for those that differ from the default, as all in these lists are known to do or to have done
-    delta = changes({table: rows[table.flags("either").take(rows)] for table, rows in reset.items()})
+    delta = changes(_deviating(reset))
     for response in run.responding(run.inference).values():
         due = chain(_reaching(response, run.grounding.members[response.member], reset), _limited(response, numbers))
-        due = chain(due, response.rule.joined_by(changed.joining))
-        if response.rule in changed.groups:
-            due = chain(due, response.rule.every())
+        due = chain(due, response.rule.with_new_members(changed.joining))
+        if response.rule in changed.rules:
+            due = chain(due, response.rule.all_assignments())
         formula = response.rule.formula
         stated = formula.auxiliary is not None and (formula.lower > 0 or formula.upper < 1)
         if formula.compares or stated or response.shape.observed:
@@ -261,7 +265,7 @@ def _evaluated(run: Run, reset: _Rows, numbers: _Rows, changed: ChangedSorts) ->
             response.propose(bindings, now)
     moves = merged(run, now.inbox, None)
     run.progress.arrested += now.arrested
-    return _together(moves.raised, moves.lowered)
+    return _union(moves.raised, moves.lowered)
 
 
 def _reaching(response: _Response, member: DeltaRule | GroupRule, some: _Rows) -> Iterator[Bindings]:
@@ -282,9 +286,9 @@ def _limited(response: _Response, numbers: _Rows) -> Iterator[Bindings]:
 # --- rounding ---------------------------------------------------------------------------------------------------------
 
 
-def _by_order(run: Run, start: int) -> bool:
+def _depends_on_order(run: Run, start: int) -> bool:
     """Whether an instance that reads or bounds rows of events from chunk ``start`` on gives a bound that differs from
-    the present one by rounding alone. The first of both has won, which may be the other one in a fresh inference."""
+    the present one by rounding alone. Of two such bounds the first wins; a fresh inference may find the other first."""
     degrees = {name for name, table in run.grounding.atoms.tables.items() if not _crisp(run, table)}
     some = _written(run, start) if degrees else {}
     delta = changes(some)

@@ -92,7 +92,9 @@ def upward(
         elif operands:
             made = neuron_upward(neuron, operands)
             doubt = doubtful(formula, neuron, values) if isinstance(neuron.arithmetic, Comparison) else None
-            values.append(made if doubt is None else _unless(doubt, Bounds(doubt * 0.0, doubt * 0.0 + 1.0), made))
+            if doubt is not None:  # unknown where a number may have no value
+                made = _unless(doubt, Bounds(doubt * 0.0, doubt * 0.0 + 1.0), made)
+            values.append(made)
         else:
             values.append(read(index))
     return values

@@ -98,7 +98,7 @@ def _families(assertions: Sequence[Assertion]) -> tuple[list[list[_Member]], _Tr
                 family, member = _placed(node)
                 families.setdefault(family, {}).setdefault(member[0].text, member)
                 if node is whole:
-                    truths.setdefault(member[0].text, {}).update(dict.fromkeys(_stated(assertion), assertion))
+                    truths.setdefault(member[0].text, {}).update(dict.fromkeys(_truths(assertion), assertion))
     return [[family[text] for text in sorted(family)] for family in families.values()], truths
 
 
@@ -107,9 +107,9 @@ def _is_plain(node: ast.Comparison) -> bool:
     return not node.attributes and node.operators[0] in SIGNS and not other
 
 
-def _stated(assertion: Assertion) -> Iterator[bool]:
-    """The truth that a statement gives a comparison if it consists of one; a crisp comparison that is not false is
-    true."""
+def _truths(assertion: Assertion) -> Iterator[bool]:
+    """The truths that the bounds of a statement leave a crisp comparison that is all of it: true if it cannot be false,
+    false if it cannot be true."""
     if not isinstance(assertion.lower, ast.Learnable) and _value(assertion.lower) > TOLERANCE:
         yield True
     if not isinstance(assertion.upper, ast.Learnable) and _value(assertion.upper) < 1 - TOLERANCE:

@@ -38,7 +38,7 @@ class Pattern:
     @property
     def members(self) -> list[Array]:
         """For each narrowed column the flags of the ids that the variable's sort has; others once it changes."""
-        return [self.domain.members(sort) for _, sort in self.narrowed]
+        return [self.domain.member_flags(sort) for _, sort in self.narrowed]
 
     def fitting(self, local: Array) -> Array:
         """The ``local`` rows that match, in order."""

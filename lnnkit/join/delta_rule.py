@@ -35,14 +35,14 @@ Matters = Mapping[int, tuple[bool, bool]]  # for a leaf: whether a move of its l
 @dataclass(slots=True, eq=False)
 class Leaf:
     """The atoms of a leaf. ``plain`` says whether they are read as they are, ``deviating`` whether every literal that
-    finds them finds only atoms that differ from their default, ``every`` whether they name all variables."""
+    finds them finds only atoms that differ from their default, ``names_all`` whether they name all variables."""
 
     atom: Matched
     pattern: Pattern
     table: Relation
     plain: bool
     deviating: bool
-    every: bool
+    names_all: bool
 
 
 class DeltaRule:
@@ -99,9 +99,9 @@ class DeltaRule:
         if description is None and (leaf == AUXILIARY or self.formula.neurons[leaf].kind == LEAF):
             atom = self.atom(leaf)
             pattern = self.pattern(atom)
-            every = set(atom[1]).issuperset(self.formula.blocks[0].variables)
+            names_all = set(atom[1]).issuperset(self.formula.blocks[0].variables)
             plain = leaf not in self.formula.heads
-            description = Leaf(atom, pattern, pattern.table, plain, self.deviating(leaf), every)
+            description = Leaf(atom, pattern, pattern.table, plain, self.deviating(leaf), names_all)
             self._leaves[leaf] = description
         return description
 
@@ -136,15 +136,16 @@ class DeltaRule:
     def assignments(self, moved: Delta) -> Iterator[Bindings]:
         """Assignments of all variables, about `CHUNK` at a time; some may be repeated. Those of a prenex formula come
         at once, since what one says depends on the others of its quantifiers."""
-        return self._whole(self._assignments(moved))
+        return self._arranged(self._assignments(moved))
 
-    def _whole(self, every: Iterator[Bindings]) -> Iterator[Bindings]:
+    def _arranged(self, parts: Iterator[Bindings]) -> Iterator[Bindings]:
+        """Assignments as `assignments` returns them."""
         if self.formula.prenex_of is not None:
-            return self._together(every)
-        return self._distinct(every) if self._repeats else every
+            return self._together(parts)
+        return self._distinct(parts) if self._repeats else parts
 
-    def _together(self, every: Iterable[Bindings]) -> Iterator[Bindings]:
-        parts = list(every)
+    def _together(self, some: Iterable[Bindings]) -> Iterator[Bindings]:
+        parts = list(some)
         if len(parts) > 1:
             variables = self.formula.blocks[0].variables
             columns = {v: np.concatenate([part.column(v) for part in parts]) for v in variables}
@@ -156,7 +157,7 @@ class DeltaRule:
             yield self._postponed.pop(0)
         made = self.joins.made
         if not self.started:
-            for need, bindings in self._every():
+            for need, bindings in self._first_assignments():
                 self.assignment_count += bindings.length
                 made[need] = made.get(need, 0.0) + bindings.length
                 yield bindings
@@ -176,9 +177,9 @@ class DeltaRule:
                 fresh.moved = trigger.moved
                 yield fresh
 
-    def _distinct(self, every: Iterable[Bindings]) -> Iterator[Bindings]:
+    def _distinct(self, parts: Iterable[Bindings]) -> Iterator[Bindings]:
         """The assignments without those that differ in existential variables only, part by part."""
-        for bindings in every:
+        for bindings in parts:
             yield self._unseen(bindings, TupleSet(len(self.formula.blocks[0].variables), self.radix))
 
     def _unseen(self, bindings: Bindings, seen: TupleSet) -> Bindings:
@@ -205,32 +206,34 @@ class DeltaRule:
         return find_triggers(self.joins, self._needs, self._wanted)
 
     def whole(self) -> Iterator[Bindings]:
-        """All assignments, as if nothing had been found before; some may be repeated."""
+        """The assignments that each need finds, one need after another; some may be repeated."""
         for number, literals in enumerate(self._needs):
             yield from self.joins.whole(literals, Path(number, share=0.0))
 
     @cached_property
-    def _loose(self) -> list[Collection[int]]:
-        return [self.joins.loose(literals) for literals in self._needs]
+    def _unrestricted(self) -> list[Collection[int]]:
+        """The variables that are not range-restricted, for each need."""
+        return [self.joins.unrestricted(literals) for literals in self._needs]
 
     @property
-    def loose(self) -> frozenset[str]:
-        """The sorts of variables that some join binds by the sort alone, or by atoms about entities of others too."""
-        return frozenset(self.formula.sorts[variable] for variables in self._loose for variable in variables)
+    def unrestricted_sorts(self) -> frozenset[str]:
+        """The sorts of variables that are not range-restricted."""
+        return frozenset(self.formula.sorts[variable] for variables in self._unrestricted for variable in variables)
 
-    def joined_by(self, joining: Mapping[str, Array]) -> Iterator[Bindings]:
-        """All assignments that are found because an entity joined the sort of such a variable; some may be repeated."""
-        return self._whole(
+    def with_new_members(self, joining: Mapping[str, Array]) -> Iterator[Bindings]:
+        """All assignments in which a variable that is not range-restricted is one of the entities ``joining`` its sort;
+        some may be repeated."""
+        return self._arranged(
             bindings
             for number, literals in enumerate(self._needs)
-            for variable in self._loose[number]
+            for variable in self._unrestricted[number]
             if (ids := joining.get(self.formula.sorts[variable])) is not None
             for bindings in self._extended(number, literals, {variable: ids}, len(ids))
         )
 
-    def every(self) -> Iterator[Bindings]:
-        """As `assignments` where nothing had been found before."""
-        return self._whole(self.whole())
+    def all_assignments(self) -> Iterator[Bindings]:
+        """All assignments, whatever was found before; some may be repeated."""
+        return self._arranged(self.whole())
 
     def extending(self, entities: Mapping[int, int]) -> Iterator[Bindings]:
         """All assignments in which some variables have these entities; some may be repeated."""
@@ -255,15 +258,14 @@ class DeltaRule:
         pattern = self.pattern(atom)
         known = Known(frozenset(pattern.places), frozenset({atom}))
         start = self.joins.matched(pattern, pattern.fitting(rows), known)
-        every = (
+        return self._arranged(
             bindings
             for number, literals in enumerate(self._needs)
             for bindings in self.joins.joined(start, self.joins.step(known, literals), Path(number, share=0.0))
         )
-        return self._whole(every)
 
-    def _every(self) -> Iterator[tuple[int, Bindings]]:
-        """All assignments, each with the need that finds it."""
+    def _first_assignments(self) -> Iterator[tuple[int, Bindings]]:
+        """All assignments, for the first time: each with the need that finds it."""
         joins = self.joins
         self.started = True
         together = at_once(joins, self._needs)

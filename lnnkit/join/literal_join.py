@@ -208,8 +208,9 @@ class Joins:
         """The rows that a literal lists."""
         return self.atoms.tables[literal.table].listing(literal.column).values
 
-    def loose(self, literals: Literals) -> Collection[int]:
-        """The formula's variables that no literal binds by an entity of their sort."""
+    def unrestricted(self, literals: Literals) -> Collection[int]:
+        """The formula's variables that are not range-restricted: no literal has them in a position of their sort, so
+        their values depend on its members."""
         bound = {
             (argument, sort)
             for literal in listing(literals)
@@ -441,11 +442,11 @@ class Joins:
             yield from self._enumerated(one, path)
 
     def _within_sorts(self, bindings: Bindings) -> Bindings:
-        """The assignments of entities none of which has left the sort of its variable."""
-        for variable in self.formula.blocks[0].variables if self.domain.left else ():
-            left = self.domain.left.get(self.formula.sorts[variable])
-            if left is not None:
-                bindings = _some(bindings, np.flatnonzero(~left.take(bindings.column(variable))))
+        """The assignments none of whose entities has left the sort of its variable."""
+        for variable in self.formula.blocks[0].variables if self.domain.departed else ():
+            departed = self.domain.departed.get(self.formula.sorts[variable])
+            if departed is not None:
+                bindings = _some(bindings, np.flatnonzero(~departed.take(bindings.column(variable))))
         return bindings
 
 

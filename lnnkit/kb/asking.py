@@ -17,7 +17,7 @@ from lnnkit.data.names import AnyNames, Names
 from lnnkit.data.table import EntityColumn
 from lnnkit.errors import Error, ProgramError
 from lnnkit.graph.lifting import add_queries
-from lnnkit.kb.rested import Rested
+from lnnkit.kb.fixpoint import Fixpoint
 from lnnkit.kb.session import Session
 from lnnkit.kb.theory import asked, check_alpha, check_bound, free_variables, no_formula
 from lnnkit.store.row_arrays import arranged
@@ -36,48 +36,48 @@ if TYPE_CHECKING:
 _FEW = 8
 
 
-def covering(session: Session, query: Query, *, narrow: bool = False) -> Rested:
+def covering(session: Session, query: Query, *, narrow: bool = False) -> Fixpoint:
     """A fixpoint that covers the query: that of the program's own queries, or one made for this query. If it may be
     ``narrow``, closed derived predicates are completed only as far as the queries need them."""
     queries = session.theory.checked.queries
     if any(known.text == query.text for known in queries):
         return session.rest(queries, narrow=narrow)
     made = session.made()
-    for rested in made:
-        if (narrow or not rested.narrow) and _covers(rested, query):
-            return rested
+    for fixpoint in made:
+        if (narrow or not fixpoint.narrow) and _covers(fixpoint, query):
+            return fixpoint
     if narrow and session.source is None and len(made) < _FEW:
         return session.rest((*queries, query), narrow=True)
-    rested = session.rest(queries)
-    return rested if _covers(rested, query) else session.rest((*queries, query))
+    fixpoint = session.rest(queries)
+    return fixpoint if _covers(fixpoint, query) else session.rest((*queries, query))
 
 
-def covering_widely(session: Session, query: Query) -> Rested:
+def covering_widely(session: Session, query: Query) -> Fixpoint:
     """As `covering`, or a fixpoint for all atoms of the query's predicate: one question is often followed by others."""
     checked = session.theory.checked
     queries = checked.queries
-    rested = session.rest(queries)
-    if query in queries or _covers(rested, query) or not isinstance(query.formula, ast.Atom):
+    fixpoint = session.rest(queries)
+    if query in queries or _covers(fixpoint, query) or not isinstance(query.formula, ast.Atom):
         return covering(session, query)
     variables = ", ".join(f"V{place}" for place in range(len(query.formula.arguments)))
     name = format_expression(ast.Atom(query.formula.name, span=query.span))
     every, _ = check_query(f"{name}({variables})", checked)
     if not variables or every is None:
         return covering(session, query)
-    rested = session.rest((*queries, every))
-    return rested if _covers(rested, query) else session.rest((*queries, every, query))
+    fixpoint = session.rest((*queries, every))
+    return fixpoint if _covers(fixpoint, query) else session.rest((*queries, every, query))
 
 
-def _covers(rested: Rested, query: Query) -> bool:
-    lifted = add_queries(rested.fixpoint.plan.lifted, [query])
-    return covers(rested.fixpoint, lifted, lifted.queries[0])
+def _covers(fixpoint: Fixpoint, query: Query) -> bool:
+    lifted = add_queries(fixpoint.run.plan.lifted, [query])
+    return covers(fixpoint.run, lifted, lifted.queries[0])
 
 
 def answers(session: Session, query: Query, alpha: float) -> Answers:
     """The answers to a query. Runs inference first if no existing fixpoint covers the query. Raises `BudgetError`."""
-    rested = covering(session, query, narrow=True)
-    places = {known.text: place for place, known in enumerate(rested.program.queries)}
-    return _read(session, rested, query, places.get(query.text), alpha)
+    fixpoint = covering(session, query, narrow=True)
+    places = {known.text: place for place, known in enumerate(fixpoint.program.queries)}
+    return _read(session, fixpoint, query, places.get(query.text), alpha)
 
 
 def truth(session: Session, query: Query, alpha: float) -> bool | None:
@@ -92,29 +92,29 @@ def truth(session: Session, query: Query, alpha: float) -> bool | None:
 
 def program_answers(session: Session, alpha: float) -> list[Answers]:
     """The answers to the program's own queries, in their order; as `answers`."""
-    rested = session.program_fixpoint()
-    return [_read(session, rested, query, place, alpha) for place, query in enumerate(rested.program.queries)]
+    fixpoint = session.program_fixpoint()
+    return [_read(session, fixpoint, query, place, alpha) for place, query in enumerate(fixpoint.program.queries)]
 
 
-def _read(session: Session, rested: Rested, query: Query, place: int | None, alpha: float) -> Answers:
+def _read(session: Session, fixpoint: Fixpoint, query: Query, place: int | None, alpha: float) -> Answers:
     """The answers at a fixpoint to a query, which is that of this ``place`` among the fixpoint's own if it is one. They
     have a warning if inference stopped before its end."""
-    computing, outcome, warnings = session.computing, rested.outcome, list[Diagnostic]()
+    computing, outcome, warnings = session.computing, fixpoint.outcome, list[Diagnostic]()
     if outcome.status == "interrupted":
         warnings.append(Diagnostic("interrupted", outcome.summary, "infer again to let it finish", severity="warning"))
-    if rested.strips is not None and place is not None:
-        rows = rested.strips.answers[place]
+    if fixpoint.strips is not None and place is not None:
+        rows = fixpoint.strips.answers[place]
     else:
-        lifted = rested.fixpoint.plan.lifted
+        lifted = fixpoint.run.plan.lifted
         root = next((root for root in lifted.queries if root.origin is query), None)
         if root is None:
             lifted = add_queries(lifted, [query])
             root = lifted.queries[0]
         try:
-            rows = answer(rested.fixpoint, rested.marks, lifted, root, guard=allowed(session.most))
+            rows = answer(fixpoint.run, fixpoint.marks, lifted, root, guard=allowed(session.most))
         except TooLarge as problem:
             raise too_large(problem, lifted) from None
-    rows, names = _in_order(rows, rested.names)
+    rows, names = _in_order(rows, fixpoint.names)
     return Answers(
         query.text,
         rows.variables,
@@ -141,13 +141,13 @@ def _in_order(rows: AnswerRows, names: AnyNames) -> tuple[AnswerRows, Names]:
     return AnswerRows(rows.variables, tuple(columns), lower, upper, contested), in_order
 
 
-def explained(session: Session, query: Query, alpha: float) -> tuple[Rested, Explanation]:
+def explained(session: Session, query: Query, alpha: float) -> tuple[Fixpoint, Explanation]:
     """A fixpoint that covers a query, and the explanation of its bounds there. Raises `ProgramError` for a query with
     free variables, and `Error` if inference was told not to record."""
-    rested = covering_widely(session, query)
-    lifted, root = rested.explainer.root(query)
+    fixpoint = covering_widely(session, query)
+    lifted, root = fixpoint.explainer.root(query)
     check_bound(root, session.theory.checked)
-    return rested, rested.explainer.explain(lifted, root, alpha)
+    return fixpoint, fixpoint.explainer.explain(lifted, root, alpha)
 
 
 def picture(session: Session, atom: str | None, formulas: bool, depth: int, most: int, alpha: float) -> Picture:
@@ -170,6 +170,6 @@ def picture(session: Session, atom: str | None, formulas: bool, depth: int, most
         raise Error([Diagnostic("not-a-predicate", message, "name a predicate, or leave `formulas` out")])
     check_alpha(alpha)
     query, findings = asked(theory, atom)
-    rested, explanation = explained(session, query, alpha)
-    drawn = neighbourhood(explanation.proof, rested.explainer.bounds, alpha, depth, most)
+    fixpoint, explanation = explained(session, query, alpha)
+    drawn = neighbourhood(explanation.proof, fixpoint.explainer.bounds, alpha, depth, most)
     return replace(drawn, warnings=tuple(findings))

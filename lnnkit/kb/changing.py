@@ -16,7 +16,7 @@ from lnnkit.errors import ProgramError
 from lnnkit.explain.proof.proof import FactSources, GivenFact, ground_key
 from lnnkit.graph.lifted import LiftedGraph, Root
 from lnnkit.kb.asking import answers, covering_widely
-from lnnkit.kb.rested import Rested
+from lnnkit.kb.fixpoint import Fixpoint
 from lnnkit.kb.session import Session
 from lnnkit.kb.theory import asked
 from lnnkit.markup.pages import Listing
@@ -59,15 +59,15 @@ class _Queried:
         entities = zip(*table.columns, strict=True) if table.columns else [()] * len(table)
         return dict(zip(entities, zip(table.lower.tolist(), table.upper.tolist(), strict=True), strict=True))
 
-    def _placed(self, text: str) -> tuple[Rested, LiftedGraph, Root]:
+    def _placed(self, text: str) -> tuple[Fixpoint, LiftedGraph, Root]:
         """An instance of the query, and a fixpoint that covers it: one for all, but for entities that are unknown."""
         queries, instance = self._session.theory.checked.queries, asked(self._session.theory, text, strangers=None)[0]
-        rested = self._session.rest(queries if self.query in queries else (*queries, cast("Query", self.query)))
-        known = rested.fixpoint.grounding.domain.index
+        fixpoint = self._session.rest(queries if self.query in queries else (*queries, cast("Query", self.query)))
+        known = fixpoint.run.grounding.domain.index
         named = (entity for _, _, entity in named_entities(instance.formula))
         if not all(entity in known for entity in named):
-            rested = covering_widely(self._session, instance)
-        return rested, *rested.explainer.root(instance)
+            fixpoint = covering_widely(self._session, instance)
+        return fixpoint, *fixpoint.explainer.root(instance)
 
     @cached_property
     def origins(self) -> FactSources:
@@ -77,16 +77,16 @@ class _Queried:
         """The bounds of one instance of the query that is not among its rows; None where it cannot be asked."""
         if self.query is None:
             return None
-        rested, lifted, root = self._placed(text)
-        rows = answer(rested.fixpoint, rested.marks, lifted, root, guard=allowed(self._session.most))
+        fixpoint, lifted, root = self._placed(text)
+        rows = answer(fixpoint.run, fixpoint.marks, lifted, root, guard=allowed(self._session.most))
         return None if root.variables else (float(rows.lower[0]), float(rows.upper[0]))
 
     def atoms(self, text: str) -> Iterator[ast.Atom]:
         """The atoms of the proof of an instance; those with variables stand for all without facts."""
         if self.query is None:
             return
-        rested, lifted, root = self._placed(text)
-        for step in rested.explainer.explain(lifted, root, 1.0).steps:
+        fixpoint, lifted, root = self._placed(text)
+        for step in fixpoint.explainer.explain(lifted, root, 1.0).steps:
             if isinstance(step.conclusion, ast.Atom):
                 yield step.conclusion
 

@@ -25,7 +25,7 @@ from lnnkit.explain.missing.why_not import Added, Came, Missing, Way, WhyNot
 from lnnkit.explain.proof.proof import ground_key
 from lnnkit.join.instances.grounding import unlimited
 from lnnkit.kb.asking import covering_widely
-from lnnkit.kb.rested import Rested
+from lnnkit.kb.fixpoint import Fixpoint
 from lnnkit.kb.session import Continuation, Session
 from lnnkit.kb.theory import Theory, asked, check_bound, neither_true_nor_false, no_atom
 from lnnkit.markup.pages import Listing
@@ -101,7 +101,7 @@ def _assumption(theory: Theory, text: str, value: Assumed) -> Fact:
     return assumption(*about, lower, upper, numeric=query.numeric)
 
 
-def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
+def adding(session: Session, query: Query, before: Fixpoint, side: int) -> Added:
     """A function from a way (a set of missing premises) to the bound that the atom of a query would get on one
     ``side``; ``before`` is the fixpoint without the premises."""
 
@@ -130,18 +130,18 @@ def adding(session: Session, query: Query, before: Rested, side: int) -> Added:
     return added
 
 
-def _fresh(before: Rested, variable: str) -> str:
+def _fresh(before: Fixpoint, variable: str) -> str:
     """An entity that nothing else mentions."""
     fresh = f"some {variable}"
-    while fresh in before.fixpoint.grounding.domain.index:
+    while fresh in before.run.grounding.domain.index:
         fresh += "'"
     return fresh
 
 
-def _known(before: Rested, way: Way, entities: Collection[str]) -> Iterator[dict[str, str]]:
+def _known(before: Fixpoint, way: Way, entities: Collection[str]) -> Iterator[dict[str, str]]:
     """Existing entities in place of free variables, each of its variable's sort: they may succeed where a new entity
     fails because a `forall` ranges over it. None is among the atom's ``entities``: its bound may follow otherwise."""
-    predicates, sorts = before.program.predicates, before.fixpoint.grounding.domain.sorts
+    predicates, sorts = before.program.predicates, before.run.grounding.domain.sorts
     members: dict[str, list[str]] = {}
     for premise in way.lacking:
         for atom in nodes(premise.formula) if premise.formula is not None else ():
@@ -156,7 +156,7 @@ def _known(before: Rested, way: Way, entities: Collection[str]) -> Iterator[dict
 
 
 def _came(
-    session: Session, query: Query, before: Rested, facts: Sequence[Fact], axioms: Sequence[Assertion]
+    session: Session, query: Query, before: Fixpoint, facts: Sequence[Fact], axioms: Sequence[Assertion]
 ) -> Came | None:
     theory = session.theory
     if axioms:
@@ -169,16 +169,16 @@ def _came(
         clone = session.about(assumed, session.graph())
         clone.source = Continuation(session, theory.checked, [(fact, False) for fact in facts])
     try:
-        rested = covering_widely(clone, query)
+        fixpoint = covering_widely(clone, query)
     except BudgetError:
         return None
-    lifted, root = rested.explainer.root(query)
-    rows = answer(rested.fixpoint, rested.marks, lifted, root, guard=unlimited)
-    return Came(float(rows.lower[0]), float(rows.upper[0]), _new_contradiction(before, rested))
+    lifted, root = fixpoint.explainer.root(query)
+    rows = answer(fixpoint.run, fixpoint.marks, lifted, root, guard=unlimited)
+    return Came(float(rows.lower[0]), float(rows.upper[0]), _new_contradiction(before, fixpoint))
 
 
 def _stated(
-    before: Rested, missing: Sequence[Missing], free: dict[str, str], *, pinned: bool
+    before: Fixpoint, missing: Sequence[Missing], free: dict[str, str], *, pinned: bool
 ) -> tuple[list[Fact], list[Assertion]]:
     """The premises as facts; those that are not atoms as axioms. A comparison of several unknown numbers says nothing
     about any one of them, so all but one are ``pinned`` to a value that they may have."""
@@ -200,7 +200,7 @@ def _stated(
     return facts, axioms
 
 
-def _pinned(before: Rested, formula: ast.Expression) -> Iterator[Fact]:
+def _pinned(before: Fixpoint, formula: ast.Expression) -> Iterator[Fact]:
     """A value for each number of a comparison except the first; what is aggregated is left as it is."""
     outside = nodes(formula, lambda node: not isinstance(node, ast.Aggregate))
     numbers = dict.fromkeys(node for node in outside if isinstance(node, ast.Atom))
@@ -226,7 +226,7 @@ def _apart(formula: ast.Expression, *, true: bool) -> ast.Expression | None:
     return ast.Comparison((left, right), (">=" if operator[0] == ">" else "<=",), span=_NOWHERE)
 
 
-def _new_contradiction(before: Rested, after: Rested) -> str | None:
+def _new_contradiction(before: Fixpoint, after: Fixpoint) -> str | None:
     old, new = before.outcome.contradictions, after.outcome.contradictions
     if not len(new) or len(new) == len(old):
         return None
@@ -253,21 +253,21 @@ def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: flo
 def conflicts(
     session: Session,
     most: int,
-    rested: Rested | None = None,
+    fixpoint: Fixpoint | None = None,
     watch: Watch | None = None,
     kind: str | None = None,
 ) -> Listing[Conflict]:
     """The first ``most`` contradictions of a fixpoint (default: of the program's own queries), or those of a kind, each
     with the facts and statements behind it. ``watch`` is called after each round of inference from some of them."""
-    rested = rested or session.program_fixpoint()
-    most_rounds = 4 * rested.outcome.rounds + 64  # slow convergence could take arbitrarily long
+    fixpoint = fixpoint or session.program_fixpoint()
+    most_rounds = 4 * fixpoint.outcome.rounds + 64  # slow convergence could take arbitrarily long
 
     def inconsistent(members: Sequence[ConflictMember], *, thoroughly: bool = False) -> bool:
-        part = session.about(session.theory.about(alone(rested.program, members)))
+        part = session.about(session.theory.about(alone(fixpoint.program, members)))
         part.watch = watch
         return bool(part.rest((), 8 * most_rounds if thoroughly else most_rounds).outcome.contradictions)
 
-    prover, world = rested.explainer.prover, rested.explainer.world
+    prover, world = fixpoint.explainer.prover, fixpoint.explainer.world
     listed = first_conflicts(prover, world, inconsistent, most, kind)
     return Listing(listed, ["contradiction", "facts and rules"], Conflict.cells)
 

@@ -251,8 +251,8 @@ class KnowledgeBase:
         """
         check_limits(max_groundings=max_groundings, max_rounds=max_rounds)
         self._session.recording = record
-        rested = self._session.infer(max_groundings, max_rounds, computing(precision, device), watch)
-        return self._noting(rested.outcome)
+        fixpoint = self._session.infer(max_groundings, max_rounds, computing(precision, device), watch)
+        return self._noting(fixpoint.outcome)
 
     def plan(
         self,
@@ -270,9 +270,9 @@ class KnowledgeBase:
 
         recorder = Recorder()
         check_limits(max_groundings=max_groundings, max_rounds=max_rounds)
-        rested = self._session.infer(max_groundings, max_rounds, computing(precision, device), watch, recorder)
-        fixpoint = rested.fixpoint
-        return Plan(statement_plans(fixpoint, recorder), table_plans(fixpoint), rested.outcome, recorder.elapsed)
+        fixpoint = self._session.infer(max_groundings, max_rounds, computing(precision, device), watch, recorder)
+        run = fixpoint.run
+        return Plan(statement_plans(run, recorder), table_plans(run), fixpoint.outcome, recorder.elapsed)
 
     def profile(self, **settings: Any) -> Profile:
         """Run inference as `plan` does, with the same ``settings``, and return what each statement cost: the CPU time

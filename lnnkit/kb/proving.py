@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from lnnkit.engine.inference_run import RoundReport, Watch
     from lnnkit.explain.conflict.conflict import Conflict
     from lnnkit.explain.proof.explanation import Explanation
-    from lnnkit.kb.rested import Rested
+    from lnnkit.kb.fixpoint import Fixpoint
 
 INSTALL = "pip install 'lnnkit[prove]'"
 BEFORE = "preparing inference took all the time"
@@ -84,12 +84,12 @@ def proved(
                 if reading == "classical":
                     part, left_out = _classical(part, alpha)
                     notes = (*notes, *left_out)
-            rested = stack.enter_context(_inferred(part, asked, clock))
+            fixpoint = stack.enter_context(_inferred(part, asked, clock))
         except TimedOut:
             yield from late
             return
-        ground = replace(_grounded(part, rested, asked, reading), tell=tell, halted=clock.halted)
-        if rested.cut_short and not clock.late:
+        ground = replace(_grounded(part, fixpoint, asked, reading), tell=tell, halted=clock.halted)
+        if fixpoint.cut_short and not clock.late:
             notes = (*notes, "inference was stopped before its end")
         for query, text in zip(asked, [query.text for query in queries], strict=True):
             for _, question in _questions(part, ground, query, text):
@@ -131,9 +131,9 @@ def _check_aggregates(ground: Ground, part: Part, span: Span | None) -> None:
     raise ProgramError([Diagnostic("aggregate", message, f"declare `sort {sort}` without `open`{closing}", span)])
 
 
-def _check_derived(rested: Rested, queries: Sequence[Query]) -> None:
+def _check_derived(fixpoint: Fixpoint, queries: Sequence[Query]) -> None:
     """Raises `ProgramError` for closed numbers that rules derive, where the questions may depend on them."""
-    lifted = rested.fixpoint.plan.lifted
+    lifted = fixpoint.run.plan.lifted
     numbers, reached = lifted.derived_numbers, frozenset[str]().union(*(names_in(query.formula) for query in queries))
     statements = [(root, names_in(root.origin.formula)) for root in lifted.statements] if numbers else []
     while more := [names for _, names in statements if names & reached and not names <= reached]:
@@ -163,13 +163,13 @@ def _part(session: Session, queries: Sequence[Query]) -> tuple[Session, tuple[st
 
 
 @contextmanager
-def _inferred(session: Session, queries: Sequence[Query], clock: _DeadlineWatch) -> Iterator[Rested]:
+def _inferred(session: Session, queries: Sequence[Query], clock: _DeadlineWatch) -> Iterator[Fixpoint]:
     """A fixpoint for queries. What the time has cut short is forgotten after the context. Raises `TimedOut`."""
     before = dict(session.fixpoints)
     try:
         with collection_paused(), session.watched(clock), limited_to(clock):
-            rested = _covering(session, queries)
-        yield rested
+            fixpoint = _covering(session, queries)
+        yield fixpoint
     finally:
         if clock.late:
             every = session.fixpoints.items()
@@ -185,16 +185,16 @@ def _require_solver() -> None:
         raise Error([Diagnostic("missing-package", message, f"install it with: {INSTALL}")]) from None
 
 
-def _grounded(session: Session, rested: Rested, queries: Sequence[Query], reading: Reading) -> Ground:
+def _grounded(session: Session, fixpoint: Fixpoint, queries: Sequence[Query], reading: Reading) -> Ground:
     _require_solver()
-    explainer, fixpoint = rested.explainer, rested.fixpoint
-    world, lifted = explainer.world, fixpoint.plan.lifted
-    _check_derived(rested, queries)
+    explainer, run = fixpoint.explainer, fixpoint.run
+    world, lifted = explainer.world, run.plan.lifted
+    _check_derived(fixpoint, queries)
     classical = reading == "classical"
-    known = GroundReading(fixpoint, rested.names, rested.program, world.origins, classical=classical)
-    whole = whole_numbers(rested.program, [query.formula for query in queries]) if classical else frozenset[str]()
+    known = GroundReading(run, fixpoint.names, fixpoint.program, world.origins, classical=classical)
+    whole = whole_numbers(fixpoint.program, [query.formula for query in queries]) if classical else frozenset[str]()
     index = StatementIndex(lifted, world)
-    conflict = cache(lambda: _conflict(session, rested)) if rested.outcome.contradictions else None
+    conflict = cache(lambda: _conflict(session, fixpoint)) if fixpoint.outcome.contradictions else None
     ground = Ground(world, known, index, explainer.prover, whole, conflict)
     for stated in index.aggregating():
         _check_aggregates(ground, stated.part, stated.origin.span)
@@ -242,8 +242,8 @@ def exact_explanation(session: Session, query: Query, alpha: float, timeout: flo
     `lnnkit.kb.asking.explained` and `proved` do."""
     if query.numeric:
         raise ProgramError([no_formula(query)])
-    rested, explanation = explained(session, query, alpha)
-    ground = _grounded(session, rested, [query], "exact")
+    fixpoint, explanation = explained(session, query, alpha)
+    ground = _grounded(session, fixpoint, [query], "exact")
     ((_, question),) = _questions(session, ground, query, query.text)
     items: dict[int, Sequence[CoreItem]] = {}
     exact = Asked(ground, question, "exact", 1.0, Deadline(timeout)).answered(partial(exact_ends, items=items))
@@ -274,7 +274,7 @@ def _program_query(session: Session, query: Query) -> Query:
     return next((other for other in same if other.logic == query.logic and other.numeric == query.numeric), query)
 
 
-def _covering(session: Session, queries: Sequence[Query]) -> Rested:
+def _covering(session: Session, queries: Sequence[Query]) -> Fixpoint:
     """A fixpoint that covers the queries. It is not narrow, since defaults of partly completed predicates would be no
     valid bounds."""
     stated = session.theory.checked.queries
@@ -294,10 +294,10 @@ def _classical(session: Session, alpha: float) -> tuple[Session, Sequence[str]]:
     return session.about(theory.about(crisp)), notes
 
 
-def _conflict(session: Session, rested: Rested) -> Core:
+def _conflict(session: Session, fixpoint: Fixpoint) -> Core:
     """The core of the first contradiction."""
     try:
-        listing = conflicts(session, 1, rested, _Raising())
+        listing = conflicts(session, 1, fixpoint, _Raising())
     except TimedOut:
         return Core((), minimal=False, whole=False)
     if not listing:
@@ -306,13 +306,13 @@ def _conflict(session: Session, rested: Rested) -> Core:
     with suppress(TimedOut):
         first, least = first.minimal(), True
     facts = [CoreMember(fact.text, fact.file, fact.row) for fact in first.facts]
-    closed = _closed(session, rested, first)
-    return Core((*facts, *map(member_of, first.rules), *declarations(rested.program, closed)), least)
+    closed = _closed(session, fixpoint, first)
+    return Core((*facts, *map(member_of, first.rules), *declarations(fixpoint.program, closed)), least)
 
 
-def _closed(session: Session, rested: Rested, conflict: Conflict) -> Sequence[str]:
+def _closed(session: Session, fixpoint: Fixpoint, conflict: Conflict) -> Sequence[str]:
     """The closed predicates whose closure is needed for the members of a conflict to contradict each other."""
-    program = rested.program
+    program = fixpoint.program
     named = frozenset[str]().union(*(names_in(rule.formula) for rule in conflict.rules))
 
     def enough(closed: Sequence[str]) -> bool:

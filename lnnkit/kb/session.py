@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lnnkit.engine.planning.compiling import Plans
     from lnnkit.graph.lifted import LiftedGraph
     from lnnkit.join.join_plan import Recorder
-    from lnnkit.kb.rested import Changed, Rested
+    from lnnkit.kb.fixpoint import Changed, Fixpoint
     from lnnkit.store.stated_facts import Gathering
 
 ROUND_LIMIT = 100_000
@@ -51,13 +51,13 @@ class Session:
         self.most: int | None = None
         self.recording = True
         self.watch: Watch | None = None  # while inferring for an answer
-        self.fixpoints: dict[Key, Rested] = {}
+        self.fixpoints: dict[Key, Fixpoint] = {}
         self.source: Continuation | None = None
         self.supposed: dict[frozenset[GroundAtom], tuple[Session, CheckedProgram]] = {}
         self.parts: dict[ProgramPart, Session] = {}
         self.earlier: CheckedProgram | None = None  # of the answers before facts last changed
         # Fixpoints of the facts before some were stated or taken back (True)
-        self._outdated: dict[Key, tuple[Rested, Changed]] = {}
+        self._outdated: dict[Key, tuple[Fixpoint, Changed]] = {}
         self._lifted: LiftedGraph | None = None
         self._supports: SupportCache | None = None
         self._plans: dict[tuple[str, ...], Plans] = {}  # of the program's queries, by their texts
@@ -106,9 +106,9 @@ class Session:
         """Replace the checked program of the theory, and discard all fixpoints, or keep them to be revised where it
         differs by ``facts`` alone, which are stated or ``taken`` back. The graph and its plans remain if facts alone
         differ, unless these may decide whether dates have times."""
-        outdated = self._outdated | {key: (rested, []) for key, rested in self.fixpoints.items()}
-        for rested in self.fixpoints.values():
-            rested.readers.update(self._views)
+        outdated = self._outdated | {key: (fixpoint, []) for key, fixpoint in self.fixpoints.items()}
+        for fixpoint in self.fixpoints.values():
+            fixpoint.readers.update(self._views)
         if self.fixpoints:
             self.earlier = self.theory.checked
         same = checked.assertions is self.theory.checked.assertions
@@ -121,7 +121,7 @@ class Session:
             self.forget()
         self.theory.checked = checked  # an exception before it leaves no fixpoint of other facts
         if same and facts is not None and self.most is None:
-            self._outdated = {key: (rested, [*known, (facts, taken)]) for key, (rested, known) in outdated.items()}
+            self._outdated = {key: (fixpoint, [*known, (facts, taken)]) for key, (fixpoint, known) in outdated.items()}
 
     def retract(self, keys: FactTable) -> None:
         """Take back the facts about some atoms, also those that are assumed."""
@@ -154,7 +154,7 @@ class Session:
         except BaseException:
             for part, state in zip((self, theory), before, strict=True):
                 vars(part).update(state)
-            self.fixpoints = {key: rested for key, rested in self.fixpoints.items() if not rested.revised}
+            self.fixpoints = {key: fixpoint for key, fixpoint in self.fixpoints.items() if not fixpoint.revised}
             self._outdated = {key: entry for key, entry in self._outdated.items() if not entry[0].revised}
             if theory.learner is not None and learner is not None:
                 vars(theory.learner).update(learner)
@@ -173,7 +173,7 @@ class Session:
         computing: Computing,
         watch: Watch | None,
         recorder: Recorder | None = None,
-    ) -> Rested:
+    ) -> Fixpoint:
         """Infer again what the program's queries need; later requests use the same settings. Ctrl-C ends it after a
         round. Raises `BudgetError`."""
         self._start_anew(keeping=recorder is None and most is None and max_rounds == ROUND_LIMIT)
@@ -196,11 +196,11 @@ class Session:
         finally:
             self.watch = before
 
-    def program_fixpoint(self) -> Rested:
+    def program_fixpoint(self) -> Fixpoint:
         """The fixpoint of the program's own queries."""
         return self.rest(self.theory.checked.queries, narrow=True)
 
-    def made(self) -> list[Rested]:
+    def made(self) -> list[Fixpoint]:
         """The fixpoints that exist and are still valid, or can be brought to the facts as they are."""
         self._follow_learning()
         for key in [*self._outdated]:
@@ -215,7 +215,7 @@ class Session:
         recorder: Recorder | None = None,
         *,
         narrow: bool = False,
-    ) -> Rested:
+    ) -> Fixpoint:
         """The fixpoint for these queries, made now if there is none; ``narrow`` allows that only their answers are read
         from it. Raises `BudgetError`, and `ProgramError` if the program cannot be evaluated."""
         with collection_paused():
@@ -223,7 +223,7 @@ class Session:
             from lnnkit.budget import allowed
             from lnnkit.engine.planning.compiling import Plans
             from lnnkit.graph.lifting import add_queries
-            from lnnkit.kb.rested import inferred
+            from lnnkit.kb.fixpoint import inferred
             from lnnkit.store.stated_facts import Gathering
 
         self._supports = self._supports or SupportCache()
@@ -234,8 +234,8 @@ class Session:
             current = self._current(key, watch or self.watch)
             if current is not None:
                 return current
-        rested = None if self.source is None else self._gone_on(queries, self.source)
-        if rested is None:
+        fixpoint = None if self.source is None else self._gone_on(queries, self.source)
+        if fixpoint is None:
             self._outdated.clear()  # their memory is wanted
             checked = self.theory.checked
             answers_alone = narrow and not (checked.labels or checked.label_tables)
@@ -244,7 +244,7 @@ class Session:
             plans = self._plans.get(texts) or Plans(add_queries(self.graph(), queries), self._supports)
             if whole:
                 self._plans[texts] = plans
-            rested = inferred(
+            fixpoint = inferred(
                 self.theory,
                 plans,
                 self.computing,
@@ -258,10 +258,10 @@ class Session:
                 by_strips=answers_alone and recorder is None and plain and self.computing == Computing(),
                 later=partial(_watch_of, ref(self)),
             )
-        self.fixpoints[rested.narrow, texts] = rested
-        return rested
+        self.fixpoints[fixpoint.narrow, texts] = fixpoint
+        return fixpoint
 
-    def _current(self, key: Key, watch: Watch | None) -> Rested | None:
+    def _current(self, key: Key, watch: Watch | None) -> Fixpoint | None:
         """A fixpoint by its key, if it exists or can be brought to the facts as they are."""
         if key in self._outdated:
             revised = self._revised(*self._outdated.pop(key), watch)
@@ -269,7 +269,7 @@ class Session:
                 self.fixpoints[key] = revised
         return self.fixpoints.get(key)
 
-    def _gone_on(self, queries: tuple[Query, ...], source: Continuation) -> Rested | None:
+    def _gone_on(self, queries: tuple[Query, ...], source: Continuation) -> Fixpoint | None:
         """The fixpoint continued from that of the session that this one is a copy of, if that is possible."""
         origin = source.origin
         origin._follow_learning()
@@ -278,13 +278,15 @@ class Session:
             return None  # facts or learned values have changed since
         return self._revised(origin.rest(queries, watch=self.watch), source.changed, self.watch, copy=True)
 
-    def _revised(self, before: Rested, changed: Changed, watch: Watch | None, *, copy: bool = False) -> Rested | None:
+    def _revised(
+        self, before: Fixpoint, changed: Changed, watch: Watch | None, *, copy: bool = False
+    ) -> Fixpoint | None:
         """A fixpoint brought to the facts as they are, if that is possible."""
-        from lnnkit.kb.rested import revised
+        from lnnkit.kb.fixpoint import revised
 
         if before.strips is not None:
             return None  # its fixpoint would be inferred now
-        state = before.fixpoint.state
+        state = before.run.state
         same = (state.dtype, state.device) == (self.computing.dtype, self.computing.device)
         same &= state.trail.has_values == self.recording
         return revised(self.theory, before, changed, watch, copy=copy) if same else None

@@ -285,8 +285,8 @@ def _answered(session: Session, instances: int | None) -> tuple[list[Answers], i
     fresh.forget()
     checked = session.theory.checked
     queries = (*label_queries(checked), *checked.queries)
-    rested = fresh.rest(queries)
-    return [answers(fresh, query, 1.0) for query in queries], len(rested.outcome.contradictions)
+    fixpoint = fresh.rest(queries)
+    return [answers(fresh, query, 1.0) for query in queries], len(fixpoint.outcome.contradictions)
 
 
 def _same(one: tuple[list[Answers], int], other: tuple[list[Answers], int]) -> bool:

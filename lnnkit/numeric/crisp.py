@@ -23,7 +23,7 @@ from lnnkit import arrays
 from lnnkit.arrays import Array, all_set, any_set, detached, namespace, where_set
 from lnnkit.numeric import interval
 from lnnkit.numeric.interval import ROUNDING, Interval, Pieces, barely_above, beside_zero, crossed, hull, same
-from lnnkit.numeric.rounded_off import Errors, moved
+from lnnkit.numeric.rounded_off import Errors, widened
 
 TOLERANCE = 1e-9  # tolerance between truths, as in `lnnkit.logic.bounds`
 _GREAT = 2.0**49  # from here on rounding may turn a number into the next integer
@@ -125,7 +125,7 @@ def let_out(union: Pieces, errors: Callable[[Array], Errors]) -> Pieces:
     rows = where_set(mask)
     if not len(rows):
         return union
-    return moved(union, rows, *(arrays.where(error > 0, ROUNDING * interval.EXACT, 0.0) for error in errors(rows)))
+    return widened(union, rows, *(arrays.where(error > 0, ROUNDING * interval.EXACT, 0.0) for error in errors(rows)))
 
 
 def _at_points(truths: RelationTruths, left: Array, right: Array) -> Array:

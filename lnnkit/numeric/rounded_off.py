@@ -57,13 +57,13 @@ def let_out(steps: Sequence[Step], values: Sequence[Pieces]) -> Pieces:
     low = arrays.where(lower > KNOWN * abs(picked[-1].lower), lower * _MARGIN, 0.0)
     high = arrays.where(upper > KNOWN * abs(picked[-1].upper), upper * _MARGIN, 0.0)
     if sum_:
-        return moved(union, rows, low, high)
+        return widened(union, rows, low, high)
     least, most = hull(_CARRYING[top.operation].image([single(-math.inf, math.inf, union.lower)]))
-    lower, upper, whole = moved(union, rows, low, high)
+    lower, upper, whole = widened(union, rows, low, high)
     return Pieces(arrays.maximum(lower, least), arrays.minimum(upper, most), whole)
 
 
-def moved(union: Pieces, rows: Array, low: Array, high: Array) -> Pieces:
+def widened(union: Pieces, rows: Array, low: Array, high: Array) -> Pieces:
     """A union with the lower ends of some rows lowered by ``low`` and the upper ones raised by ``high``, by at least
     one float where they move."""
     if not (any_set(low > 0) or any_set(high > 0)):

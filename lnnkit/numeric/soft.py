@@ -17,7 +17,7 @@ from lnnkit.arrays import Array, any_set, clamp, detached, take, where_set
 from lnnkit.elementwise import atanh, cosh, logit, sigmoid
 from lnnkit.numeric.crisp import LEAST, MOST, TOLERANCE, Comparator, Fixed, Learned, Sign
 from lnnkit.numeric.interval import ROUNDING, Interval, Pieces, joined
-from lnnkit.numeric.rounded_off import Errors, moved
+from lnnkit.numeric.rounded_off import Errors, widened
 
 TRUTH_ROUNDING = 1e-12  # tolerance of a truth
 _FELT = 1e-10  # in units of the scale: a difference with a greater error is widened by that error
@@ -73,7 +73,7 @@ def let_out(relation: Comparator, difference: Pieces, magnitude: Array, errors: 
         if jumps:
             here = here | (take(detached(end), rows) == 0)
         margins.append(arrays.where(here, error, 0.0))
-    return moved(difference, rows, *margins)
+    return widened(difference, rows, *margins)
 
 
 def preimage(relation: Comparator, bounds: Interval) -> Pieces:

@@ -81,7 +81,7 @@ class Term:
 
     @cached_property
     def deciding(self) -> frozenset[int]:
-        """The inputs whose values decide whether the term has one."""
+        """The inputs that decide whether the term has a value."""
         beneath = {*self._undefined}
         for place in range(len(self.folded) - 1, -1, -1):
             step = self.folded[place]

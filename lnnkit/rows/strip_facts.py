@@ -150,8 +150,8 @@ class Strip:
         findings: dict[Diagnostic, Diagnostic] = {}
         if not self.loads:
             return []
-        nameless = replace(self.choices[0], keys=(self.key,), values=(), where=())
-        for load, choice in [(self.loads[0], nameless), *zip(self.loads, self.choices, strict=True)]:
+        key_alone = replace(self.choices[0], keys=(self.key,), values=(), where=())  # rows without a name come first
+        for load, choice in [(self.loads[0], key_alone), *zip(self.loads, self.choices, strict=True)]:
             for finding in self._facts(load, choice, shown)[1]:
                 if finding.severity == "error":
                     findings.setdefault(replace(finding, span=None), finding)

@@ -24,16 +24,16 @@ from lnnkit.time_limit import check_time
 class Domain:
     """The entities of the program. ``sorts`` has the ids of each sort; ``index`` the id of each entity, including those
     that only queries mention and that belong to no sort. ``generic`` is the id that stands for every entity whose row
-    is not materialised, ``stranger`` the id of an unnamed individual of an open sort. The ids from ``count`` to there
-    are left for entities that facts name later. ``left`` has (entities + 2,) flags of those that have left a sort: rows
-    about them remain, at their defaults."""
+    is not materialised, ``stranger`` the id of an unnamed individual of an open sort. The ids from ``count`` to
+    ``generic`` are free, for entities that facts name later. ``departed`` has (generic + 2,) flags of the entities that
+    have left a sort: their rows remain, with default bounds."""
 
     sorts: dict[str, Array]
     index: ChainMap[str, int]
     generic: int
     open_sorts: frozenset[str]
     count: int
-    left: dict[str, Array] = field(default_factory=dict)
+    departed: dict[str, Array] = field(default_factory=dict)
     _flags: dict[str, Array] = field(default_factory=dict)
 
     @property
@@ -47,11 +47,11 @@ class Domain:
 
     def has(self, sort: str, entity: str) -> bool:
         """Whether an entity belongs to a sort."""
-        return bool(self.holds(sort, np.array([self.index[entity]])).all())
+        return bool(self.are_members(sort, np.array([self.index[entity]])).all())
 
-    def holds(self, sort: str, ids: Array) -> Array:
+    def are_members(self, sort: str, ids: Array) -> Array:
         """(n,) whether each of some ids belongs to a sort."""
-        members = self.sorts[sort]  # they ascend
+        members = self.sorts[sort]  # ascending
         places = np.searchsorted(members, ids)
         return members.take(places, mode="clip") == ids if len(members) else np.zeros(len(ids), bool)
 
@@ -62,25 +62,25 @@ class Domain:
             isinstance(term, str) and not self.has(sort, term) for sort, term in zip(sorts, arguments, strict=True)
         )
 
-    def members(self, sort: str) -> Array:
-        """(entities + 2,) flags: the ids that belong to the sort; never the generic ones. `move` makes others."""
+    def member_flags(self, sort: str) -> Array:
+        """(generic + 2,) flags of the sort's ids, never of generic ones. `change_members` makes new flags."""
         if sort not in self._flags:
             self._flags[sort] = np.zeros(self.generic + 2, dtype=bool)
             self._flags[sort][self.sorts[sort]] = True
         return self._flags[sort]
 
-    def move(self, sort: str, joining: Array, leaving: Array) -> None:
-        """Let entities join a sort, to which they do not belong, and others, which do, leave it."""
+    def change_members(self, sort: str, joining: Array, leaving: Array) -> None:
+        """Let entities that do not belong to a sort join it, and members leave it."""
         ids = self.sorts[sort]
         ids = np.delete(ids, ids.searchsorted(leaving))
         self.sorts[sort] = np.insert(ids, ids.searchsorted(joining), joining)
-        if len(leaving) or sort in self.left:
-            left = self.left.setdefault(sort, np.zeros(self.generic + 2, bool))
-            left[joining], left[leaving] = False, True
+        if len(leaving) or sort in self.departed:
+            departed = self.departed.setdefault(sort, np.zeros(self.generic + 2, bool))
+            departed[joining], departed[leaving] = False, True
         self._flags.pop(sort, None)
 
 
-_ROOM = 16  # for so many entities that facts name later, and one more for so many that are there
+_ROOM = 16  # free ids: this many, and one for each this many entities that there are
 
 # Ids handled at a time, a limit of memory; 2 ** 13 to 2 ** 21 differ by noise (benchmarks/inference_constants.py)
 _PART = 2**17

@@ -30,7 +30,7 @@ def test_strata(order: tuple[str, ...]) -> None:
     assert named(kb, "Warm(X)") == true(2, 3, 4)
     assert named(kb, "Loved(X)") == true(0, 1, 2)
     assert named(kb, "Rare(X)") == true(1)
-    run = kb._session.program_fixpoint().fixpoint
+    run = kb._session.program_fixpoint().run
     assert run.waiting == set()
     counts = [table for name, table in run.grounding.atoms.tables.items() if name.startswith("count")]
     assert len(counts) == 3

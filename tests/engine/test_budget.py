@@ -268,7 +268,7 @@ def test_wide_rules_join_what_links_their_variables(closed: str, places: tuple[i
     assert len(found.answers()[0]) == 200
 
 
-def test_the_widest_rules_are_joined_by_what_links_them() -> None:
+def test_the_widest_rules_are_with_new_members_what_links_them() -> None:
     literals = [f"L{i}(X)" for i in range(6)] + [f"M{i}(Y)" for i in range(6)] + ["Link(X, Y)"]
     text = "".join(f"predicate L{i}(x)\npredicate M{i}(y)\n" for i in range(6)) + "predicate Link(x, y)\n"
     found = lnnkit.loads(f"{text}rule {' & '.join(literals)} -> P(X, Y)\nquery P(X, Y)\n")

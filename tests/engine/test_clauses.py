@@ -34,7 +34,7 @@ def shapes(rng: random.Random) -> list[tuple[RuleShape, bool]]:
         lines.append(f"rule {text}{rng.choice(['', ' in [0.8, 1]'])}\nquery D{place}(X)")
         clauses[f"D{place}"] = 0 not in weights
     kb = lnnkit.loads("\n".join(lines) + "\n")
-    found = kb._session.program_fixpoint().fixpoint.grounding.shapes
+    found = kb._session.program_fixpoint().run.grounding.shapes
     sources = [[shape.formula.neurons[leaf].source for leaf in shape.formula.leaves] for shape in found]
     return [
         (shape, all(clauses[name] for name in names if name in clauses))
@@ -95,7 +95,7 @@ def test_which_rules_are_clauses(rule: str, is_clause: bool) -> None:
     head = "predicate P(x)\npredicate Q(x)\npredicate R(x)\npredicate E(x, x)\nfact E(a, a)\n"
     facts = "".join(f"fact {name}(a) in [0.2, 0.8]\n" for name in "PQR")
     kb = lnnkit.loads(f"{head}{facts}axiom {rule}\nquery D(X)\n")
-    found = [clause(shape) for shape in kb._session.program_fixpoint().fixpoint.grounding.shapes]
+    found = [clause(shape) for shape in kb._session.program_fixpoint().run.grounding.shapes]
     assert any(each is not None and each.formula.neurons[each.target[0]].source == "D" for each in found) == is_clause
 
 

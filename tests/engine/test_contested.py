@@ -256,7 +256,7 @@ def test_an_arrested_atom_starts_no_join() -> None:
         kb = lnnkit.loads(text + "".join(f"fact Near(a, n{number})\n" for number in range(neighbours)))
         kb.infer()
         assert [answer.bindings["X"] for answer in kb.answers()[0]] == ["c"]
-        visited.add(kb._session.program_fixpoint().fixpoint.progress.instances)
+        visited.add(kb._session.program_fixpoint().run.progress.instances)
     assert len(visited) == 1
 
 

@@ -129,7 +129,7 @@ def test_programs_that_contradict_themselves(block: int) -> None:
         kb = lnnkit.loads(to_text(drawn.program))
         if not kb.infer().contradictions:
             continue
-        run = kb._session.program_fixpoint().fixpoint
+        run = kb._session.program_fixpoint().run
         one_by_one = OneByOne(run)
         if not one_by_one.followed:
             continue

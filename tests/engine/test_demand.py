@@ -87,7 +87,7 @@ def test_demand(block: int) -> None:
                 kb.infer()
             except lnnkit.ProgramError:
                 continue
-            run = kb._session.program_fixpoint().fixpoint
+            run = kb._session.program_fixpoint().run
             if run.plan.demand is None:
                 assert not run.plan.demands
                 continue

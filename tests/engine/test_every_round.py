@@ -78,7 +78,7 @@ def test_rounds(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         outcome = kb.infer()
     assert watching.merged > 0
     if outcome.status == "converged":
-        ended(kb._session.program_fixpoint().fixpoint)
+        ended(kb._session.program_fixpoint().run)
 
 
 @pytest.mark.parametrize("seed", range(3))

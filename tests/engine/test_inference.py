@@ -23,8 +23,8 @@ def people(count: int, closed: str = "") -> lnnkit.KnowledgeBase:
 
 
 def materialised(kb: lnnkit.KnowledgeBase, table: str) -> int:
-    (rested,) = kb._session.fixpoints.values()
-    return len(rested.fixpoint.grounding.atoms.tables[table].tuples)
+    (fixpoint,) = kb._session.fixpoints.values()
+    return len(fixpoint.run.grounding.atoms.tables[table].tuples)
 
 
 def test_contrapositives_do_not_fill_unqueried_tables() -> None:

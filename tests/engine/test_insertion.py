@@ -92,7 +92,7 @@ def recursive(seed: int) -> str:
 
 
 def fixpoint(kb: lnnkit.KnowledgeBase) -> Run:
-    return kb._session.program_fixpoint().fixpoint
+    return kb._session.program_fixpoint().run
 
 
 def left(kb: lnnkit.KnowledgeBase) -> dict[str, Any]:

@@ -68,15 +68,15 @@ def test_random_programs(block: range) -> None:
 def test_bounds_are_held_in_single_precision() -> None:
     kb = lnnkit.loads("fact A(a) in [0.1, 0.7]\nrule A(X) -> B(X) in [0.9, 1]\nquery A(X)\nquery B(X)\n")
     kb.infer(precision="single")
-    (rested,) = kb._session.fixpoints.values()
-    table = rested.fixpoint.grounding.atoms.tables["A"]
+    (fixpoint,) = kb._session.fixpoints.values()
+    table = fixpoint.run.grounding.atoms.tables["A"]
     assert table.end(0).dtype == table.end(1).dtype == np.float32
     (known,) = kb.ask("A(X)")
     assert (known.lower, known.upper) == (0.1, 0.7)  # without the digits that single precision does not have
     assert kb.ask("A(X)").lower.dtype == "float64"
     kb.infer()
-    (rested,) = kb._session.fixpoints.values()
-    assert rested.fixpoint.grounding.atoms.tables["A"].end(0).dtype == np.float64
+    (fixpoint,) = kb._session.fixpoints.values()
+    assert fixpoint.run.grounding.atoms.tables["A"].end(0).dtype == np.float64
 
 
 def test_states_have_the_tolerance_of_the_precision() -> None:

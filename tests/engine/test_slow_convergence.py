@@ -309,8 +309,8 @@ def test_a_cycle_of_many_atoms(count: int, status: str) -> None:
 def test_the_setters_are_known_where_it_creeps() -> None:
     kb = lnnkit.loads("fact A in [0.5, 1]\naxiom (A@0.99999999 -> B)\naxiom (B@0.99999999 -> A)\naxiom B -> C\n")
     assert kb.infer().status == "creeping"
-    (rested,) = kb._session.fixpoints.values()
-    grounding, trail = rested.fixpoint.grounding, rested.fixpoint.state.trail
+    (fixpoint,) = kb._session.fixpoints.values()
+    grounding, trail = fixpoint.run.grounding, fixpoint.run.state.trail
     numbers = RowNumbers(grounding.atoms)
     (row,) = numbers.of(grounding.atoms.tables["C"], np.arange(1))
     shape, _, instance = trail.setters(0, numbers)

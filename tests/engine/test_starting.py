@@ -124,7 +124,7 @@ def test_comparisons_of_the_same_terms(seed: int) -> None:
 )
 def test_what_statements_conclude(statement: str, sides: set[tuple[str, str]]) -> None:
     kb = lnnkit.loads("".join(f"predicate {name}(x)\nfact {name}(a)\n" for name in "ABCD") + f"axiom {statement}\n")
-    plan = kb._session.program_fixpoint().fixpoint.plan
+    plan = kb._session.program_fixpoint().run.plan
     found = [consequents(rule.formula) for rule in plan.rules if rule.formula.auxiliary is None]
     assert set[tuple[str, str]]().union(*found) == sides
 
@@ -136,7 +136,7 @@ def test_arrested_instances(seed: int, body: str) -> None:
     rng = random.Random(seed)
     head = "predicate P(x)\npredicate Q(x, x)\npredicate S(x)\nfact P(a)\nfact S(a)\nfact Q(a, a)\n"
     kb = lnnkit.loads(f"{head}rule {body} -> R(X)\nquery R(X)\n")
-    (rule,) = (response.rule for response in kb._session.program_fixpoint().fixpoint.responses.values())
+    (rule,) = (response.rule for response in kb._session.program_fixpoint().run.responses.values())
     arrests, known = Arrests(rule), set[tuple[int, int]]()
     assert (arrests.naming is None) == ("Q" not in body)
     listed = {(x, y): 3 * x + y for x in range(3) for y in range(3) if rng.random() < 0.7 or arrests.naming is None}

@@ -72,7 +72,7 @@ def test_a_chain_is_inserted(kind: str, begin: str, given: str) -> None:
     with counted() as counts:
         kb.infer(watch=watch)
     paths, given_atoms = LENGTH * (LENGTH + 1) // 2, LENGTH + bool(given)
-    run = kb._session.program_fixpoint().fixpoint
+    run = kb._session.program_fixpoint().run
     assert run.progress.instances == paths
     assert len(run.state.trail) == paths * (2 if kind else 1)  # both ends of what is completed
     assert counts["settled path"] == counts["looked up path"] == 0
@@ -97,7 +97,7 @@ def test_chains_of_two_relations_are_inserted_in_parts(kind: str, monkeypatch: p
     )
     with counted() as counts:
         kb.infer()
-    run = kb._session.program_fixpoint().fixpoint
+    run = kb._session.program_fixpoint().run
     paths = LENGTH // 2 * (LENGTH // 2 + 1)
     assert run.progress.instances == paths == len(run.grounding.atoms.tables["path"])
     assert counts["settled path"] == counts["looked up path"] == 0
@@ -114,7 +114,7 @@ def test_neurons_within_neurons_are_worked_out_operands_first(part: str, above: 
     kb = lnnkit.loads(text + "query F(X)\nquery G(X)\nquery H(X)\n")
     with watched():
         kb.infer()
-    assert len(kb._session.program_fixpoint().fixpoint.demanded) == 2
+    assert len(kb._session.program_fixpoint().run.demanded) == 2
     found = [[(answer.bindings["X"], answer.lower, answer.upper) for answer in table] for table in kb.answers()]
     assert found == [[("a", above[0], 1.0)], [("b", above[1], 1.0)], [("a", 1.0, 1.0)]]
 
@@ -123,10 +123,10 @@ def test_a_plan_is_made_once_for_facts_that_bound_the_same() -> None:
     """Other facts of the same predicates, and more entities, need no other plan."""
     kb = lnnkit.loads("predicate A(x)\npredicate B(x)\nrule A(X) -> B(X)\nquery B(X)\nfact A(a)\nfact A(b)\n")
     kb.infer()
-    plan = kb._session.program_fixpoint().fixpoint.plan
+    plan = kb._session.program_fixpoint().run.plan
     kb.tell("A", [("c",)])
     kb.infer()
-    assert kb._session.program_fixpoint().fixpoint.plan is plan
+    assert kb._session.program_fixpoint().run.plan is plan
 
 
 RING = "predicate P(x, x) closed\npredicate W(x) closed\nfact W(p1)\nfact W(p4)\nnumber age(x)\n" + "".join(
@@ -146,7 +146,7 @@ def rows(text: str) -> tuple[int, dict[str, int]]:
     """The instances that are looked at, and the number of atoms that each relation has in the end."""
     kb = lnnkit.loads(text)
     kb.infer()
-    run = kb._session.program_fixpoint().fixpoint
+    run = kb._session.program_fixpoint().run
     return run.progress.instances, {name: len(table) for name, table in run.grounding.atoms.tables.items()}
 
 

@@ -242,10 +242,10 @@ def _agree(joins: Joins, part: Bindings) -> None:
 @contextmanager
 def watched() -> Iterator[Watching]:
     """While it lasts, all joins of rules are compared."""
-    watching, every, triggered, whole = Watching(), DeltaRule._every, DeltaRule._triggered, Joins.whole
+    watching, every, triggered, whole = Watching(), DeltaRule._first_assignments, DeltaRule._triggered, Joins.whole
     together, due = delta_rule.at_once, DeltaRule.assignments
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DeltaRule, "_every", lambda rule: watching.at_once(rule, every(rule)))
+        patch.setattr(DeltaRule, "_first_assignments", lambda rule: watching.at_once(rule, every(rule)))
         patch.setattr(DeltaRule, "assignments", lambda *args: watching.due(args, due(*args)))
         patch.setattr(DeltaRule, "_triggered", lambda *args: watching.triggered(args, triggered(*args)))
         patch.setattr(delta_rule, "at_once", lambda joins, needs: watching.together(joins, together(joins, needs)))

@@ -197,7 +197,7 @@ def test_rows_of_quantifiers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(assembled, "_FEWER", rng.choice([0, 8, 1000]))
     kb = lnnkit.loads(to_text(generate(seed, 4, MODES[seed % 3], few=0.5).program))
     kb.infer(max_rounds=5)
-    run = kb._session.program_fixpoint().fixpoint
+    run = kb._session.program_fixpoint().run
     kept(run)
     for rule in groups(run):
         if not all(isinstance(each, Literal) for part in rule.assembler._literals for need in part for each in need):
@@ -255,7 +255,7 @@ query Q(X)
 def test_unnamed_individuals_of_several_variables() -> None:
     kb, strangers = lnnkit.loads(OPEN), 0
     kb.infer()
-    for rule in groups(kb._session.program_fixpoint().fixpoint):
+    for rule in groups(kb._session.program_fixpoint().run):
         view = rule.assembler.of([np.arange(2, dtype=np.int32)], 2)
         marks(view, rule.assembler)
         strangers += sum(int(each.stranger.sum()) for each in view.groupings if each is not None)
@@ -274,7 +274,7 @@ def test_rows_of_graphs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     text = GROUPED.replace("{closed}", rng.choice(["", " closed"])) + "\n".join(dict.fromkeys(lines)) + "\n"
     kb = lnnkit.loads(text)
     kb.infer(max_rounds=5)
-    run = kb._session.program_fixpoint().fixpoint
+    run = kb._session.program_fixpoint().run
     for rule in groups(run):
         rows += looked_at(rule, rng)
     assert rows and kept(run)

@@ -87,7 +87,7 @@ def test_joins_of_a_fixpoint(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
     drawn = generate(seed, 4, MODES[seed % 3], equal=0.1 * (seed % 2), linked=0.5 * (seed % 2))
     kb = lnnkit.loads(recursive(seed) if seed % 3 else to_text(compared(seed) if seed % 2 else drawn.program))
     kb.infer()
-    for response in kb._session.program_fixpoint().fixpoint.responses.values():
+    for response in kb._session.program_fixpoint().run.responses.values():
         rule = response.rule
         wanted = rule.formula.blocks[0].variables
         needs = [Loops(rule.joins, need) for need in rule._needs]

@@ -57,7 +57,7 @@ class Listed:
         if self.rng.random() < 0.3:
             inside = self.domain.sorts["narrow"]
             others = np.setdiff1d(np.arange(self.radix, dtype=np.int32), inside)
-            self.domain.move("narrow", *(ids[: self.rng.randrange(3)] for ids in (others, inside)))
+            self.domain.change_members("narrow", *(ids[: self.rng.randrange(3)] for ids in (others, inside)))
 
     def rows(self) -> list[tuple[int, Row]]:
         """What the list has that fits the pattern."""

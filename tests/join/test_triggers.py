@@ -35,7 +35,7 @@ def joins_of(rng: random.Random) -> Joins:
             of = ", ".join(rng.choice(names) for _ in range(1 if name == "C" else 2))
             lines.append(f"fact {name}({of}){rng.choice(ends)}")
     kb = lnnkit.loads(PROGRAM + "\n".join(dict.fromkeys(lines)) + "\n")
-    members = kb._session.program_fixpoint().fixpoint.grounding.members
+    members = kb._session.program_fixpoint().run.grounding.members
     (rule,) = (rule for rule in members if isinstance(rule, DeltaRule) and len(rule.formula.blocks[0].variables) == 3)
     return rule.joins
 
@@ -149,7 +149,7 @@ def test_needs_of_the_same_variables_are_joined_at_once(seed: int) -> None:
         lines += [f"fact {name}({x}, {y}){rng.choice(['', ' in [0, 0.5]', ' in [0.3, 1]'])}" for x, y in rows[:few]]
     text = "predicate A(n, n)\npredicate B(n, n)\nrule A(X, Y) & B(X, Y) -> H(X, Y)\nquery H(X, Y)\n"
     kb = lnnkit.loads(text + "\n".join(lines) + "\n")
-    members = kb._session.program_fixpoint().fixpoint.grounding.members
+    members = kb._session.program_fixpoint().run.grounding.members
     (joins,) = (rule.joins for rule in members if isinstance(rule, DeltaRule))
     atoms, tables = (("A", (0, 1)), ("B", (0, 1))), joins.atoms.tables
     for _ in range(6):

@@ -4,6 +4,7 @@ revision, to the bit as in a fresh inference."""
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import pytest
 
@@ -212,3 +213,27 @@ def test_an_entity_that_labels_name_stays() -> None:
     assert answers(kb, "Free(X)") == {}
     kb.retract("Friend", [("carl", "bob")])
     assert answers(kb, "Free(X)") == {"carl": 1.0}
+
+
+def test_a_newcomer_of_whom_a_shared_neuron_is_true_at_once() -> None:
+    """The first bound of ``exists Y: ...`` about it joins with all entities."""
+    program = "sort s\npredicate P(s, s)\npredicate N(s)\npredicate H(s, s)\nquery H(X, W)\nfact P(a, b)\nfact N(c)\n"
+    kb = lnnkit.loads(program + "rule (exists Y: P(Y, b) | P(X, X)) -> H(X, W)\n")
+    kb.infer()
+    with counted() as counts:
+        kb.tell("N", [("d",)])
+        assert {tuple(answer.bindings.values()) for answer in kb.answers()[0]} == {*product("abcd", repeat=2)}
+    assert counts == {True: 1}
+
+
+def test_an_equality_of_other_variables_does_not_bound_the_rows_of_a_quantifier() -> None:
+    """One less among all that P names: then it names each, also of an X that nothing else changes."""
+    program = (
+        "sort s\npredicate P(s, s) closed\npredicate N(s)\npredicate H(s, s)\nquery H(X, W)\nfact N(a0)\nfact N(b)\n"
+    )
+    kb = lnnkit.loads(program + "rule (forall Y: P(X, Y) & X = W) -> H(X, W)\n")
+    kb.tell("P", [("a1", f"a{place}") for place in range(9)])
+    assert answers(kb, "H(X, a1)") == {}
+    with counted():
+        kb.retract("N", [("b",)])
+        assert answers(kb, "H(X, a1)") == {"a1": 1.0}

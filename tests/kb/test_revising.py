@@ -13,7 +13,7 @@ import pytest
 import lnnkit
 from lnnkit.engine import revision
 from lnnkit.engine.planning.compiling import Plans
-from lnnkit.kb import rested
+from lnnkit.kb import fixpoint
 from tests.blocks import in_blocks
 from tests.kb.test_retracting import answered
 
@@ -78,7 +78,7 @@ def counted() -> Iterator[Counter[bool]]:
         counts[done] += 1
         return done
 
-    with mock.patch.object(rested, "revise", revise):
+    with mock.patch.object(fixpoint, "revise", revise):
         yield counts
 
 
@@ -277,7 +277,7 @@ def test_a_revision_that_is_interrupted_is_made_anew() -> None:
     kb = lnnkit.loads(SPREAD)
     kb.tell("Contact", chain)
     kb.infer()
-    for place, step in enumerate(("_reset", "_tightened", "catch_up", "_evaluated", "infer_rounds", "_by_order")):
+    for place, step in enumerate(("_reset", "_tighten", "catch_up", "_evaluate", "infer_rounds", "_depends_on_order")):
         kb.retract("Contact", [chain[50 * place]])
         with pytest.raises(KeyboardInterrupt), mock.patch.object(revision, step, side_effect=KeyboardInterrupt):
             kb.answers()
@@ -299,7 +299,10 @@ def test_a_proof_names_the_fact_that_says_what_was_so_by_default() -> None:
 
 def test_a_fixpoint_that_strips_did_without_is_not_made_to_be_revised() -> None:
     kb = lnnkit.loads("predicate P(n)\nrule P(X) -> Q(X)\nquery Q(X)\n")
-    with mock.patch.object(rested, "_FEW", 10), mock.patch.object(rested, "infer", side_effect=AssertionError("whole")):
+    with (
+        mock.patch.object(fixpoint, "_FEW", 10),
+        mock.patch.object(fixpoint, "infer", side_effect=AssertionError("whole")),
+    ):
         kb.tell("P", [[f"a{place}"] for place in range(10_000)])
         assert kb.infer().status == "converged"
         kb.tell("P", [["b"]])

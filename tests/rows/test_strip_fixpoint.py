@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import lnnkit
-from lnnkit.kb import rested
+from lnnkit.kb import fixpoint
 from lnnkit.rows import strip_engine
 from tests.rows.row_programs import generate, write
 
@@ -21,7 +21,7 @@ LIMIT = 99_999
 
 @pytest.fixture(autouse=True)
 def _short_strips(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rested, "_FEW", 2**12)
+    monkeypatch.setattr(fixpoint, "_FEW", 2**12)
     monkeypatch.setattr(strip_engine, "LENGTH", 1500)
 
 

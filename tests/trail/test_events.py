@@ -21,7 +21,7 @@ query Smokes(X)
 
 
 def state_of(kb: lnnkit.KnowledgeBase) -> State:
-    return kb._session.program_fixpoint().fixpoint.state
+    return kb._session.program_fixpoint().run.state
 
 
 def history_of(kb: lnnkit.KnowledgeBase) -> Trail:
@@ -34,7 +34,7 @@ def history_of(kb: lnnkit.KnowledgeBase) -> Trail:
 def test_the_last_event_of_each_bound_is_its_bound(seed: int) -> None:
     kb = lnnkit.loads(to_text(generate(seed, 1 + seed % 4, MODES[seed % 3]).program))
     kb.infer()
-    numbers = RowNumbers(kb._session.program_fixpoint().fixpoint.grounding.atoms)
+    numbers = RowNumbers(kb._session.program_fixpoint().run.grounding.atoms)
     timeline, bounds = BoundHistory(history_of(kb), numbers), numbers.bounds()
     for row in range(numbers.count):
         for side in (0, 1):

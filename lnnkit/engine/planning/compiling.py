@@ -329,7 +329,7 @@ def _rule(plan: Plan, seen: AnalysedFormula, needs: Needs) -> PlannedRule:
 def _completion(plan: Plan, stratum: frozenset[str], demands: Demands, formula: Formula, needs: Needs) -> PlannedRule:
     """A defining statement as a rule of its stratum, for the heads that are demanded."""
     modes = leaf_modes(formula, lambda _name, _side: 0)
-    return PlannedRule(formula, plan.analyses.of(formula), _joined(formula, needs, demands), modes, {}, stratum)
+    return PlannedRule(formula, plan.analyses.of(formula), _demanded(formula, needs, demands), modes, {}, stratum)
 
 
 # --- demand -----------------------------------------------------------------------------------------------------------
@@ -367,8 +367,8 @@ def _demands(bound: BoundPlaces, taken: Collection[str]) -> Demands:
     return demands
 
 
-def _joined(formula: Formula, needs: Needs, demands: Demands) -> Needs:
-    """A defining formula's needs for the heads that are demanded."""
+def _demanded(formula: Formula, needs: Needs, demands: Demands) -> Needs:
+    """A defining formula's needs, each with the literal of the demand for one of its heads (magic sets)."""
     names, bound = {predicate: name for name, (predicate, _) in demands.items()}, dict(demands.values())
     heads = [(neuron.source, neuron.arguments) for neuron in (formula.neurons[leaf] for leaf in sorted(formula.heads))]
     if len(formula.blocks) > 1 or not bound or not all(name in bound for name, _ in heads):

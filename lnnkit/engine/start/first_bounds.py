@@ -203,7 +203,7 @@ def initialise(run: Run, formula: Formula, rows: Array | None = None) -> None:
 
 
 def first_assembler(run: Run, formula: Formula) -> Assembler:
-    """What assembles the instances of a shared neuron for its first bounds, which is kept."""
+    """The assembler of a shared neuron's instances for its first bounds, cached."""
     name = str(formula.auxiliary)
     if name not in run.assemblers:
         run.assemblers[name] = _assembler(run, formula)

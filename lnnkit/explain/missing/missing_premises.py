@@ -335,13 +335,14 @@ def _unsettled(instance: ExaminedInstance) -> ExaminedInstance:
     values = view.upward({leaf: Bounds(*(end[None] for end in bounds)) for leaf, bounds in known.items()})
 
     def stay(block: int, group: np.ndarray) -> np.ndarray:
+        """(n,) which rows of a block stay, by the ``group`` of each."""
         if block not in settling:
             return np.ones(len(group), bool)
         lower, upper = values[settling[block].operands[0]]
         stays = lower < 1 if settling[block].least else upper > 0
         for leaf in (leaf for leaf in view.rows if formula.block_of(leaf) == block):
             stays |= instance.of_target(leaf)
-        stays[np.unique(group, return_index=True)[1]] = True
+        stays[np.unique(group, return_index=True)[1]] = True  # the first row of each group
         return stays
 
     return replace(instance, view=view.with_rows(stay))

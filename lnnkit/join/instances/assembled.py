@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lnnkit.analysis.needs import EQUAL, Literal, Needs, in_order, variables
+from lnnkit.analysis.needs import Literal, Needs, in_order, variables
 from lnnkit.check.program import ENTITY
 from lnnkit.formula.quantified_rows import Grouping, of_their_sorts, too_many_unnamed
 from lnnkit.formula.unfolding import Block, Formula
@@ -134,8 +134,8 @@ class Assembler:
         assignments = TupleSet(len(variables), self._joins[0].radix)
         for number, literals in enumerate(self._needs):
             for part in self._joins[0].whole(literals, Path(number)):
-                once = not len(assignments) and part.distinct and part.known.variables == {*variables}
-                add = assignments.append if once else assignments.add
+                distinct = not len(assignments) and part.distinct and part.known.variables == {*variables}
+                add = assignments.append if distinct else assignments.add
                 add([part.column(variable) for variable in variables], part.length)
                 self._guard(self.formula, len(assignments))
         return self.of(assignments.columns, len(assignments))
@@ -167,33 +167,29 @@ class Assembler:
         columns = [column.take(places) for column in instances.arguments(leaf, self.domain)]
         instances.rows[leaf][places] = self.atoms.materialise(self.tables[leaf], columns, len(places))
 
-    def may_name_all(self, sizes: Mapping[str, int], changed: int) -> bool:
-        """Whether it may matter to a quantifier that a sort, of so many entities, gets one more or less: it may have
-        rows that name each of its candidates, or all but one, after so many changed atoms, or rows of entities before
-        they belong to the sort."""
+    def depends_on_size(self, sizes: Mapping[str, int], changed: int) -> bool:
+        """Whether a quantifier, or an aggregate, may have another value if one of the sorts with these ``sizes`` gains
+        or loses an entity: after so many ``changed`` atoms it may have rows that name all its candidates or all but
+        one, or its literals may name entities that do not belong to the sort."""
         for number, block in enumerate(self.formula.blocks):
             sorts = [self.formula.sorts[variable] for variable in block.bound]
             if number in self._left_out or sizes.keys().isdisjoint(sorts):
                 continue
-            total = math.prod(sizes.get(sort, len(self.domain.sorts[sort])) for sort in sorts)
-            loose = {
-                variable for literals in self._literals[number] for variable in self._joins[number].loose(literals)
-            }
+            joins, total = self._joins[number], math.prod(sizes.get(s, len(self.domain.sorts[s])) for s in sorts)
+            restricted = all(set(block.bound).isdisjoint(joins.unrestricted(some)) for some in self._literals[number])
             named = sum(
-                math.prod(self._values(listing(literals), variable) for variable in block.bound)
+                math.prod(self._most_values(listing(literals), variable) for variable in block.bound)
                 for literals in self._literals[number]
             )
-            if not loose.isdisjoint(block.bound) or named + changed + 1 >= total or self.formula.measures:
+            if self.formula.measures or not restricted or named + changed + 1 >= total:
                 return True
         return False
 
-    def _values(self, literals: Sequence[Literal], variable: int) -> int:
-        """An upper bound on the values of a variable for one group, by the literals that bind it."""
+    def _most_values(self, literals: Sequence[Literal], variable: int) -> int:
+        """An upper bound on the number of values of a variable in one group, by the literals that bind it."""
         counts = [self._total([variable])]
         for literal in literals:
-            if literal.table == EQUAL:
-                counts.append(1)
-            elif variable in literal.arguments:
+            if variable in literal.arguments:
                 column = self.atoms.tables[literal.table].tuples.columns[literal.arguments.index(variable)]
                 counts.append(len(distinct_values(column.take(self._joins[0].listing(literal)))))
         return min(counts)

@@ -36,6 +36,7 @@ def _given(node: ast.Unit | ast.Comparison) -> dict[str, float | list[float]] | 
 
 
 def _unit(node: ast.Unit) -> tuple[ast.Expression, float]:
+    """As `readable`, for a unit."""
     from lnnkit import numeric
     from lnnkit.numeric.units.readout import readout
 

@@ -249,7 +249,7 @@ class StatementIndex:
 
     def _completing(self, stated: BoundedStatement, head: Part) -> BoundedStatement:
         """A statement as the completion of one of its heads reads it: with an ``exists`` over the variables of open
-        sorts that the head lacks. What else it concludes of these may be true."""
+        sorts that the head lacks. Its other conclusions about these count as true."""
         unlike_head = [pair for pair in stated.variables if pair[0] not in head.variables]
         some = {name: sort for name, sort in unlike_head if self._world.unnamed(sort, name)}
         if not some:

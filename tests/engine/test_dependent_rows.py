@@ -12,8 +12,8 @@ import pytest
 
 import lnnkit
 from lnnkit.engine.changed_sorts import ChangedSorts
+from lnnkit.engine.dependent_rows import DependentRows
 from lnnkit.engine.inference_run import Run
-from lnnkit.engine.resting_rows import RestingRows
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.store.relations import Relation
@@ -56,7 +56,7 @@ def instances(run: Run, chunk: Chunk) -> Iterator[set[Atom]]:
 
 def closure(run: Run, loosened: set[Atom]) -> set[Atom]:
     """All that may rest on some atoms."""
-    resting, atoms = set(loosened), run.grounding.atoms.numbered
+    dependent, atoms = set(loosened), run.grounding.atoms.numbered
     names = {table.name: entities_of(table) for table in atoms}
     defining = {response.rule.formula.auxiliary: response.rule for response in run.responses.values()}
     for formula in run.plan.shared.formulas:  # some have no rows of their own before what they read moves
@@ -67,14 +67,14 @@ def closure(run: Run, loosened: set[Atom]) -> set[Atom]:
             free = original.blocks[0].variables
             for entities in itertools.product(*(sorts[original.sorts[variable]].tolist() for variable in free)):
                 named = dict(zip(free, entities, strict=True))
-                if not resting.isdisjoint(read(run, original, named)):
-                    resting.add((table.name, tuple(named[int(term)] for term in original.arguments(AUXILIARY))))
+                if not dependent.isdisjoint(read(run, original, named)):
+                    dependent.add((table.name, tuple(named[int(term)] for term in original.arguments(AUXILIARY))))
     for chunk in run.state.trail.chunks():
         table, rows = atoms[chunk.table], spelled_out(chunk.rows).tolist()
         if chunk.kind == Kind.SENT:
             for row, atoms_read in zip(rows, instances(run, chunk), strict=True):
-                if not resting.isdisjoint(atoms_read):
-                    resting.add((table.name, names[table.name][row]))
+                if not dependent.isdisjoint(atoms_read):
+                    dependent.add((table.name, names[table.name][row]))
         elif chunk.kind == Kind.INITIAL and table.name in defining:
             original = defining[table.name].formula.original
             for row in rows:
@@ -83,9 +83,9 @@ def closure(run: Run, loosened: set[Atom]) -> set[Atom]:
                     for term, entity in zip(original.arguments(AUXILIARY), names[table.name][row], strict=True)
                     if isinstance(term, int)
                 }
-                if not resting.isdisjoint(read(run, original, named)):
-                    resting.add((table.name, names[table.name][row]))
-    return resting
+                if not dependent.isdisjoint(read(run, original, named)):
+                    dependent.add((table.name, names[table.name][row]))
+    return dependent
 
 
 def drawn(run: Run, rng: random.Random) -> dict[Relation, Array]:
@@ -101,14 +101,14 @@ def compared(run: Run, rng: random.Random, *, exactly: bool) -> int:
     loosened = drawn(run, rng)
     first = {(table.name, entities_of(table)[row]) for table, rows in loosened.items() for row in rows.tolist()}
     expected = closure(run, first)
-    resting = RestingRows(run, loosened, ChangedSorts({}, {}), 10**9)
-    by_table = resting.rows()
+    dependent = DependentRows(run, loosened, ChangedSorts({}, {}), 10**9)
+    by_table = dependent.rows()
     found = {(table.name, entities_of(table)[row]) for table, rows in by_table.items() for row in rows.tolist()}
     assert first <= found <= expected
     assert found == expected or not exactly
-    assert resting.count == len(found) == sum(map(len, by_table.values()))
+    assert dependent.count == len(found) == sum(map(len, by_table.values()))
     for most in {len(first), (len(first) + len(found)) // 2, len(found) - 1}:
-        cut = RestingRows(run, loosened, ChangedSorts({}, {}), most)
+        cut = DependentRows(run, loosened, ChangedSorts({}, {}), most)
         assert (cut.count > most) == (len(found) > most)
         for table, rows in cut.rows().items():
             assert {*rows.tolist()} <= {*by_table[table].tolist()}
@@ -120,7 +120,7 @@ def compared(run: Run, rng: random.Random, *, exactly: bool) -> int:
 def test_rules(kind: str, seed: int) -> None:
     kb = lnnkit.loads(KINDS[kind](seed + 40))
     kb.infer()
-    run = kb._session.program_fixpoint().fixpoint
+    run = kb._session.program_fixpoint().run
     exactly = not run.plan.shared.formulas and all(len(rule.formula.blocks) == 1 for rule in run.plan.rules)
     for place in range(3):
         compared(run, random.Random(10 * seed + place), exactly=exactly)
@@ -129,8 +129,8 @@ def test_rules(kind: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_graphs(seed: int) -> None:
     """Rules with quantifiers and shared neurons: rows are left out that cannot matter."""
-    graph, resting = Graph(seed), 0
-    run = graph.kb._session.program_fixpoint().fixpoint
+    graph, dependent = Graph(seed), 0
+    run = graph.kb._session.program_fixpoint().run
     for place in range(3):
-        resting += compared(run, random.Random(10 * seed + place), exactly=False)
-    assert resting
+        dependent += compared(run, random.Random(10 * seed + place), exactly=False)
+    assert dependent

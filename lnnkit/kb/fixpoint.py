@@ -18,7 +18,7 @@ from lnnkit.data.table import FactTable
 from lnnkit.engine.inference import copied, infer
 from lnnkit.engine.inference_run import Run, Status
 from lnnkit.engine.planning.compiling import Plans
-from lnnkit.engine.revision import Restated, revise
+from lnnkit.engine.revision import RestatedAtom, revise
 from lnnkit.errors import Error
 from lnnkit.kb.theory import Theory
 from lnnkit.outcome import Outcome
@@ -39,45 +39,46 @@ _FEW = 2**20
 too."""
 
 _Pair = tuple[float, float]
-# A fixpoint is made anew for more facts than one in so many of its rows, and many: 1,000 of 20,000 take as long so
+# A fixpoint is made anew for more changed facts than `_MANY`, and one for each `_SHARE` rows: to revise 1,000 of 20,000
+# takes as long
 _SHARE, _MANY = 16, 1000
 
 
 @dataclass(eq=False)
-class Rested:
+class Fixpoint:
     """A fixpoint, the ``names`` of its entities, the ``program`` that it belongs to, and its ``outcome``: how it ended.
 
-    If the program's queries were answered by ``strips``, ``fixpoint`` is inferred on first use. It is ``narrow``
+    If the program's queries were answered by ``strips``, the ``run`` is inferred on first use. It is ``narrow``
     if some predicates are completed only as far as its queries need them, ``consistent`` if it has no contradiction.
     """
 
     names: AnyNames
     program: CheckedProgram
     outcome: Outcome
-    _fixpoint: Run | Callable[[], Run]
+    _run: Run | Callable[[], Run]
     strips: StripFixpoint | None = None
     consistent: bool = False
-    revised: bool = False  # whether its run has become another fixpoint
-    readers: WeakSet[object] = field(default_factory=WeakSet)  # what may read it later
+    revised: bool = False  # whether its run was revised, and is another fixpoint now
+    readers: WeakSet[object] = field(default_factory=WeakSet)  # views that may read it later: only a copy is revised
 
     @property
     def narrow(self) -> bool:
-        return isinstance(self._fixpoint, Run) and bool(self._fixpoint.plan.demands)
+        return isinstance(self._run, Run) and bool(self._run.plan.demands)
 
     @cached_property
-    def fixpoint(self) -> Run:
+    def run(self) -> Run:
         """All bounds and their provenance. Raises `BudgetError` if they are only inferred now."""
-        return self._fixpoint if isinstance(self._fixpoint, Run) else self._fixpoint()
+        return self._run if isinstance(self._run, Run) else self._run()
 
     @cached_property
     def marks(self) -> Marks | None:
         """What makes answers contested; None without contradictions."""
-        return None if self.consistent else marked(self.fixpoint)
+        return None if self.consistent else marked(self.run)
 
     @property
     def cut_short(self) -> bool:
         """Whether inference was stopped before its end."""
-        made = vars(self).get("fixpoint")
+        made = vars(self).get("run")
         later = made is not None and made.progress.status is Status.INTERRUPTED
         return self.outcome.status == "interrupted" or later
 
@@ -86,10 +87,10 @@ class Rested:
         """The explainer of this fixpoint. Raises `Error` if nothing was recorded."""
         from lnnkit.explain.explainer import Explainer
 
-        if not self.fixpoint.state.trail.has_values:
+        if not self.run.state.trail.has_values:
             message = "inference ran without recording, so its bounds cannot be explained"
             raise Error([Diagnostic("not-recorded", message, "infer again, without `record=False`")])
-        return Explainer(self.fixpoint, self.names, self.program, lambda: self.marks)
+        return Explainer(self.run, self.names, self.program, lambda: self.marks)
 
 
 def inferred(
@@ -106,7 +107,7 @@ def inferred(
     narrow: bool,
     by_strips: bool,
     later: Callable[[], Watch | None],
-) -> Rested:
+) -> Fixpoint:
     """The fixpoint of a theory and its facts, by `lnnkit.engine.inference.infer`; ``by_strips`` if only its queries
     are asked for now; ``later`` gives the watch of a later inference. Raises `BudgetError`."""
     lifted = plans.lifted
@@ -147,40 +148,40 @@ def inferred(
     if strips is not None:
         ended = "interrupted" if strips.interrupted else "converged"
         outcome = Outcome(ended, strips.rounds, today=learned.today)
-        return Rested(index.names, learned, outcome, lambda: whole(later(), narrow=False), strips)
-    return rested(whole(watch, narrow=narrow), index.names, learned)
+        return Fixpoint(index.names, learned, outcome, lambda: whole(later(), narrow=False), strips)
+    return fixpoint_of(whole(watch, narrow=narrow), index.names, learned)
 
 
-def rested(fixpoint: Run, names: AnyNames, program: CheckedProgram) -> Rested:
-    """A fixpoint of the engine."""
+def fixpoint_of(run: Run, names: AnyNames, program: CheckedProgram) -> Fixpoint:
+    """The fixpoint of a run."""
     outcome = Outcome(
-        fixpoint.progress.status.value,
-        fixpoint.progress.rounds,
-        contradictions(fixpoint, names),
-        creeping(fixpoint),
-        atoms=len(fixpoint.grounding.atoms),
-        unfinished=tuple(sorted(fixpoint.unfinished)),
+        run.progress.status.value,
+        run.progress.rounds,
+        contradictions(run, names),
+        creeping(run),
+        atoms=len(run.grounding.atoms),
+        unfinished=tuple(sorted(run.unfinished)),
         today=program.today,
     )
-    return Rested(names, program, outcome, fixpoint, consistent=not (outcome.contradictions or fixpoint.state.crossed))
+    return Fixpoint(names, program, outcome, run, consistent=not (outcome.contradictions or run.state.crossed))
 
 
 Changed = Sequence[tuple[Fact | FactTable, bool]]
-"""Facts that were stated, or taken back (True), one after another."""
+"""Facts that were stated, or retracted (True), in order."""
 
 
-def revised(theory: Theory, before: Rested, changed: Changed, watch: Watch | None, *, copy: bool) -> Rested | None:
-    """A fixpoint, or a ``copy`` of it (or where it is still read), brought to the facts of a theory, which differ from
-    its own by those that ``changed``. None if it has to be made anew."""
+def revised(theory: Theory, before: Fixpoint, changed: Changed, watch: Watch | None, *, copy: bool) -> Fixpoint | None:
+    """A fixpoint brought to the facts of a theory, which differ from its own by those that ``changed``; or a ``copy``
+    of it, as where it is still read. None if it has to be made anew."""
     if theory.bindings:
         return None
     copy |= "explainer" in vars(before) or len(before.readers) > 0
     checked, later = theory.checked, dict[str, int]()
-    restated = _restated(checked.facts, before.fixpoint, changed, later)
+    restated = _restated(checked.facts, before.run, changed, later)
     if restated is None:
         return None
     before.revised = not copy
-    run = copied(before.fixpoint) if copy else before.fixpoint
+    run = copied(before.run) if copy else before.run
     try:
         done = revise(run, restated, later, watch, labelled=bool(checked.labels or checked.label_tables))
     except TooLarge:
@@ -188,12 +189,12 @@ def revised(theory: Theory, before: Rested, changed: Changed, watch: Watch | Non
     if not done:
         return None
     names = before.names.followed_by(later) if later else before.names
-    return rested(run, names, replace(checked, assertions=before.program.assertions))
+    return fixpoint_of(run, names, replace(checked, assertions=before.program.assertions))
 
 
-def _restated(facts: Sequence[Fact], run: Run, changed: Changed, later: dict[str, int]) -> Sequence[Restated] | None:
-    """What has been said of the atoms about which facts ``changed``: after they were taken back, by axioms, which are
-    among the ``facts``. The ids of new entities are entered in ``later``. None if it is too much."""
+def _restated(facts: Sequence[Fact], run: Run, changed: Changed, later: dict[str, int]) -> list[RestatedAtom] | None:
+    """The atoms about which facts ``changed``. After a retraction the axioms among all ``facts`` still hold. The ids of
+    new entities are entered in ``later``. None if these are too many changes."""
     count = sum(1 if isinstance(stated, Fact) else len(stated) for stated, _ in changed)
     if count > max(_MANY, len(run.grounding.atoms) // _SHARE):
         return None
@@ -211,18 +212,18 @@ def _restated(facts: Sequence[Fact], run: Run, changed: Changed, later: dict[str
         for text in new:
             ids[text] = later[text] = run.grounding.domain.count + len(later)
         key = predicate, tuple(ids[text] for text in arguments)
-        back, known = (True, None) if bounds is None else atoms.get(key, (False, None))
+        retracted, known = (True, None) if bounds is None else atoms.get(key, (False, None))
         ends = axioms.get((predicate, arguments), []) if bounds is None else [bounds, *([known] if known else [])]
-        atoms[key] = back, (max(low for low, _ in ends), min(high for _, high in ends)) if ends else None
-    return [Restated(predicate, entities, *said) for (predicate, entities), said in atoms.items()]
+        atoms[key] = retracted, (max(low for low, _ in ends), min(high for _, high in ends)) if ends else None
+    return [RestatedAtom(*key, *restated) for key, restated in atoms.items()]
 
 
 def _atoms(changed: Changed) -> Iterator[tuple[str, tuple[str, ...], tuple[float, float] | None]]:
-    """The predicate and the entities of each fact, and its bounds; None if it is taken back."""
-    for stated, taken in changed:
-        if isinstance(stated, Fact):
-            yield stated.predicate, stated.arguments, None if taken else (stated.lower, stated.upper)
+    """The predicate and the entities of each fact, and its bounds; None if it is retracted."""
+    for facts, retracted in changed:
+        if isinstance(facts, Fact):
+            yield facts.predicate, facts.arguments, None if retracted else (facts.lower, facts.upper)
             continue
-        every = zip(*stated.columns, strict=True) if stated.columns else [()] * len(stated)
-        for arguments, low, high in zip(every, stated.lower.tolist(), stated.upper.tolist(), strict=True):
-            yield stated.predicate, arguments, None if taken else (low, high)
+        rows = zip(*facts.columns, strict=True) if facts.columns else [()] * len(facts)
+        for arguments, low, high in zip(rows, facts.lower.tolist(), facts.upper.tolist(), strict=True):
+            yield facts.predicate, arguments, None if retracted else (low, high)

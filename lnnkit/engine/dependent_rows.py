@@ -1,9 +1,9 @@
-"""What rests on facts that change: a bound rests on all that the instances read that ever set it; the trail has them
-in order."""
+"""The rows that depend on facts that change: a bound depends on all that the instances read that ever set it. The trail
+has these in order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -21,30 +21,33 @@ from lnnkit.store.tuple_set import TupleSet
 from lnnkit.trail.events import Chunk, Kind
 
 
-class RestingRows:
-    """The rows that rest on ``loosened`` ones, with these, or on the entities of ``changed`` sorts; or more than
-    ``most`` of them. Events are followed in order: what they read was set before them."""
+class DependentRows:
+    """The ``loosened`` rows and all that depend on them, or on the entities of ``changed`` sorts: these are *marked*.
+    The search ends above ``most`` rows. Events are followed in order: what they read was set before them."""
 
     def __init__(self, run: Run, loosened: Mapping[Relation, Array], changed: ChangedSorts, most: int) -> None:
         self._run = run
         self._changed = changed
         self._flags: dict[Relation, Array] = {}
-        self._spans: dict[Relation, tuple[int, int]] = {}  # the first and the last row that is marked,
-        self._counts: dict[Relation, int] = {}  # and the number of these
-        # By rule, for so many marked rows: the entities of its instances that read one
-        self._known: dict[DeltaRule, tuple[int, TupleSet]] = {}
+        self._spans: dict[Relation, tuple[int, int]] = {}  # the first and the last marked row
+        self._counts: dict[Relation, int] = {}  # the number of marked rows
+        # What `_reading` last returned for a rule, and how many rows were marked then
+        self._cached: dict[DeltaRule, tuple[int, TupleSet]] = {}
         self._defining = {response.rule.formula.auxiliary: response.rule for response in run.responses.values()}
         for table, rows in loosened.items():
             self._mark(table, rows)
         for formula in run.plan.shared.formulas:  # operands first
             if formula.auxiliary in self._defining and not formula.compares:
                 self._mark_absent(run.grounding.atoms.tables[str(formula.auxiliary)])
-        for chunk in run.state.trail.chunks():
-            reasons = [self._by_operands] if chunk.kind == Kind.INITIAL else []
-            for reason in [self._by_entities, self._by_rows] if chunk.kind == Kind.SENT else reasons:
-                resting = reason(chunk)
-                if resting is not None and resting.any():
-                    self._mark(run.grounding.atoms.numbered[chunk.table], spelled_out(chunk.rows)[resting])
+        reasons: Mapping[int, Sequence[Callable[[Chunk], Array | None]]] = {
+            Kind.INITIAL: [self._by_operands],
+            Kind.SENT: [self._by_entities, self._by_rows],
+        }
+        for chunk in run.state.trail.chunks() if loosened or changed else ():
+            for reason in reasons.get(chunk.kind, ()):
+                dependent = reason(chunk)
+                if dependent is not None and dependent.any():
+                    self._mark(run.grounding.atoms.numbered[chunk.table], spelled_out(chunk.rows)[dependent])
             if self.count > most:
                 break
 
@@ -85,12 +88,12 @@ class RestingRows:
             return None
         shape, number, rule = self._rule(chunk)
         finder = rule.finder if isinstance(rule, GroupRule) else rule
-        if finder in self._changed.groups:
+        if finder in self._changed.rules:
             return np.ones(len(chunk.rows), bool)
-        if finder.loose.isdisjoint(self._changed.leaving):
+        if finder.unrestricted_sorts.isdisjoint(self._changed.leaving):
             return None
         tops = shape.tops(number, spelled_out(chunk.instances))
-        return self._changed.left(finder, self._run.grounding.variables(chunk.shape, finder, tops))
+        return self._changed.leaving_instances(finder, self._run.grounding.variables(chunk.shape, finder, tops))
 
     def _by_rows(self, chunk: Chunk) -> Array | None:
         """(n,) which events were set by instances that read a marked row; None for none."""
@@ -101,7 +104,7 @@ class RestingRows:
         if isinstance(rule, GroupRule):
             tops = shape.tops(number, spelled_out(at))
             return self._affected(rule.finder, rule.entities(0, shape.blocks[0].local.take(tops)), len(tops))
-        resting = np.zeros(len(chunk.rows), bool)
+        dependent = np.zeros(len(chunk.rows), bool)
         for leaf, column in block.columns.items():
             table = rule.table_of(leaf)
             if table not in self._flags:
@@ -111,8 +114,8 @@ class RestingRows:
                 rows = self._looked_up(chunk, rule, leaf, rows)
             first, last = self._spans[table]
             near = np.flatnonzero((rows >= first) & (rows <= last))
-            resting[near] |= self._flags[table].take(rows.take(near))
-        return resting
+            dependent[near] |= self._flags[table].take(rows.take(near))
+        return dependent
 
     def _looked_up(self, chunk: Chunk, rule: DeltaRule, leaf: int, rows: Array) -> Array:
         """The ``rows`` of a leaf in instances, also of atoms that were not there and of which they read the default."""
@@ -126,8 +129,7 @@ class RestingRows:
         return rows
 
     def _mark_absent(self, table: Relation) -> None:
-        """Enter the rows of a shared neuron that had its default because its operands had theirs, and have it no
-        more."""
+        """Mark the atoms of a shared neuron with marked operands, which have had its default: they get rows."""
         instances = None if table.default == table.unknown else self._reading(self._defining[table.name])
         if instances is not None and len(instances):
             rows = self._run.grounding.atoms.materialise(table, instances.columns, len(instances))
@@ -145,12 +147,13 @@ class RestingRows:
         return instances.find(list(entities), length) >= 0 if instances is not None and len(instances) else None
 
     def _reading(self, rule: DeltaRule) -> TupleSet | None:
-        """The entities for the free variables of a rule in the instances that read a marked row; None for none."""
+        """The instances of a rule that read a marked row, by the entities of its free variables; None if it reads no
+        table with marked rows."""
         marked = self._marked(rule.formula)
         if not marked:
             return None
         version = sum(self._counts[table] for table in marked)
-        known, instances = self._known.get(rule, (0, None))
+        known, instances = self._cached.get(rule, (0, None))
         if instances is None or known != version:
             delta, variables = Delta(), rule.formula.original.blocks[0].variables
             for table, flags in marked.items():
@@ -159,5 +162,5 @@ class RestingRows:
             instances = TupleSet(len(variables), rule.radix)
             for bindings in rule.assignments(delta):
                 instances.add([bindings.column(variable) for variable in variables], bindings.length)
-            self._known[rule] = version, instances
+            self._cached[rule] = version, instances
         return instances
