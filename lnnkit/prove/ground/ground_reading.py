@@ -51,25 +51,19 @@ class GroundReading:
     degree is true."""
 
     def __init__(
-        self,
-        fixpoint: Run,
-        names: AnyNames,
-        program: CheckedProgram,
-        origins: FactSources,
-        *,
-        classical: bool,
+        self, run: Run, names: AnyNames, program: CheckedProgram, origins: FactSources, *, classical: bool
     ) -> None:
         self.classical = classical
         self._ticks = 0
         self.program = program
         self.origins = origins
         self._names = names
-        self.plan = fixpoint.plan
-        self.relations = fixpoint.grounding.atoms
-        crossed = fixpoint.state.crossed  # rows of arrested atoms
+        self.plan = run.plan
+        self.relations = run.grounding.atoms
+        crossed = run.state.crossed  # rows of arrested atoms
         self._arrested = {table.name: frozenset(table.crossed.rows.values.tolist()) for table in crossed}
-        self.domain = fixpoint.grounding.domain
-        self._open = fixpoint.unfinished
+        self.domain = run.grounding.domain
+        self._open = run.unfinished
         self.derived = frozenset[str]().union(*program.strata)
         self._boxes: dict[GroundAtom, Box] = {}
         self._members: dict[str, list[str]] = {}
