@@ -46,8 +46,8 @@ _APART = 1e-6  # and as broken in a world if violated by more than this
 
 
 class GroundReading:
-    """Reads atoms, and instances of statements, at the bounds of a finished ``run``. An arrested atom has the bounds of its
-    own facts, since its derived bounds contradict each other or these. In ``classical`` logic what is true to any
+    """Reads atoms, and instances of statements, at the bounds of a finished ``run``. An arrested atom has the bounds of
+    its own facts, since its derived bounds contradict each other or these. In ``classical`` logic what is true to any
     degree is true."""
 
     def __init__(
