@@ -31,6 +31,7 @@ from lnnkit.engine.start.first_bounds import begin, catch_up, initialise
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.group_rule import GroupRule
+from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array, spelled_out
 from lnnkit.trail.events import Kind
@@ -90,6 +91,7 @@ def revise(
     run.progress = Progress()
     trail.step()
     changed.apply(run)
+    before = {table: Bounds(*(table.take(side, rows).copy() for side in (0, 1))) for table, rows in reset.items()}
     _reset(run, reset)
     for formula, table in neurons:
         initialise(run, formula)
@@ -98,7 +100,7 @@ def revise(
         return False
     begin(run, [(response, response.rule.with_new_members(changed.joining)) for response in run.demanded])
     catch_up(run, changes(tightened))
-    begun = _deviating(_written(run, start, resets=False))  # first bounds may be tighter than bounds were
+    begun = _tighter(_deviating(_written(run, start, resets=False)), reset, before)  # first bounds, some of new rows
     found = _evaluate(run, _union(reset, listed), numbers, changed)
     rounds = _ROUNDS + (start - run.revised_chunks) // 8 + len(run.grounding.atoms) // 1000
     infer_rounds(run, run.inference, rounds, _union(tightened, begun, found), watch)
@@ -146,6 +148,18 @@ def _union(*parts: Mapping[Relation, Array | range]) -> _Rows:
     """The rows of all parts, by relation."""
     tables = dict.fromkeys(chain.from_iterable(parts))
     return {table: distinct([spelled_out(rows[table]) for rows in parts if table in rows]) for table in tables}
+
+
+def _tighter(rows: _Rows, reset: _Rows, before: Mapping[Relation, Bounds]) -> _Rows:
+    """The rows but for those that were ``reset`` and have no tighter bound now than ``before``."""
+    kept = dict(rows)
+    for table in rows.keys() & reset.keys():
+        some = rows[table]
+        place = np.minimum(reset[table].searchsorted(some), len(reset[table]) - 1)
+        (lower, upper), now = (end.take(place) for end in before[table]), table.read(some)
+        same = (reset[table].take(place) == some) & (now.lower <= lower) & (now.upper >= upper)
+        kept[table] = some[~same]
+    return {table: some for table, some in kept.items() if len(some)}
 
 
 def _deviating(some: _Rows) -> _Rows:
