@@ -21,7 +21,7 @@ import lnnkit
 from lnnkit.analysis import causes, families, upward_supports
 from lnnkit.join import join_index, literal_join, triggers
 from lnnkit.join.instances import assembled
-from lnnkit.store import layout, stated_facts, tuple_set
+from lnnkit.store import layout, row_arrays, stated_facts, tuple_set
 
 _HUGE = 1 << 40
 CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
@@ -34,6 +34,7 @@ CONSTANTS: dict[tuple[ModuleType, str], tuple[str, tuple[Any, ...]]] = {
     (triggers, "_PART"): ("columns", (1, 4, 16)),
     (triggers, "_COMPARED"): ("wide", (0, 8, 32, 128)),
     (join_index, "_DENSE"): ("triangles", (2**10, 2**13, 2**16, 2**19, 2**22)),
+    (row_arrays, "_COUNTED"): ("triangles", (0, 2**16, 2**32)),
     (stated_facts, "_BLOCK"): ("triangles", (2**12, 2**14, 2**16, 2**18, 2**20)),
     (tuple_set, "_PART"): ("paths", (2**13, 2**15, 2**17, 2**19, 2**21)),
     (tuple_set, "_WORTHWHILE"): ("paths", ((), ((2**12, 0), (2**20, 2**10), (2**24, 2**14)), ((_HUGE, 0),))),

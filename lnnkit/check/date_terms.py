@@ -148,9 +148,7 @@ def _misused(node: ast.Expression, kinds: Sequence[TermKind]) -> Diagnostic | No
             return error("date-arithmetic", node.span, message, f"write `{short(right)} - {short(left)}`")
         case ast.Function("min" | "max") if "number" not in kinds:
             return None
-        case ast.Negate() | ast.Arithmetic("*" | "/" | "^") | ast.Function() | ast.Aggregate("sum") if (
-            first is not None
-        ):
+        case ast.Negate() | ast.Arithmetic("*" | "/" | "^") | ast.Function() | ast.Aggregate("sum") if first:
             sign = node.operator if isinstance(node, ast.Arithmetic) else getattr(node, "name", "-")
             message = f"`{sign}` is of numbers, and `{short(first)}` is a date"
             hint = f'the days from one date to another are a number: `{short(first)} - date "1970-01-01"`'

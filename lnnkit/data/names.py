@@ -43,7 +43,7 @@ class Names(Sequence[str]):
 
         self.numbers = np.empty(0, np.int64) if numbers is None else numbers
         self.texts = texts
-        self._compared = 0  # texts materialised for look-ups: so many that all would have cost no more, and all are
+        self._compared = 0  # texts materialised alone for look-ups; where these have cost what all cost, all are
 
     @staticmethod
     def of(texts: Iterable[str]) -> Names:

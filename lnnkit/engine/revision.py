@@ -27,7 +27,7 @@ from lnnkit.engine.response.respond import respond
 from lnnkit.engine.response.rule_instances import RuleInstances
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.rounds import infer_rounds, merged
-from lnnkit.engine.start.first_bounds import begin, catch_up, initialise
+from lnnkit.engine.start.first_bounds import begin, catch_up, initialise, initialise_rows
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.group_rule import GroupRule
@@ -255,7 +255,7 @@ def _reset(run: Run, reset: _Rows) -> None:
         name = str(formula.auxiliary)
         table = run.grounding.atoms.tables[name]
         if table in some and name not in run.plan.partly_known and not formula.compares:
-            initialise(run, formula, some[table])
+            initialise_rows(run, formula, some[table])
             run.encoded.refresh(table, some[table])
 
 

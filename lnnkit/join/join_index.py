@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import is_not
 from typing import Literal
 
 import numpy as np
@@ -140,10 +141,8 @@ class JoinIndex:
     def _extend(self) -> None:
         listing, changes = self._pattern.table.listing(self._column), self._number_changes()
         members = self._pattern.members
-        fits = all(one is other for one, other in zip(members, self._members, strict=True))
-        if (
-            listing is not self._listing or changes != self._changes or not fits
-        ):  # other rows fit, or have other numbers
+        others = listing is not self._listing or any(map(is_not, members, self._members))
+        if others or changes != self._changes:  # other rows are listed or fit, or have other numbers
             self._listing, self._read, self._changes, self._members = listing, 0, changes, members
             self._segments.clear()
         if self._read == len(listing):

@@ -80,7 +80,7 @@ class Domain:
         self._flags.pop(sort, None)
 
 
-_ROOM = 16  # free ids: this many, and one for each this many entities that there are
+_ROOM = 16  # free ids: this many, and one for each this many entities that there are; an estimate
 
 # Ids handled at a time, a limit of memory; 2 ** 13 to 2 ** 21 differ by noise (benchmarks/inference_constants.py)
 _PART = 2**17

@@ -183,36 +183,39 @@ def _partial(formula: Formula) -> bool:
     return isinstance(comparison, Comparison) and not comparison.total
 
 
-def initialise(run: Run, formula: Formula, rows: Array | None = None) -> None:
-    """Give a shared neuron the bounds that its operands give it before the first round; or some ``rows`` of it those
-    that they give now."""
-    grounding, name = run.grounding, str(formula.auxiliary)
-    recorder, member = grounding.recorder if formula.measures else None, -1
+def initialise(run: Run, formula: Formula) -> None:
+    """Give a shared neuron the bounds that its operands give it before the first round."""
+    needs, recorder, member = _needs(run, formula), run.grounding.recorder if formula.measures else None, -1
     if recorder is not None:
-        member = recorder.enter(formula, _needs(run, formula), "first bounds")
+        member = recorder.enter(formula, needs, "first bounds")
     with nullcontext() if recorder is None else recorder.measured(member, ()):
-        if rows is None:
-            view = _assembler(run, formula, member, recorder).every()
-        else:
-            columns = grounding.atoms.tables[name].tuples.columns
-            view = first_assembler(run, formula).of([column.take(rows) for column in columns], len(rows))
-        if view.length(0):
-            _put_first(run, formula, view)
+        view = _assembler(run, formula, needs, member, recorder).every()
+        _put_first(run, formula, needs, view)
     if recorder is not None:
         recorder.proposals[member] += view.length(0)
+
+
+def initialise_rows(run: Run, formula: Formula, rows: Array) -> None:
+    """Give some rows of a shared neuron the bounds that its operands give them now."""
+    assembler = first_assembler(run, formula)
+    columns = run.grounding.atoms.tables[str(formula.auxiliary)].tuples.columns
+    view = assembler.of([column.take(rows) for column in columns], len(rows))
+    _put_first(run, formula, assembler.needs, view)
 
 
 def first_assembler(run: Run, formula: Formula) -> Assembler:
     """The assembler of a shared neuron's instances for its first bounds, cached."""
     name = str(formula.auxiliary)
     if name not in run.assemblers:
-        run.assemblers[name] = _assembler(run, formula)
+        run.assemblers[name] = _assembler(run, formula, _needs(run, formula))
     return run.assemblers[name]
 
 
-def _assembler(run: Run, formula: Formula, member: int = -1, recorder: Recorder | None = None) -> Assembler:
+def _assembler(
+    run: Run, formula: Formula, needs: Needs, member: int = -1, recorder: Recorder | None = None
+) -> Assembler:
     place = run.grounding.atoms, run.grounding.domain, run.grounding.guard, {}
-    return Assembler(formula, _needs(run, formula), *place, member, recorder, upward=run.state.trail.trace is None)
+    return Assembler(formula, needs, *place, member, recorder, upward=run.state.trail.trace is None)
 
 
 def _needs(run: Run, formula: Formula) -> Needs:
@@ -224,8 +227,10 @@ def _needs(run: Run, formula: Formula) -> Needs:
     return needs
 
 
-def _put_first(run: Run, formula: Formula, view: Instances) -> None:
+def _put_first(run: Run, formula: Formula, needs: Needs, view: Instances) -> None:
     """Put the first bounds of the instances of a shared neuron."""
+    if not view.length(0):
+        return
     state, atoms, grounding = run.state, run.grounding.atoms, run.grounding
     up = upward(formula, entering(reader(view, state.dtype), formula), view.groupings)[formula.top]
     lower, upper = up.lower.clip(formula.lower), up.upper.clip(None, formula.upper)
@@ -245,13 +250,7 @@ def _put_first(run: Run, formula: Formula, view: Instances) -> None:
     if trace is not None:
         view.rows[AUXILIARY][:] = rows
         scratch = Grounding(atoms, grounding.domain, grounding.guard)
-        scratch.add(
-            formula,
-            run.plan.analyses.of(formula),
-            _needs(run, formula),
-            leaf_modes(formula, lambda _name, _side: ALL),
-            {},
-        )
+        scratch.add(formula, run.plan.analyses.of(formula), needs, leaf_modes(formula, lambda _name, _side: ALL), {})
         scratch.hold(0, view)
         number = trace.adopt(scratch)
     for side, (values, implied) in enumerate(zip(bounds, worked_out, strict=True)):

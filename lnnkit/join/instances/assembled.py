@@ -101,13 +101,14 @@ class Assembler:
     ) -> None:
         """With rows that count only ``upward``, if at all: none of elements that are not there by default."""
         self.formula = formula
+        self.needs = needs
         self._left_out = needs.absent if upward else frozenset[int]()
         self._recording = member, recorder
         self.atoms = atoms
         self.domain = domain
         self._guard = guard
         self._observers = observers
-        self._needs = [in_order(need.literals) for need in needs.rows]
+        self._starts = [in_order(need.literals) for need in needs.rows]
         self._literals = [
             [
                 *map(in_order, needs.fills.get(block, ())),
@@ -132,7 +133,7 @@ class Assembler:
         """All instances that the formula's needs find."""
         variables = self.formula.blocks[0].variables
         assignments = TupleSet(len(variables), self._joins[0].radix)
-        for number, literals in enumerate(self._needs):
+        for number, literals in enumerate(self._starts):
             for part in self._joins[0].whole(literals, Path(number)):
                 distinct = not len(assignments) and part.distinct and part.known.variables == {*variables}
                 add = assignments.append if distinct else assignments.add
@@ -282,7 +283,7 @@ class Assembler:
         """The rows of a block, beneath the groups of ``start``, that satisfy one of its sets of literals. If these are
         few beside the groups, the groups are joined with them, and not they with the groups."""
         literals, joins = self._literals[number][place], self._joins[number]
-        path = Path(len(self._needs) + sum(map(len, self._literals[1:number])) + place)
+        path = Path(len(self._starts) + sum(map(len, self._literals[1:number])) + place)
         named = variables(argument for literal in literals for argument in literal.arguments) & start.known.variables
         sizes = [joins.length(literal) for literal in literals if isinstance(literal, Literal)]
         if len(sizes) < len(literals) or not sizes or not named or _FEWER * min(sizes) > start.length:
