@@ -145,13 +145,19 @@ _WIDENINGS = 20  # after this many widenings of the bounds that still move, all 
 _SETTLING = 100  # each after this many rounds
 
 
-def complete(run: Run, *, first: bool, watch: Watch | None = None, pace: Pace | None = None) -> Rows:
-    """Complete every stratum, dependencies first. Returns the rows whose bounds changed; for a ``first`` completion
-    only if there are comparisons, since nothing else has been evaluated yet. Raises `Unfinished` where it was stopped;
-    what it leaves then holds. ``pace`` counts each later completion of a stratum as a round."""
+def complete(
+    run: Run, changed: Collection[str] | None, watch: Watch | None = None, pace: Pace | None = None
+) -> dict[Relation, Array]:
+    """Complete every stratum, dependencies first; after the first time those that read or derive tables that have
+    ``changed`` since. Returns the rows whose bounds changed; the first time only if there are comparisons, since nothing
+    else has been evaluated yet. Raises `Unfinished` where it was stopped; what it leaves then holds. ``pace`` counts each
+    later completion of a stratum as a round."""
     state, atoms = run.state, run.grounding.atoms
     moved: dict[Relation, Array] = {}
+    first = changed is None
     for position, (predicates, members) in enumerate(run.strata):
+        if changed is not None and run.completed_from(position).isdisjoint([*changed, *(table.name for table in moved)]):
+            continue
         before, known = completed(run, predicates), len(atoms)
         old = {table: table.read(rows) for table, rows in before.items()}
         start = _restart(before, run)

@@ -124,22 +124,26 @@ def _settle(run: Run, round_limit: int, watch: Watch | None) -> None:
     _renew(run, loosen_comparisons(run))
     initialise_comparisons(run)
     begin_aggregates(run, run.plan.lifted.closed_derived)
-    catch_up(run, changes(complete(run, first=True, watch=watch)))
+    changed = complete(run, None, watch)
+    start = run.state.trail.chunk_count
+    catch_up(run, changes(changed))
     catch_up(run, changes(_renew(run, initialise_shared(run))))
-    changed: Rows = {}
+    changed = {}
     pace = Pace()  # gains of rounds and completions together: their alternation may converge slowly too
     while True:
         before = run.progress.rounds
         infer_rounds(run, run.inference, round_limit, changed, watch, pace)
         if not run.strata or run.progress.status is not Status.CONVERGED or run.progress.rounds == before:
             return
-        changed = complete(run, first=False, watch=watch, pace=pace)
+        moved = {run.grounding.atoms.numbered[number].name for number in run.state.trail.tables(start)}
+        changed = complete(run, moved, watch, pace)
         if not changed:
             return
         if pace.creeps:
             run.progress.status = Status.CREEPING
             run.progress.creeping |= on_cycles(run, pace.slow)
             return
+        start = run.state.trail.chunk_count
         catch_up(run, changes(changed))
 
 

@@ -264,6 +264,11 @@ class Run:
                 order.append(name)
         return tuple(rules[name] for name in order)
 
+    def completed_from(self, position: int) -> set[str]:
+        """The tables that the completion of a stratum reads and writes."""
+        predicates, members = self.strata[position]
+        return set(predicates).union(*(self.responses[member].rule.formula.sources for member in members))
+
     def completion_rules(self) -> Iterator[DeltaRule]:
         """The rules by which predicates and numbers are completed."""
         return (self.responses[member].rule for _, members in self.strata for member in members)
