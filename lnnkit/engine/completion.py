@@ -17,7 +17,7 @@ import numpy as np
 from lnnkit.arrays import any_set
 from lnnkit.engine.bounds_state import State, distinct, no_rows
 from lnnkit.engine.inference_run import Pace, Run, Status, Watch, goes_on, on_cycles
-from lnnkit.engine.merge import Rows, note
+from lnnkit.engine.merge import note
 from lnnkit.engine.number_completion import best_candidates
 from lnnkit.engine.planning.compiling import unstated_bounds, whole_neuron
 from lnnkit.engine.response.proposing import GroupResponse
@@ -148,15 +148,16 @@ _SETTLING = 100  # each after this many rounds
 def complete(
     run: Run, changed: Collection[str] | None, watch: Watch | None = None, pace: Pace | None = None
 ) -> dict[Relation, Array]:
-    """Complete every stratum, dependencies first; after the first time those that read or derive tables that have
-    ``changed`` since. Returns the rows whose bounds changed; the first time only if there are comparisons, since nothing
-    else has been evaluated yet. Raises `Unfinished` where it was stopped; what it leaves then holds. ``pace`` counts each
-    later completion of a stratum as a round."""
+    """Complete every stratum, dependencies first; after the first time (None) only those that read or derive tables
+    that have ``changed`` since. Returns the rows whose bounds changed; the first time only if there are comparisons,
+    since nothing else has been evaluated yet. Raises `Unfinished` where it was stopped; what it leaves then holds.
+    ``pace`` counts each later completion of a stratum as a round."""
     state, atoms = run.state, run.grounding.atoms
     moved: dict[Relation, Array] = {}
     first = changed is None
     for position, (predicates, members) in enumerate(run.strata):
-        if changed is not None and run.completed_from(position).isdisjoint([*changed, *(table.name for table in moved)]):
+        since = {*(changed or ()), *(table.name for table in moved)}
+        if not first and run.completed_from(position).isdisjoint(since):
             continue
         before, known = completed(run, predicates), len(atoms)
         old = {table: table.read(rows) for table, rows in before.items()}
@@ -165,6 +166,7 @@ def complete(
         exact = first and exact_inputs(run, members)
         try:
             stopped = _least_fixpoint(run, predicates, members, watch, exact=exact)
+            run.exact_strata |= {position} if exact else set()
         except Inexact:
             state.trail.step()
             start = _restart(completed(run, predicates), run)

@@ -3,7 +3,7 @@ has these in order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -22,10 +22,18 @@ from lnnkit.trail.events import Chunk, Kind
 
 
 class DependentRows:
-    """The ``loosened`` rows and all that depend on them, or on the entities of ``changed`` sorts: these are *marked*.
-    The search ends above ``most`` rows. Events are followed in order: what they read was set before them."""
+    """The ``loosened`` rows and all rows of ``tables`` that depend on them, or on the entities of ``changed`` sorts:
+    these are *marked*. The search ends above ``most`` rows. Events are followed in order: what they read was set before
+    them."""
 
-    def __init__(self, run: Run, loosened: Mapping[Relation, Array], changed: ChangedSorts, most: int) -> None:
+    def __init__(
+        self,
+        run: Run,
+        loosened: Mapping[Relation, Array],
+        changed: ChangedSorts,
+        most: int,
+        tables: Collection[Relation],
+    ) -> None:
         self._run = run
         self._changed = changed
         self._flags: dict[Relation, Array] = {}
@@ -37,17 +45,19 @@ class DependentRows:
         for table, rows in loosened.items():
             self._mark(table, rows)
         for formula in run.plan.shared.formulas:  # operands first
-            if formula.auxiliary in self._defining and not formula.compares:
-                self._mark_absent(run.grounding.atoms.tables[str(formula.auxiliary)])
+            table = run.grounding.atoms.tables[str(formula.auxiliary)]
+            if table.name in self._defining and not formula.compares and table in tables:
+                self._mark_absent(table)
         reasons: Mapping[int, Sequence[Callable[[Chunk], Array | None]]] = {
             Kind.INITIAL: [self._by_operands],
             Kind.SENT: [self._by_entities, self._by_rows],
         }
         for chunk in run.state.trail.chunks() if loosened or changed else ():
-            for reason in reasons.get(chunk.kind, ()):
+            table = run.grounding.atoms.numbered[chunk.table]
+            for reason in reasons.get(chunk.kind, ()) if table in tables else ():
                 dependent = reason(chunk)
                 if dependent is not None and dependent.any():
-                    self._mark(run.grounding.atoms.numbered[chunk.table], spelled_out(chunk.rows)[dependent])
+                    self._mark(table, spelled_out(chunk.rows)[dependent])
             if self.count > most:
                 break
 
@@ -110,7 +120,7 @@ class DependentRows:
             if table not in self._flags:
                 continue
             rows = taken(column.values, at)
-            if table.default != table.unknown:
+            if table.default != table.unknown or shape.completes:  # completed upper ends rise with what is unknown
                 rows = self._looked_up(chunk, rule, leaf, rows)
             first, last = self._spans[table]
             near = np.flatnonzero((rows >= first) & (rows <= last))

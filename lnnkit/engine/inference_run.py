@@ -221,6 +221,7 @@ class Run:
     progress: Progress = field(default_factory=Progress)
     drift: Drift = field(default_factory=Drift)
     unfinished: frozenset[str] = frozenset()
+    exact_strata: set[int] = field(default_factory=set)  # the strata in which both ends rose as one
     stated: dict[Relation, tuple[Array, Bounds]] = field(default_factory=dict)  # facts about derived numbers
     waiting: set[str] = field(default_factory=set)  # shared neurons that wait for the first bounds of aggregates,
     begun: int = 0  # and the tick before which these were set
@@ -268,6 +269,11 @@ class Run:
         """The tables that the completion of a stratum reads and writes."""
         predicates, members = self.strata[position]
         return set(predicates).union(*(self.responses[member].rule.formula.sources for member in members))
+
+    @cached_property
+    def completing(self) -> frozenset[str]:
+        """The tables that completions read and write."""
+        return frozenset().union(*map(self.completed_from, range(len(self.strata))))
 
     def completion_rules(self) -> Iterator[DeltaRule]:
         """The rules by which predicates and numbers are completed."""

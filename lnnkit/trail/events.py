@@ -68,11 +68,13 @@ class Chunk(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """``predicates`` were completed between two ticks; events from ``stop`` on read the result."""
+    """``predicates`` were completed between two ticks; events from ``stop`` on read the result. After changes of facts
+    it was revised until ``last``."""
 
     predicates: frozenset[str]
     start: int
     stop: int
+    last: int
 
 
 class _EventColumn:
@@ -202,7 +204,12 @@ class Trail:
     def completed(self, predicates: frozenset[str], start: int) -> None:
         """Record that a stratum that was restarted at ``start`` is complete."""
         self.step()
-        self.completions.append(Completion(predicates, start, self.tick))
+        self.completions.append(Completion(predicates, start, self.tick, self.tick))
+
+    def completed_again(self, number: int) -> None:
+        """Record that a completion is revised, for facts that changed."""
+        self.step()
+        self.completions[number] = self.completions[number]._replace(last=self.tick)
 
     def arrest(self, arrested: Sequence[Arrested]) -> None:
         """Record that these instances cannot be satisfied by what they read before this tick."""

@@ -111,7 +111,7 @@ class CompletionProof:
         self._sources, self._grounding = views.sources, views.sources.run.grounding
         self._domain, index = self._grounding.domain, self._grounding.domain.index
         completion = self._sources.history.completions[source.completion]
-        self._tick = completion.stop
+        self._tick = completion.last
         self._blanket = any(not isinstance(argument, str) for argument in source.arguments)
         self.reads: list[tuple[Formula, EndRead]] = []
         self._looked = 0

@@ -49,14 +49,27 @@ class BoundHistory:
     def __init__(self, trail: Trail, numbers: RowNumbers) -> None:
         self.completions: Sequence[Completion] = tuple(trail.completions)
         self._events = events = trail.events(numbers)
+        self._revised = bool((events.kind == Kind.RESET).any())
         self._ends = np.append(events.start, len(events.row))
         sides, order = events.side.repeat(np.diff(self._ends)), np.argsort(events.row, kind="stable")
         by_side = [order[sides[order] == side] for side in (0, 1)]
         self._sorted = [(events.row[places], places) for places in by_side]
 
     def at(self, row: int, side: int, tick: int = END) -> Event | None:
-        """The last event before ``tick``."""
-        return self._last(row, side, self._first(tick))
+        """The last event before ``tick``; of a bound that was reset since, the last of all: had it changed, what read it
+        would have been reset too."""
+        event = self._last(row, side, self._first(tick))
+        last = self._last(row, side, self._first(END)) if self._revised else None
+        return last if last is not None and self._reset_since(last, event) else event
+
+    def _reset_since(self, last: Event, event: Event | None) -> bool:
+        """Whether facts that changed have reset a bound after an ``event`` (None: before its first one)."""
+        later: Event | None = last
+        while later is not None and (event is None or later.number > event.number):
+            if later.kind is Kind.RESET:
+                return True
+            later = self.previous(later)
+        return False
 
     def previous(self, event: Event) -> Event | None:
         """The event before ``event`` of the same bound."""
@@ -73,7 +86,7 @@ class BoundHistory:
     def rising(self, completion: Completion, least: float) -> np.ndarray:
         """The rows whose upper end rose above ``least`` in a completion."""
         rows, numbers = self._sorted[1]
-        within = (numbers >= self._first(completion.start)) & (numbers < self._first(completion.stop))
+        within = (numbers >= self._first(completion.start)) & (numbers < self._first(completion.last))
         return np.unique(rows[within & (self._events.value.take(numbers) > least)])
 
     def _first(self, tick: int) -> int:
@@ -289,7 +302,7 @@ class BoundSources:
         completes |= event.kind is Kind.RESTARTED or bool(table.derived)
         if event.kind is not Kind.OPENED and event.side == table.completed_side and completes:
             for number, completion in enumerate(self.history.completions):
-                if completion.start <= event.tick < completion.stop:
+                if table.name in completion.predicates and completion.start <= event.tick < completion.last:
                     return Completed(*self.wording.about(event.row), number, event.value)
         return Listed(event.row, event.side) if event.kind is Kind.STATED else event
 

@@ -1,0 +1,170 @@
+"""Completions of a fixpoint whose facts change: stratum by stratum, what depends on the changes is reset to what facts
+give, and derived again. Numbers are completed as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
+
+import numpy as np
+
+from lnnkit.engine.bounds_state import distinct, no_rows
+from lnnkit.engine.changed_sorts import ChangedSorts, within_sorts
+from lnnkit.engine.completion import Inexact, exact_inputs
+from lnnkit.engine.dependent_rows import DependentRows
+from lnnkit.engine.inference_run import Pace, Run, Status, Watch, goes_on
+from lnnkit.engine.merge import Round, changes
+from lnnkit.engine.response.proposing import GroupResponse
+from lnnkit.engine.response.rule_response import RuleResponse
+from lnnkit.engine.rounds import Moves, Rising, merged, to_fixpoint
+from lnnkit.engine.start.first_bounds import begin, catch_up, initialise_rows
+from lnnkit.join.bindings import Bindings
+from lnnkit.logic.bounds import Bounds
+from lnnkit.store.relations import Relation
+from lnnkit.store.row_arrays import Array, spelled_out
+from lnnkit.trail.events import Kind
+
+Response = RuleResponse | GroupResponse
+RowsOf = Mapping[Relation, Array]
+
+
+def revise_strata(run: Run, changed: RowsOf, most: int, watch: Watch | None) -> RowsOf | None:
+    """Complete again what depends on rows that have ``changed``; returns the rows of completed predicates, and of
+    comparisons that they read, that have changed with them. None if a stratum has to be completed as a whole. All must
+    have been completed once only."""
+    derived, read = derived_tables(run), {run.grounding.atoms.tables[name] for name in run.completing}
+    reset(run, {table: rows for table, rows in changed.items() if table in read - derived or table.numeric})
+    compared = _compared_again(run, {table: rows for table, rows in changed.items() if table.numeric}, most)
+    if compared is None:
+        return None
+    moved = {**changed, **compared}
+    catch_up(run, changes(moved))
+    for position in range(len(run.strata)):
+        names = run.completed_from(position)
+        some = {table: rows for table, rows in moved.items() if table.name in names}
+        again = _completed_again(run, position, some, most, watch) if some else {}
+        if again is None:
+            return None
+        moved |= again
+    return {table: rows for table, rows in moved.items() if table in derived}
+
+
+def derived_tables(run: Run) -> set[Relation]:
+    """Those that completions read or write, but for predicates that facts alone bound."""
+    neurons = {formula.auxiliary for formula in run.plan.shared.formulas}
+    names = neurons.union(*(names for names, _ in run.strata))
+    return {run.grounding.atoms.tables[name] for name in run.completing if name in names}
+
+
+def _compared_again(run: Run, numbers: RowsOf, most: int) -> RowsOf | None:
+    """The rows of comparisons read by completions that depend on changed ``numbers``, worked out again. None if
+    completions read other neurons."""
+    tables = run.grounding.atoms.tables
+    neurons = {formula for formula in run.plan.shared.formulas if formula.auxiliary in run.completing}
+    responses = [response for response in run.demanded if response.rule.formula.auxiliary in run.completing]
+    compared = {tables[str(formula.auxiliary)] for formula in neurons if formula.compares}
+    if len(compared) < len(neurons) or any(table.default != table.unknown for table in compared):
+        return None
+    dependent = DependentRows(run, numbers if compared else {}, ChangedSorts({}, {}), most, compared)
+    rows = {table: rows for table, rows in dependent.rows().items() if table in compared}
+    start = run.state.trail.chunk_count
+    reset(run, rows)
+    due = (chain(reaching(run, one, one.shape.formula.leaves, numbers), limited(one, numbers)) for one in responses)
+    begin(run, list(zip(responses, due, strict=True)))
+    return written_rows(run, start)
+
+
+def _completed_again(run: Run, position: int, changed: RowsOf, most: int, watch: Watch | None) -> RowsOf | None:
+    """The rows of a stratum that changed with those that it reads or, by facts, has; None if all has to be completed
+    again."""
+    state, (predicates, members) = run.state, run.strata[position]
+    completed = {run.grounding.atoms.tables[name] for name in predicates}
+    dependent = DependentRows(run, changed, ChangedSorts({}, {}), most, completed)
+    if dependent.count > most or any(table.derived for table in completed):
+        return None
+    rows = dependent.rows()
+    before = {table: Bounds(*(table.take(side, rows[table]).copy() for side in (0, 1))) for table in rows}
+    state.trail.step()
+    start = state.trail.chunk_count
+    reset(run, {table: rows[table] for table in completed & rows.keys()})
+    exact = exact_inputs(run, members)
+    if exact != (position in run.exact_strata) or not _derived_again(run, position, rows, exact, watch):
+        return None
+    state.trail.completed_again(position)
+    again = dict[Relation, Array]()
+    for table, written in written_rows(run, start).items():
+        at = np.flatnonzero(np.isin(written, rows.get(table, no_rows())))  # the others rose
+        same = np.zeros(len(written), bool)
+        if len(at):
+            some = written.take(at)
+            place = rows[table].searchsorted(some)
+            ends = zip(before[table], table.read(some), strict=True)
+            same[at] = np.all([end.take(place) == now for end, now in ends], 0)
+        again[table] = distinct([changed.get(table, no_rows()), written[~same]])
+    return {table: rows for table, rows in again.items() if len(rows)}
+
+
+def _derived_again(run: Run, position: int, rows: RowsOf, exact: bool, watch: Watch | None) -> bool:
+    """Evaluate the instances of a stratum that read or derive some rows, and go on from there; False if that is not to
+    the end, or both ends of a bound do not rise as one."""
+    _, members = run.strata[position]
+    now, pace, rounds = Round(run.grounding.atoms, run.state, run.encoded), Pace(), 0
+
+    def after(_: Moves) -> Status | None:
+        nonlocal rounds
+        rounds += 1
+        return None if not pace.creeps and goes_on(watch, run, "completion", rounds) else Status.INTERRUPTED
+
+    try:
+        for response in run.responding(members).values():
+            for bindings in reaching(run, response, response.shape.formula.leaves, rows):
+                response.propose(bindings, now)
+        rising = Rising(exact)
+        moves = merged(run, now.inbox, rising)
+        if run.demanded:
+            catch_up(run, moves.delta)
+        return to_fixpoint(run, members, moves.delta, pace, after, rising=rising) is Status.CONVERGED
+    except Inexact:
+        return False
+
+
+def reset(run: Run, some: RowsOf) -> None:
+    """Give rows what facts and defaults give, and shared neurons what their operands give."""
+    for table, rows in some.items():
+        stated = table.stated(rows)
+        for side, ends in enumerate(stated):
+            run.state.put(table, side, rows, ends, Kind.RESET)
+        table.deviate(rows, *stated)
+        run.encoded.refresh(table, rows)
+    kept = within_sorts(run, some)
+    for formula in run.plan.shared.formulas:
+        name = str(formula.auxiliary)
+        table = run.grounding.atoms.tables[name]
+        if table in kept and name not in run.plan.partly_known and not formula.compares:
+            initialise_rows(run, formula, kept[table])
+            run.encoded.refresh(table, kept[table])
+
+
+def reaching(run: Run, response: Response, leaves: Iterable[int], some: RowsOf) -> Iterator[Bindings]:
+    """The instances of a rule in which a leaf is one of some rows; some may be repeated."""
+    member, rule = run.grounding.members[response.member], response.rule
+    for leaf in leaves:
+        table = member.table_of(leaf)
+        if table in some:
+            yield from rule.reaching((table.name, rule.formula.arguments(leaf)), some[table])
+
+
+def limited(response: Response, numbers: RowsOf) -> Iterator[Bindings]:
+    """The instances of a rule that joins find by changed numbers; some may be repeated."""
+    for table, rows in numbers.items():
+        for atom in response.rule.limits:
+            yield from response.rule.reaching(atom, rows) if atom[0] == table.name else ()
+
+
+def written_rows(run: Run, start: int, *, resets: bool = True) -> RowsOf:
+    """The rows about which there are events from chunk ``start`` on, with or without ``resets``."""
+    rows: dict[Relation, list[Array]] = {}
+    for chunk in islice(run.state.trail.chunks(), start, None):
+        if resets or chunk.kind != Kind.RESET:
+            rows.setdefault(run.grounding.atoms.numbered[chunk.table], []).append(spelled_out(chunk.rows))
+    return {table: distinct(parts) for table, parts in rows.items()}
