@@ -10,6 +10,7 @@ import numpy as np
 from lnnkit.engine.bounds_state import distinct
 from lnnkit.engine.changed_sorts import ChangedSorts
 from lnnkit.engine.inference_run import Run
+from lnnkit.engine.start.first_bounds import around_aggregates
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.group_rule import GroupRule
@@ -44,10 +45,11 @@ class DependentRows:
         self._defining = {response.rule.formula.auxiliary: response.rule for response in run.responses.values()}
         for table, rows in loosened.items():
             self._mark(table, rows)
+        aggregates = around_aggregates(run.plan)
         for formula in run.plan.shared.formulas:  # operands first
             table = run.grounding.atoms.tables[str(formula.auxiliary)]
-            if table.name in self._defining and not formula.compares and table in tables:
-                self._mark_absent(table)
+            if table.name in self._defining and table in tables:
+                self._mark_absent(table, known=table.default != table.unknown or table.name in aggregates)
         reasons: Mapping[int, Sequence[Callable[[Chunk], Array | None]]] = {
             Kind.INITIAL: [self._by_operands],
             Kind.SENT: [self._by_entities, self._by_rows],
@@ -138,9 +140,10 @@ class DependentRows:
             rows[absent] = pattern.table.tuples.find(pattern.tuples(ids.__getitem__, len(absent)), len(absent))
         return rows
 
-    def _mark_absent(self, table: Relation) -> None:
-        """Mark the atoms of a shared neuron with marked operands, which have had its default: they get rows."""
-        instances = None if table.default == table.unknown else self._reading(self._defining[table.name])
+    def _mark_absent(self, table: Relation, *, known: bool) -> None:
+        """Mark the atoms of a shared neuron with marked operands, which have had its default: they get rows, where that
+        is ``known`` or aggregates read them at once."""
+        instances = self._reading(self._defining[table.name]) if known else None
         if instances is not None and len(instances):
             rows = self._run.grounding.atoms.materialise(table, instances.columns, len(instances))
             self._mark(table, distinct([rows]))

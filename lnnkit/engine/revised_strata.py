@@ -3,7 +3,7 @@ give, and derived again. Numbers are completed as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 import numpy as np
@@ -17,7 +17,8 @@ from lnnkit.engine.merge import Round, changes
 from lnnkit.engine.response.proposing import GroupResponse
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.rounds import Moves, Rising, merged, to_fixpoint
-from lnnkit.engine.start.first_bounds import begin, catch_up, initialise_rows
+from lnnkit.engine.start.first_bounds import begin, catch_up, initialise, initialise_rows
+from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.bindings import Bindings
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import Relation
@@ -28,19 +29,31 @@ Response = RuleResponse | GroupResponse
 RowsOf = Mapping[Relation, Array]
 
 
-def revise_strata(run: Run, changed: RowsOf, most: int, watch: Watch | None) -> RowsOf | None:
-    """Complete again what depends on rows that have ``changed``; returns the rows of completed predicates, and of
-    comparisons that they read, that have changed with them. None if a stratum has to be completed as a whole. All must
-    have been completed once only."""
-    derived, read = derived_tables(run), {run.grounding.atoms.tables[name] for name in run.completing}
-    reset(run, {table: rows for table, rows in changed.items() if table in read - derived or table.numeric})
-    compared = _compared_again(run, {table: rows for table, rows in changed.items() if table.numeric}, most)
-    if compared is None:
-        return None
-    moved = {**changed, **compared}
-    catch_up(run, changes(moved))
+def revise_strata(
+    run: Run, moved: RowsOf, changed: ChangedSorts, most: int, watch: Watch | None
+) -> dict[Relation, Array] | None:
+    """Complete again what depends on rows that have ``moved``, as facts say; returns the rows of completed predicates,
+    and of neurons that they read, that move with them. None if a stratum has to be completed as a whole. All must have
+    been completed once only."""
+    graph, tables = run.plan.lifted.graph, run.grounding.atoms.tables
+    neurons = {str(formula.auxiliary): formula for formula in run.plan.shared.formulas}
+    derived, moved = derived_tables(run), dict(moved)
+    reset(run, {table: rows for table, rows in moved.items() if table not in derived})
     for position in range(len(run.strata)):
         names = run.completed_from(position)
+        beneath = graph.below(*(names & neurons.keys()))
+        if not beneath.isdisjoint(table.name for table in moved):
+            formulas = [neurons[name] for name in neurons if name in beneath]
+            unready = (f for f in formulas if f.auxiliary in run.plan.partly_known and not f.compares)
+            if any(unready) or any(formula in changed.definitions for formula in formulas):
+                return None
+            of_neurons = {tables[str(formula.auxiliary)] for formula in formulas}
+            rows = DependentRows(run, moved, ChangedSorts({}, {}), most, of_neurons).rows()
+            start = run.state.trail.chunk_count
+            reset(run, {table: rows[table] for table in of_neurons & rows.keys()})
+            catch_up(run, changes(moved))
+            begin_again(run, formulas, rows)
+            moved |= written_rows(run, start)
         some = {table: rows for table, rows in moved.items() if table.name in names}
         again = _completed_again(run, position, some, most, watch) if some else {}
         if again is None:
@@ -56,22 +69,23 @@ def derived_tables(run: Run) -> set[Relation]:
     return {run.grounding.atoms.tables[name] for name in run.completing if name in names}
 
 
-def _compared_again(run: Run, numbers: RowsOf, most: int) -> RowsOf | None:
-    """The rows of comparisons read by completions that depend on changed ``numbers``, worked out again. None if
-    completions read other neurons."""
-    tables = run.grounding.atoms.tables
-    neurons = {formula for formula in run.plan.shared.formulas if formula.auxiliary in run.completing}
-    responses = [response for response in run.demanded if response.rule.formula.auxiliary in run.completing]
-    compared = {tables[str(formula.auxiliary)] for formula in neurons if formula.compares}
-    if len(compared) < len(neurons) or any(table.default != table.unknown for table in compared):
-        return None
-    dependent = DependentRows(run, numbers if compared else {}, ChangedSorts({}, {}), most, compared)
-    rows = {table: rows for table, rows in dependent.rows().items() if table in compared}
-    start = run.state.trail.chunk_count
-    reset(run, rows)
-    due = (chain(reaching(run, one, one.shape.formula.leaves, numbers), limited(one, numbers)) for one in responses)
-    begin(run, list(zip(responses, due, strict=True)))
-    return written_rows(run, start)
+def begin_again(run: Run, formulas: Iterable[Formula], rows: RowsOf, definitions: Sequence[Formula] = ()) -> None:
+    """Give shared neurons, operands first, the bounds that these give them: for some ``rows`` that were reset, or all
+    for those whose ``definitions`` depend on the number of entities."""
+    kept, demanded = within_sorts(run, rows), {response.rule.formula.auxiliary: response for response in run.demanded}
+    numbers = {table: some for table, some in kept.items() if table.numeric}
+    for formula in formulas:
+        table = run.grounding.atoms.tables[str(formula.auxiliary)]
+        if formula in definitions:
+            initialise(run, formula)
+            run.encoded.renew([table])
+        elif formula.compares and table.default == table.unknown:
+            response = demanded[formula.auxiliary]
+            due = chain(reaching(run, response, (AUXILIARY, *formula.leaves), kept), limited(response, numbers))
+            begin(run, [(response, due)])
+        elif table in kept and table.name not in run.plan.partly_known:
+            initialise_rows(run, formula, kept[table])
+            run.encoded.refresh(table, kept[table])
 
 
 def _completed_again(run: Run, position: int, changed: RowsOf, most: int, watch: Watch | None) -> RowsOf | None:
@@ -129,20 +143,13 @@ def _derived_again(run: Run, position: int, rows: RowsOf, exact: bool, watch: Wa
 
 
 def reset(run: Run, some: RowsOf) -> None:
-    """Give rows what facts and defaults give, and shared neurons what their operands give."""
+    """Give rows what facts and defaults give."""
     for table, rows in some.items():
         stated = table.stated(rows)
         for side, ends in enumerate(stated):
             run.state.put(table, side, rows, ends, Kind.RESET)
         table.deviate(rows, *stated)
         run.encoded.refresh(table, rows)
-    kept = within_sorts(run, some)
-    for formula in run.plan.shared.formulas:
-        name = str(formula.auxiliary)
-        table = run.grounding.atoms.tables[name]
-        if table in kept and name not in run.plan.partly_known and not formula.compares:
-            initialise_rows(run, formula, kept[table])
-            run.encoded.refresh(table, kept[table])
 
 
 def reaching(run: Run, response: Response, leaves: Iterable[int], some: RowsOf) -> Iterator[Bindings]:

@@ -25,9 +25,18 @@ from lnnkit.engine.response.proposing import GroupResponse, reader
 from lnnkit.engine.response.respond import completing, respond
 from lnnkit.engine.response.rule_instances import RuleInstances
 from lnnkit.engine.restated_facts import RestatedAtom, RowsOf, enter_restated, restated_sorts
-from lnnkit.engine.revised_strata import Response, derived_tables, limited, reaching, reset, revise_strata, written_rows
+from lnnkit.engine.revised_strata import (
+    Response,
+    begin_again,
+    derived_tables,
+    limited,
+    reaching,
+    reset,
+    revise_strata,
+    written_rows,
+)
 from lnnkit.engine.rounds import infer_rounds, merged
-from lnnkit.engine.start.first_bounds import begin, catch_up, initialise
+from lnnkit.engine.start.first_bounds import around_aggregates, begin, catch_up
 from lnnkit.join.bindings import Bindings
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import Relation
@@ -65,33 +74,36 @@ def revise(
     replace(changed, leaving={}).apply(run)
     most = max(_FEW, len(run.grounding.atoms) // _SHARE)
     completed = derived_tables(run) if once else set[Relation]()
-    again = revise_strata(run, _union(loosened, tightened), most, watch) if completed else {}
+    if completed:
+        loosened = _union(loosened, tightened)
+    again = revise_strata(run, loosened, changed, most, watch) if completed else {}
     if again is None:
         return False
     tightened = {table: rows for table, rows in tightened.items() if table not in completed}
     rounds_start = trail.chunk_count
-    neurons = [(formula, tables[str(formula.auxiliary)]) for formula in changed.definitions]
-    all_rows = {table: range(len(table)) for _, table in neurons if len(table)}
+    neurons = [tables[str(formula.auxiliary)] for formula in changed.definitions]
+    all_rows = {table: range(len(table)) for table in neurons if len(table)}
     loosened = _union(loosened, again, all_rows)
-    numbers = {table: rows for table, rows in _union(loosened, tightened).items() if table.numeric}
     dependent = DependentRows(run, loosened, changed, most, {*tables.values()} - completed)
     if dependent.count > most:
         return False
     rows = dependent.rows()
-    if any(table.numeric and table not in numbers for table in rows) or not _moved_numbers(run, 0).isdisjoint(numbers):
+    numbers = {table: some for table, some in _union(rows, tightened).items() if table.numeric}
+    if not _moved_numbers(run, 0).isdisjoint(numbers):
         return False
     run.progress = Progress()
     trail.step()
     replace(changed, joining={}).apply(run)
     before = {table: Bounds(*(table.take(side, some).copy() for side in (0, 1))) for table, some in rows.items()}
     reset(run, {table: some for table, some in rows.items() if table not in completed})
-    for formula, table in neurons:
-        initialise(run, formula)
-        run.encoded.renew([table])
     if not _tighten(run, tightened):
         return False
     begin(run, [(response, response.rule.with_new_members(changed.joining)) for response in run.demanded])
     catch_up(run, changes(tightened))
+    around = around_aggregates(run.plan)
+    formulas = (f for f in run.plan.shared.formulas if not f.compares or f.auxiliary in around)
+    shared = [formula for formula in formulas if tables[str(formula.auxiliary)] not in completed]
+    begin_again(run, shared, rows, changed.definitions)
     begun = _tighter(_deviating(written_rows(run, rounds_start, resets=False)), rows, before)  # some of new rows
     found = _evaluate(run, _union(rows, listed), again, numbers, changed)
     rounds = _ROUNDS + (start - run.revised_chunks) // 8 + len(run.grounding.atoms) // 1000
@@ -107,7 +119,8 @@ def _moved_numbers(run: Run, start: int) -> set[Relation]:
     numbered = run.grounding.atoms.numbered
     if not any(numbered[table].numeric for table in run.state.trail.tables(start)):
         return set()
-    moved = (numbered[c.table] for c in islice(run.state.trail.chunks(), start, None) if c.kind != Kind.RESET)
+    kinds = (Kind.RESET, Kind.INITIAL)
+    moved = (numbered[c.table] for c in islice(run.state.trail.chunks(), start, None) if c.kind not in kinds)
     return {table for table in moved if table.numeric}
 
 

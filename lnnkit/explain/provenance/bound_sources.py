@@ -56,8 +56,8 @@ class BoundHistory:
         self._sorted = [(events.row[places], places) for places in by_side]
 
     def at(self, row: int, side: int, tick: int = END) -> Event | None:
-        """The last event before ``tick``; of a bound that was reset since, the last of all: had it changed, what read it
-        would have been reset too."""
+        """The last event before ``tick``; of a bound that was reset since, the last of all: had it changed by that,
+        what read it would have been reset too."""
         event = self._last(row, side, self._first(tick))
         last = self._last(row, side, self._first(END)) if self._revised else None
         return last if last is not None and self._reset_since(last, event) else event
