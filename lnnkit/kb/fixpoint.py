@@ -18,8 +18,8 @@ from lnnkit.data.table import FactTable
 from lnnkit.engine.inference import copied, infer
 from lnnkit.engine.inference_run import Run, Status
 from lnnkit.engine.planning.compiling import Plans
-from lnnkit.engine.restated_facts import RestatedAtom
-from lnnkit.engine.revision import revise
+from lnnkit.engine.revision.restated_facts import RestatedAtom
+from lnnkit.engine.revision.revise import revise
 from lnnkit.errors import Error
 from lnnkit.kb.theory import Theory
 from lnnkit.outcome import Outcome

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import lnnkit
-from lnnkit.engine.changed_sorts import ChangedSorts
-from lnnkit.engine.dependent_rows import DependentRows
 from lnnkit.engine.inference_run import Run
+from lnnkit.engine.revision.changed_sorts import ChangedSorts
+from lnnkit.engine.revision.dependent_rows import DependentRows
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.store.relations import Relation
@@ -100,15 +100,15 @@ def compared(run: Run, rng: random.Random, *, exactly: bool) -> int:
     """Whether the rows found are those of the definition; the number of these that facts do not give."""
     loosened = drawn(run, rng)
     first = {(table.name, entities_of(table)[row]) for table, rows in loosened.items() for row in rows.tolist()}
-    expected = closure(run, first)
-    dependent = DependentRows(run, loosened, ChangedSorts({}, {}), 10**9)
+    expected, tables = closure(run, first), {*run.grounding.atoms.numbered}
+    dependent = DependentRows(run, loosened, ChangedSorts({}, {}), 10**9, tables)
     by_table = dependent.rows()
     found = {(table.name, entities_of(table)[row]) for table, rows in by_table.items() for row in rows.tolist()}
     assert first <= found <= expected
     assert found == expected or not exactly
     assert dependent.count == len(found) == sum(map(len, by_table.values()))
     for most in {len(first), (len(first) + len(found)) // 2, len(found) - 1}:
-        cut = DependentRows(run, loosened, ChangedSorts({}, {}), most)
+        cut = DependentRows(run, loosened, ChangedSorts({}, {}), most, tables)
         assert (cut.count > most) == (len(found) > most)
         for table, rows in cut.rows().items():
             assert {*rows.tolist()} <= {*by_table[table].tolist()}

@@ -11,8 +11,8 @@ from unittest import mock
 import pytest
 
 import lnnkit
-from lnnkit.engine import revision
 from lnnkit.engine.planning.compiling import Plans
+from lnnkit.engine.revision import revise as revision
 from lnnkit.kb import fixpoint
 from tests.blocks import in_blocks
 from tests.kb.test_retracting import answered
@@ -277,7 +277,7 @@ def test_a_revision_that_is_interrupted_is_made_anew() -> None:
     kb = lnnkit.loads(SPREAD)
     kb.tell("Contact", chain)
     kb.infer()
-    for place, step in enumerate(("_reset", "_tighten", "catch_up", "_evaluate", "infer_rounds", "_depends_on_order")):
+    for place, step in enumerate(("reset", "_tighten", "catch_up", "_evaluate", "infer_rounds", "_depends_on_order")):
         kb.retract("Contact", [chain[50 * place]])
         with pytest.raises(KeyboardInterrupt), mock.patch.object(revision, step, side_effect=KeyboardInterrupt):
             kb.answers()

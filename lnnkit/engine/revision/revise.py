@@ -4,8 +4,9 @@ and Subrahmanian, SIGMOD 1993).
 A bound depends on what the instances read that ever set it; the trail has these. Rows to which facts give less than
 before, and all that depend on them, are reset to what facts and defaults give. Then the instances that may bound these
 rows are evaluated once, and rounds go on from what has moved. All other bounds stay, and bounds only tighten from there
-to the fixpoint of a fresh inference. A fresh inference has to be made if something is arrested on the way, a closed
-predicate is completed from what changes, or numbers that inference has narrowed are among it.
+to the fixpoint of a fresh inference. Closed predicates with rules are completed again before, stratum by stratum. A
+fresh inference has to be made if something is arrested on the way, or if what rounds have moved is completed from or is
+a number.
 """
 
 from __future__ import annotations
@@ -16,31 +17,30 @@ from itertools import chain, islice
 
 import numpy as np
 
-from lnnkit.engine.bounds_state import distinct
-from lnnkit.engine.changed_sorts import ChangedSorts
-from lnnkit.engine.dependent_rows import DependentRows
 from lnnkit.engine.inference_run import Progress, Run, Status, Watch
 from lnnkit.engine.merge import Round, changes
 from lnnkit.engine.response.proposing import GroupResponse, reader
 from lnnkit.engine.response.respond import completing, respond
 from lnnkit.engine.response.rule_instances import RuleInstances
-from lnnkit.engine.restated_facts import RestatedAtom, RowsOf, enter_restated, restated_sorts
-from lnnkit.engine.revised_strata import (
+from lnnkit.engine.revision.changed_sorts import ChangedSorts
+from lnnkit.engine.revision.dependent_rows import DependentRows
+from lnnkit.engine.revision.reset_rows import (
     Response,
+    RowsOf,
     begin_again,
-    derived_tables,
     limited,
     reaching,
     reset,
-    revise_strata,
+    union,
     written_rows,
 )
+from lnnkit.engine.revision.restated_facts import RestatedAtom, enter_restated, restated_sorts
+from lnnkit.engine.revision.revised_strata import derived_tables, revise_strata
 from lnnkit.engine.rounds import infer_rounds, merged
 from lnnkit.engine.start.first_bounds import around_aggregates, begin, catch_up
 from lnnkit.join.bindings import Bindings
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import Relation
-from lnnkit.store.row_arrays import Array, spelled_out
 from lnnkit.trail.events import Kind
 
 # From where on a fresh inference is made. After 2,100 chunks of events of earlier revisions a change over a graph of 60
@@ -70,12 +70,12 @@ def revise(
     if entered is None or changed is None or (labelled and changed.leaving):
         return False
     loosened, tightened, listed = entered
-    loosened = _union(loosened, changed.leaving_rows(run))
+    loosened = union(loosened, changed.leaving_rows(run))
     replace(changed, leaving={}).apply(run)
     most = max(_FEW, len(run.grounding.atoms) // _SHARE)
     completed = derived_tables(run) if once else set[Relation]()
     if completed:
-        loosened = _union(loosened, tightened)
+        loosened = union(loosened, tightened)
     again = revise_strata(run, loosened, changed, most, watch) if completed else {}
     if again is None:
         return False
@@ -83,12 +83,12 @@ def revise(
     rounds_start = trail.chunk_count
     neurons = [tables[str(formula.auxiliary)] for formula in changed.definitions]
     all_rows = {table: range(len(table)) for table in neurons if len(table)}
-    loosened = _union(loosened, again, all_rows)
+    loosened = union(loosened, again, all_rows)
     dependent = DependentRows(run, loosened, changed, most, {*tables.values()} - completed)
     if dependent.count > most:
         return False
     rows = dependent.rows()
-    numbers = {table: some for table, some in _union(rows, tightened).items() if table.numeric}
+    numbers = {table: some for table, some in union(rows, tightened).items() if table.numeric}
     if not _moved_numbers(run, 0).isdisjoint(numbers):
         return False
     run.progress = Progress()
@@ -105,9 +105,9 @@ def revise(
     shared = [formula for formula in formulas if tables[str(formula.auxiliary)] not in completed]
     begin_again(run, shared, rows, changed.definitions)
     begun = _tighter(_deviating(written_rows(run, rounds_start, resets=False)), rows, before)  # some of new rows
-    found = _evaluate(run, _union(rows, listed), again, numbers, changed)
+    found = _evaluate(run, union(rows, listed), again, numbers, changed)
     rounds = _ROUNDS + (start - run.revised_chunks) // 8 + len(run.grounding.atoms) // 1000
-    infer_rounds(run, run.inference, rounds, _union(tightened, again, begun, found), watch)
+    infer_rounds(run, run.inference, rounds, union(tightened, again, begun, found), watch)
     run.revised_chunks += trail.chunk_count - start
     moved = {*written_rows(run, rounds_start, resets=False), *(() if once else (*rows, *tightened))}
     complete = run.completing.isdisjoint(table.name for table in moved) and not _moved_numbers(run, start)
@@ -138,12 +138,6 @@ def _ended(run: Run, *statuses: Status) -> bool:
     progress = run.progress
     given_up = progress.arrested or run.state.crossed or run.unfinished or run.drift.met
     return progress.status in statuses and not given_up
-
-
-def _union(*parts: Mapping[Relation, Array | range]) -> RowsOf:
-    """The rows of all parts, by relation."""
-    tables = dict.fromkeys(chain.from_iterable(parts))
-    return {table: distinct([spelled_out(rows[table]) for rows in parts if table in rows]) for table in tables}
 
 
 def _tighter(rows: RowsOf, reset: RowsOf, before: Mapping[Relation, Bounds]) -> RowsOf:
@@ -199,7 +193,7 @@ def _evaluate(run: Run, rows: RowsOf, again: RowsOf, numbers: RowsOf, changed: C
             response.propose(bindings, now)
     moves = merged(run, now.inbox, None)
     run.progress.arrested += now.arrested
-    return _union(moves.raised, moves.lowered)
+    return union(moves.raised, moves.lowered)
 
 
 # --- rounding ---------------------------------------------------------------------------------------------------------

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lnnkit.analysis.relevance import LISTED, SIDES
-from lnnkit.engine.changed_sorts import ChangedSorts, changed_sorts
 from lnnkit.engine.inference_run import Run
+from lnnkit.engine.revision.changed_sorts import ChangedSorts, changed_sorts
+from lnnkit.engine.revision.reset_rows import RowsOf
 from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array
-
-RowsOf = Mapping[Relation, Array]
 
 
 @dataclass(frozen=True, slots=True)

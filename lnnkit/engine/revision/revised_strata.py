@@ -3,30 +3,20 @@ give, and derived again. Numbers are completed as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
-
 import numpy as np
 
 from lnnkit.engine.bounds_state import distinct, no_rows
-from lnnkit.engine.changed_sorts import ChangedSorts, within_sorts
 from lnnkit.engine.completion import Inexact, exact_inputs
-from lnnkit.engine.dependent_rows import DependentRows
 from lnnkit.engine.inference_run import Pace, Run, Status, Watch, goes_on
 from lnnkit.engine.merge import Round, changes
-from lnnkit.engine.response.proposing import GroupResponse
-from lnnkit.engine.response.rule_response import RuleResponse
+from lnnkit.engine.revision.changed_sorts import ChangedSorts
+from lnnkit.engine.revision.dependent_rows import DependentRows
+from lnnkit.engine.revision.reset_rows import RowsOf, begin_again, reaching, reset, written_rows
 from lnnkit.engine.rounds import Moves, Rising, merged, to_fixpoint
-from lnnkit.engine.start.first_bounds import begin, catch_up, initialise, initialise_rows
-from lnnkit.formula.unfolding import AUXILIARY, Formula
-from lnnkit.join.bindings import Bindings
+from lnnkit.engine.start.first_bounds import catch_up
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import Relation
-from lnnkit.store.row_arrays import Array, spelled_out
-from lnnkit.trail.events import Kind
-
-Response = RuleResponse | GroupResponse
-RowsOf = Mapping[Relation, Array]
+from lnnkit.store.row_arrays import Array
 
 
 def revise_strata(
@@ -67,25 +57,6 @@ def derived_tables(run: Run) -> set[Relation]:
     neurons = {formula.auxiliary for formula in run.plan.shared.formulas}
     names = neurons.union(*(names for names, _ in run.strata))
     return {run.grounding.atoms.tables[name] for name in run.completing if name in names}
-
-
-def begin_again(run: Run, formulas: Iterable[Formula], rows: RowsOf, definitions: Sequence[Formula] = ()) -> None:
-    """Give shared neurons, operands first, the bounds that these give them: for some ``rows`` that were reset, or all
-    for those whose ``definitions`` depend on the number of entities."""
-    kept, demanded = within_sorts(run, rows), {response.rule.formula.auxiliary: response for response in run.demanded}
-    numbers = {table: some for table, some in kept.items() if table.numeric}
-    for formula in formulas:
-        table = run.grounding.atoms.tables[str(formula.auxiliary)]
-        if formula in definitions:
-            initialise(run, formula)
-            run.encoded.renew([table])
-        elif formula.compares and table.default == table.unknown:
-            response = demanded[formula.auxiliary]
-            due = chain(reaching(run, response, (AUXILIARY, *formula.leaves), kept), limited(response, numbers))
-            begin(run, [(response, due)])
-        elif table in kept and table.name not in run.plan.partly_known:
-            initialise_rows(run, formula, kept[table])
-            run.encoded.refresh(table, kept[table])
 
 
 def _completed_again(run: Run, position: int, changed: RowsOf, most: int, watch: Watch | None) -> RowsOf | None:
@@ -140,38 +111,3 @@ def _derived_again(run: Run, position: int, rows: RowsOf, exact: bool, watch: Wa
         return to_fixpoint(run, members, moves.delta, pace, after, rising=rising) is Status.CONVERGED
     except Inexact:
         return False
-
-
-def reset(run: Run, some: RowsOf) -> None:
-    """Give rows what facts and defaults give."""
-    for table, rows in some.items():
-        stated = table.stated(rows)
-        for side, ends in enumerate(stated):
-            run.state.put(table, side, rows, ends, Kind.RESET)
-        table.deviate(rows, *stated)
-        run.encoded.refresh(table, rows)
-
-
-def reaching(run: Run, response: Response, leaves: Iterable[int], some: RowsOf) -> Iterator[Bindings]:
-    """The instances of a rule in which a leaf is one of some rows; some may be repeated."""
-    member, rule = run.grounding.members[response.member], response.rule
-    for leaf in leaves:
-        table = member.table_of(leaf)
-        if table in some:
-            yield from rule.reaching((table.name, rule.formula.arguments(leaf)), some[table])
-
-
-def limited(response: Response, numbers: RowsOf) -> Iterator[Bindings]:
-    """The instances of a rule that joins find by changed numbers; some may be repeated."""
-    for table, rows in numbers.items():
-        for atom in response.rule.limits:
-            yield from response.rule.reaching(atom, rows) if atom[0] == table.name else ()
-
-
-def written_rows(run: Run, start: int, *, resets: bool = True) -> RowsOf:
-    """The rows about which there are events from chunk ``start`` on, with or without ``resets``."""
-    rows: dict[Relation, list[Array]] = {}
-    for chunk in islice(run.state.trail.chunks(), start, None):
-        if resets or chunk.kind != Kind.RESET:
-            rows.setdefault(run.grounding.atoms.numbered[chunk.table], []).append(spelled_out(chunk.rows))
-    return {table: distinct(parts) for table, parts in rows.items()}

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import numpy as np
 
 from lnnkit.engine.bounds_state import distinct
-from lnnkit.engine.changed_sorts import ChangedSorts
 from lnnkit.engine.inference_run import Run
+from lnnkit.engine.revision.changed_sorts import ChangedSorts
 from lnnkit.engine.start.first_bounds import around_aggregates
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.delta_rule import DeltaRule
