@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
+import lnnkit
 from tests.blocks import in_blocks
 from tests.kb.test_revised_strata import Levels, unlike
 from tests.kb.test_revising import counted
@@ -64,3 +67,44 @@ def test_aggregates_are_revised_to_what_a_fresh_inference_finds(block: range) ->
         for seed in block:
             assert not (text := unlike(Totals, seed)), text
     assert counts[True] > counts[False]
+
+
+WATCH = """\
+predicate Transfer(account, transfer) closed
+predicate Reversed(transfer) closed
+number amount(transfer)
+fact Transfer(anna, t1)
+fact Transfer(anna, t2)
+fact Transfer(bob, t3)
+fact amount(t1) = 0.1
+fact amount(t2) = 0.2
+fact amount(t3) = 9000
+fact Reversed(t0)
+rule large: (sum T: amount(T) where Transfer(A, T) & ~Reversed(T)) > 10000 -> Watch(A)
+rule often: (count T: Transfer(A, T) & amount(T) < 1) >= 3 -> Watch(A)
+query Watch(A)
+query sum T: amount(T) where Transfer(A, T) & ~Reversed(T)
+"""
+
+
+def totals(kb: lnnkit.KnowledgeBase) -> dict[str, float]:
+    return {answer.bindings["A"]: answer.lower for answer in kb.answers()[1]}
+
+
+def test_a_ledger_is_corrected() -> None:
+    kb = lnnkit.loads(WATCH)
+    assert totals(kb) == {"anna": math.fsum((0.1, 0.2)), "bob": 9000}
+    with counted() as counts:
+        with kb.transaction():
+            kb.tell("Transfer", [("anna", "t4"), ("cleo", "t5")])
+            kb.tell("amount", [("t4", 0.7), ("t5", 20000)])
+        assert totals(kb) == {"anna": math.fsum((0.1, 0.2, 0.7)), "bob": 9000, "cleo": 20000}
+        assert [answer.bindings["A"] for answer in kb.ask("Watch(A)")] == ["anna", "cleo"]
+        assert kb.explain("Watch(anna)").verify() == []
+        kb.tell("Reversed", ["t5"])
+        assert totals(kb) == {"anna": math.fsum((0.1, 0.2, 0.7)), "bob": 9000}
+        assert [answer.bindings["A"] for answer in kb.ask("Watch(A)")] == ["anna"]
+        kb.replace("amount", [("t1", 5)])
+        assert totals(kb)["anna"] == math.fsum((5, 0.2, 0.7))
+        assert len(kb.ask("Watch(A)")) == 0
+    assert counts[False] == 0 and counts[True] >= 3

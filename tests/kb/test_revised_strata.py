@@ -146,3 +146,79 @@ def test_strata_are_revised_to_what_a_fresh_inference_completes(block: range) ->
         for seed in block:
             assert not (text := unlike(Levels, seed)), text
     assert counts[True] > counts[False]
+
+
+EXPOSED = """\
+predicate DependsOn(package, package) closed
+predicate Patched(package) closed
+predicate Exposed(package) closed
+number severity(package)
+fact DependsOn(shop, web)
+fact DependsOn(web, tls)
+fact severity(tls) = 9
+fact severity(web) = 2
+fact severity(shop) = 1
+fact Patched(zlib)
+rule weak: severity(X) >= 7 & ~Patched(X) -> Exposed(X)
+rule through: DependsOn(X, Y) & Exposed(Y) -> Exposed(X)
+rule DependsOn(X, Y) & ~Exposed(X) -> Safe(X)
+query Exposed(X)
+query Safe(X)
+"""
+
+
+def held(kb: lnnkit.KnowledgeBase, query: str) -> list[str]:
+    return [answer.bindings["X"] for answer in kb.ask(query) if answer.lower == 1]
+
+
+def test_a_patch_is_followed_through_strata_and_rules_and_taken_back() -> None:
+    kb = lnnkit.loads(EXPOSED)
+    assert (held(kb, "Exposed(X)"), held(kb, "Safe(X)")) == (["shop", "tls", "web"], [])
+    with counted() as counts:
+        kb.tell("Patched", ["tls"])
+        assert (held(kb, "Exposed(X)"), held(kb, "Safe(X)")) == ([], ["shop", "web"])
+        proof = kb.explain("Safe(shop)")
+        assert proof.verify() == [] and "fact Patched(tls)" in [fact.text for fact in proof.facts()]
+        kb.retract("Patched", [("tls",)])
+        assert (held(kb, "Exposed(X)"), held(kb, "Safe(X)")) == (["shop", "tls", "web"], [])
+        kb.replace("severity", [("tls", 3), ("web", 8)])
+        assert (held(kb, "Exposed(X)"), held(kb, "Safe(X)")) == (["shop", "web"], [])
+        proof = kb.explain("Exposed(tls)")
+        assert proof.upper == 0 and proof.verify() == []
+    assert counts[False] == 0 and counts[True] >= 3
+
+
+def test_a_change_writes_what_depends_on_it_and_no_more() -> None:
+    """A chain of which the middle is mended, and mended no more: the first half is derived again."""
+    kb = lnnkit.loads(EXPOSED)
+    kb.tell("DependsOn", [(f"p{place}", f"p{place + 1}") for place in range(400)])
+    kb.tell("severity", [("p400", 9), *((f"p{place}", 1) for place in range(400))])
+    kb.infer()
+    run = kb._session.program_fixpoint().run
+    for change in (kb.tell, kb.retract):
+        before = len(run.state.trail)
+        change("Patched", [("p390",)])
+        kb.infer()
+        assert kb._session.program_fixpoint().run is run
+        # p390 has no weakness of its own, so a patch of it changes nothing but that fact
+        assert len(run.state.trail) - before < 40
+
+
+def test_a_comparison_that_a_new_fact_needs_is_known_before_completion() -> None:
+    kb = lnnkit.loads("""\
+predicate Here(t) closed
+predicate Far(t) closed
+number d(t)
+fact Here(a)
+fact d(a) = 9
+fact d(b) = 1
+fact Seen(b)
+rule Here(X) & d(X) > 5 -> Far(X)
+query Far(X)
+""")
+    kb.infer()
+    with counted() as counts:
+        kb.tell("Here", ["b"])
+        assert [(answer.bindings["X"], answer.lower, answer.upper) for answer in kb.ask("Far(X)")] == [("a", 1, 1)]
+        assert kb.explain("Far(b)").upper == 0
+    assert counts == {True: 1}

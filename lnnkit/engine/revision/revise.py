@@ -11,7 +11,7 @@ a number.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain, islice
 
@@ -74,44 +74,61 @@ def revise(
     replace(changed, leaving={}).apply(run)
     most = max(_FEW, len(run.grounding.atoms) // _SHARE)
     completed = derived_tables(run) if once else set[Relation]()
-    if completed:
+    if completed or around_aggregates(run.plan):  # these are worked out from facts once, before rounds
         loosened = union(loosened, tightened)
     again = revise_strata(run, loosened, changed, most, watch) if completed else {}
     if again is None:
         return False
     tightened = {table: rows for table, rows in tightened.items() if table not in completed}
-    rounds_start = trail.chunk_count
     neurons = [tables[str(formula.auxiliary)] for formula in changed.definitions]
     all_rows = {table: range(len(table)) for table in neurons if len(table)}
-    loosened = union(loosened, again, all_rows)
-    dependent = DependentRows(run, loosened, changed, most, {*tables.values()} - completed)
-    if dependent.count > most:
-        return False
+    completed_until = trail.chunk_count
+    dependent = DependentRows(run, union(loosened, again, all_rows), changed, most, {*tables.values()} - completed)
     rows = dependent.rows()
-    numbers = {table: some for table, some in union(rows, tightened).items() if table.numeric}
-    if not _moved_numbers(run, 0).isdisjoint(numbers):
+    numbers = {table for table in (*rows, *tightened) if table.numeric}
+    if dependent.count > most or not _moved_numbers(run, 0).isdisjoint(numbers):
         return False
     run.progress = Progress()
+    moved = _derived_again(run, rows, tightened, listed, again, changed, completed)
+    if moved is None:
+        return False
+    rounds = _ROUNDS + (start - run.revised_chunks) // 8 + len(run.grounding.atoms) // 1000
+    infer_rounds(run, run.inference, rounds, moved, watch)
+    run.revised_chunks += trail.chunk_count - start
+    written = {*written_rows(run, completed_until, resets=False), *(() if once else (*rows, *tightened))}
+    complete = run.completing.isdisjoint(table.name for table in written) and not _moved_numbers(run, start)
+    return complete and _ended(run, Status.CONVERGED, Status.INTERRUPTED) and not _depends_on_order(run, start)
+
+
+def _derived_again(
+    run: Run,
+    rows: RowsOf,
+    tightened: RowsOf,
+    listed: RowsOf,
+    again: RowsOf,
+    changed: ChangedSorts,
+    completed: Set[Relation],
+) -> RowsOf | None:
+    """Reset some ``rows``, but for those that were completed ``again``, and derive them again; returns the rows that
+    have moved. None where facts cross."""
+    trail = run.state.trail
     trail.step()
+    start = trail.chunk_count
     replace(changed, joining={}).apply(run)
     before = {table: Bounds(*(table.take(side, some).copy() for side in (0, 1))) for table, some in rows.items()}
     reset(run, {table: some for table, some in rows.items() if table not in completed})
     if not _tighten(run, tightened):
-        return False
+        return None
     begin(run, [(response, response.rule.with_new_members(changed.joining)) for response in run.demanded])
     catch_up(run, changes(tightened))
-    around = around_aggregates(run.plan)
-    formulas = (f for f in run.plan.shared.formulas if not f.compares or f.auxiliary in around)
+    aggregates, tables = around_aggregates(run.plan), run.grounding.atoms.tables
+    formulas = (f for f in run.plan.shared.formulas if not f.compares or f.auxiliary in aggregates)
     shared = [formula for formula in formulas if tables[str(formula.auxiliary)] not in completed]
     begin_again(run, shared, rows, changed.definitions)
-    begun = _tighter(_deviating(written_rows(run, rounds_start, resets=False)), rows, before)  # some of new rows
-    found = _evaluate(run, union(rows, listed), again, numbers, changed)
-    rounds = _ROUNDS + (start - run.revised_chunks) // 8 + len(run.grounding.atoms) // 1000
-    infer_rounds(run, run.inference, rounds, union(tightened, again, begun, found), watch)
-    run.revised_chunks += trail.chunk_count - start
-    moved = {*written_rows(run, rounds_start, resets=False), *(() if once else (*rows, *tightened))}
-    complete = run.completing.isdisjoint(table.name for table in moved) and not _moved_numbers(run, start)
-    return complete and _ended(run, Status.CONVERGED, Status.INTERRUPTED) and not _depends_on_order(run, start)
+    begun = _tighter(_deviating(written_rows(run, start, resets=False)), rows, before)  # some of new rows
+    numbers = {table: some for table, some in union(rows, tightened).items() if table.numeric}
+    derived = _evaluate(run, union(rows, listed), again, numbers, changed)
+    return union(tightened, again, begun, derived)
 
 
 def _moved_numbers(run: Run, start: int) -> set[Relation]:

@@ -3,53 +3,63 @@ give, and derived again. Numbers are completed as a whole."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from lnnkit.engine.bounds_state import distinct, no_rows
+from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.completion import Inexact, exact_inputs
 from lnnkit.engine.inference_run import Pace, Run, Status, Watch, goes_on
 from lnnkit.engine.merge import Round, changes
 from lnnkit.engine.revision.changed_sorts import ChangedSorts
 from lnnkit.engine.revision.dependent_rows import DependentRows
-from lnnkit.engine.revision.reset_rows import RowsOf, begin_again, reaching, reset, written_rows
+from lnnkit.engine.revision.reset_rows import RowsOf, begin_again, reaching, reset, union, written_rows
 from lnnkit.engine.rounds import Moves, Rising, merged, to_fixpoint
 from lnnkit.engine.start.first_bounds import catch_up
+from lnnkit.formula.unfolding import Formula
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array
 
 
-def revise_strata(
-    run: Run, moved: RowsOf, changed: ChangedSorts, most: int, watch: Watch | None
-) -> dict[Relation, Array] | None:
+def revise_strata(run: Run, moved: RowsOf, changed: ChangedSorts, most: int, watch: Watch | None) -> RowsOf | None:
     """Complete again what depends on rows that have ``moved``, as facts say; returns the rows of completed predicates,
     and of neurons that they read, that move with them. None if a stratum has to be completed as a whole. All must have
     been completed once only."""
-    graph, tables = run.plan.lifted.graph, run.grounding.atoms.tables
+    graph, derived = run.plan.lifted.graph, derived_tables(run)
     neurons = {str(formula.auxiliary): formula for formula in run.plan.shared.formulas}
-    derived, moved = derived_tables(run), dict(moved)
     reset(run, {table: rows for table, rows in moved.items() if table not in derived})
     for position in range(len(run.strata)):
         names = run.completed_from(position)
         beneath = graph.below(*(names & neurons.keys()))
-        if not beneath.isdisjoint(table.name for table in moved):
-            formulas = [neurons[name] for name in neurons if name in beneath]
-            unready = (f for f in formulas if f.auxiliary in run.plan.partly_known and not f.compares)
-            if any(unready) or any(formula in changed.definitions for formula in formulas):
-                return None
-            of_neurons = {tables[str(formula.auxiliary)] for formula in formulas}
-            rows = DependentRows(run, moved, ChangedSorts({}, {}), most, of_neurons).rows()
-            start = run.state.trail.chunk_count
-            reset(run, {table: rows[table] for table in of_neurons & rows.keys()})
-            catch_up(run, changes(moved))
-            begin_again(run, formulas, rows)
-            moved |= written_rows(run, start)
-        some = {table: rows for table, rows in moved.items() if table.name in names}
-        again = _completed_again(run, position, some, most, watch) if some else {}
+        if (names | beneath).isdisjoint(table.name for table in moved):
+            continue
+        start = run.state.trail.chunk_count
+        formulas = [formula for name, formula in neurons.items() if name in beneath]
+        if any(formula in changed.definitions for formula in formulas):
+            return None
+        if formulas and not _begun_again(run, formulas, moved, most):
+            return None
+        moved = union(moved, written_rows(run, start))
+        again = _completed_again(run, position, moved, most, watch)
         if again is None:
             return None
-        moved |= again
+        moved = union(moved, again)
     return {table: rows for table, rows in moved.items() if table in derived}
+
+
+def _begun_again(run: Run, formulas: Sequence[Formula], moved: RowsOf, most: int) -> bool:
+    """Give neurons beneath a completion their bounds, for what has ``moved``; False if those are not worked out before
+    rounds, or are too many."""
+    tables = {run.grounding.atoms.tables[str(formula.auxiliary)] for formula in formulas}
+    dependent = DependentRows(run, moved, ChangedSorts({}, {}), most, tables)
+    if dependent.count > most or any(f.auxiliary in run.plan.partly_known and not f.compares for f in formulas):
+        return False
+    rows = dependent.rows()
+    reset(run, {table: rows[table] for table in tables & rows.keys()})
+    catch_up(run, changes(moved))
+    begin_again(run, formulas, rows)
+    return True
 
 
 def derived_tables(run: Run) -> set[Relation]:
@@ -59,10 +69,11 @@ def derived_tables(run: Run) -> set[Relation]:
     return {run.grounding.atoms.tables[name] for name in run.completing if name in names}
 
 
-def _completed_again(run: Run, position: int, changed: RowsOf, most: int, watch: Watch | None) -> RowsOf | None:
-    """The rows of a stratum that changed with those that it reads or, by facts, has; None if all has to be completed
-    again."""
+def _completed_again(run: Run, position: int, moved: RowsOf, most: int, watch: Watch | None) -> RowsOf | None:
+    """The rows of a stratum that change with those that have ``moved``; None if all has to be completed again."""
     state, (predicates, members) = run.state, run.strata[position]
+    names = run.completed_from(position)
+    changed = {table: rows for table, rows in moved.items() if table.name in names}
     completed = {run.grounding.atoms.tables[name] for name in predicates}
     dependent = DependentRows(run, changed, ChangedSorts({}, {}), most, completed)
     if dependent.count > most or any(table.derived for table in completed):
@@ -85,7 +96,7 @@ def _completed_again(run: Run, position: int, changed: RowsOf, most: int, watch:
             place = rows[table].searchsorted(some)
             ends = zip(before[table], table.read(some), strict=True)
             same[at] = np.all([end.take(place) == now for end, now in ends], 0)
-        again[table] = distinct([changed.get(table, no_rows()), written[~same]])
+        again[table] = written[~same]
     return {table: rows for table, rows in again.items() if len(rows)}
 
 
