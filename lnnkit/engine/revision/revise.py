@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from lnnkit.engine.rounds import infer_rounds, merged
 from lnnkit.engine.start.first_bounds import around_aggregates, begin, catch_up
 from lnnkit.join.bindings import Bindings
 from lnnkit.logic.bounds import Bounds
+from lnnkit.numeric import rises
 from lnnkit.store.relations import Relation
 from lnnkit.trail.events import Kind
 
@@ -85,8 +86,7 @@ def revise(
     completed_until = trail.chunk_count
     dependent = DependentRows(run, union(loosened, again, all_rows), changed, most, {*tables.values()} - completed)
     rows = dependent.rows()
-    numbers = {table for table in (*rows, *tightened) if table.numeric}
-    if dependent.count > most or not _moved_numbers(run, 0).isdisjoint(numbers):
+    if dependent.count > most:
         return False
     run.progress = Progress()
     moved = _derived_again(run, rows, tightened, listed, again, changed, completed)
@@ -96,7 +96,7 @@ def revise(
     infer_rounds(run, run.inference, rounds, moved, watch)
     run.revised_chunks += trail.chunk_count - start
     written = {*written_rows(run, completed_until, resets=False), *(() if once else (*rows, *tightened))}
-    complete = run.completing.isdisjoint(table.name for table in written) and not _moved_numbers(run, start)
+    complete = run.completing.isdisjoint(table.name for table in written)
     return complete and _ended(run, Status.CONVERGED, Status.INTERRUPTED) and not _depends_on_order(run, start)
 
 
@@ -129,16 +129,6 @@ def _derived_again(
     numbers = {table: some for table, some in union(rows, tightened).items() if table.numeric}
     derived = _evaluate(run, union(rows, listed), again, numbers, changed)
     return union(tightened, again, begun, derived)
-
-
-def _moved_numbers(run: Run, start: int) -> set[Relation]:
-    """The numbers that inference has moved from chunk ``start`` of the events on."""
-    numbered = run.grounding.atoms.numbered
-    if not any(numbered[table].numeric for table in run.state.trail.tables(start)):
-        return set()
-    kinds = (Kind.RESET, Kind.INITIAL)
-    moved = (numbered[c.table] for c in islice(run.state.trail.chunks(), start, None) if c.kind not in kinds)
-    return {table for table in moved if table.numeric}
 
 
 def _revisable(run: Run) -> bool:
@@ -252,8 +242,13 @@ def _differs_by_rounding(run: Run, response: Response, bindings: Bindings) -> bo
         tables = {leaf: flat.table(leaf) for leaf in leaves}
         made = evaluate(shape, flat.reader(range(bindings.length), state.dtype), (None,))
     for (leaf, side), (_, value) in made.proposed.items():
-        now = tables[leaf].take(side, rows[leaf])
-        inner = (now != value) & (now > 0) & (now < 1)
-        if not tables[leaf].numeric and (abs(now - value)[inner] <= state.noise).any():
+        table, at = tables[leaf], np.flatnonzero(rows[leaf] >= 0)
+        now, value = table.take(side, rows[leaf].take(at)), value.take(at)
+        if table.numeric:  # what a fact says is there before any proposal
+            given = table.stated(rows[leaf].take(at))[side]
+            close = ~rises(now, value) & ~rises(value, now) & (given != now)
+        else:
+            close = (now > 0) & (now < 1) & (abs(now - value) <= state.noise)
+        if (close & (now != value)).any():
             return True
     return False
