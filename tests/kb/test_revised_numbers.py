@@ -40,6 +40,13 @@ MORE = (
     "predicate Warm(room) closed\nrule temp(X) > 25 & ~Off(X) -> Warm(X)\nquery ~Warm(X) & P(X)",
     "rule (count Y: P(Y) & temp(Y) > temp(X)) > 1 -> Many(X)\nquery Many(X)\nquery mean Y: temp(Y) where P(Y)",
     "number twice(room)\naxiom twice(X) = temp(X) * 2\nquery twice(X)",
+    "number share(room)\naxiom share(X) = temp(X) / limit(X)\nrule share(X) > 1 -> Hot(X)\n"
+    "query share(X)\nquery Hot(X)",
+    "number a(room)\nnumber b(room)\naxiom a(X) = temp(X) + limit(X)\naxiom b(X) = a(X) - limit(X)\n"
+    "query a(X)\nquery b(X)",
+    "rule Near(X, Y) -> temp(Y) >= temp(X) - 40\nrule P(X) -> limit(X) <= 45",
+    "number third(room)\naxiom third(X) = temp(X) / 3\nrule third(X) > 5 -> Hot(X)\nrule Hot(X) -> limit(X) >= 3\n"
+    "query third(X)\nquery Hot(X)",
 )
 
 

@@ -5,8 +5,7 @@ A bound depends on what the instances read that ever set it; the trail has these
 before, and all that depend on them, are reset to what facts and defaults give. Then the instances that may bound these
 rows are evaluated once, and rounds go on from what has moved. All other bounds stay, and bounds only tighten from there
 to the fixpoint of a fresh inference. Closed predicates with rules are completed again before, stratum by stratum. A
-fresh inference has to be made if something is arrested on the way, or if what rounds have moved is completed from or is
-a number.
+fresh inference has to be made if something is arrested on the way, or if rounds move what is completed from.
 """
 
 from __future__ import annotations
