@@ -1,17 +1,19 @@
 """What it costs to take facts back and to state them again, beside a fresh inference.
 
-    python -m benchmarks.changes [lubm] [smokers] [--size N] [--repeat N]
+    python -m benchmarks.changes [lubm] [smokers] [packages] [--size N] [--repeat N]
 
-LUBM's department (`benchmarks.lubm`) and ``N`` smokers with five friendships each (`benchmarks.relational`). CPU
-seconds of each change with the inference after it, medians of ``--repeat``: one fact that rules read is taken back and
-told again, ``new`` ones about entities that nothing names yet are told and taken back; 500 are taken back and told in
-one transaction. ``inferred``: from the start, after a fact was told; ``first``: the first change, which prepares what
-later ones use.
+LUBM's department (`benchmarks.lubm`), ``N`` smokers with five friendships each (`benchmarks.relational`), and ``N``
+packages, exposed by what they depend on: closed predicates with rules, negations, a count and a number. CPU seconds of
+each change with the inference after it, medians of ``--repeat``: one fact that rules read is taken back and told again,
+``new`` ones about entities that nothing names yet are told and taken back; 500 are taken back and told in one
+transaction. ``inferred``: from the start, after a fact was told; ``first``: the first change, which prepares what later
+ones use.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import resource
 import statistics
 import time
@@ -24,6 +26,21 @@ from benchmarks import lubm
 from benchmarks.relational.data import smokers
 from benchmarks.relational.engines.lnnkit_engine import OPEN_SMOKERS
 
+PACKAGES = """
+predicate DependsOn(package, package) closed
+predicate Patched(package) closed
+predicate Exposed(package) closed
+number severity(package)
+number risk(package)
+rule severity(X) >= 7 & ~Patched(X) -> Exposed(X)
+rule DependsOn(X, Y) & Exposed(Y) -> Exposed(X)
+rule DependsOn(X, Y) & ~Exposed(X) -> Safe(X)
+rule (count Y: DependsOn(X, Y) & Exposed(Y)) >= 2 -> Urgent(X)
+axiom risk(X) = severity(X) / 10
+query Safe(X)
+query Urgent(X)
+query risk(X)
+"""
 Row = tuple[str, ...]
 _TOGETHER = 1000
 
@@ -76,8 +93,8 @@ def measure(title: str, kb: lnnkit.KnowledgeBase, name: str, rows: Sequence[Row]
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.changes", description="What changes of facts cost.")
-    parser.add_argument("programs", nargs="*", choices=("lubm", "smokers", []), help="default: both")
-    parser.add_argument("--size", type=int, default=100_000, help="smokers (default: 100,000)")
+    parser.add_argument("programs", nargs="*", choices=("lubm", "smokers", "packages", []), help="default: all")
+    parser.add_argument("--size", type=int, default=100_000, help="smokers, packages (default: 100,000)")
     parser.add_argument("--repeat", type=int, default=11, help="facts that are changed one by one (default: 11)")
     options = parser.parse_args()
     if "lubm" in (options.programs or ["lubm"]):
@@ -94,6 +111,16 @@ def main() -> None:
         kb.tell("smokes", {"a": known})
         measure("smokers", kb, "friends", [tuple(map(str, row)) for row in friends[:2000]], options.repeat)
         measure("smokers", kb, "smokes", [(str(person),) for person in known[:2000]], options.repeat)
+    if "packages" in (options.programs or ["packages"]):
+        draw, kb = random.Random(0), lnnkit.loads(PACKAGES)
+        names = [f"p{number}" for number in range(options.size)]
+        links = [(name, names[draw.randrange(place)]) for place, name in enumerate(names) if place for _ in range(2)]
+        kb.tell("DependsOn", list(dict.fromkeys(links)))
+        kb.tell("severity", [(name, draw.randrange(8)) for name in names[options.size // 2 :]])
+        patched = [(name,) for name in draw.sample(names[options.size // 2 :], options.size // 10)]
+        kb.tell("Patched", patched)
+        measure("packages", kb, "Patched", patched, options.repeat)
+        measure("packages", kb, "DependsOn", draw.sample(links, 2000), options.repeat)
 
 
 if __name__ == "__main__":
