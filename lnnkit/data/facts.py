@@ -108,18 +108,13 @@ _TITLES = frozenset(
 def _row_is_header(texts: Sequence[Texts], keep: np.ndarray) -> bool:
     """Whether the first row of a file that is read without a header looks like column names: it stands above numbers,
     or each of its cells is a usual title that does not recur in its column."""
-    first = [int(column.codes[0]) for column in texts]
     if not keep[0] or len(keep) < 2:
         return False
-    if any(
-        code >= len(column.names.numbers) and (column.codes[1:] < len(column.names.numbers)).all()
-        for code, column in zip(first, texts, strict=True)
-    ):
+    columns = [(column.names, int(column.codes[0]), column.codes[1:]) for column in texts]
+    if any(first >= len(names.numbers) and (rest < len(names.numbers)).all() for names, first, rest in columns):
         return True
-    return bool(texts) and all(
-        column.names[code].casefold() in _TITLES and not (column.codes[1:] == code).any()
-        for code, column in zip(first, texts, strict=True)
-    )
+    titles = [names[first].casefold() in _TITLES and not (rest == first).any() for names, first, rest in columns]
+    return bool(titles) and all(titles)
 
 
 _SAMPLE = 100  # cells in which several units are looked for

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import called, mask, one, strings, view
-from lnnkit.data.cells.numbers import COMPARISONS, Cells, Dates, Reals, as_date, has_dates, is_other_date
+from lnnkit.data.cells.numbers import Cells, Dates, Reals, as_date, has_dates, is_other_date
 from lnnkit.data.cells.texts import texts_together
 from lnnkit.data.files import Unreadable
 from lnnkit.data.names import is_many
@@ -24,6 +24,7 @@ from lnnkit.data.numerals import NUMERAL, TRUTHS, UNSAID, meant
 from lnnkit.syntax.ast import Cell, Where
 from lnnkit.syntax.dates import formats, instant
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.identifiers import COMPARISONS
 from lnnkit.syntax.printer import format_cell, format_string
 
 _KERNELS = {"=": "equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
