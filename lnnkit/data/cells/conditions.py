@@ -129,7 +129,8 @@ class ComparedCells(Cells):
             reals = self.reals(False)
             numeric = not reals.wrong.any() and not reals.missing.all()
         if numeric:
-            raise self._unfit(cell, "numbers", _as_number(cell))
+            plain = f"write {cell.strip()} without quotes" if NUMERAL.fullmatch(cell) else "compare it with a number"
+            raise self._unfit(cell, "numbers", plain)
         return self._text(relation, cell)
 
     def _number(self, relation: str, cell: float | int) -> ConditionResult:
@@ -239,10 +240,6 @@ class ComparedCells(Cells):
     def _unfit(self, cell: Cell, holds: str, hint: str) -> Unreadable:
         kind = "a text" if isinstance(cell, str) else "a number"
         return Unreadable("bad-condition", f"{self.title} holds {holds}, and {format_cell(cell)} is {kind}", hint)
-
-
-def _as_number(cell: str) -> str:
-    return f"write {cell.strip()} without quotes" if NUMERAL.fullmatch(cell) else "compare it with a number"
 
 
 def _compared(array: pa.Array, relation: str, value: pa.Scalar) -> np.ndarray:

@@ -300,8 +300,8 @@ def text_dates(texts: TextValues) -> Dates:
     else:
         texts = texts.distinct()
         read = [(text, instant(text)) for text in cast("list[str]", texts.values.to_pylist())]
-        used = texts.used()
-        zoned = any(moment is not None and moment.zoned and used[place] for place, (_, moment) in enumerate(read))
+        zones = np.array([moment is not None and moment.zoned for _, moment in read], bool)
+        zoned = texts.by_row(zones).any()  # a dictionary may have values that do not occur
         dated = [moment is not None and moment.zoned == zoned for _, moment in read]
         foreign = [not of and is_date(text) for of, (text, _) in zip(dated, read, strict=True)]
         moments = [divmod(0 if moment is None else moment.nanoseconds, 1000) for _, moment in read]
