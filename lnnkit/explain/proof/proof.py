@@ -205,13 +205,10 @@ class FactSources:
                 yield GivenFact(predicate, about, fact.lower, fact.upper, *said)
         for table in self._tables.get(predicate, ()):
             for row in _matching_rows(table, pattern).tolist():
-                ends, entities = (
-                    (float(table.lower[row]), float(table.upper[row])),
-                    tuple(c[row] for c in table.columns),
-                )
-                text = fact_text(predicate, entities, *ends, table.trust, numeric=numeric)
-                place = table.source, int(table.rows[row])
-                yield GivenFact(predicate, entities, *ends, *place, text, table.trust, numeric)
+                about, ends = tuple(c[row] for c in table.columns), (float(table.lower[row]), float(table.upper[row]))
+                text = fact_text(predicate, about, *ends, table.trust, numeric=numeric)
+                said = table.source, int(table.rows[row]), text, table.trust, numeric
+                yield GivenFact(predicate, about, *ends, *said)
 
     def atoms(self, predicate: str, pattern: Sequence[str | None]) -> set[tuple[str, ...]]:
         """The entities of the atoms that match about which there are facts."""

@@ -67,7 +67,6 @@ class GroundReading:
         self.derived = frozenset[str]().union(*program.strata)
         self._boxes: dict[GroundAtom, Box] = {}
         self._members: dict[str, list[str]] = {}
-        self._orders: dict[tuple[str, int], np.ndarray] = {}
 
     def _tick(self) -> None:
         self._ticks += 1
@@ -135,7 +134,9 @@ class GroundReading:
         table, index = self.relations.tables[name], self.domain.index
         columns = table.tuples.columns
         if all(text in index for text in fixed.values()):
-            local = self._matching(name, columns, {place: index[text] for place, text in fixed.items()})
+            local = np.arange(len(table), dtype=np.int32)
+            for place, text in fixed.items():
+                local = local[columns[place].take(local) == index[text]]
             picked = local[table.take(end, local) > 0]
             yield from zip(*[self.names_of(column.take(picked)) for column in columns], strict=True)
 
@@ -163,20 +164,6 @@ class GroundReading:
     def names_of(self, ids: np.ndarray) -> list[str]:
         """The entities with these ids."""
         return self._names.at(ids, len(ids))
-
-    def _matching(self, name: str, columns: Sequence[np.ndarray], fixed: Mapping[int, int]) -> np.ndarray:
-        """The indices of the tuples with these ids at these argument positions."""
-        if not fixed:
-            return np.arange(len(columns[0]), dtype=np.int32)
-        first, *others = fixed
-        if (name, first) not in self._orders or len(self._orders[name, first]) != len(columns[0]):
-            self._orders[name, first] = np.argsort(columns[first], kind="stable")
-        order, wanted = self._orders[name, first], np.array((fixed[first], fixed[first] + 1), columns[first].dtype)
-        low, high = np.searchsorted(columns[first], wanted, sorter=order)
-        local = order[low:high]
-        for place in others:
-            local = local[columns[place].take(local) == fixed[place]]
-        return local
 
     def _row(self, key: GroundAtom) -> int:
         table = self.relations.tables[key[0]]
