@@ -38,7 +38,6 @@ from lnnkit.prove.rational_terms import (
 )
 from lnnkit.time_limit import check_time
 
-_TICKS = 256  # steps of a search between two looks at the clock
 NOISE = 1e-12  # ends closer than this are equal
 _ROUNDED = 1e-6  # relative error of a derived number: 1,000 times the tolerance of equality (`lnnkit.numeric.interval`)
 SLACK = 1e-9  # an instance violated by no more than this counts as satisfied,
@@ -54,7 +53,6 @@ class GroundReading:
         self, run: Run, names: AnyNames, program: CheckedProgram, origins: FactSources, *, classical: bool
     ) -> None:
         self.classical = classical
-        self._ticks = 0
         self.program = program
         self.origins = origins
         self._names = names
@@ -67,11 +65,6 @@ class GroundReading:
         self.derived = frozenset[str]().union(*program.strata)
         self._boxes: dict[GroundAtom, Box] = {}
         self._members: dict[str, list[str]] = {}
-
-    def _tick(self) -> None:
-        self._ticks += 1
-        if self._ticks % _TICKS == 0:
-            check_time()
 
     def box(self, key: GroundAtom) -> Box:
         """The bounds of an atom, or the ends of a number."""
@@ -344,7 +337,7 @@ class GroundReading:
             others = tuple([other for other in guards if other is not guard])
             rest = {name: sort for name, sort in todo.items() if name not in new}
             for row in rows:
-                self._tick()
+                check_time()
                 bound = self.unified(guard, row, todo, bindings)
                 if bound is not None:
                     yield from self._search(rest, bound, others)
@@ -352,7 +345,7 @@ class GroundReading:
         name = min(todo, key=lambda variable: self.count(todo[variable]))
         rest = {variable: sort for variable, sort in todo.items() if variable != name}
         for entity in self.members(todo[name]):
-            self._tick()
+            check_time()
             yield from self._search(rest, bindings | {name: entity}, guards)
 
     def unified(
