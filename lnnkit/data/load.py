@@ -143,12 +143,12 @@ def told_table(
 ) -> tuple[FactTable | None, list[Diagnostic]]:
     """The facts that a Python object states for a predicate (or ``numeric`` attribute), and what is wrong with it.
 
-    ``table`` is anything with ``__arrow_c_stream__``, such as a frame of pandas or polars; a mapping of column names to
-    values; a two-dimensional array; or an iterable of rows, each a tuple, list or mapping, or for one argument a bare
-    entity. Columns are used by position, as ``read_table`` does without a list. Diagnostics name the file ``<told
-    NAME>`` and the row, from 1; if ``before`` tables were told of it already, the file is numbered: ``<told NAME 2>``.
-    ``trust`` applies to all its facts. Names and row numbers that equal those of the table ``like`` share its memory.
-    ``gaps`` says what an empty truth is. With ``keys`` it has the arguments alone.
+    ``table`` is anything with ``__arrow_c_stream__`` or ``__dataframe__``, such as a frame of pandas or polars; a
+    mapping of column names to values; a two-dimensional array; or an iterable of rows, each a tuple, list or mapping,
+    or for one argument a bare entity. Columns are used by position, as ``read_table`` does without a list. Diagnostics
+    name the file ``<told NAME>`` and the row, from 1; if ``before`` tables were told of it already, the file is
+    numbered: ``<told NAME 2>``. ``trust`` applies to all its facts. Names and row numbers that equal those of the table
+    ``like`` share its memory. ``gaps`` says what an empty truth is. With ``keys`` it has the arguments alone.
     """
     source = f"{TOLD} {predicate} {before + 1}>" if before else f"{TOLD} {predicate}>"
     load = Load(predicate, arity, numeric, ast.Table("", trust=trust), gaps=gaps)
@@ -165,7 +165,7 @@ def told_table(
 
 
 def _sheet(arity: int, numeric: Numeric, table: Any, like: FactTable | None) -> Sheet:
-    if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
+    if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__") or hasattr(table, "__dataframe__"):
         return arrow_sheet(table, SOURCE)
     if isinstance(table, Mapping):
         return _from_columns(table, like=like)

@@ -31,6 +31,7 @@ SAME: dict[str, object] = {
     "pandas, named index": FRAME.set_index("a"),
     "pandas, rows chosen": pd.concat([FRAME, FRAME])[lambda f: f.index >= 0].iloc[:2],
     "pandas, categories": FRAME.astype({"a": "category"}),
+    "interchange only": SimpleNamespace(__dataframe__=ARROW.__dataframe__),
     "arrow": ARROW,
     "arrow batch": ARROW.to_batches()[0],
     "arrow reader": ARROW.to_reader(),

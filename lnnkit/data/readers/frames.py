@@ -89,10 +89,14 @@ def _iso(value: Any) -> Any:
 
 
 def _table(table: Any) -> pa.Table:
-    try:
-        return pa.table(table)
-    except pa.ArrowInvalid:  # one column: a Series
-        return pa.table([pa.chunked_array(table)], ["1"])
+    if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
+        try:
+            return pa.table(table)
+        except pa.ArrowInvalid:  # one column: a Series
+            return pa.table([pa.chunked_array(table)], ["1"])
+    from pyarrow.interchange import from_dataframe
+
+    return from_dataframe(table)
 
 
 def _ordered(table: pa.Table, pandas: bool) -> tuple[pa.Table, list[int]]:
