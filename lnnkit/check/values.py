@@ -16,14 +16,13 @@ from lnnkit.check.walk import children, nodes
 from lnnkit.data.names import whole
 from lnnkit.syntax import ast
 from lnnkit.syntax.diagnostic import Diagnostic
-from lnnkit.syntax.identifiers import AGGREGATES, CALENDAR
+from lnnkit.syntax.identifiers import AGGREGATES, CALENDAR, COMPARISONS
 from lnnkit.syntax.printer import format_predicate
 
 EXACT = 2**53  # from here on float64 skips whole numbers
 _OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow}
 _FUNCTIONS = {name: getattr(math, name) for name in ("sqrt", "exp", "log", "sin", "cos")}
 _FUNCTIONS |= {"abs": abs, "min": min, "max": max}
-_ORDERS = {"=": (0,), "!=": (-1, 1), ">": (1,), "<": (-1,), ">=": (0, 1), "<=": (-1, 0)}  # the signs of left - right
 RELATIVE = 1e-9  # relative tolerance of equality, unless both numbers are whole
 
 
@@ -156,8 +155,8 @@ def truth_of(comparison: ast.Comparison, starts: Mapping[str, float] | None = No
         return None
     whole = left == math.floor(left) and right == math.floor(right)
     equal = left == right if whole else abs(left - right) <= RELATIVE * max(abs(left), abs(right))
-    order = 0 if equal else 1 if left > right else -1
-    return order in _ORDERS[comparison.operators[0]] if comparison.operators[0] in _ORDERS else None
+    holds = COMPARISONS.get(comparison.operators[0])  # none of `<?>`
+    return None if holds is None else holds(0 if equal else left - right, 0)
 
 
 def values(symbols: Symbols) -> Iterator[Diagnostic]:

@@ -16,7 +16,7 @@ from lnnkit.data.cells.texts import Texts, are_floats, outer_blanks, reunited, t
 from lnnkit.data.files import Unreadable
 from lnnkit.data.grid import ColumnChoice, Gaps, Grid, Load, Sheet, meant_cells
 from lnnkit.data.numerals import NUMERAL, UNSAID, meant, several_units
-from lnnkit.data.table import EntityColumn, FactTable, in_use
+from lnnkit.data.table import FactTable, in_use
 from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import format_condition, format_string
@@ -108,18 +108,13 @@ _TITLES = frozenset(
 def _row_is_header(texts: Sequence[Texts], keep: np.ndarray) -> bool:
     """Whether the first row of a file that is read without a header looks like column names: it stands above numbers,
     or each of its cells is a usual title that does not recur in its column."""
-    first = [int(column.codes[0]) for column in texts]
     if not keep[0] or len(keep) < 2:
         return False
-    if any(
-        code >= len(column.names.numbers) and (column.codes[1:] < len(column.names.numbers)).all()
-        for code, column in zip(first, texts, strict=True)
-    ):
+    columns = [(column.names, int(column.codes[0]), column.codes[1:]) for column in texts]
+    if any(first >= len(names.numbers) and (rest < len(names.numbers)).all() for names, first, rest in columns):
         return True
-    return bool(texts) and all(
-        column.names[code].casefold() in _TITLES and not (column.codes[1:] == code).any()
-        for code, column in zip(first, texts, strict=True)
-    )
+    titles = [names[first].casefold() in _TITLES and not (rest == first).any() for names, first, rest in columns]
+    return bool(titles) and all(titles)
 
 
 _SAMPLE = 100  # cells in which several units are looked for
@@ -171,12 +166,12 @@ def facts(
     if load.gaps == "skipped":
         least, most = (-np.inf, np.inf) if numeric else (0.0, 1.0)
         keep = keep & ((lower > least) | (upper < most))
-    mask = None if keep.all() else keep
-    if mask is not None:
-        lower, upper = lower[mask], upper[mask]
-    rows = grid.rows if mask is None else grid.rows[mask]
+    codes, rows = [texts.codes for texts in keys], grid.rows
+    if not keep.all():
+        lower, upper, rows, *codes = (column[keep] for column in (lower, upper, rows, *codes))
+    columns = in_use(codes, keys[0].names) if keys else ()
     trust = 1.0 if load.table.trust is None else float(load.table.trust)
-    table = FactTable(load.predicate, _columns(keys, mask), lower, upper, rows, source, span, trust)
+    table = FactTable(load.predicate, columns, lower, upper, rows, source, span, trust)
     diagnostics = _listed(grid, doubts, source, span, shown)
     sound = [value.position for value in values if not value.real.wrong.any()]
     if not choice.listed and sheet.format and (len(values) > len(sound) > 0 if numeric else values):
@@ -212,16 +207,6 @@ def _kept(
     kept = [replace(doubt, wrong=doubt.wrong & live) for doubt in doubts]
     kept += [replace(outcome, wrong=outcome.wrong & possible) for outcome in verdicts]
     return kept, live & ~np.any([doubt.wrong for doubt in kept], axis=0)
-
-
-def _columns(several: Sequence[Texts], keep: np.ndarray | None) -> tuple[EntityColumn, ...]:
-    """The kept rows of columns that share their names, with the names reduced to those in use."""
-    if not several:
-        return ()
-    names = several[0].names
-    if keep is None and len({id(texts.codes) for texts in several}) == several[0].sharing:
-        return tuple(EntityColumn(texts.codes, names) for texts in several)
-    return in_use([texts.codes if keep is None else texts.codes[keep] for texts in several], names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,9 +200,6 @@ def _from_columns(table: Mapping[Any, Any], named: bool = True, like: FactTable 
 def _from_rows(arity: int, numeric: Numeric, rows: list[Any]) -> Sheet:
     """A sheet of the rows that have the width of the first fitting one; rows of another width are reported as lost."""
     allowed = range(arity + bool(numeric), arity + 3)
-    if set(map(type, rows)) <= {tuple, list} and len(set(map(len, rows))) == 1 and len(rows[0]):
-        turned = enumerate(zip(*rows, strict=True), start=1)
-        return _from_columns({str(place): list(values) for place, values in turned}, named=False)
     keys = tuple(rows[0]) if rows and isinstance(rows[0], Mapping) else None
     split = [_cells(row, keys, arity) for row in rows]
     widths = [len(cells) for cells in split if cells is not None]

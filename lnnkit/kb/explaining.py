@@ -251,11 +251,7 @@ def why_not(session: Session, query: Query, text: str, *, upper: bool, goal: flo
 
 
 def conflicts(
-    session: Session,
-    most: int,
-    fixpoint: Fixpoint | None = None,
-    watch: Watch | None = None,
-    kind: str | None = None,
+    session: Session, most: int, fixpoint: Fixpoint | None = None, watch: Watch | None = None, kind: str | None = None
 ) -> Listing[Conflict]:
     """The first ``most`` contradictions of a fixpoint (default: of the program's own queries), or those of a kind, each
     with the facts and statements behind it. ``watch`` is called after each round of inference from some of them."""

@@ -19,12 +19,10 @@ from lnnkit.logic.logic import Numbers, TruthValue, WeightedTruth
 from lnnkit.numeric import Apply, Comparison, Constant, Fixed, Input, Operation, Term, apply, constant
 from lnnkit.numeric.interval import Interval, entered, hull
 from lnnkit.prove.solving import Z3, solver_module
+from lnnkit.syntax.identifiers import COMPARISONS
 
 Box = tuple[float, float]
 GroundAtom = tuple[str, tuple[str, ...]]  # a predicate or number, and entities
-RELATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
-    ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le, "=": operator.eq, "!=": operator.ne
-}  # fmt: skip
 ZERO, ONE = Fraction(0), Fraction(1)
 _WHOLE = 64  # the greatest whole exponent that is worked out
 _GREATEST_POWER = 16  # of powers and of roots that are encoded
@@ -54,7 +52,7 @@ def rational(value: float) -> Fraction:
 def relation(arithmetic: Comparison) -> Callable[[Any, Any], Any] | None:
     """Whether a crisp comparison holds of two values; None if it is not crisp or its relation is not known."""
     fixed = arithmetic.relation
-    return RELATIONS[fixed.sign] if isinstance(fixed, Fixed) and not fixed.scale else None
+    return COMPARISONS[fixed.sign] if isinstance(fixed, Fixed) and not fixed.scale else None
 
 
 def term_value(term: Term, values: Sequence[Any], apply: Callable[[object, Sequence[Any]], Any]) -> Any:

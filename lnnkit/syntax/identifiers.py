@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import unicodedata
-from typing import Literal, get_args
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, get_args
 
 
 def in_digits(value: float) -> str:
@@ -17,6 +19,9 @@ KEYWORDS = (
     "lnnkit",
 )  # fmt: skip
 DECLARING = ("predicate", "number", "date")
+COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
 WORDS = frozenset(["and", "or", "xor", "not", "implies", "iff", "forall", "exists", "true", "false", "in", "inf"])
 FUNCTIONS = {
     **{name: name for name in ("abs", "sqrt", "exp", "log", "sin", "cos", "floor", "ceil", "round")},

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from lnnkit.data.arrow import called, mask, one, strings, view
-from lnnkit.data.cells.numbers import COMPARISONS, Cells, Dates, Reals, as_date, has_dates, is_other_date
+from lnnkit.data.cells.numbers import Cells, Dates, Reals, as_date, has_dates, is_other_date
 from lnnkit.data.cells.texts import texts_together
 from lnnkit.data.files import Unreadable
 from lnnkit.data.names import is_many
@@ -24,6 +24,7 @@ from lnnkit.data.numerals import NUMERAL, TRUTHS, UNSAID, meant
 from lnnkit.syntax.ast import Cell, Where
 from lnnkit.syntax.dates import formats, instant
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.identifiers import COMPARISONS
 from lnnkit.syntax.printer import format_cell, format_string
 
 _KERNELS = {"=": "equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
@@ -128,7 +129,8 @@ class ComparedCells(Cells):
             reals = self.reals(False)
             numeric = not reals.wrong.any() and not reals.missing.all()
         if numeric:
-            raise self._unfit(cell, "numbers", _as_number(cell))
+            plain = f"write {cell.strip()} without quotes" if NUMERAL.fullmatch(cell) else "compare it with a number"
+            raise self._unfit(cell, "numbers", plain)
         return self._text(relation, cell)
 
     def _number(self, relation: str, cell: float | int) -> ConditionResult:
@@ -238,10 +240,6 @@ class ComparedCells(Cells):
     def _unfit(self, cell: Cell, holds: str, hint: str) -> Unreadable:
         kind = "a text" if isinstance(cell, str) else "a number"
         return Unreadable("bad-condition", f"{self.title} holds {holds}, and {format_cell(cell)} is {kind}", hint)
-
-
-def _as_number(cell: str) -> str:
-    return f"write {cell.strip()} without quotes" if NUMERAL.fullmatch(cell) else "compare it with a number"
 
 
 def _compared(array: pa.Array, relation: str, value: pa.Scalar) -> np.ndarray:

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import math
 import numbers
-import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
 from itertools import islice
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +24,7 @@ from lnnkit.data.names import Names, is_many
 from lnnkit.data.numerals import NUMERAL, TRUTHS
 from lnnkit.syntax.dates import NO_DATE, formats, instant, is_date
 from lnnkit.syntax.diagnostic import Diagnostic
+from lnnkit.syntax.identifiers import COMPARISONS
 from lnnkit.syntax.printer import format_string
 
 
@@ -255,8 +255,6 @@ def _date_text(value: object) -> str | None:
     return value.isoformat() if isinstance(value, date) else value if isinstance(value, str) else None
 
 
-COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {"=": operator.eq, "<": operator.lt, "<=": operator.le}
-COMPARISONS |= {">": operator.gt, ">=": operator.ge}
 _DAY = 86_400_000_000  # microseconds
 _AS_DATES = 'rewrite the column as dates, in pandas by `pd.to_datetime(column, unit="D")` for days since 1970-01-01'
 _AS_DATES += ', by `pd.to_datetime(column, format="%Y%m%d")` for numbers such as 20240115'
@@ -302,8 +300,8 @@ def text_dates(texts: TextValues) -> Dates:
     else:
         texts = texts.distinct()
         read = [(text, instant(text)) for text in cast("list[str]", texts.values.to_pylist())]
-        used = texts.used()
-        zoned = any(moment is not None and moment.zoned and used[place] for place, (_, moment) in enumerate(read))
+        zones = np.array([moment is not None and moment.zoned for _, moment in read], bool)
+        zoned = texts.by_row(zones).any()  # a dictionary may have values that do not occur
         dated = [moment is not None and moment.zoned == zoned for _, moment in read]
         foreign = [not of and is_date(text) for of, (text, _) in zip(dated, read, strict=True)]
         moments = [divmod(0 if moment is None else moment.nanoseconds, 1000) for _, moment in read]

@@ -40,12 +40,6 @@ class TextValues:
         """The text of a row that has one, cleaned."""
         return cast("str", self.values[self.at(row)].as_py())
 
-    def used(self) -> np.ndarray:
-        """A mask of the values that occur: a dictionary may have more."""
-        mask = np.full(len(self.values) + 1, self.codes is None)  # the last entry is for -1
-        mask[[] if self.codes is None else self.codes] = True
-        return mask[:-1]
-
     def empty(self) -> np.ndarray:
         """A mask of the values, strings, that stand for a missing cell."""
         offsets, _ = text_buffers(self.values)

@@ -18,6 +18,7 @@ from lnnkit.explain.checker.ground_form import Form, bound_sorts, filled
 from lnnkit.explain.checker.proof_world import Box, InvalidStep, ProofWorld, demand
 from lnnkit.explain.proof.proof import Step
 from lnnkit.numeric import NO_VALUE, Comparison, Constant, Fixed, Input, Term
+from lnnkit.syntax.identifiers import COMPARISONS
 
 Z3 = Any  # z3 has no type hints
 FormBounds = Callable[[Form], Box]
@@ -27,9 +28,6 @@ _ROWS = 100_000  # rows of a quantifier
 _POWER = 16  # the greatest exponent
 _EPS = 1e-9  # tolerance of a truth
 _MILLISECONDS = 20_000
-_RELATIONS: dict[str, Callable[[Z3, Z3], Z3]] = {
-    ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le, "=": operator.eq, "!=": operator.ne
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ class _Encoding:
         left, right = (self._term(side, numbers, there) for side in (arithmetic.left, arithmetic.right))
         if left is None or right is None:
             return self.unknown()
-        holds = _RELATIONS[arithmetic.relation.sign](left, right)
+        holds = COMPARISONS[arithmetic.relation.sign](left, right)
         return self.z3.If(self.z3.And(*there, holds), self.number(1.0), self.number(0.0))
 
     def _number(self, form: Form, there: list[Z3]) -> Z3 | None:

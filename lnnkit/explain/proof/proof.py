@@ -1,14 +1,13 @@
 """A proof as a value: the steps that give an atom its bounds, down to facts; and the facts of a program, by atom.
 Independent of the engine. Steps refer to each other by number, so that shared premises are stored once. The references
 are acyclic, except that upper bounds of completed predicates may rest on each other. Tables keep their row numbers, so
-nothing else is stored of facts; a table is sorted by its first column on the first query."""
+nothing else is stored of facts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -183,13 +182,13 @@ class FactSources:
 
     def __init__(self, program: CheckedProgram) -> None:
         self._predicates = program.predicates
-        self._stated: dict[tuple[str, tuple[str, ...]], list[Fact]] = {}
+        self._stated: dict[str, dict[tuple[str, ...], list[Fact]]] = {}
         for fact in program.facts:
-            self._stated.setdefault((fact.predicate, fact.arguments), []).append(fact)
-        self._every = [_FactTable(table, program.predicates[table.predicate].numeric) for table in program.tables]
-        self._tables: dict[str, list[_FactTable]] = {}
-        for table in self._every:
-            self._tables.setdefault(table.facts.predicate, []).append(table)
+            self._stated.setdefault(fact.predicate, {}).setdefault(fact.arguments, []).append(fact)
+        self._every = program.tables
+        self._tables: dict[str, list[FactTable]] = {}
+        for table in program.tables:
+            self._tables.setdefault(table.predicate, []).append(table)
 
     def of(self, predicate: str, arguments: Sequence[str]) -> list[GivenFact]:
         """All facts about an atom, in the order of `every`."""
@@ -198,90 +197,59 @@ class FactSources:
 
     def every(self, predicate: str, pattern: Sequence[str | None] = ()) -> Iterator[GivenFact]:
         """The facts about atoms that match: those of the program's text, then those of its tables, in their order."""
+        numeric = self._predicates[predicate].numeric if predicate in self._predicates else False
         for about in self._matching(predicate, pattern):
-            for fact in self._stated[predicate, about]:
-                span, numeric = fact.span, self._predicates[predicate].numeric
+            for fact in self._stated[predicate][about]:
+                span = fact.span
                 said = span.source.path, span.line, one_line(span.text), fact.trust, numeric
                 yield GivenFact(predicate, about, fact.lower, fact.upper, *said)
         for table in self._tables.get(predicate, ()):
-            yield from map(table.given, table.matching(pattern).tolist())
+            for row in _matching_rows(table, pattern).tolist():
+                about, ends = tuple(c[row] for c in table.columns), (float(table.lower[row]), float(table.upper[row]))
+                text = fact_text(predicate, about, *ends, table.trust, numeric=numeric)
+                said = table.source, int(table.rows[row]), text, table.trust, numeric
+                yield GivenFact(predicate, about, *ends, *said)
 
     def atoms(self, predicate: str, pattern: Sequence[str | None]) -> set[tuple[str, ...]]:
         """The entities of the atoms that match about which there are facts."""
         atoms = {*self._matching(predicate, pattern)}
         for table in self._tables.get(predicate, ()):
-            rows = table.matching(pattern)
-            columns = [column.names.at(column.codes[rows], len(rows)) for column in table.facts.columns]
+            rows = _matching_rows(table, pattern)
+            columns = [column.names.at(column.codes[rows], len(rows)) for column in table.columns]
             atoms.update(zip(*columns, strict=True) if columns else [()] * len(rows))
         return atoms
 
     def _matching(self, predicate: str, pattern: Sequence[str | None]) -> Sequence[tuple[str, ...]]:
         """The entities of the atoms that match about which the program's text has facts."""
+        stated = self._stated.get(predicate, {})
         fixed = [(place, text) for place, text in enumerate(pattern) if text is not None]
         if fixed and len(fixed) == len(pattern):
             about = tuple(text for _, text in fixed)
-            return [about] if (predicate, about) in self._stated else []
-        place, entity = fixed[0] if fixed else (0, "")
-        stated = self._at.get((predicate, place, entity), ())
+            return [about] if about in stated else []
         return [arguments for arguments in stated if all(arguments[place] == text for place, text in fixed)]
-
-    @cached_property
-    def _at(self) -> Mapping[tuple[str, int, str], Sequence[tuple[str, ...]]]:
-        """The atoms of the program's text by predicate, place and entity; by "" at 0 all of a predicate."""
-        at: dict[tuple[str, int, str], list[tuple[str, ...]]] = {}
-        for name, arguments in self._stated:
-            for key in ((name, 0, ""), *((name, place, text) for place, text in enumerate(arguments))):
-                at.setdefault(key, []).append(arguments)
-        return at
 
     def rows(self, table: int, predicate: str, arguments: Sequence[str]) -> list[int]:
         """The positions in one of the program's tables of the facts about an atom."""
-        lookup = self._every[table]
-        return lookup.matching(arguments).tolist() if lookup.facts.predicate == predicate else []
+        facts = self._every[table]
+        return _matching_rows(facts, arguments).tolist() if facts.predicate == predicate else []
 
     def entities(self, predicate: str) -> set[str]:
         """All entities that facts of a predicate mention."""
         entities = {text for arguments in self._matching(predicate, ()) for text in arguments}
-        return entities.union(*(table.facts.names for table in self._tables.get(predicate, ())))
+        return entities.union(*(table.names for table in self._tables.get(predicate, ())))
 
 
-@dataclass
-class _FactTable:
-    """A table of ``facts``, with its order by the first column."""
-
-    facts: FactTable
-    numeric: Numeric
-
-    @cached_property
-    def _order(self) -> np.ndarray:
-        return self.facts.columns[0].codes.argsort(kind="stable")
-
-    def matching(self, pattern: Sequence[str | None]) -> np.ndarray:
-        """The positions of the facts about atoms that match."""
-        fixed = [(place, text) for place, text in enumerate(pattern) if text is not None]
-        codes = [code for _, text in fixed if (code := self.facts.names.find(text)) is not None]
-        columns = [self.facts.columns[place].codes for place, _ in fixed]
-        if len(codes) < len(fixed):
-            return np.empty(0, np.int64)
-        if not fixed or len(fixed) < len(self.facts.columns):  # the order is not worth its making
-            kept = np.ones(len(self.facts), bool)
-            for column, code in zip(columns, codes, strict=True):
-                kept &= column == code
-            return np.flatnonzero(kept)
-        wanted = np.array((codes[0], codes[0] + 1), columns[0].dtype)
-        low, high = np.searchsorted(columns[0], wanted, sorter=self._order)
-        rows = self._order[low:high]
-        for column, code in zip(columns[1:], codes[1:], strict=True):
-            rows = rows[column.take(rows) == code]
-        return rows
-
-    def given(self, row: int) -> GivenFact:
-        """The fact in a row."""
-        facts, about = self.facts, self.facts.predicate
-        ends = float(facts.lower[row]), float(facts.upper[row])
-        arguments = tuple(column[row] for column in facts.columns)
-        text = fact_text(about, arguments, *ends, facts.trust, numeric=self.numeric)
-        return GivenFact(about, arguments, *ends, facts.source, int(facts.rows[row]), text, facts.trust, self.numeric)
+def _matching_rows(facts: FactTable, pattern: Sequence[str | None]) -> np.ndarray:
+    """The positions of a table's facts about atoms that match. Explanations ask of few, so an index would cost more: of
+    a million rows each takes 2 CPU ms, to sort them 90."""
+    rows: np.ndarray | None = None  # all
+    for column, text in zip(facts.columns, pattern, strict=False):
+        if text is not None:
+            code = facts.names.find(text)
+            codes = column.codes if rows is None else column.codes.take(rows)
+            fits = np.flatnonzero(codes == (-1 if code is None else code))
+            rows = fits if rows is None else rows.take(fits)
+    return np.arange(len(facts)) if rows is None else rows
 
 
 def ground_atom(predicate: str, arguments: Sequence[str]) -> ast.Atom:

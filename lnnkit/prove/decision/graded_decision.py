@@ -26,7 +26,6 @@ from lnnkit.time_limit import TimedOut, check_time
 
 SLACK = Fraction(1, 10**9)  # greatest effect of rounding on constraints
 _LEAST = Fraction(1, 10**30)  # less than any rounding of truths
-_LOOKED = 64  # after this many constraints the clock is read
 _GUESSES = 100  # models whose numbers are tried before an end is sought by bisection
 _NEAR = Fraction(1, 10**7)  # precision of an end that is no linear optimum,
 _LAST_SECONDS = 1.0  # and time to find that it is the truth of a world
@@ -111,11 +110,10 @@ class GradedDecision(Decision):
 
     def _filled(self, solver: Z3, values: Sequence[tuple[Z3, Z3]] = ()) -> Z3:
         """A solver with all that is said, where numbers have these ``values``. Raises `TimedOut`."""
-        for start in range(0, len(self._constraints), _LOOKED):
+        for said in self._constraints:
             if self.deadline.passed:
                 raise TimedOut
-            said = self._constraints[start : start + _LOOKED]
-            solver.add([self.encoding.z3.substitute(constraint, *values) for constraint in said] if values else said)
+            solver.add(self.encoding.z3.substitute(said, *values) if values else said)
         solver.add([number == value for number, value in values])
         return solver
 

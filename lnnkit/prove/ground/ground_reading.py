@@ -38,7 +38,6 @@ from lnnkit.prove.rational_terms import (
 )
 from lnnkit.time_limit import check_time
 
-_TICKS = 256  # steps of a search between two looks at the clock
 NOISE = 1e-12  # ends closer than this are equal
 _ROUNDED = 1e-6  # relative error of a derived number: 1,000 times the tolerance of equality (`lnnkit.numeric.interval`)
 SLACK = 1e-9  # an instance violated by no more than this counts as satisfied,
@@ -54,7 +53,6 @@ class GroundReading:
         self, run: Run, names: AnyNames, program: CheckedProgram, origins: FactSources, *, classical: bool
     ) -> None:
         self.classical = classical
-        self._ticks = 0
         self.program = program
         self.origins = origins
         self._names = names
@@ -67,12 +65,6 @@ class GroundReading:
         self.derived = frozenset[str]().union(*program.strata)
         self._boxes: dict[GroundAtom, Box] = {}
         self._members: dict[str, list[str]] = {}
-        self._orders: dict[tuple[str, int], np.ndarray] = {}
-
-    def _tick(self) -> None:
-        self._ticks += 1
-        if self._ticks % _TICKS == 0:
-            check_time()
 
     def box(self, key: GroundAtom) -> Box:
         """The bounds of an atom, or the ends of a number."""
@@ -135,7 +127,9 @@ class GroundReading:
         table, index = self.relations.tables[name], self.domain.index
         columns = table.tuples.columns
         if all(text in index for text in fixed.values()):
-            local = self._matching(name, columns, {place: index[text] for place, text in fixed.items()})
+            local = np.arange(len(table), dtype=np.int32)
+            for place, text in fixed.items():
+                local = local[columns[place].take(local) == index[text]]
             picked = local[table.take(end, local) > 0]
             yield from zip(*[self.names_of(column.take(picked)) for column in columns], strict=True)
 
@@ -163,20 +157,6 @@ class GroundReading:
     def names_of(self, ids: np.ndarray) -> list[str]:
         """The entities with these ids."""
         return self._names.at(ids, len(ids))
-
-    def _matching(self, name: str, columns: Sequence[np.ndarray], fixed: Mapping[int, int]) -> np.ndarray:
-        """The indices of the tuples with these ids at these argument positions."""
-        if not fixed:
-            return np.arange(len(columns[0]), dtype=np.int32)
-        first, *others = fixed
-        if (name, first) not in self._orders or len(self._orders[name, first]) != len(columns[0]):
-            self._orders[name, first] = np.argsort(columns[first], kind="stable")
-        order, wanted = self._orders[name, first], np.array((fixed[first], fixed[first] + 1), columns[first].dtype)
-        low, high = np.searchsorted(columns[first], wanted, sorter=order)
-        local = order[low:high]
-        for place in others:
-            local = local[columns[place].take(local) == fixed[place]]
-        return local
 
     def _row(self, key: GroundAtom) -> int:
         table = self.relations.tables[key[0]]
@@ -357,7 +337,7 @@ class GroundReading:
             others = tuple([other for other in guards if other is not guard])
             rest = {name: sort for name, sort in todo.items() if name not in new}
             for row in rows:
-                self._tick()
+                check_time()
                 bound = self.unified(guard, row, todo, bindings)
                 if bound is not None:
                     yield from self._search(rest, bound, others)
@@ -365,7 +345,7 @@ class GroundReading:
         name = min(todo, key=lambda variable: self.count(todo[variable]))
         rest = {variable: sort for variable, sort in todo.items() if variable != name}
         for entity in self.members(todo[name]):
-            self._tick()
+            check_time()
             yield from self._search(rest, bindings | {name: entity}, guards)
 
     def unified(
