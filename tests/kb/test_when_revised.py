@@ -1,5 +1,5 @@
 """When facts change: a fixpoint is revised, or a revision is tried and given up, or it is not tried at all; as the
-docstring of `lnnkit.engine.revision` says. The answers are those of the facts in any case."""
+docstring of `lnnkit.engine.revision.revise` says. The answers are those of the facts in any case."""
 
 from __future__ import annotations
 

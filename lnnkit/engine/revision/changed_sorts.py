@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from lnnkit.engine.bounds_state import distinct, no_rows
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.start.first_bounds import first_assembler
 from lnnkit.formula.unfolding import Formula
+from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.store.relations import Relation
@@ -37,6 +38,14 @@ class ChangedSorts:
 
     def __bool__(self) -> bool:
         return bool(self.joining or self.leaving)
+
+    def concerns(self, rule: DeltaRule) -> bool:
+        """Whether a rule has other instances, or instances with other values, for these sorts alone."""
+        return rule in self.rules or not rule.unrestricted_sorts.isdisjoint(self.joining.keys() | self.leaving.keys())
+
+    def instances(self, rule: DeltaRule) -> Iterator[Bindings]:
+        """Those instances; some may be repeated."""
+        return rule.all_assignments() if rule in self.rules else rule.with_new_members(self.joining)
 
     def leaving_rows(self, run: Run) -> Mapping[Relation, Array]:
         """The rows that name an entity that leaves."""
@@ -81,8 +90,7 @@ def within_sorts(run: Run, rows: Mapping[Relation, Array]) -> Mapping[Relation, 
 
 def changed_sorts(run: Run, stated: IdSets, retracted: IdSets, atoms: int) -> ChangedSorts | None:
     """The sorts that change when facts about so many ``atoms`` do: by the entities, with the sorts of their positions,
-    in facts that were ``stated`` or ``retracted``. None if the plan was made for other sorts, or a completion would
-    find other instances."""
+    in facts that were ``stated`` or ``retracted``. None if the plan was made for other sorts."""
     domain, plan = run.grounding.domain, run.plan
     joining = _nonempty({sort: ids[~domain.are_members(sort, ids)] for sort, ids in _by_sort(stated).items()})
     members = {sort: ids[domain.are_members(sort, ids)] for sort, ids in _by_sort(retracted).items()}
@@ -99,8 +107,6 @@ def changed_sorts(run: Run, stated: IdSets, retracted: IdSets, atoms: int) -> Ch
     least = {sort: min(size, after[sort]) for sort, size in sizes.items()}
     group_rules = (rule for rule in run.grounding.members if isinstance(rule, GroupRule))
     rules = {rule.finder for rule in group_rules if rule.assembler.depends_on_size(least, atoms)}
-    if any(rule in rules or not rule.unrestricted_sorts.isdisjoint(sorts) for rule in run.completion_rules()):
-        return None
     quantified = (f for f in plan.shared.formulas if any(f.sorts[v] in sorts for b in f.blocks for v in b.bound))
     definitions = [formula for formula in quantified if first_assembler(run, formula).depends_on_size(least, atoms)]
     return ChangedSorts(joining, leaving, rules, definitions)

@@ -11,7 +11,6 @@ fresh inference has to be made if something is arrested on the way, or if rounds
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -70,9 +69,15 @@ def revise(
     if entered is None or changed is None or (labelled and changed.leaving):
         return False
     loosened, tightened, listed = entered
-    loosened = union(loosened, changed.leaving_rows(run))
-    replace(changed, leaving={}).apply(run)
     most = max(_FEW, len(run.grounding.atoms) // _SHARE)
+    if changed.leaving:  # joins find what depends on those who leave as long as they are there
+        left = DependentRows(run, union(loosened, changed.leaving_rows(run)), changed, most, {*tables.values()})
+        loosened = left.rows()
+        if left.count > most:
+            return False
+    if not once and any(map(changed.concerns, run.completion_rules())):
+        return False
+    changed.apply(run)
     completed = derived_tables(run) if once else set[Relation]()
     if completed or around_aggregates(run.plan):  # these are worked out from facts once, before rounds
         loosened = union(loosened, tightened)
@@ -113,7 +118,6 @@ def _derived_again(
     trail = run.state.trail
     trail.step()
     start = trail.chunk_count
-    replace(changed, joining={}).apply(run)
     before = {table: Bounds(*(table.take(side, some).copy() for side in (0, 1))) for table, some in rows.items()}
     reset(run, {table: some for table, some in rows.items() if table not in completed})
     if not _tighten(run, tightened):
@@ -187,9 +191,7 @@ def _evaluate(run: Run, rows: RowsOf, again: RowsOf, numbers: RowsOf, changed: C
         shape = response.shape
         due = chain(reaching(run, response, (*shape.targets, *shape.observed), rows), limited(response, numbers))
         due = chain(due, reaching(run, response, shape.formula.leaves, again))
-        due = chain(due, response.rule.with_new_members(changed.joining))
-        if response.rule in changed.rules:
-            due = chain(due, response.rule.all_assignments())
+        due = chain(due, changed.instances(response.rule))
         formula = response.rule.formula
         stated = formula.auxiliary is not None and (formula.lower > 0 or formula.upper < 1)
         if formula.compares or stated or shape.observed:

@@ -4,6 +4,7 @@ give, and derived again. Numbers are completed as a whole."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from lnnkit.engine.revision.changed_sorts import ChangedSorts
 from lnnkit.engine.revision.dependent_rows import DependentRows
 from lnnkit.engine.revision.reset_rows import RowsOf, begin_again, reaching, reset, union, written_rows
 from lnnkit.engine.rounds import Moves, Rising, merged, to_fixpoint
-from lnnkit.engine.start.first_bounds import catch_up
+from lnnkit.engine.start.first_bounds import begin, catch_up
 from lnnkit.formula.unfolding import Formula
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import Relation
@@ -32,31 +33,35 @@ def revise_strata(run: Run, moved: RowsOf, changed: ChangedSorts, most: int, wat
     for position in range(len(run.strata)):
         names = run.completed_from(position)
         beneath = graph.below(*(names & neurons.keys()))
-        if (names | beneath).isdisjoint(table.name for table in moved):
+        others = (changed.concerns(response.rule) for response in run.responding(run.strata[position][1]).values())
+        if (names | beneath).isdisjoint(table.name for table in moved) and not any(others):
             continue
         start = run.state.trail.chunk_count
         formulas = [formula for name, formula in neurons.items() if name in beneath]
         if any(formula in changed.definitions for formula in formulas):
             return None
-        if formulas and not _begun_again(run, formulas, moved, most):
+        if formulas and not _begun_again(run, formulas, moved, changed, most):
             return None
         moved = union(moved, written_rows(run, start))
-        again = _completed_again(run, position, moved, most, watch)
+        again = _completed_again(run, position, moved, changed, most, watch)
         if again is None:
             return None
         moved = union(moved, again)
     return {table: rows for table, rows in moved.items() if table in derived}
 
 
-def _begun_again(run: Run, formulas: Sequence[Formula], moved: RowsOf, most: int) -> bool:
+def _begun_again(run: Run, formulas: Sequence[Formula], moved: RowsOf, changed: ChangedSorts, most: int) -> bool:
     """Give neurons beneath a completion their bounds, for what has ``moved``; False if those are not worked out before
     rounds, or are too many."""
     tables = {run.grounding.atoms.tables[str(formula.auxiliary)] for formula in formulas}
-    dependent = DependentRows(run, moved, ChangedSorts({}, {}), most, tables)
+    dependent = DependentRows(run, moved, changed, most, tables)
     if dependent.count > most or any(f.auxiliary in run.plan.partly_known and not f.compares for f in formulas):
         return False
     rows = dependent.rows()
     reset(run, {table: rows[table] for table in tables & rows.keys()})
+    begin(
+        run, [(one, one.rule.with_new_members(changed.joining)) for one in run.demanded if one.rule.formula in formulas]
+    )
     catch_up(run, changes(moved))
     begin_again(run, formulas, rows)
     return True
@@ -69,13 +74,15 @@ def derived_tables(run: Run) -> set[Relation]:
     return {run.grounding.atoms.tables[name] for name in run.completing if name in names}
 
 
-def _completed_again(run: Run, position: int, moved: RowsOf, most: int, watch: Watch | None) -> RowsOf | None:
+def _completed_again(
+    run: Run, position: int, moved: RowsOf, changed: ChangedSorts, most: int, watch: Watch | None
+) -> RowsOf | None:
     """The rows of a stratum that change with those that have ``moved``; None if all has to be completed again."""
     state, (predicates, members) = run.state, run.strata[position]
     names = run.completed_from(position)
-    changed = {table: rows for table, rows in moved.items() if table.name in names}
+    some = {table: rows for table, rows in moved.items() if table.name in names}
     completed = {run.grounding.atoms.tables[name] for name in predicates}
-    dependent = DependentRows(run, changed, ChangedSorts({}, {}), most, completed)
+    dependent = DependentRows(run, some, changed, most, completed)
     if dependent.count > most or any(table.derived for table in completed):
         return None
     rows = dependent.rows()
@@ -84,7 +91,7 @@ def _completed_again(run: Run, position: int, moved: RowsOf, most: int, watch: W
     start = state.trail.chunk_count
     reset(run, {table: rows[table] for table in completed & rows.keys()})
     exact = exact_inputs(run, members)
-    if exact != (position in run.exact_strata) or not _derived_again(run, position, rows, exact, watch):
+    if exact != (position in run.exact_strata) or not _derived_again(run, position, rows, changed, exact, watch):
         return None
     state.trail.completed_again(position)
     again = dict[Relation, Array]()
@@ -92,17 +99,18 @@ def _completed_again(run: Run, position: int, moved: RowsOf, most: int, watch: W
         at = np.flatnonzero(np.isin(written, rows.get(table, no_rows())))  # the others rose
         same = np.zeros(len(written), bool)
         if len(at):
-            some = written.take(at)
-            place = rows[table].searchsorted(some)
-            ends = zip(before[table], table.read(some), strict=True)
+            place = rows[table].searchsorted(written.take(at))
+            ends = zip(before[table], table.read(written.take(at)), strict=True)
             same[at] = np.all([end.take(place) == now for end, now in ends], 0)
         again[table] = written[~same]
     return {table: rows for table, rows in again.items() if len(rows)}
 
 
-def _derived_again(run: Run, position: int, rows: RowsOf, exact: bool, watch: Watch | None) -> bool:
-    """Evaluate the instances of a stratum that read or derive some rows, and go on from there; False if that is not to
-    the end, or both ends of a bound do not rise as one."""
+def _derived_again(
+    run: Run, position: int, rows: RowsOf, changed: ChangedSorts, exact: bool, watch: Watch | None
+) -> bool:
+    """Evaluate the instances of a stratum that read or derive some rows, or are new, and go on from there. False if
+    that is not to the end, or both ends of a bound do not rise as one."""
     _, members = run.strata[position]
     now, pace, rounds = Round(run.grounding.atoms, run.state, run.encoded), Pace(), 0
 
@@ -113,7 +121,8 @@ def _derived_again(run: Run, position: int, rows: RowsOf, exact: bool, watch: Wa
 
     try:
         for response in run.responding(members).values():
-            for bindings in reaching(run, response, response.shape.formula.leaves, rows):
+            due = reaching(run, response, response.shape.formula.leaves, rows)
+            for bindings in chain(due, changed.instances(response.rule)):
                 response.propose(bindings, now)
         rising = Rising(exact)
         moves = merged(run, now.inbox, rising)
