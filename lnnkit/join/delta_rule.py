@@ -193,10 +193,10 @@ class DeltaRule:
 
     def demanded(self, moved: Delta) -> Iterator[Bindings]:
         """Assignments that become due because atoms moved which the formula does not read."""
-        yield from self._distinct(self._demanded(moved)) if self._repeats else self._demanded(moved)
+        return self._arranged(self._demanded(moved))
 
     def _demanded(self, moved: Delta) -> Iterator[Bindings]:
-        for trigger in self._demands if self._wanted and self.started else ():
+        for trigger in self._demands if self.started else ():
             for bindings in self._triggered(trigger, moved):
                 bindings.moved = trigger.moved
                 yield bindings
