@@ -284,7 +284,7 @@ class DeltaRule:
         joins, pattern = self.joins, trigger.pattern
         rows = moved.rows(pattern.table.name, trigger.side)
         other = moved.rows(pattern.table.name, 1 - trigger.side) if trigger.twin else None
-        if rows is None or (other is not None and _same(rows, other)):
+        if rows is None or (other is not None and np.array_equal(spelled_out(rows), spelled_out(other))):
             return ()
         if not pattern.plain:
             rows = pattern.fitting(spelled_out(rows))
@@ -337,10 +337,6 @@ class DeltaRule:
     def radix(self) -> int:
         """An upper bound on all entity ids."""
         return self.joins.radix
-
-
-def _same(rows: Array | range, other: Array | range) -> bool:
-    return len(rows) == len(other) and np.array_equal(spelled_out(rows), spelled_out(other))
 
 
 def _wanted(formula: Formula, needs: Sequence[Need]) -> dict[tuple[Matched, int], None]:

@@ -4,6 +4,7 @@ rounds, where a trigger's atom moved as well."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ import pytest
 
 from lnnkit.analysis.needs import EQUAL, Literal, Range, variables
 from lnnkit.formula.unfolding import Formula
-from lnnkit.join import delta_rule
+from lnnkit.join import delta_rule, literal_join
 from lnnkit.join.bindings import Bindings, Matched
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.join_plan import Ranged
@@ -89,12 +90,14 @@ def tuples(bindings: Bindings, bound: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 class Watching:
-    """Counts the joins that were ``compared``, their ``steps`` and ``counts`` for the budget, and the assignments that
-    were due in later rounds, or demanded by what other formulas read."""
+    """Counts the joins that were ``compared``, their ``steps``, the ``plans`` of these and ``counts`` for the budget,
+    and the assignments that were due in later rounds, or demanded by what other formulas read."""
 
     def __init__(self) -> None:
         self.compared = 0
         self.steps = 0
+        self.plans = 0
+        self.starts = 0
         self.counts = 0
         self.due_rows = 0
         self.demanded_rows = 0
@@ -280,8 +283,16 @@ class Watching:
         if joins._reach < 3:  # variables that do not fit into a key are compared after the rows are counted
             return
         paths = running.joins()
+        parts = [len(index._segments) for index in joins._indexes.values()]
+        planned = (
+            max(parts, default=0) <= 1 and max((step.out or 0 for step in paths[0]), default=0) <= literal_join.CHUNK
+        )
+        left = [step.reads for step in paths[0] if isinstance(step.reads, Literal)]
         for step in paths[0] if len(paths) == 1 else ():
             if isinstance(step.reads, Literal):
+                if planned and step.out is not None and (moves is None or bound):
+                    self.planned(joins, loops, step.reads, left, flags, bound)
+                left.remove(step.reads)
                 bound |= variables(step.reads.arguments)
                 listed = loops.satisfied(step.reads)
                 if moves is None or step is not paths[0][0]:
@@ -294,6 +305,37 @@ class Watching:
                 assert step.rows == len(joins.domain.sorts[joins.formula.sorts[step.reads]])
             assert step.out is None or step.out == len(loops.found(flags, sorted(bound)))
             self.steps += 1
+
+    def planned(
+        self, joins: Joins, loops: Loops, read: Literal, left: Sequence[Literal], flags: Array, bound: set[int]
+    ) -> None:
+        """The literal that a step reads: one whose variables are bound, or else that with the fewest results. The first
+        is the shortest, unless there are few and it has more results with each other one than all have rows."""
+        named = {literal: variables(literal.arguments) for literal in left}
+
+        def results(literal: Literal, there: Array, known: set[int]) -> int:
+            return len(loops.found(there & loops.satisfied(literal), sorted(known | named[literal])))
+
+        linked = [literal for literal in left if not bound.isdisjoint(named[literal])]
+        if any(named[literal] <= bound for literal in linked):
+            assert named[read] <= bound
+        elif linked:
+            counts = {literal: results(literal, flags, bound) for literal in linked}
+            assert counts[read] == min(counts.values())
+        elif bound:
+            assert joins.length(read) == min(map(joins.length, left))
+        elif len(left) > 1 and all(named.values()):
+            sizes = {literal: results(literal, flags, bound) for literal in left}
+            least = dict.fromkeys(left, math.inf)
+            for one, other in itertools.permutations(left, 2):
+                if not named[one].isdisjoint(named[other]):
+                    least[one] = min(least[one], results(other, loops.satisfied(one), named[one]))
+            shortest = {literal for literal in left if sizes[literal] == min(sizes.values())}
+            most = sum(map(joins.length, left)) if 2 < len(left) <= literal_join._TRIED else math.inf
+            any_may = any(least[literal] > most for literal in shortest)
+            assert (read in shortest and least[read] <= most) or (any_may and least[read] == min(least.values()))
+            self.starts += any_may
+        self.plans += 1
 
 
 def _rows(moved: Delta, table: str, side: int) -> Array | range:

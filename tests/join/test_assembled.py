@@ -278,3 +278,44 @@ def test_rows_of_graphs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for rule in groups(run):
         rows += looked_at(rule, rng)
     assert rows and kept(run)
+
+
+COUNTED = """
+predicate K(n)
+predicate E(n, n){closed}
+predicate F(n, n)
+rule (count Y: E(X, Y)) > 1 -> P(X)
+rule (count Y, Z: E(X, Y) & F(Y, Z)) > 2 -> Q(X)
+rule (count Y: E(X, Y) & ~F(Y, X)) > 1 & K(X) -> R(X)
+query P(X)
+query Q(X)
+query R(X)
+"""
+
+
+@pytest.mark.parametrize("closed", ["", " closed"])
+def test_joins_of_aggregates_are_recorded_by_need(closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each reads the literals of its need, or of its rows; those that list all entities of a group read no other."""
+    rng, recorded, whole = random.Random(0), 0, 0
+    for few in (0, 8, 8, 8):
+        monkeypatch.setattr(assembled, "_FEWER", few)
+        names = [f"n{place}" for place in range(4)]
+        share = rng.choice([0.5, 0.9])
+        lines = [f"fact {name}({x}, {y})" for name in "EF" for x in names for y in names if rng.random() < share]
+        lines += [f"fact K({name})" for name in names]
+        kb = lnnkit.loads(COUNTED.format(closed=closed) + "\n".join(lines) + "\n")
+        kb.plan()
+        recorder = kb._session.program_fixpoint().run.grounding.recorder
+        assert recorder is not None
+        for member, number in [*recorder.joins]:
+            entered, made = recorder.entered[member], recorder.made(member, number) or ()
+            if entered.purpose != "first bounds":
+                continue
+            fills = (family for _, families in sorted(entered.needs.fills.items()) for family in families)
+            needs = [*(need.literals for need in entered.needs.rows), *fills]
+            for join in made:
+                reads = {step.reads for step in join.steps if not isinstance(step.reads, int)}
+                assert reads == ({*needs[number]} if number >= 0 else set())
+                recorded += 1
+                whole += number < 0
+    assert recorded > 10 and whole
