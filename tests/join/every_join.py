@@ -156,9 +156,14 @@ class Watching:
     ) -> Iterator[Bindings]:
         """The assignments of which a trigger's atom moved; once, where it moved on both sides alike."""
         rule, trigger, moved = args
+        seen = trigger.seen
         (atom, side), (every, counts) = trigger.moved, _counted(rule.joins, join)
         if trigger.path is not None and every:
             self.budgeted(rule.joins, trigger.path, every, counts)
+            fitting = trigger.pattern.fitting(spelled_out(_rows(moved, atom[0], side)))
+            now = 0 if trigger.literal is None else rule.joins.length(trigger.literal)
+            assert trigger.path == Path(trigger.need, share=min(1.0, (now - seen) / len(fitting)))
+            assert trigger.seen == now
         holding = [trigger.moving in need for need in rule._needs]
         if not rule._within:  # else its needs are others
             assert trigger.literal is None or (trigger.literal == trigger.moving and holding[trigger.need])

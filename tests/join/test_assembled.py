@@ -110,6 +110,24 @@ def compared(assembler: Assembler, view: Instances, loops: Loops) -> int:
     return count
 
 
+def resized(assembler: Assembler, view: Instances, loops: Loops) -> None:
+    """One entity more or less matters to a quantifier if it may have rows for all of them but one after some changes;
+    it does not where its literals name too few, whatever the group."""
+    formula, domain = assembler.formula, assembler.domain
+    sizes = {sort: len(ids) for sort, ids in domain.sorts.items()}
+    assert not assembler.depends_on_size({}, 0)
+    for changed in (0, 1, 2):
+        most = 0
+        for number, block in enumerate(formula.blocks[1:], 1):
+            total = math.prod(sizes[formula.sorts[variable]] for variable in block.bound)
+            parent = view.ids[block.parent]
+            for row in range(view.length(block.parent)):
+                around = {variable: int(parent[variable][row]) for variable in block.free}
+                named = len(loops.found(number, around)) if max(around.values(), default=0) < domain.generic else 0
+                most = max(most, named + changed + 1 - total + 1) if number not in assembler._left_out else most
+        assert assembler.depends_on_size(sizes, changed) or most <= 0
+
+
 def atoms(view: Instances, assembler: Assembler) -> None:
     """The row of each leaf is that of its atom."""
     formula, index = assembler.formula, assembler.domain.index
@@ -216,6 +234,7 @@ def looked_at(rule: GroupRule, rng: random.Random) -> int:
         view = assembler.of(columns, len(chosen), apart=apart)
         assert view.length(0) == len(chosen)
         rows += compared(assembler, view, loops)
+        resized(assembler, view, loops)
         atoms(view, assembler)
         marks(view, assembler)
         if apart or all(grouping is None or grouping.of is None for grouping in view.groupings):
@@ -278,6 +297,26 @@ def test_rows_of_graphs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for rule in groups(run):
         rows += looked_at(rule, rng)
     assert rows and kept(run)
+
+
+SIZED = """
+predicate E(n, n) closed
+predicate S(n)
+predicate K(n)
+rule (forall Y: E(X, Y) -> S(Y)) -> P(X)
+query P(X)
+"""
+
+
+@pytest.mark.parametrize(("linked", "changed", "matters"), [(2, 0, False), (2, 2, True), (3, 1, True), (4, 0, True)])
+def test_when_the_size_of_a_sort_matters(linked: int, changed: int, matters: bool) -> None:
+    """Five entities: those to whom some are linked are the most that rows may name."""
+    lines = [f"fact K(n{place})" for place in range(5)] + ["fact S(n0)"]
+    lines += [f"fact E(n{place}, n{place % linked})" for place in range(5)]
+    kb = lnnkit.loads(SIZED + "\n".join(lines) + "\n")
+    (rule,) = groups(kb._session.program_fixpoint().run)
+    assert rule.assembler.depends_on_size({"n": 5}, changed) == matters
+    assert not rule.assembler.depends_on_size({"m": 5}, changed)
 
 
 COUNTED = """
