@@ -326,9 +326,11 @@ predicate F(n, n)
 rule (count Y: E(X, Y)) > 1 -> P(X)
 rule (count Y, Z: E(X, Y) & F(Y, Z)) > 2 -> Q(X)
 rule (count Y: E(X, Y) & ~F(Y, X)) > 1 & K(X) -> R(X)
+rule (count Y: E(X, Y) & (exists Z: F(Y, Z) & E(X, Z))) > 1 -> S(X)
 query P(X)
 query Q(X)
 query R(X)
+query S(X)
 """
 
 
