@@ -14,7 +14,7 @@ import pytest
 
 from lnnkit.analysis.needs import EQUAL, Literal, Range, variables
 from lnnkit.formula.unfolding import Formula
-from lnnkit.join import delta_rule, literal_join
+from lnnkit.join import delta_rule, literal_join, triggers
 from lnnkit.join.bindings import Bindings, Matched
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.join_plan import Ranged
@@ -123,6 +123,9 @@ class Watching:
         joins, need, path = args
         loops, (every, counts) = Loops(joins, need), _counted(joins, lambda: parts)
         self.budgeted(joins, path, every, counts)
+        lists = [joins.length(literal) for literal in listing(need)]
+        most = max([2 * literal_join.CHUNK, *lists, *map(len, joins.domain.sorts.values())])
+        assert all(part.length <= most for part in every)  # keys are not divided
         if loops.count <= MOST:
             self.compare(joins, every, loops, loops.every(need), need)
             if every and joins.recorder is not None and joins.recorder._running is not None:
@@ -149,6 +152,7 @@ class Watching:
         every = list(parts)
         rows = [row for part in every for row in tuples(part, joins.formula.blocks[0].variables)]
         assert len(rows) == len(set(rows))
+        assert all(0 < part.length <= triggers._PART * literal_join.CHUNK for part in every)
         return iter(every)
 
     def triggered(
@@ -207,7 +211,13 @@ class Watching:
                 assert atom not in part.known.matched or {*part.local(atom).tolist()} <= {
                     *spelled_out(_rows(moved, atom[0], side)).tolist()
                 }
-        elif not rule._repeats and not made:
+        for leaf in rule.formula.read:
+            description, atom = rule.leaf(leaf), rule.atom(leaf)
+            assert description is not None and description.names_all == ({*wanted} <= variables(atom[1]))
+            for part in every:  # what lists of deviating rows alone have found
+                if description.deviating and atom in part.known.listed:
+                    assert description.table.flags("either").take(part.local(atom)).all()
+        if not known and not rule._repeats and not made:
             assert rule.assignment_count - before == sum(rule.joins.made.values()) == len(rows)
         yield from every
 
