@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterable, Sequence
 
@@ -186,6 +187,52 @@ def test_comparisons_that_limit_joins(monkeypatch: pytest.MonkeyPatch) -> None:
             cut(monkeypatch, random.Random(seed))
             lnnkit.loads(to_text(compared(seed))).plan()
     assert watching.compared > 100 and watching.demanded_rows > 0
+
+
+def measured(seed: int) -> str:
+    """Rules of up to four literals, some entities of which have numbers that are compared; the numbers are facts."""
+    rng = random.Random(seed)
+    names = [f"n{i}" for i in range(5)]
+    lines = ["predicate E(n, n)", "predicate F(n, n) closed", "predicate U(n)"]
+    lines += [f"number {name}(n){rng.choice(['', ' closed'])}" for name in "ab"] + ["number c(n, n)"]
+    for name in "EEFF":
+        facts = (f"fact {name}({rng.choice(names)}, {rng.choice(names)})" for _ in range(rng.choice([4, 9])))
+        lines += [f"{fact}{rng.choice(['', '', ' in [0.5, 1]'])}" for fact in facts]
+    lines += [f"fact U({name})" for name in names if rng.random() < 0.8]
+    for name, of in [
+        *((name, one) for name in "ab" for one in names),
+        *(("c", f"{x}, {y}") for x in names for y in names),
+    ]:
+        if rng.random() < 0.8:
+            low = rng.randrange(4)
+            lines.append(f"fact {name}({of}) in [{low}, {low + rng.choice([0, 0, 1])}]")
+    for head in "PQR":
+        variables = rng.choice(["XY", "XYZ", "XYZW"])
+        body = [f"{rng.choice('EF')}({x}, {y})" for x, y in itertools.pairwise(rng.sample(variables, len(variables)))]
+        body += [f"U({x})" for x in variables if rng.random() < 0.3]
+        for _ in range(rng.choice([1, 1, 2])):
+            one, other = (_term(rng, variables) for _ in range(2))
+            body.append(f"{one} {rng.choice(['<', '<=', '>='])} {other}{rng.choice(['', ' + 1', ' - 0.5'])}")
+        free = ", ".join(rng.sample(variables, rng.choice([1, 2])))
+        lines.append(f"rule {' & '.join(body)} -> {head}({free})\nquery {head}({free})")
+    return "\n".join(dict.fromkeys(lines)) + "\n"
+
+
+def _term(rng: random.Random, variables: str) -> str:
+    name = rng.choice("aabbc")
+    return f"{name}({', '.join(rng.choice(variables) for _ in range(1 + (name == 'c')))})"
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_numbers_that_limit_joins_of_several_literals(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    ranged = 0
+    with watched() as watching:
+        for seed in range(6 * block, 6 * block + 6):
+            cut(monkeypatch, random.Random(seed))
+            plan = lnnkit.loads(measured(seed)).plan()
+            steps = [step for statement in plan.statements for join in statement.joins for step in join.steps]
+            ranged += sum(step.reads.startswith("range") for step in steps)
+    assert watching.compared > 10 and ranged
 
 
 @pytest.mark.parametrize("seed", range(3))
