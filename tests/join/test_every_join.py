@@ -11,6 +11,7 @@ import pytest
 
 import lnnkit
 from lnnkit.analysis.needs import EQUAL, Literal
+from lnnkit.engine.inference_run import Run
 from lnnkit.join import join_index, literal_join
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
@@ -117,7 +118,30 @@ def test_joins_of_a_fixpoint(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
         if not rule._repeats:
             rules.append(rule)
     assert checked
+    stored(kb._session.program_fixpoint().run)
     departed(rules, rng)
+
+
+def stored(run: Run) -> None:
+    """Instances that set a bound name their atoms, and those of a rule are found again by their rows."""
+    grounding = run.grounding
+    for number, shape in enumerate(grounding.shapes):
+        block, every = shape.blocks[0], np.arange(len(shape.blocks[0]))
+        found = np.full(len(every), -1)
+        for formula, places, free in grounding.assignments(number, every):
+            (member,) = {*block.member[places].tolist()}
+            rule = grounding.members[shape.members[member]]
+            rule = rule if isinstance(rule, DeltaRule) else rule.finder
+            assert formula is rule.formula.original and (found[places] < 0).all()
+            found[places] = member
+            columns = grounding.variables(number, rule, places)
+            assert all(map(np.array_equal, free(), columns[: len(formula.blocks[0].variables)]))
+            ids = dict(zip(rule.formula.blocks[0].variables, columns, strict=len(shape.blocks) == 1))
+            for leaf in rule.formula.read if len(shape.blocks) == 1 else ():
+                pattern, rows = rule.pattern(rule.atom(leaf)), block.columns[leaf].values.take(places)
+                now = pattern.table.tuples.find(pattern.tuples(ids.__getitem__, len(places)), len(places))
+                assert (rows == now)[rows >= 0].all()  # other atoms may have been made since
+        assert (found >= 0).all()
 
 
 def new_members(rule: DeltaRule, rng: random.Random) -> None:
