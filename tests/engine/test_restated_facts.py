@@ -1,21 +1,27 @@
 """Facts that are restated or taken back, by dictionaries: what each atom is given then, where that is less or more than
-before, and the bounds of rows that are given what facts give them."""
+before, the bounds of rows that are given what facts give them, and bounds that differ by rounding."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
 import pytest
 
+import lnnkit
 from lnnkit.analysis.relevance import LISTED, SIDES
 from lnnkit.engine import revision
 from lnnkit.engine.inference_run import Run
+from lnnkit.engine.response.proposing import GroupResponse, reader
+from lnnkit.engine.response.respond import respond
+from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.revision import RestatedAtom
+from lnnkit.join.bindings import Bindings
 from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array
-from tests.engine.every_round import classes, entities_of
+from tests.engine.every_round import Instances, classes, entities_of
 from tests.kb.test_newcomers import Town
 from tests.kb.test_revising import Graph
 
@@ -160,3 +166,67 @@ def test_rows_that_are_no_tighter_than_before_they_were_reset(seed: int) -> None
         for table, rows in first.items()
     }
     assert {table: rows.tolist() for table, rows in kept.items()} == {t: rows for t, rows in expected.items() if rows}
+
+
+PRODUCTS = """
+logic product
+predicate E(n, n)
+predicate S(n)
+rule E(X, Y) -> R(X, Y)
+rule R(X, Y) & E(Y, Z) -> R(X, Z)
+rule E(X, Y) & R(Y, Z) -> R(X, Z)
+rule S(X) & (exists Y: E(X, Y) & R(Y, X)) -> A(X)
+query R(X, Y)
+query A(X)
+"""
+
+
+def test_bounds_that_differ_by_rounding() -> None:
+    """An instance gives some end of an atom a bound between its extremes that is not the present one, and no further
+    from it than noise."""
+    found = 0
+    for seed in range(12):
+        rng, nodes = random.Random(seed), "abcde"
+        degrees = rng.choice([(0.1, 0.3, 0.7, 0.9), (0.5, 1), (1,)])
+        edges = {(rng.choice(nodes), rng.choice(nodes)): rng.choice(degrees) for _ in range(7)}
+        facts = [f"fact E({x}, {y}) in [{degree}, 1]" for (x, y), degree in edges.items()]
+        paths = [(x, z, edges[x, y] * edges[y, z]) for x, y in edges for other, z in edges if y == other]
+        facts += [f"fact R({x}, {z}) in [{round(degree, 4)}, 1]" for x, z, degree in paths]  # nearly what rules find
+        kb = lnnkit.loads(PRODUCTS + "\n".join(facts + [f"fact S({x})" for x in nodes]) + "\n")
+        run = kb._session.program_fixpoint().run
+        noise, crisp = run.state.noise, set[str]()
+        for table in run.grounding.atoms.tables.values():
+            if not table.numeric and {0.0, 1.0}.issuperset(np.concatenate([*table.bounds, table.default]).tolist()):
+                crisp.add(table.name)
+            assert table.numeric or not revision._crisp(run, table) or table.name in crisp
+        rounded = False
+        for response in run.responding(run.inference).values():
+            for bindings in response.rule.whole():
+                expected = any(0 < abs(now - value) <= noise for now, value in given(run, response, bindings))
+                assert revision._differs_by_rounding(run, response, bindings) == expected
+                rounded |= expected
+        assert revision._depends_on_order(run, 0) or not rounded
+        found += rounded
+    assert 0 < found < 12
+
+
+def given(run: Run, response: RuleResponse | GroupResponse, bindings: Bindings) -> Iterator[tuple[float, float]]:
+    """The present ends, between 0 and 1, of all that instances bound, each with the bound that they give it."""
+    if isinstance(response, GroupResponse):
+        free = [bindings.column(variable) for variable in response.group.formula.blocks[0].variables]
+        view = response.group.assembler.of(free, bindings.length)
+        says = respond(response.shape, reader(view, run.state.dtype), view.groupings)
+        ends = {target: view.tables[target[0]].bounds[target[1]] for target in says.proposed}
+        rows = {leaf: view.rows[leaf] for leaf, _ in says.proposed}
+        default = {target: view.tables[target[0]].default[target[1]] for target in says.proposed}
+    else:
+        instances = Instances(response, bindings)
+        says = instances.response(run.state.dtype)
+        ends = {target: instances.table(target[0]).bounds[target[1]] for target in says.proposed}
+        rows = {leaf: instances.rows(leaf) for leaf, _ in says.proposed}
+        default = {target: instances.table(target[0]).default[target[1]] for target in says.proposed}
+    for target, (_, values) in says.proposed.items():
+        for row, value in zip(rows[target[0]].tolist(), values.tolist(), strict=True):
+            now = float(ends[target][row]) if row >= 0 else default[target]
+            if 0 < now < 1:
+                yield now, value
