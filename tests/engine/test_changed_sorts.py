@@ -14,6 +14,7 @@ from lnnkit.engine import changed_sorts as changing
 from lnnkit.engine.changed_sorts import ChangedSorts, changed_sorts, within_sorts
 from lnnkit.engine.inference_run import Run
 from lnnkit.join.instances.group_rule import GroupRule
+from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array
 from tests.engine.every_round import entities_of
 from tests.kb.test_newcomers import Town
@@ -124,8 +125,10 @@ def applied(run: Run, changed: ChangedSorts, before: dict[str, set[int]]) -> Non
         for place in range(len(sorts)):
             columns = [ids if at == place else np.zeros_like(ids) for at in range(len(sorts))]
             flags = changed.leaving_instances(rule, columns)
-            every = [any(int(c[i]) in gone.get(sort, ()) for sort, c in zip(sorts, columns, strict=True)) for i in ids]
-            assert flags.tolist() == every
+            expected_flags = [
+                any(int(c[i]) in gone.get(sort, ()) for sort, c in zip(sorts, columns, strict=True)) for i in ids
+            ]
+            assert flags.tolist() == expected_flags
     changed.apply(run)
     after = {sort: {*ids.tolist()} for sort, ids in run.grounding.domain.sorts.items()}
     assert after == {
@@ -136,8 +139,8 @@ def applied(run: Run, changed: ChangedSorts, before: dict[str, set[int]]) -> Non
         rows = entities_of(tables[EQUAL])
         pairs = {rows[row] for row in tables[EQUAL].listing("lower").values.tolist()}
         assert pairs == {(entity, entity) for entity in after[ENTITY]}
-    every: dict[object, Array] = {table: np.arange(len(table), dtype=np.int32) for table in tables.values()}
-    kept = within_sorts(run, every)  # type: ignore[arg-type]  # relations
+    every: dict[Relation, Array] = {table: np.arange(len(table), dtype=np.int32) for table in tables.values()}
+    kept = within_sorts(run, every)
     for table in tables.values():
         expected = [
             row
