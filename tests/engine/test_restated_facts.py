@@ -119,7 +119,10 @@ def tightening(run: Run, tightened: dict[Relation, Array]) -> None:
         expected[table][0][rows] = np.maximum(expected[table][0][rows], low)
         expected[table][1][rows] = np.minimum(expected[table][1][rows], high)
         crossed |= bool((expected[table][0] > expected[table][1]).any())
+    events = len(run.state.trail)
     assert revision._tighten(run, tightened) != crossed
+    moved = sum(int((every[table] != expected[table]).sum()) for table in tightened)
+    assert crossed or len(run.state.trail) - events == moved  # one for each end
     for table, rows in tightened.items() if not crossed else ():
         assert np.stack(table.bounds).tolist() == expected[table].tolist()
         classes(run, table)
