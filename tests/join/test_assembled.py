@@ -181,6 +181,30 @@ def marks(view: Instances, assembler: Assembler) -> None:
             assert grouping.copies[row] == 1 or any(ids[variable] == generic for variable in block.bound)
 
 
+def individuals(assembler: Assembler) -> None:
+    """Which variables of a quantifier may be unnamed individuals together: all that some literals do not name, but
+    those that are compared, or about which statements say something, may be named too."""
+    formula = assembler.formula
+    equal = {term for neuron in formula.neurons if neuron.kind == "same" for term in neuron.arguments}
+    said = {term for leaf in formula.leaves if _said(assembler, leaf) for term in formula.arguments(leaf)}
+    for number, block in enumerate(formula.blocks[1:], 1):
+        opens = {v for v in block.bound if formula.sorts[v] in assembler.domain.open_sorts}
+        apart = opens & (equal | said) if assembler._separates else set[int]()
+        apart = opens if () in assembler._literals[number] else apart
+        expected = set[frozenset[int]]()
+        for literals in ((), *assembler._literals[number]):
+            left = opens - {term for literal in literals for term in literal.arguments}
+            for flags in itertools.product((False, True), repeat=len(left & apart)):
+                named = {v for v, flag in zip(sorted(left & apart), flags, strict=True) if flag}
+                expected.add(frozenset(left - named))
+        assert {*assembler._unnamed(number)} == {part for part in expected if part}
+
+
+def _said(assembler: Assembler, leaf: int) -> bool:
+    """Whether unnamed individuals have other bounds than the default."""
+    return assembler.formula.neurons[leaf].kind == LEAF and assembler.tables[leaf].unnamed_differs
+
+
 def kept(run: Run) -> int:
     """Instances that are stored have, when they are built again, the rows through which they set bounds."""
     numbers, count = RowNumbers(run.grounding.atoms), 0
@@ -266,8 +290,10 @@ fact E(a, b)
 fact S(a)
 rule (forall Y, Z: E(X, Y) & E(Y, Z) -> S(Z)) -> P(X)
 rule (exists Y, Z: E(X, Y) & ~S(Z)) -> Q(X)
+rule (exists Y, Z: E(X, Y) & Y != Z & ~S(Z)) -> R(X)
 query P(X)
 query Q(X)
+query R(X)
 """
 
 
@@ -277,6 +303,7 @@ def test_unnamed_individuals_of_several_variables() -> None:
     for rule in groups(kb._session.program_fixpoint().run):
         view = rule.assembler.of([np.arange(2, dtype=np.int32)], 2)
         marks(view, rule.assembler)
+        individuals(rule.assembler)
         strangers += sum(int(each.stranger.sum()) for each in view.groupings if each is not None)
     assert strangers
 
