@@ -235,7 +235,7 @@ class Run:
         flags = shape.arrested.copy()
         for member in shape.members:
             response = self.responses[member]
-            if len(response.arrests):
+            if response.arrests:
                 rows = np.flatnonzero(shape.blocks[0].member == shape.members.index(member))
                 columns = partial(self.grounding.free_variables, number, response.rule, rows)
                 behind = partial(shape.behind, rows)

@@ -193,10 +193,10 @@ class DeltaRule:
 
     def demanded(self, moved: Delta) -> Iterator[Bindings]:
         """Assignments that become due because atoms moved which the formula does not read."""
-        yield from self._distinct(self._demanded(moved)) if self._repeats else self._demanded(moved)
+        return self._arranged(self._demanded(moved))
 
     def _demanded(self, moved: Delta) -> Iterator[Bindings]:
-        for trigger in self._demands if self._wanted and self.started else ():
+        for trigger in self._demands if self.started else ():
             for bindings in self._triggered(trigger, moved):
                 bindings.moved = trigger.moved
                 yield bindings
@@ -284,7 +284,7 @@ class DeltaRule:
         joins, pattern = self.joins, trigger.pattern
         rows = moved.rows(pattern.table.name, trigger.side)
         other = moved.rows(pattern.table.name, 1 - trigger.side) if trigger.twin else None
-        if rows is None or (other is not None and _same(rows, other)):
+        if rows is None or (other is not None and np.array_equal(spelled_out(rows), spelled_out(other))):
             return ()
         if not pattern.plain:
             rows = pattern.fitting(spelled_out(rows))
@@ -337,10 +337,6 @@ class DeltaRule:
     def radix(self) -> int:
         """An upper bound on all entity ids."""
         return self.joins.radix
-
-
-def _same(rows: Array | range, other: Array | range) -> bool:
-    return len(rows) == len(other) and np.array_equal(spelled_out(rows), spelled_out(other))
 
 
 def _wanted(formula: Formula, needs: Sequence[Need]) -> dict[tuple[Matched, int], None]:

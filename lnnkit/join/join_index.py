@@ -64,7 +64,7 @@ class Segment:
 
     def __init__(self, rows: Array | range, key: Array, size: int) -> None:
         self.length = len(rows)
-        if len(key) > 1 and (key[1:] < key[:-1]).any():
+        if (key[1:] < key[:-1]).any():
             order, key = in_order(key, size)
             rows = order + np.int32(rows.start) if isinstance(rows, range) else rows.take(order)
         self._keys: Array | None = None
@@ -78,7 +78,7 @@ class Segment:
         counts.cumsum(out=ends[1:])
         self._starts, self._ends = ends[:-1], ends[1:]
         # with flags, 300,000 atoms joined by keys that occur once take 150 CPU ms, by counts alone 170
-        self._flags = counts.astype(bool) if not len(counts) or int(counts.max()) <= 1 else None
+        self._flags = counts.astype(bool) if int(counts.max()) <= 1 else None
         self._rows = rows
         self._base = rows.start if isinstance(rows, range) else -1
 

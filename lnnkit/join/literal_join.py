@@ -161,9 +161,7 @@ class Joins:
         """Join a need from scratch, starting with the literal whose first step has the fewest results."""
         literals = listing(need)
         if not literals:
-            if self.recorder is not None:
-                self.recorder.begin(self.member, path.need, {})
-            yield from self._enumerated(Bindings(1, NOTHING), path)
+            yield from self._enumerated(Bindings(1, NOTHING), self.begun(path, ()))
             return
         if not self.may_hold(literals):
             return
@@ -443,7 +441,7 @@ class Joins:
 
     def _within_sorts(self, bindings: Bindings) -> Bindings:
         """The assignments none of whose entities has left the sort of its variable."""
-        for variable in self.formula.blocks[0].variables if self.domain.departed else ():
+        for variable in self.formula.blocks[0].variables:
             departed = self.domain.departed.get(self.formula.sorts[variable])
             if departed is not None:
                 bindings = _some(bindings, np.flatnonzero(~departed.take(bindings.column(variable))))

@@ -180,17 +180,12 @@ def _any_need(joins: Joins, needs: Sequence[tuple[Literal, ...]], flags: Mapping
     """Flags of where all literals of some need are satisfied."""
     satisfied = np.zeros_like(next(iter(flags.values())))
     for number, need in enumerate(needs):
-        if not all(joins.size(literal) for literal in need):
-            continue
-        every = flags[need[0]].copy()
-        if joins.recorder is not None:
-            joins.recorder.begin(joins.member, number, {})
-            joins.recorder.stepped(need[:1], joins.size(need[0]), int(every.sum()))
-        for place, literal in enumerate(need[1:], 2):
-            every &= flags[literal]
-            if joins.recorder is not None:
-                joins.recorder.stepped(need[:place], joins.size(literal), int(every.sum()))
-        satisfied |= every
+        if joins.may_hold(need):
+            every, path = flags[need[0]].copy(), joins.begun(Path(number), (), need[0], joins.length(need[0]))
+            for literal in need[1:]:
+                every &= flags[literal]
+                path = joins.stepped(path, literal, int(np.count_nonzero(every)))
+            satisfied |= every
     return satisfied
 
 

@@ -21,7 +21,9 @@ from lnnkit.engine.response.proposing import GroupResponse, Proposing
 from lnnkit.engine.response.proposing import reader as group_reader
 from lnnkit.engine.response.respond import Read, Response, completing, constant, respond
 from lnnkit.engine.response.response_table import ResponseTable
+from lnnkit.engine.response.rule_instances import RuleInstances
 from lnnkit.engine.response.rule_response import RuleResponse
+from lnnkit.engine.revision import revise, revised_strata
 from lnnkit.engine.rounds import Moves, Rising, Worklist
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.join.bindings import Bindings
@@ -156,7 +158,7 @@ class Watching:
     """Counts what was compared."""
 
     def __init__(self) -> None:
-        self.proposed = self.groups = self.merged = self.recorded = self.instances = 0
+        self.proposed = self.groups = self.merged = self.recorded = self.instances = self.soles = 0
         self._arrested: defaultdict[Proposing, set[Entities]] = defaultdict(set)
         self._direct = 0
         self._evaluated: dict[ResponseTable, tuple[object, set[tuple[float, ...]]]] = {}
@@ -179,6 +181,7 @@ class Watching:
             and not now.encoded.varied(instances.table(leaf))
             for leaf in response.table.leaves
         )
+        self._soles(response, bindings, instances, now)
         outer, now.inbox, before, self._direct = now.inbox, Inbox(), len(now.arrested), 0
         propose(response, bindings, now)
         inner, now.inbox = now.inbox, outer
@@ -187,6 +190,19 @@ class Watching:
         _forward(inner, outer)
         self._roots(instances, said, bad, now, before)
         self.proposed += len(expected)
+
+    def _soles(self, response: RuleResponse, bindings: Bindings, instances: Instances, now: Round) -> None:
+        """Where all rows of a list of a relation have one class, leaves that it has found are known to have it."""
+        shape, rule, encoded = response.shape, response.rule, now.encoded
+        found = RuleInstances(shape, response.member, rule, bindings, now.atoms, encoded, now.delta)
+        for leaf in response.table.leaves:
+            sole, description = found.sole(leaf), rule.leaf(leaf)
+            if sole is not None:
+                assert (encoded.codes(instances.table(leaf)).take(instances.rows(leaf)) == sole).all()
+            listed = description is not None and description.deviating and description.atom in bindings.known.listed
+            if listed and leaf not in shape.formula.heads and encoded.sole(instances.table(leaf)) is not None:
+                assert sole == encoded.sole(instances.table(leaf))
+                self.soles += 1
 
     def _expected(self, instances: Instances, said: Response, silent: Array, now: Round) -> set[tuple[End, float]]:
         """The bounds that atoms can take."""
@@ -531,5 +547,7 @@ def watched() -> Iterator[Watching]:
         patch.setattr(ResponseTable, "evaluate", lambda *args: watching.evaluate(args, evaluate))
         patch.setattr(ResponseTable, "_look", lambda *args: watching.look(args, look))
         patch.setattr(Worklist, "due", lambda *args: watching.due(args, due))
+        for module in (revise, revised_strata):
+            patch.setattr(module, "merged", merged)  # its rounds are others, wherever it is imported first
         patch.setattr(rounds, "merged", lambda *args: watching.merge(args, merged))
         yield watching

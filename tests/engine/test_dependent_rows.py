@@ -37,8 +37,8 @@ def read(run: Run, formula: Formula, named: dict[int, int]) -> Iterator[Atom]:
             yield formula.table(leaf), tuple(ids[t] if isinstance(t, int) else domain.index[t] for t in arguments)
 
 
-def instances(run: Run, chunk: Chunk) -> Iterator[set[Atom]]:
-    """The atoms that the setter of each event of a chunk read."""
+def instances(run: Run, chunk: Chunk, changed: ChangedSorts) -> Iterator[tuple[set[Atom], bool]]:
+    """The atoms that the setter of each event of a chunk read, and whether it depends on entities that change."""
     grounding, shape = run.grounding, run.grounding.shapes[chunk.shape]
     number = shape.formula.block_of(chunk.leaf)
     tops = shape.tops(number, spelled_out(chunk.instances))
@@ -51,11 +51,12 @@ def instances(run: Run, chunk: Chunk) -> Iterator[set[Atom]]:
             for variable, column in zip(rule.formula.blocks[0].variables, columns, strict=False)
             if isinstance(member, DeltaRule) or variable in member.formula.blocks[0].variables
         }
-        yield {*read(run, member.formula, named)}
+        gone = (int(entity) in changed.leaving.get(rule.formula.sorts[v], ()) for v, entity in named.items())
+        yield {*read(run, member.formula, named)}, rule in changed.rules or any(gone)
 
 
-def closure(run: Run, loosened: set[Atom]) -> set[Atom]:
-    """All that may rest on some atoms."""
+def closure(run: Run, loosened: set[Atom], changed: ChangedSorts) -> set[Atom]:
+    """All that may rest on some atoms, or on entities that change."""
     dependent, atoms = set(loosened), run.grounding.atoms.numbered
     names = {table.name: entities_of(table) for table in atoms}
     defining = {response.rule.formula.auxiliary: response.rule for response in run.responses.values()}
@@ -72,8 +73,8 @@ def closure(run: Run, loosened: set[Atom]) -> set[Atom]:
     for chunk in run.state.trail.chunks():
         table, rows = atoms[chunk.table], spelled_out(chunk.rows).tolist()
         if chunk.kind == Kind.SENT:
-            for row, atoms_read in zip(rows, instances(run, chunk), strict=True):
-                if not dependent.isdisjoint(atoms_read):
+            for row, (atoms_read, rests) in zip(rows, instances(run, chunk, changed), strict=True):
+                if rests or not dependent.isdisjoint(atoms_read):
                     dependent.add((table.name, names[table.name][row]))
         elif chunk.kind == Kind.INITIAL and table.name in defining:
             original = defining[table.name].formula.original
@@ -96,19 +97,30 @@ def drawn(run: Run, rng: random.Random) -> dict[Relation, Array]:
     return {table: np.array(sorted(rng.sample(rows, min(len(rows), 2))), np.int32) for table, rows in given.items()}
 
 
+def changes(run: Run, rng: random.Random) -> ChangedSorts:
+    """An entity that leaves, and rules that depend on how many there are; or neither."""
+    if rng.random() < 0.4:
+        return ChangedSorts({}, {})
+    chosen = rng.sample(sorted(run.grounding.domain.sorts), 1)
+    leaving = {sort: ids[[rng.randrange(len(ids))]] for sort in chosen if len(ids := run.grounding.domain.sorts[sort])}
+    rules = [response.rule for response in run.responses.values()]
+    return ChangedSorts({}, leaving, {*rng.sample(rules, rng.choice([0, 1]))} if leaving else set())
+
+
 def compared(run: Run, rng: random.Random, *, exactly: bool) -> int:
     """Whether the rows found are those of the definition; the number of these that facts do not give."""
-    loosened = drawn(run, rng)
+    changed = changes(run, rng)
+    loosened = {**drawn(run, rng), **changed.leaving_rows(run)}
     first = {(table.name, entities_of(table)[row]) for table, rows in loosened.items() for row in rows.tolist()}
-    expected, tables = closure(run, first), {*run.grounding.atoms.numbered}
-    dependent = DependentRows(run, loosened, ChangedSorts({}, {}), 10**9, tables)
+    expected, tables = closure(run, first, changed), {*run.grounding.atoms.numbered}
+    dependent = DependentRows(run, loosened, changed, 10**9, tables)
     by_table = dependent.rows()
     found = {(table.name, entities_of(table)[row]) for table, rows in by_table.items() for row in rows.tolist()}
     assert first <= found <= expected
     assert found == expected or not exactly
     assert dependent.count == len(found) == sum(map(len, by_table.values()))
     for most in {len(first), (len(first) + len(found)) // 2, len(found) - 1}:
-        cut = DependentRows(run, loosened, ChangedSorts({}, {}), most, tables)
+        cut = DependentRows(run, loosened, changed, most, tables)
         assert (cut.count > most) == (len(found) > most)
         for table, rows in cut.rows().items():
             assert {*rows.tolist()} <= {*by_table[table].tolist()}

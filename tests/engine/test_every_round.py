@@ -88,3 +88,16 @@ def test_rounds_in_single_precision(kind: str, seed: int) -> None:
     with watched() as watching:
         kb.infer(precision="single")
     assert watching.merged > 0
+
+
+@pytest.mark.parametrize("degrees", [(0.5, 0.9, 0.7), (0.9, 0.5, 0.7)])
+def test_of_several_rows_that_contradict_the_worst_stands_for_the_instance(degrees: tuple[float, ...]) -> None:
+    """Its statement is true, and no truer than 1 - 0.9 + the upper end of its head."""
+    lines = [f"fact E({x}, y{place})" for place in range(3) for x in "xz"]
+    lines += [f"fact A(y{place}) in [{degree}, 1]" for place, degree in enumerate(degrees)]
+    text = "rule (exists Y: E(X, Y) & A(Y)) -> B(X)\nfact B(x) in [0, 0.2]\nfact B(z) in [0, 0.1]\nquery B(X)\n"
+    kb = lnnkit.loads(text + "\n".join(lines) + "\n")
+    with watched():
+        kb.infer()
+    found = [(each.lower, pytest.approx(each.upper)) for each in kb.contradictions]
+    assert found == [(1, 0.3), (1, 0.2)]

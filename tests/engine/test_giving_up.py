@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import lnnkit
+from lnnkit.check.program import Assertion
 from lnnkit.engine import completion, inference_run, merge
-from lnnkit.engine.inference_run import Pace
+from lnnkit.engine.inference_run import Pace, on_cycles
 from lnnkit.engine.merge import Drift, Inbox, Proposals
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import Relation, Schema
@@ -244,3 +245,23 @@ def test_completions_and_rounds_that_take_turns(monkeypatch: pytest.MonkeyPatch)
     for query, value in (("P", 0.5), ("D(anna)", 0.5), ("R", 1.0)):
         (answer,) = kb.ask(query)
         assert answer.lower <= value <= answer.upper
+
+
+@pytest.mark.parametrize(
+    ("rules", "named"),
+    [
+        (["P(X) & E(X, Y) -> P(Y)", "P(X) -> R(X)", "P(X) -> S(X)"], {0}),  # on what it sets itself
+        (["P(X) & E(X, Y) -> R(Y)", "R(X) -> P(X)", "R(X) -> S(X)"], {0, 1}),
+        (["P(X) -> R(X)", "R(X) -> S(X)"], {0, 1}),  # no cycle: all
+        (["P(X) -> R(X)", "R(X) & E(X, Y) -> R(Y)", "R(X) -> S(X)"], {1}),
+    ],
+)
+def test_which_rules_are_on_cycles(rules: list[str], named: set[int]) -> None:
+    lines = [f"rule {rule}" for rule in rules] + ["fact P(a)", "fact E(a, b)", "fact E(b, c)", "fact E(c, a)"]
+    kb = lnnkit.loads("\n".join([*lines, "query R(X)", "query S(X)", "query P(X)"]) + "\n")
+    run = kb._session.program_fixpoint().run
+    tables = [run.grounding.atoms.tables[name] for name in "PRS" if name in run.grounding.atoms.tables]
+    found = on_cycles(run, [(table, 0, np.arange(len(table), dtype=np.int32)) for table in tables])
+    roots = [run.grounding.members[member].formula.root for member in found]
+    texts = [root.origin.text for root in roots if root is not None and isinstance(root.origin, Assertion)]
+    assert {number for number, rule in enumerate(rules) if any(rule in text for text in texts)} == named

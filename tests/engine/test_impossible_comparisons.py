@@ -70,3 +70,10 @@ def test_reported_once_for_numbers_that_hang_together(axioms: str, numbers: set[
     assert bool(texts) == bool(numbers)
     parts = 2 if len(numbers) == 2 and "c(X) > 1" in axioms else 1
     assert len(texts) == (parts if numbers else 0)
+
+
+def test_comparisons_that_are_not_stated_link_no_numbers() -> None:
+    """What is contradicted of c says nothing of a, though a rule compares them."""
+    rule = "predicate W(x, x)\nrule W(X, Y) & a(X) < c(Y) -> P(X)\nquery P(X)\n"
+    crossed = "fact c(e) = 3\nfact c(e) = 4\n"
+    assert len(clashes(HEAD + "axiom a(X) > 5\naxiom a(X) < 3\n" + rule + crossed)) == 2

@@ -158,5 +158,5 @@ def test_arrested_instances(seed: int, body: str) -> None:
                 fresh.add(pairs[place])
         assert [pairs[int(at[position])] for position in new] == [pairs[int(at[position])] for position in expected]
         known |= fresh
-        assert arrests.any and len(arrests) == len(known)
+        assert len(arrests) == len(known)
         assert arrests.flags(bindings, lambda _, rows=rows: rows).tolist() == [pair in known for pair in pairs]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import lnnkit
+from lnnkit.engine import rounds
 from lnnkit.engine.inference_run import RoundReport
 from lnnkit.engine.merge import Merge
 from lnnkit.engine.response.response_table import ResponseTable
@@ -22,9 +23,10 @@ LENGTH = 100  # more nodes than there are classes of bounds
 
 @contextmanager
 def counted() -> Iterator[Counter[str]]:
-    """Counts the rows of relations that are looked up or merged with others, and the responses that are evaluated."""
+    """Counts the rows of relations that are looked up, merged with others or entered one by one, and the responses that
+    are evaluated."""
     counts: Counter[str] = Counter()
-    settle, materialise, evaluate = Merge.settle, Relations.materialise, ResponseTable.evaluate
+    settle, materialise, evaluate, note = Merge.settle, Relations.materialise, ResponseTable.evaluate, rounds.note
 
     def settling(merge: Merge, table: Any, side: int, proposals: Any, **options: Any) -> Any:
         counts[f"settled {table.name}"] += sum(len(sent.rows) for sent in proposals)
@@ -39,7 +41,12 @@ def counted() -> Iterator[Counter[str]]:
         counts["evaluated"] += len(response.root.lower)
         return response
 
+    def noting(delta: Any, table: Any, raised: Any, lowered: Any, *args: Any, **options: Any) -> Any:
+        counts[f"noted {table.name}"] += len(raised) + len(lowered)
+        return note(delta, table, raised, lowered, *args, **options)
+
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rounds, "note", noting)
         patch.setattr(Merge, "settle", settling)
         patch.setattr(Relations, "materialise", looking)
         patch.setattr(ResponseTable, "evaluate", evaluating)
@@ -75,7 +82,7 @@ def test_a_chain_is_inserted(kind: str, begin: str, given: str) -> None:
     run = kb._session.program_fixpoint().run
     assert run.progress.instances == paths
     assert len(run.state.trail) == paths * (2 if kind else 1)  # both ends of what is completed
-    assert counts["settled path"] == counts["looked up path"] == 0
+    assert counts["settled path"] == counts["looked up path"] == counts["noted path"] == 0
     assert counts["evaluated"] <= 6
     if kind:
         assert all(report.stage == "completion" for report in watch.all)
@@ -100,7 +107,7 @@ def test_chains_of_two_relations_are_inserted_in_parts(kind: str, monkeypatch: p
     run = kb._session.program_fixpoint().run
     paths = LENGTH // 2 * (LENGTH // 2 + 1)
     assert run.progress.instances == paths == len(run.grounding.atoms.tables["path"])
-    assert counts["settled path"] == counts["looked up path"] == 0
+    assert counts["settled path"] == counts["looked up path"] == counts["noted path"] == 0
 
 
 @pytest.mark.parametrize(

@@ -4,18 +4,21 @@ rounds, where a trigger's atom moved as well."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
-from lnnkit.analysis.needs import Literal, Range, variables
-from lnnkit.join import delta_rule
+from lnnkit.analysis.needs import EQUAL, Literal, Range, variables
+from lnnkit.formula.unfolding import Formula
+from lnnkit.join import delta_rule, literal_join, triggers
 from lnnkit.join.bindings import Bindings, Matched
-from lnnkit.join.delta_rule import DeltaRule, Matters
-from lnnkit.join.literal_join import Joins, Literals, Path
+from lnnkit.join.delta_rule import DeltaRule
+from lnnkit.join.join_plan import Ranged
+from lnnkit.join.literal_join import Joins, Literals, Path, listing
 from lnnkit.join.triggers import Delta, Trigger
 from lnnkit.numeric import Interval
 from lnnkit.store.relations import LISTS
@@ -23,6 +26,7 @@ from lnnkit.store.row_arrays import Array, spelled_out
 
 MOST = 200_000  # greatest number of assignments that are tried for a join
 Rows = set[tuple[int, ...]]
+Moved = tuple[Matched, int]  # an atom, and the side on which it has moved
 
 
 class Loops:
@@ -86,12 +90,18 @@ def tuples(bindings: Bindings, bound: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 class Watching:
-    """Counts the joins that were ``compared``, their ``steps``, and the assignments that were due in later rounds."""
+    """Counts the joins that were ``compared``, their ``steps``, the ``plans`` of these and ``counts`` for the budget,
+    and the assignments that were due in later rounds, or demanded by what other formulas read."""
 
     def __init__(self) -> None:
         self.compared = 0
         self.steps = 0
+        self.plans = 0
+        self.starts = 0
+        self.counts = 0
         self.due_rows = 0
+        self.demanded_rows = 0
+        self._rules = dict[int, DeltaRule]()
 
     def compare(self, joins: Joins, parts: Sequence[Bindings], loops: Loops, flags: Array, literals: Literals) -> None:
         """Whether the parts are the assignments where the flags are set, and what they say of themselves is true."""
@@ -110,8 +120,12 @@ class Watching:
 
     def whole(self, args: tuple[Joins, Literals, Path], parts: Iterable[Bindings]) -> Iterator[Bindings]:
         """A join from scratch."""
-        joins, need, _ = args
-        loops, every = Loops(joins, need), list(parts)
+        joins, need, path = args
+        loops, (every, counts) = Loops(joins, need), _counted(joins, lambda: parts)
+        self.budgeted(joins, path, every, counts)
+        lists = [joins.length(literal) for literal in listing(need)]
+        most = max([2 * literal_join.CHUNK, *lists, *map(len, joins.domain.sorts.values())])
+        assert all(part.length <= most for part in every)  # keys are not divided
         if loops.count <= MOST:
             self.compare(joins, every, loops, loops.every(need), need)
             if every and joins.recorder is not None and joins.recorder._running is not None:
@@ -138,12 +152,22 @@ class Watching:
         every = list(parts)
         rows = [row for part in every for row in tuples(part, joins.formula.blocks[0].variables)]
         assert len(rows) == len(set(rows))
+        assert all(0 < part.length <= triggers._PART * literal_join.CHUNK for part in every)
         return iter(every)
 
-    def triggered(self, args: tuple[DeltaRule, Trigger, Delta], parts: Iterable[Bindings]) -> Iterator[Bindings]:
+    def triggered(
+        self, args: tuple[DeltaRule, Trigger, Delta], join: Callable[[], Iterable[Bindings]]
+    ) -> Iterator[Bindings]:
         """The assignments of which a trigger's atom moved; once, where it moved on both sides alike."""
         rule, trigger, moved = args
-        (atom, side), every = trigger.moved, list(parts)
+        seen = trigger.seen
+        (atom, side), (every, counts) = trigger.moved, _counted(rule.joins, join)
+        if trigger.path is not None and every:
+            self.budgeted(rule.joins, trigger.path, every, counts)
+            fitting = trigger.pattern.fitting(spelled_out(_rows(moved, atom[0], side)))
+            now = 0 if trigger.literal is None else rule.joins.length(trigger.literal)
+            assert trigger.path == Path(trigger.need, share=min(1.0, (now - seen) / len(fitting)))
+            assert trigger.seen == now
         holding = [trigger.moving in need for need in rule._needs]
         if not rule._within:  # else its needs are others
             assert trigger.literal is None or (trigger.literal == trigger.moving and holding[trigger.need])
@@ -167,28 +191,98 @@ class Watching:
         """The assignments of a round: all that satisfy a need and of which an atom has moved, on a side that matters;
         and none of which no atom has."""
         rule, moved = args
-        known, every = rule.started and not rule._postponed, list(parts)
+        known, before, made = rule.started and not rule._postponed, rule.assignment_count, dict(rule.joins.made)
+        every, wanted = list(parts), rule.formula.blocks[0].variables
+        self._rules[id(rule)] = rule
+        rows = [row for part in every for row in tuples(part, wanted)]
         if known:
-            found = {row for part in every for row in tuples(part, rule.formula.blocks[0].variables)}
-            assert self.moving(rule, moved, rule._reads, found)
+            reads = [(leaf, side) for leaf, sides in rule._reads.items() for side in (0, 1) if sides[side]]
+            blocks = [rule.formula.original.block_of(leaf) if rule._within else 0 for leaf, _ in reads]
+            needs = [rule._within.get(block, rule._needs) for block in blocks]
+            atoms = [(rule.atom(leaf), side) for leaf, side in reads]
+            assert self.moving(rule, moved, zip(atoms, needs, strict=True), set(rows))
+            due = [t for t in rule.ordered_triggers if moved.rows(t.pattern.table.name, t.side) is not None]
+            assert len(due) <= len(wanted) or len(rows) == len(set(rows))
+            if not rule._repeats:
+                assert rule.assignment_count - before == len(rows)
+            for part in every if rule.formula.prenex_of is None else ():
+                assert part.moved is not None
+                atom, side = part.moved
+                assert atom not in part.known.matched or {*part.local(atom).tolist()} <= {
+                    *spelled_out(_rows(moved, atom[0], side)).tolist()
+                }
+        for leaf in rule.formula.read:
+            description, atom = rule.leaf(leaf), rule.atom(leaf)
+            assert description is not None and description.names_all == ({*wanted} <= variables(atom[1]))
+            for part in every:  # what lists of deviating rows alone have found
+                if description.deviating and atom in part.known.listed:
+                    assert description.table.flags("either").take(part.local(atom)).all()
+        if not known and not rule._repeats and not made:
+            assert rule.assignment_count - before == sum(rule.joins.made.values()) == len(rows)
         yield from every
 
-    def moving(self, rule: DeltaRule, moved: Delta, reads: Matters, found: Rows) -> bool:
-        """Whether what was found is what a delta makes due."""
+    def budgeted(self, joins: Joins, path: Path, parts: Sequence[Bindings], counts: Sequence[int]) -> None:
+        """What a join counts before it makes them: what each of its steps leaves, or, at its end, all that its need has
+        found, as far as it may be new."""
+        made, found = joins.made.get(path.need, 0.0), sum(part.length for part in parts)
+        steps = () if joins.recorder is None or joins.recorder._running is None else joins.recorder._running.steps
+        if joins.recorder is None or not steps or joins._reach < 3:
+            return
+        outs = [step.out or 0 for step in joins.recorder._running.steps.values()]  # type: ignore[union-attr]  # above
+        assert max(counts, default=0) <= max(round(made + path.share * found), *(round(path.share * n) for n in outs))
+        if len(parts) == 1:
+            assert counts[-1] == round(made + path.share * found)
+        self.counts += len(counts)
+
+    def recorded(self) -> None:
+        """Each join that was recorded for a need reads its literals, or those of one of its triggers."""
+        for rule in self._rules.values():
+            joins, triggers = rule.joins, [*rule.ordered_triggers, *rule._demands]
+            for number, need in enumerate(() if rule._within or joins.recorder is None else rule._needs):
+                expected = {frozenset(listing(need))}
+                expected |= {frozenset((t.moving, *listing(t.rest))) for t in triggers if t.need == number}
+                for made in joins.recorder.made(joins.member, number) or ():  # type: ignore[union-attr]  # above
+                    reads = [
+                        step.reads.literal if isinstance(step.reads, Ranged) else step.reads for step in made.steps
+                    ]
+                    assert frozenset(each for each in reads if isinstance(each, Literal)) in expected
+                    assert len(reads) == len({*reads})
+
+    def demanded(self, args: tuple[DeltaRule, Delta], parts: Iterable[Bindings]) -> Iterator[Bindings]:
+        """The assignments that are due because an atom has moved that a need reads, and the formula does not."""
+        rule, moved = args
+        every, read = list(parts), {rule.atom(leaf) for leaf in rule.formula.read}
+        wanted = {literal for need in rule._needs for literal in listing(need) if literal.atom not in read}
+        for part in every if rule.formula.prenex_of is None else ():
+            assert part.moved is not None
+            atom, side = part.moved
+            assert atom not in part.known.matched or {*part.local(atom).tolist()} <= {
+                *spelled_out(_rows(moved, atom[0], side)).tolist()
+            }
+        if rule.started:
+            found = {row for part in every for row in tuples(part, rule.formula.blocks[0].variables)}
+            sides = {"lower": (0,), "upper": (1,), "either": (0, 1)}
+            atoms = [(x.atom, side) for x in wanted if x.table != EQUAL for side in sides.get(x.column, ())]
+            assert self.moving(rule, moved, ((atom, rule._needs) for atom in atoms), found)
+            self.demanded_rows += len(found)
+        else:
+            assert not every
+        yield from every
+
+    def moving(
+        self, rule: DeltaRule, moved: Delta, reads: Iterable[tuple[Moved, Sequence[Literals]]], found: Rows
+    ) -> bool:
+        """Whether what was found is what a delta makes due, by the atoms and sides that are read, for some needs."""
         least, most = Rows(), Rows()
-        for leaf, sides in reads.items():
-            atom, block = rule.atom(leaf), rule.formula.original.block_of(leaf) if rule._within else 0
-            for side in (side for side, matters in enumerate(sides) if matters):
-                rows = moved.rows(atom[0], side)
-                if rows is None:
-                    continue
-                for need in rule._within.get(block, rule._needs):
-                    loops = Loops(rule.joins, [Literal(*atom, "lower"), *need])
-                    if loops.count > MOST:
-                        return True
-                    moves = loops.among(atom, rows)
-                    most |= loops.found(moves, loops.wanted)
-                    least |= loops.found(moves & loops.every(need), loops.wanted)
+        for (atom, side), needs in reads:
+            rows = _rows(moved, atom[0], side)
+            for need in needs if len(rows) else ():
+                loops = Loops(rule.joins, [Literal(*atom, "lower"), *need])
+                if loops.count > MOST:
+                    return True
+                moves = loops.among(atom, rows)
+                most |= loops.found(moves, loops.wanted)
+                least |= loops.found(moves & loops.every(need), loops.wanted)
         self.due_rows += len(least)
         return least <= found <= most
 
@@ -204,8 +298,16 @@ class Watching:
         if joins._reach < 3:  # variables that do not fit into a key are compared after the rows are counted
             return
         paths = running.joins()
+        parts = [len(index._segments) for index in joins._indexes.values()]
+        planned = (
+            max(parts, default=0) <= 1 and max((step.out or 0 for step in paths[0]), default=0) <= literal_join.CHUNK
+        )
+        left = [step.reads for step in paths[0] if isinstance(step.reads, Literal)]
         for step in paths[0] if len(paths) == 1 else ():
             if isinstance(step.reads, Literal):
+                if planned and step.out is not None and (moves is None or bound):
+                    self.planned(joins, loops, step.reads, left, flags, bound)
+                left.remove(step.reads)
                 bound |= variables(step.reads.arguments)
                 listed = loops.satisfied(step.reads)
                 if moves is None or step is not paths[0][0]:
@@ -218,6 +320,58 @@ class Watching:
                 assert step.rows == len(joins.domain.sorts[joins.formula.sorts[step.reads]])
             assert step.out is None or step.out == len(loops.found(flags, sorted(bound)))
             self.steps += 1
+
+    def planned(
+        self, joins: Joins, loops: Loops, read: Literal, left: Sequence[Literal], flags: Array, bound: set[int]
+    ) -> None:
+        """The literal that a step reads: one whose variables are bound, or else that with the fewest results. The first
+        is the shortest, unless there are few and it has more results with each other one than all have rows."""
+        named = {literal: variables(literal.arguments) for literal in left}
+
+        def results(literal: Literal, there: Array, known: set[int]) -> int:
+            return len(loops.found(there & loops.satisfied(literal), sorted(known | named[literal])))
+
+        linked = [literal for literal in left if not bound.isdisjoint(named[literal])]
+        if any(named[literal] <= bound for literal in linked):
+            assert named[read] <= bound
+        elif linked:
+            counts = {literal: results(literal, flags, bound) for literal in linked}
+            assert counts[read] == min(counts.values())
+        elif bound:
+            assert joins.length(read) == min(map(joins.length, left))
+        elif len(left) > 1 and all(named.values()):
+            sizes = {literal: results(literal, flags, bound) for literal in left}
+            least = dict.fromkeys(left, math.inf)
+            for one, other in itertools.permutations(left, 2):
+                if not named[one].isdisjoint(named[other]):
+                    least[one] = min(least[one], results(other, loops.satisfied(one), named[one]))
+            shortest = {literal for literal in left if sizes[literal] == min(sizes.values())}
+            most = sum(map(joins.length, left)) if 2 < len(left) <= literal_join._TRIED else math.inf
+            any_may = any(least[literal] > most for literal in shortest)
+            assert (read in shortest and least[read] <= most) or (any_may and least[read] == min(least.values()))
+            self.starts += any_may
+        self.plans += 1
+
+
+def _rows(moved: Delta, table: str, side: int) -> Array | range:
+    """The moved rows of a table, if there are any."""
+    rows = moved.rows(table, side)
+    return range(0) if rows is None else rows
+
+
+def _counted(joins: Joins, join: Callable[[], Iterable[Bindings]]) -> tuple[list[Bindings], list[int]]:
+    """The parts of a join, and what was counted meanwhile."""
+    counts, guard = list[int](), joins._guard
+
+    def counting(formula: Formula, count: int) -> None:
+        counts.append(count)
+        guard(formula, count)
+
+    joins._guard = counting
+    try:
+        return list(join()), counts
+    finally:
+        joins._guard = guard
 
 
 def _agree(joins: Joins, part: Bindings) -> None:
@@ -243,11 +397,13 @@ def _agree(joins: Joins, part: Bindings) -> None:
 def watched() -> Iterator[Watching]:
     """While it lasts, all joins of rules are compared."""
     watching, every, triggered, whole = Watching(), DeltaRule._first_assignments, DeltaRule._triggered, Joins.whole
-    together, due = delta_rule.at_once, DeltaRule.assignments
+    together, due, demanded = delta_rule.at_once, DeltaRule.assignments, DeltaRule.demanded
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DeltaRule, "_first_assignments", lambda rule: watching.at_once(rule, every(rule)))
         patch.setattr(DeltaRule, "assignments", lambda *args: watching.due(args, due(*args)))
-        patch.setattr(DeltaRule, "_triggered", lambda *args: watching.triggered(args, triggered(*args)))
+        patch.setattr(DeltaRule, "demanded", lambda *args: watching.demanded(args, demanded(*args)))
+        patch.setattr(DeltaRule, "_triggered", lambda *args: watching.triggered(args, lambda: triggered(*args)))
         patch.setattr(delta_rule, "at_once", lambda joins, needs: watching.together(joins, together(joins, needs)))
         patch.setattr(Joins, "whole", lambda *args: watching.whole(args, whole(*args)))
         yield watching
+    watching.recorded()

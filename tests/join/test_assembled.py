@@ -110,6 +110,24 @@ def compared(assembler: Assembler, view: Instances, loops: Loops) -> int:
     return count
 
 
+def resized(assembler: Assembler, view: Instances, loops: Loops) -> None:
+    """One entity more or less matters to a quantifier if it may have rows for all of them but one after some changes;
+    it does not where its literals name too few, whatever the group."""
+    formula, domain = assembler.formula, assembler.domain
+    sizes = {sort: len(ids) for sort, ids in domain.sorts.items()}
+    assert not assembler.depends_on_size({}, 0)
+    for changed in (0, 1, 2):
+        most = 0
+        for number, block in enumerate(formula.blocks[1:], 1):
+            total = math.prod(sizes[formula.sorts[variable]] for variable in block.bound)
+            parent = view.ids[block.parent]
+            for row in range(view.length(block.parent)):
+                around = {variable: int(parent[variable][row]) for variable in block.free}
+                named = len(loops.found(number, around)) if max(around.values(), default=0) < domain.generic else 0
+                most = max(most, named + changed + 1 - total + 1) if number not in assembler._left_out else most
+        assert assembler.depends_on_size(sizes, changed) or most <= 0
+
+
 def atoms(view: Instances, assembler: Assembler) -> None:
     """The row of each leaf is that of its atom."""
     formula, index = assembler.formula, assembler.domain.index
@@ -161,6 +179,30 @@ def marks(view: Instances, assembler: Assembler) -> None:
             assert grouping.virtual[row] == any(entity >= generic for entity in ids.values())
             assert grouping.stranger[row] == any(ids[variable] == stranger for variable in block.bound)
             assert grouping.copies[row] == 1 or any(ids[variable] == generic for variable in block.bound)
+
+
+def individuals(assembler: Assembler) -> None:
+    """Which variables of a quantifier may be unnamed individuals together: all that some literals do not name, but
+    those that are compared, or about which statements say something, may be named too."""
+    formula = assembler.formula
+    equal = {term for neuron in formula.neurons if neuron.kind == "same" for term in neuron.arguments}
+    said = {term for leaf in formula.leaves if _said(assembler, leaf) for term in formula.arguments(leaf)}
+    for number, block in enumerate(formula.blocks[1:], 1):
+        opens = {v for v in block.bound if formula.sorts[v] in assembler.domain.open_sorts}
+        apart = opens & (equal | said) if assembler._separates else set[int]()
+        apart = opens if () in assembler._literals[number] else apart
+        expected = set[frozenset[int]]()
+        for literals in ((), *assembler._literals[number]):
+            left = opens - {term for literal in literals for term in literal.arguments}
+            for flags in itertools.product((False, True), repeat=len(left & apart)):
+                named = {v for v, flag in zip(sorted(left & apart), flags, strict=True) if flag}
+                expected.add(frozenset(left - named))
+        assert {*assembler._unnamed(number)} == {part for part in expected if part}
+
+
+def _said(assembler: Assembler, leaf: int) -> bool:
+    """Whether unnamed individuals have other bounds than the default."""
+    return assembler.formula.neurons[leaf].kind == LEAF and assembler.tables[leaf].unnamed_differs
 
 
 def kept(run: Run) -> int:
@@ -216,6 +258,7 @@ def looked_at(rule: GroupRule, rng: random.Random) -> int:
         view = assembler.of(columns, len(chosen), apart=apart)
         assert view.length(0) == len(chosen)
         rows += compared(assembler, view, loops)
+        resized(assembler, view, loops)
         atoms(view, assembler)
         marks(view, assembler)
         if apart or all(grouping is None or grouping.of is None for grouping in view.groupings):
@@ -247,8 +290,10 @@ fact E(a, b)
 fact S(a)
 rule (forall Y, Z: E(X, Y) & E(Y, Z) -> S(Z)) -> P(X)
 rule (exists Y, Z: E(X, Y) & ~S(Z)) -> Q(X)
+rule (exists Y, Z: E(X, Y) & Y != Z & ~S(Z)) -> R(X)
 query P(X)
 query Q(X)
+query R(X)
 """
 
 
@@ -258,6 +303,7 @@ def test_unnamed_individuals_of_several_variables() -> None:
     for rule in groups(kb._session.program_fixpoint().run):
         view = rule.assembler.of([np.arange(2, dtype=np.int32)], 2)
         marks(view, rule.assembler)
+        individuals(rule.assembler)
         strangers += sum(int(each.stranger.sum()) for each in view.groupings if each is not None)
     assert strangers
 
@@ -278,3 +324,66 @@ def test_rows_of_graphs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for rule in groups(run):
         rows += looked_at(rule, rng)
     assert rows and kept(run)
+
+
+SIZED = """
+predicate E(n, n) closed
+predicate S(n)
+predicate K(n)
+rule (forall Y: E(X, Y) -> S(Y)) -> P(X)
+query P(X)
+"""
+
+
+@pytest.mark.parametrize(("linked", "changed", "matters"), [(2, 0, False), (2, 2, True), (3, 1, True), (4, 0, True)])
+def test_when_the_size_of_a_sort_matters(linked: int, changed: int, matters: bool) -> None:
+    """Five entities: those to whom some are linked are the most that rows may name."""
+    lines = [f"fact K(n{place})" for place in range(5)] + ["fact S(n0)"]
+    lines += [f"fact E(n{place}, n{place % linked})" for place in range(5)]
+    kb = lnnkit.loads(SIZED + "\n".join(lines) + "\n")
+    (rule,) = groups(kb._session.program_fixpoint().run)
+    assert rule.assembler.depends_on_size({"n": 5}, changed) == matters
+    assert not rule.assembler.depends_on_size({"m": 5}, changed)
+
+
+COUNTED = """
+predicate K(n)
+predicate E(n, n){closed}
+predicate F(n, n)
+rule (count Y: E(X, Y)) > 1 -> P(X)
+rule (count Y, Z: E(X, Y) & F(Y, Z)) > 2 -> Q(X)
+rule (count Y: E(X, Y) & ~F(Y, X)) > 1 & K(X) -> R(X)
+rule (count Y: E(X, Y) & (exists Z: F(Y, Z) & E(X, Z))) > 1 -> S(X)
+query P(X)
+query Q(X)
+query R(X)
+query S(X)
+"""
+
+
+@pytest.mark.parametrize("closed", ["", " closed"])
+def test_joins_of_aggregates_are_recorded_by_need(closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each reads the literals of its need, or of its rows; those that list all entities of a group read no other."""
+    rng, recorded, whole = random.Random(0), 0, 0
+    for few in (0, 8, 8, 8):
+        monkeypatch.setattr(assembled, "_FEWER", few)
+        names = [f"n{place}" for place in range(4)]
+        share = rng.choice([0.5, 0.9])
+        lines = [f"fact {name}({x}, {y})" for name in "EF" for x in names for y in names if rng.random() < share]
+        lines += [f"fact K({name})" for name in names]
+        kb = lnnkit.loads(COUNTED.format(closed=closed) + "\n".join(lines) + "\n")
+        kb.plan()
+        recorder = kb._session.program_fixpoint().run.grounding.recorder
+        assert recorder is not None
+        for member, number in [*recorder.joins]:
+            entered, made = recorder.entered[member], recorder.made(member, number) or ()
+            if entered.purpose != "first bounds":
+                continue
+            fills = (family for _, families in sorted(entered.needs.fills.items()) for family in families)
+            needs = [*(need.literals for need in entered.needs.rows), *fills]
+            for join in made:
+                reads = {step.reads for step in join.steps if not isinstance(step.reads, int)}
+                assert reads == ({*needs[number]} if number >= 0 else set())
+                recorded += 1
+                whole += number < 0
+    assert recorded > 10 and whole

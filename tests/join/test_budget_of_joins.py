@@ -55,3 +55,13 @@ def test_rounds_count_together() -> None:
     paths = COUNT * (COUNT - 1) // 2
     assert inferred(text, paths)
     assert not inferred(text, paths - 1)
+
+
+def test_what_is_multiplied_on_the_way_counts_alone() -> None:
+    """Each round finds one more instance, from five products of which one remains."""
+    chain = "".join(f"fact Edge(n{i}, n{i + 1})\n" for i in range(COUNT - 1))
+    few = "".join(f"fact Few(m{i})\nfact Some(k{i})\n" for i in range(5)) + "fact Some(m0)\n"
+    rules = "rule A(X) & Edge(X, Y) -> A(Y)\nrule A(X) & Few(Y) & Some(Y) -> Head(X, Y)\nquery Head(X, Y)\n"
+    text = f"{chain}{few}fact A(n0)\n{rules}"
+    assert inferred(text, COUNT)
+    assert not inferred(text, COUNT - 1)

@@ -41,6 +41,25 @@ def test_a_tuple_of_another_need_may_be_at_its_default() -> None:
         ]
 
 
+DEGREES = """
+predicate A(entity) closed
+predicate C(entity) closed
+predicate P(entity) closed
+fact A(anna) = 0.4
+fact A(bob) = 0
+fact C(anna) = 0
+fact C(bob) = 0.5
+rule A(X) | C(X) -> P(X)
+query P(X)
+"""
+
+
+def test_atoms_that_other_needs_find_may_be_at_their_default() -> None:
+    """Each is found by one of them; all rows that differ from the default differ alike."""
+    (answers,) = lnnkit.loads(DEGREES).answers()
+    assert [(a.bindings["X"], a.lower, a.upper) for a in answers] == [("anna", 0.4, 0.4), ("bob", 0.5, 0.5)]
+
+
 @pytest.mark.parametrize("size", at_length([1, 3], plain=1))
 def test_the_work_may_be_cut_anywhere(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joining, "CHUNK", size)  # so that small programs are cut into parts; likewise below

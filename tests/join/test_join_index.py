@@ -110,6 +110,10 @@ def test_indexes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         sizes = [segment.length for segment in index._segments]
         assert all(one >= 2 * other for one, other in itertools.pairwise(sizes))
         assert sum(sizes) == len(listed.rows())
+        entities = dict(listed.rows())
+        for segment in index._segments:
+            key = [tuple(entities[row][place] for place in places) for row in segment.rows.tolist()]
+            assert segment.find(index._key(columns, len(keys))).single == (len({*key}) == len(key))
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -9,6 +9,8 @@ import pytest
 import lnnkit
 from lnnkit.engine.response.rule_instances import RuleInstances
 from lnnkit.engine.revision import dependent_rows
+from lnnkit.store.row_arrays import Array
+from lnnkit.trail.events import Chunk
 from tests.engine.test_interrupted import StopAfter
 from tests.kb.test_retracting import answered
 from tests.kb.test_revising import counted
@@ -207,15 +209,23 @@ def test_no_more_is_reset_than_rests_on_a_change(monkeypatch: pytest.MonkeyPatch
         reset.append({table.name: len(found) for table, found in rows(dependent).items()})
         return rows(dependent)
 
+    def looking(dependent: dependent_rows.DependentRows, chunk: Chunk) -> Array | None:
+        looked_at.append(chunk)
+        return by_rows(dependent, chunk)
+
+    looked_at, by_rows = list[Chunk](), dependent_rows.DependentRows._by_rows
     monkeypatch.setattr(dependent_rows.DependentRows, "rows", counting)
+    monkeypatch.setattr(dependent_rows.DependentRows, "_by_rows", looking)
     run = kb._session.program_fixpoint().run
     kb.retract("C", [("a10", "a11")])
     assert len(kb.answers()[0]) == 32 - 5
     assert reset == [{"C": 1, "I": 5}]
+    assert looked_at
+    looked_at.clear()
     assert kb._session.program_fixpoint().run is run
     kb.tell("C", [("a10", "a11")])
     assert len(kb.answers()[0]) == 32
-    assert reset[1:] == [{}]  # nothing says less
+    assert reset[1:] == [{}] and not looked_at  # nothing says less
     assert run.progress.rounds == 5 and run.progress.instances == 5
 
 

@@ -40,7 +40,6 @@ class Arrests:
         self._set = TupleSet(len(self._variables), rule.radix)
         self._flags = Growing(np.bool_, (False,) * RESERVED)
         self._flagged = 0
-        self.any = False
 
     def __len__(self) -> int:
         return self._flagged + len(self._set)
@@ -48,7 +47,6 @@ class Arrests:
     def add(self, bindings: Bindings, positions: Array, rows: Rows) -> Array:
         """Arrest the instances at ``positions``, whose atoms ``rows`` gives; returns those that were not arrested
         before, without repetition."""
-        self.any = True
         if self.naming is None:
             return self._add(bindings, positions)
         named = rows(self.naming)
@@ -190,7 +188,7 @@ class GroupResponse(Proposing):
         evaluate = on_device(completing if self.shape.completes else respond, now.state.device)
         response = evaluate(self.shape, reader(instances, now.state.dtype), instances.groupings)
         silent = np.zeros(bindings.length, bool)
-        if self.arrests.any:
+        if self.arrests:
             silent = self.arrests.flags(bindings, lambda leaf: instances.rows[leaf])
         bad = where_set(response.bad & ~silent)
         if len(bad):

@@ -184,7 +184,7 @@ class RuleResponse(Proposing):
 
     def propose(self, bindings: Bindings, now: Round) -> None:
         """Work out what instances propose, and leave it in the round's inbox."""
-        insertable = self.table.useful and not self.rule.enumerates and not self.arrests.any
+        insertable = self.table.useful and not self.rule.enumerates and not self.arrests
         if insertable and self._insertion.insert(bindings, now):
             return
         instances = RuleInstances(self.shape, self.member, self.rule, bindings, now.atoms, now.encoded, now.delta)
@@ -198,7 +198,7 @@ class RuleResponse(Proposing):
                 bad, roots = bad.take(worst), Bounds(roots.lower.take(worst), roots.upper.take(worst))
             self.arrest(instances, bindings, bad, roots, now)
         for (leaf, side), (at, value) in proposed.targets.items():
-            if self.arrests.any:
+            if self.arrests:
                 silent = self.arrests.flags(bindings.at(at), partial(instances.some_rows, at))
                 if silent.any():
                     active = np.flatnonzero(~silent)
