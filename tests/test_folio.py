@@ -265,6 +265,7 @@ def test_every_story_is_sound(logic: str, strangers: int) -> None:
     assert sum(fates[fate] for fate in refused) <= 10
 
 
+@pytest.mark.slow
 def test_most_stories_are_accepted() -> None:
     """The rest are named mistakes: a variable bound and free, bound twice, or never used; a truth value as a number."""
     refused: Counter[str] = Counter()

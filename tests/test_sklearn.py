@@ -91,7 +91,7 @@ ODD = {
 
 
 @pytest.mark.filterwarnings("ignore:the rules are no better")  # of what says nothing of the classes
-@pytest.mark.parametrize("name", at_length(ODD, plain=6))
+@pytest.mark.parametrize("name", at_length(ODD, plain=3))
 def test_odd_tables_give_a_program_that_loads(name: str) -> None:
     found = RuleClassifier(random_state=0).fit(ODD[name], LABELS)
     assert np.isfinite(found.predict_proba(ODD[name])).all()

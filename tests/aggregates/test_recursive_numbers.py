@@ -78,7 +78,7 @@ def checked(seed):
     return worlds, ends
 
 
-@pytest.mark.parametrize("block", in_blocks(range(3000), SEEDS, plain=10))
+@pytest.mark.parametrize("block", in_blocks(range(3000), SEEDS, plain=5))
 def test_no_world_is_excluded(block):
     for seed in block:
         checked(seed)

@@ -38,7 +38,7 @@ def disagreements(seed: int) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("block", in_blocks(range(1200), 100, plain=4))
+@pytest.mark.parametrize("block", in_blocks(range(1200), 100, plain=2))
 def test_answers_are_those_of_the_whole(block: range) -> None:
     for seed in block:
         assert disagreements(seed) == [], f"seed {seed}"

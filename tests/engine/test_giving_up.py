@@ -15,6 +15,7 @@ from lnnkit.engine.merge import Drift, Inbox, Proposals
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import Relation, Schema
 from lnnkit.store.row_arrays import Array
+from tests.blocks import at_length
 from tests.engine.every_round import watched
 
 Moved = list[tuple[int, int, list[int]]]  # a relation, a side, the rows
@@ -32,7 +33,7 @@ def drawn(rng: random.Random, rows: int) -> Moved:
     return [(*end, sorted(rng.sample(range(rows), rng.choice([1, 2])))) for end in ends]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", at_length([*range(6)], plain=3))
 def test_pace(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A round is slow if it gains little and moves only what has moved; it is hopeless to go on after so many slow
     rounds, or if gains are small and have not halved in a window."""
@@ -70,7 +71,7 @@ def test_pace(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < stops < 150
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", at_length([*range(6)], plain=3))
 def test_drift(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """An end of a number that has moved so often is left as it is; a round in which some end came to rest, or in which
     a truth moved, allows every end one more move."""

@@ -14,6 +14,7 @@ from lnnkit.join import join_index, literal_join
 from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.store.row_arrays import Array
+from tests.blocks import at_length
 from tests.join.every_join import MOST, Loops, Rows, tuples, watched
 from tests.linked_comparisons import generate as compared
 from tests.programs import MODES, generate, to_text
@@ -70,7 +71,7 @@ def cut(patch: pytest.MonkeyPatch, rng: random.Random) -> None:
     patch.setattr(join_index, "_BITS", rng.choice([5, 10, 62, 62]))
 
 
-@pytest.mark.parametrize("block", range(12))
+@pytest.mark.parametrize("block", at_length([*range(12)], plain=3))
 def test_rules_that_feed_each_other(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with watched() as watching:
         for seed in range(5 * block, 5 * block + 5):
@@ -79,7 +80,7 @@ def test_rules_that_feed_each_other(block: int, monkeypatch: pytest.MonkeyPatch)
     assert watching.compared > 0
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", at_length([*range(12)], plain=3))
 def test_joins_of_a_fixpoint(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All assignments of a rule, those in which some atom is one of some rows, and those of some entity."""
     rng, checked = random.Random(seed), 0

@@ -11,7 +11,7 @@ from tests.programs import to_text
 from tests.prove.exact_comparison import compared, drawn
 
 pytest.importorskip("z3", reason="z3-solver is not installed")
-PLAIN, ALL, BLOCK = 2, 1000, 50
+PLAIN, ALL, BLOCK = 1, 1000, 50
 SETTLED = 1.0  # seconds
 
 

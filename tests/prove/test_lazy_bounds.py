@@ -16,7 +16,7 @@ from tests.programs import formula_text, to_text
 from tests.prove.exact_comparison import drawn
 
 pytest.importorskip("z3", reason="z3-solver is not installed")
-ALL, PLAIN, BLOCK = 150, 2, 25
+ALL, PLAIN, BLOCK = 150, 1, 25
 SAME = 1e-7
 
 
