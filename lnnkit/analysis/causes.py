@@ -74,8 +74,20 @@ def upward_causes(
 ) -> list[Cause]:
     """The minimal causes that take the neuron's upward ``end`` past ``limit``, where ends of operands go at most as far
     as ``bests``, but for one that is ``fixed``: its place and its value. For monotone neurons (all but
-    equivalences)."""
-    memory = _cached(bare(neuron), tuple(bases), tuple(bests))
+    equivalences). They depend on nothing else, so formulas and programs share them."""
+    return _upward_causes(bare(neuron), tuple(bases), tuple(bests), end, limit, fixed)
+
+
+@lru_cache(maxsize=2**12)
+def _upward_causes(
+    neuron: Neuron,
+    bases: tuple[Box, ...],
+    bests: tuple[Box, ...],
+    end: str,
+    limit: float,
+    fixed: tuple[int, float] | None,
+) -> list[Cause]:
+    memory = _cached(neuron, bases, bests)
     operands = [p for p in range(len(bases)) if neuron.weights[p] != 0.0 and (fixed is None or p != fixed[0])]
     ports = [(p, message_side(neuron, end, p)) for p in operands]
     ports = [(p, e) for p, e in ports if bests[p][e == "upper"] != bases[p][e == "upper"]]
@@ -115,8 +127,7 @@ def upward_causes(
 
 @lru_cache(maxsize=2**10)
 def _cached(neuron: Neuron, bases: tuple[Box, ...], bests: tuple[Box, ...]) -> dict[object, object]:
-    """The cached results for a neuron with these bounds: they depend on nothing else, so formulas and programs share
-    them."""
+    """The cached results for a neuron with these bounds, by kinds of operands."""
     return {}
 
 
