@@ -178,6 +178,7 @@ def test_the_published_unit_solves_its_easy_case() -> None:
     assert all(1000 <= each.steps <= 3000 for each in outcomes)
 
 
+@pytest.mark.slow
 def test_every_recipe_runs() -> None:
     seen: set[tuple[str, int]] = set()
     for module in (madsen, single, heim, static):
@@ -190,6 +191,7 @@ def test_every_recipe_runs() -> None:
     assert {name for name, _ in seen} == {"NAU", "NAC", "NMU", "NALU", "iNALU", "NPU", "RealNPU"}
 
 
+@pytest.mark.slow
 def test_perceptrons_do_not_extrapolate_and_accumulators_do() -> None:
     bounded, accumulator = (identity.solve(model, Batch(0, 2), steps=600) for model in ("tanh", "NAU"))
     assert all(each.scores["inside"] < 1 < 3 < each.scores["outside"] for each in bounded)

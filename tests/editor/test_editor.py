@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lnnkit.check import check
@@ -91,6 +91,7 @@ def test_positions_count_in_code_units() -> None:
     assert utf16.offset(0, 99) == 4 and utf16.offset(99, 0) == len(text)
 
 
+@settings(max_examples=40)
 @given(st.text("aé\u0301😀\U00010348\n\r\x0c", max_size=12), st.sampled_from(["utf-8", "utf-16", "utf-32"]))
 def test_positions_lead_back(text: str, encoding: str) -> None:
     positions = Positions(text, encoding)  # type: ignore[arg-type]

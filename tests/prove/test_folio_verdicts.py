@@ -111,9 +111,9 @@ def compare(numbers: Iterable[int]) -> tuple[Counter[str], list[object]]:
 
 
 def test_some_verdicts_are_those_of_a_direct_translation() -> None:
-    fates, wrong = compare(list(stories())[::110])
+    fates, wrong = compare(list(stories())[::160])
     assert wrong == []
-    assert sum(fates.values()) >= 6, fates
+    assert sum(fates.values()) >= 4, fates
 
 
 @pytest.mark.parametrize("share", [pytest.param(6, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.long)])

@@ -159,7 +159,7 @@ def functional_text(count: int) -> str:
 
 
 def test_statements_near_the_question_suffice_in_an_ontology_with_a_functional_property() -> None:
-    proved = lnnkit.loads(functional_text(300)).prove("forall X: C0(X) -> Has(X)", timeout=30)
+    proved = lnnkit.loads(functional_text(150)).prove("forall X: C0(X) -> Has(X)", timeout=30)
     assert (proved.verdict, len(proved.core), proved.minimal) == ("entailed", 2, True)
 
 

@@ -13,6 +13,7 @@ from scipy.optimize import least_squares
 from torch import Tensor
 
 from lnnkit.learn.comparisons.least_squares import minimise
+from tests.blocks import at_length
 
 PLACES = torch.linspace(-2, 2, 30, dtype=torch.float64)
 
@@ -51,7 +52,7 @@ def problems(count: int, noise: float) -> tuple[FunctionProblem, Tensor]:
     return FunctionProblem(curve, measured), truth + 0.3 * torch.randn(truth.shape, dtype=truth.dtype, generator=drawn)
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.1])
+@pytest.mark.parametrize("noise", at_length([0.1, 0.0], plain=1))
 def test_as_low_as_scipy(noise: float) -> None:
     problem, start = problems(20, noise)
     done = minimise(problem, start, steps=300, patience=50)

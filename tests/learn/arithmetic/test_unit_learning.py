@@ -234,7 +234,7 @@ def test_learned_values_are_kept(formula: str, suffix: str, tmp_path: Path) -> N
 
 def test_trained_rules_are_shown_as_arithmetic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     columns, formula, law, _ = LAWS["two at once"]
-    some = rows(columns, 200, seed=1)
+    some = rows(columns, 60, seed=1)
     table = "id," + ",".join(columns) + "\n"
     table += "".join(f"i{n}," + ",".join(map(str, row.values())) + "\n" for n, row in enumerate(some))
     (tmp_path / "rows.csv").write_text(table)

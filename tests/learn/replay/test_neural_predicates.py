@@ -224,6 +224,7 @@ def test_a_number_is_learned_from_labels_of_what_follows(rules: str) -> None:
     assert found.train.predicates["Big"].accuracy == 1.0
 
 
+@pytest.mark.slow
 def test_numbers_of_two_entities_are_compared() -> None:
     inputs = points(8)
     sizes = planted(inputs)
