@@ -32,6 +32,7 @@ from lnnkit.language_server.open_document import OpenDocument, Positions, checke
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.split import split
+from tests.blocks import at_length
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "kb_examples").glob("*/*.lnn"))
 
@@ -314,7 +315,7 @@ def test_rename_refused_where_a_statement_is_broken() -> None:
     assert renamed("fact A(x)\nrule C(X) -> \n", "A", "B") == {"main.lnn": "fact B(x)\nrule C(X) -> \n"}
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", at_length(EXAMPLES, plain=6), ids=lambda path: path.stem)
 def test_every_predicate_of_the_examples_can_be_renamed_and_back(path: Path) -> None:
     library = Library()
     found = library.linked(path)

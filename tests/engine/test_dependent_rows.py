@@ -116,7 +116,7 @@ def compared(run: Run, rng: random.Random, *, exactly: bool) -> int:
     return len(found - first)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", at_length([*range(4)], plain=1))
 @pytest.mark.parametrize("kind", ["chained", "recursive", "degrees"])
 def test_rules(kind: str, seed: int) -> None:
     kb = lnnkit.loads(KINDS[kind](seed + 40))

@@ -82,7 +82,7 @@ def test_rounds(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         ended(kb._session.program_fixpoint().run)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", at_length([*range(3)], plain=1))
 @pytest.mark.parametrize("kind", ["small", "degrees", "compared"])
 def test_rounds_in_single_precision(kind: str, seed: int) -> None:
     kb = lnnkit.loads(KINDS[kind](seed + 50))

@@ -133,7 +133,7 @@ def impatient(patch: pytest.MonkeyPatch, widenings: int = 20) -> None:
     patch.setattr(completion, "_WIDENINGS", widenings)
 
 
-@pytest.mark.parametrize("widenings", [0, 1, 20])
+@pytest.mark.parametrize("widenings", at_length([1, 0, 20], plain=1))
 @pytest.mark.parametrize("start", ["in [0.3, 0.6]", "= 0.3", "= 0.6"])
 def test_a_completion_that_creeps(start: str, widenings: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ends of P and Q rise to 0.8: ``p = w p + 1 - w - c`` with ``c = 0.2 (1 - w)``. What rests on T is no truer
