@@ -279,7 +279,7 @@ def asked(found: RuleClassifier, table: pd.DataFrame) -> tuple[np.ndarray, np.nd
     return low, high
 
 
-@pytest.mark.parametrize("positive", ["no", "yes"])
+@pytest.mark.parametrize("positive", at_length(["no", "yes"], plain=1))
 def test_predict_proba_is_the_truth_that_the_program_gives(positive: str) -> None:
     rng = np.random.default_rng(0)
     table, _ = mixed(200)

@@ -75,6 +75,7 @@ def test_ranks_are_filtered_and_ties_have_their_mean_rank() -> None:
     assert family._reciprocal_rank(kb, {"aunt": {("a", "d")}}, known) == pytest.approx((tail + head) / 2)
 
 
+@pytest.mark.slow
 def test_an_epoch_takes_time() -> None:
     truths, labels = learning_speed.generated(200)
     assert learning_speed.lnnkit_epoch(truths, labels, 3) > 0 < learning_speed.regression_epoch(truths, labels, 3)

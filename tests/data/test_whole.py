@@ -143,7 +143,7 @@ def as_parquet(rows: list[tuple[str, str]]) -> bytes:
 
 
 @pytest.mark.parametrize("in_bulk", [False, True])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     rows=st.lists(st.tuples(NAME, NAME), min_size=1, max_size=8)
     | st.lists(st.tuples(WHOLE.map(str), NAME), min_size=1, max_size=8)

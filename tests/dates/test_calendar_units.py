@@ -47,6 +47,7 @@ def contract(name: str, first: Box, second: Box, value: Box, *, timed: bool = Fa
     return None if left.empty.any() else [(end.lower.item(), end.upper.item()) for end in left.inputs]
 
 
+@pytest.mark.slow
 @EVERY
 def test_every_pair_of_days_in_some_years(name: str) -> None:
     begins = [days("1999-12-01"), days("2003-12-15"), days("1899-12-31"), days("1969-11-30")]

@@ -144,7 +144,7 @@ def test_a_formula_from_few_rows_has_few_constants() -> None:
     np.testing.assert_allclose(evaluate(found.formula, np.array([[414.0, 1e-4]])), 1681, rtol=0.01)  # Ceres
 
 
-@pytest.mark.parametrize("rows", [80, 400])
+@pytest.mark.parametrize("rows", at_length([80, 400], plain=1))
 @pytest.mark.parametrize("one_sided", [False, True])
 def test_outliers_of_ten_thousand(rows: int, one_sided: bool) -> None:
     """The least squares of anything are the outliers' alone: a constant was chosen."""
@@ -190,6 +190,7 @@ def test_two_cases_are_found_in_four_seconds() -> None:
     assert formula_text(found.formula, "ab") == "if(a > 3, 2 * b, 1 + b)"
 
 
+@pytest.mark.slow
 def test_the_size_of_a_difference_is_no_pair_of_cases() -> None:
     rows = table(200, 3, 20)
     found = discover(rows, rows[:, 0] * np.abs(rows[:, 1] - rows[:, 2]), FormulaSearch(seconds=20))
@@ -325,6 +326,7 @@ def test_a_term_that_rounding_explains_is_left_out() -> None:
     assert size(exact(start, weighted(rows, target))) < size(start) - 5
 
 
+@pytest.mark.slow
 def test_constants_of_a_thousand_million_are_exact() -> None:
     """The 1 of ``1 - c v^2`` was fitted too, beside the coefficient that makes up for it: 0.9999999999999954 m."""
     generator = np.random.default_rng(5)
@@ -339,6 +341,7 @@ def test_six_rows_are_no_two_cases() -> None:
     assert best_condition(rows, rows[:, 0] ** 2, [0, 1], np.random.default_rng(0)) is None
 
 
+@pytest.mark.slow
 def test_a_formula_for_all_rows_is_no_pair_of_cases() -> None:
     """``if(b > a, -(b - a) / sqrt(a + b), (a - b) / sqrt(a + b))``"""
     rows = np.random.default_rng(5).uniform(1, 9, (200, 2))

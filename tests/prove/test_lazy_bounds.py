@@ -80,6 +80,7 @@ axiom forall X: forall Y: L(X) & C(X, Y) -> L(Y) in [0.9, 1]
 """
 
 
+@pytest.mark.slow
 def test_a_large_closed_sort() -> None:
     """A tank leaks to 0.25 at least: where V and P are 0.45, as both rules leave 0.2 less. The 729,000 instances of the
     first quantifiers are more than are translated."""

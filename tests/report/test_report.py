@@ -96,6 +96,7 @@ def test_the_names_of_rules_and_operands_are_those_of_the_text(fit: Fit) -> None
     assert f"?ratio={fit.values['ratio']:.6g}@" in after.replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_a_run_that_went_on_compares_with_its_start(tmp_path: Path) -> None:
     file = tmp_path / "run.safetensors"
     whole = lnnkit.loads(FEW).fit(epochs=20)

@@ -84,7 +84,7 @@ WEIGHED = (
 )
 
 
-@pytest.mark.parametrize("rule", at_length(WEIGHED, plain=2))
+@pytest.mark.parametrize("rule", at_length(WEIGHED, plain=1))
 def test_weights_keep_their_places_whichever_are_written(rule: str, tmp_path: Path) -> None:
     """A weight that comes to be 1 is not written, one that leaves it is: each has the name that it had."""
     facts = "fact A(a) = 0.9\nfact B(a) = 0.6\nfact D(a) = 0.8\n"
