@@ -198,6 +198,7 @@ def test_perceptrons_do_not_extrapolate_and_accumulators_do() -> None:
     assert all(each.solved for each in accumulator)
 
 
+@pytest.mark.slow
 def test_the_published_recipe_of_comparisons_runs() -> None:
     found = nsr.reproduce(">", 0, Batch(0, 2), steps=30)
     assert [(each.steps, each.planned) for each in found] == [(30, 50_000)] * 2

@@ -244,7 +244,7 @@ def test_trained_rules_are_shown_as_arithmetic(tmp_path: Path, capsys: pytest.Ca
     loads = "".join(f'number {name}(item)\nload {name} from "rows.csv" (id, {name})\n' for name in columns)
     text = loads + f'label P from "outcome.csv"\nrule r: {formula}\n'
     (tmp_path / "law.lnn").write_text(text)
-    assert main(["train", str(tmp_path / "law.lnn"), "-o", str(tmp_path / "out.lnn"), "--epochs", "10"]) == 0
+    assert main(["train", str(tmp_path / "law.lnn"), "-o", str(tmp_path / "out.lnn"), "--epochs", "3"]) == 0
     capsys.readouterr()
     assert main(["show", str(tmp_path / "out.lnn")]) == 0
     shown = capsys.readouterr().out
