@@ -61,32 +61,21 @@ def message_causes(
     the value ``lost`` for the operand at ``place``, because the level is out of reach with it."""
     if neuron.weights[place] == 0.0:
         return []
-    return upward_causes(neuron, bases, bests, other(end), level, (place, lost))
-
-
-def upward_causes(
-    neuron: Neuron,
-    bases: Sequence[Box],
-    bests: Sequence[Box],
-    end: str,
-    limit: float,
-    fixed: tuple[int, float] | None = None,
-) -> list[Cause]:
-    """The minimal causes that take the neuron's upward ``end`` past ``limit``, where ends of operands go at most as far
-    as ``bests``, but for one that is ``fixed``: its place and its value. For monotone neurons (all but
-    equivalences). They depend on nothing else, so formulas and programs share them."""
-    return _upward_causes(bare(neuron), tuple(bases), tuple(bests), end, limit, fixed)
+    return upward_causes(bare(neuron), tuple(bases), tuple(bests), other(end), level, (place, lost))
 
 
 @lru_cache(maxsize=2**12)
-def _upward_causes(
+def upward_causes(
     neuron: Neuron,
     bases: tuple[Box, ...],
     bests: tuple[Box, ...],
     end: str,
     limit: float,
-    fixed: tuple[int, float] | None,
+    fixed: tuple[int, float] | None = None,
 ) -> list[Cause]:
+    """For a monotone neuron (`bare`; all but equivalences are): the minimal causes that take its upward ``end`` past
+    ``limit``, where ends of operands go at most as far as ``bests``, but for one that is ``fixed``: its place and its
+    value. They depend on nothing else, so formulas and programs share them."""
     memory = _cached(neuron, bases, bests)
     operands = [p for p in range(len(bases)) if neuron.weights[p] != 0.0 and (fixed is None or p != fixed[0])]
     ports = [(p, message_side(neuron, end, p)) for p in operands]

@@ -239,7 +239,7 @@ class Upward:
                 moving.append((move, move))
             rises = tightened == (end == 0)
             far[end] = (max if rises else min)(base[end], _single(neuron, goals)[end])
-            causes = upward_causes(neuron, points, goals, "lower" if rises else "upper", base[end])
+            causes = upward_causes(bare(neuron), (*points,), (*goals,), "lower" if rises else "upper", base[end])
             families.append(self.family(causes, moving))
         return (far[0], far[1]), (families[0], families[1])
 
