@@ -380,6 +380,7 @@ def test_two_columns_are_compared_where_that_tells_the_classes_apart() -> None:
     assert "income" not in RuleClassifier(random_state=0).fit(table, kinds).program_
 
 
+@pytest.mark.slow
 def test_a_planted_rule_is_found_among_noise() -> None:
     draw = np.random.default_rng(0)
     table = pd.DataFrame(draw.normal(size=(2500, 5)), columns=list("abcde"))

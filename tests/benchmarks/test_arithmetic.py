@@ -233,6 +233,7 @@ def test_a_run_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert solved == [0, 5, 5, 10]
 
 
+@pytest.mark.slow
 def test_training_is_taken_up_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paper, "SAVED", 20)  # runs of a paper take hours
     monkeypatch.setattr(paper, "LOGGED", 10)

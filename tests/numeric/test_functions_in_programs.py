@@ -53,7 +53,7 @@ def test_aggregates_and_functions_are_nested_either_way(query: str, expected: di
 
 @pytest.mark.slow
 def test_rates_and_thresholds_within_functions_are_learned() -> None:
-    times = [random.Random(place).uniform(0, 6) for place in range(12)]
+    times = [random.Random(place).uniform(0, 6) for place in range(24)]
     lines = ["number t(item)", "number y(item)", "predicate Late(item)"]
     lines += ["rule y(X) = (?a=3) * exp(-(?k=0.3) * t(X))", "rule t(X) > exp(?limit=0.5) <-> Late(X)"]
     for place, time in enumerate(times):

@@ -233,9 +233,10 @@ def test_learned_values_are_kept(formula: str, suffix: str, tmp_path: Path) -> N
     assert again.text == kb.text
 
 
+@pytest.mark.slow
 def test_trained_rules_are_shown_as_arithmetic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     columns, formula, law, _ = LAWS["two at once"]
-    some = rows(columns, 60, seed=1)
+    some = rows(columns, 200, seed=1)
     table = "id," + ",".join(columns) + "\n"
     table += "".join(f"i{n}," + ",".join(map(str, row.values())) + "\n" for n, row in enumerate(some))
     (tmp_path / "rows.csv").write_text(table)
@@ -244,7 +245,7 @@ def test_trained_rules_are_shown_as_arithmetic(tmp_path: Path, capsys: pytest.Ca
     loads = "".join(f'number {name}(item)\nload {name} from "rows.csv" (id, {name})\n' for name in columns)
     text = loads + f'label P from "outcome.csv"\nrule r: {formula}\n'
     (tmp_path / "law.lnn").write_text(text)
-    assert main(["train", str(tmp_path / "law.lnn"), "-o", str(tmp_path / "out.lnn"), "--epochs", "3"]) == 0
+    assert main(["train", str(tmp_path / "law.lnn"), "-o", str(tmp_path / "out.lnn"), "--epochs", "10"]) == 0
     capsys.readouterr()
     assert main(["show", str(tmp_path / "out.lnn")]) == 0
     shown = capsys.readouterr().out

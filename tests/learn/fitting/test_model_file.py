@@ -102,9 +102,10 @@ def test_weights_keep_their_places_whichever_are_written(rule: str, tmp_path: Pa
                     assert str(again.ask(query)) == str(kb.ask(query)) == str(lnnkit.loads(kb.text).ask(query))
 
 
+@pytest.mark.slow
 def test_equal_trainings_write_equal_files(tmp_path: Path) -> None:
     text = TEXT + "predicate Grey(person)\nfact Grey(a) = 0.6\nrule grey: Grey(X) & age(X) > 5 -> Old(X)\n"
-    for place in range(8):  # safetensors alone writes either order of two keys
+    for place in range(12):  # safetensors alone writes either order of two keys
         kb = lnnkit.loads(text)
         checkpoint = tmp_path / f"checkpoint{place}.safetensors"
         kb.fit(epochs=8, checkpoint=checkpoint, listen=lambda epoch: epoch.epoch < 3)
