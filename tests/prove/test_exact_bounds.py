@@ -22,7 +22,6 @@ def test_exact_bounds(block: range, logic: str) -> None:
         check(seed, logic)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("block", in_blocks(range(200), 20, 0))
 def test_exact_bounds_in_product_logic(block: range) -> None:
     for seed in block:
