@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-SHARE = 12  # with a quarter of them the slow run was at 40 % after 80 minutes on two slow cores
+SHARE = 24  # with a quarter of them the slow run was at 40 % after 80 minutes on two slow cores
 
 
 def in_blocks(seeds: range, size: int, plain: int) -> list[object]:

@@ -20,7 +20,10 @@ PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 
 RUN = [*PAGES, "../ARCHITECTURE.md", "../CONTRIBUTING.md"]  # the site includes both
-LONG = ("tutorials/labels.md", "howto/formulas.md", "howto/sklearn.md")  # they train or search for seconds
+LONG = (  # they train, search or prove for a second or more
+    *("tutorials/labels.md", "howto/formulas.md", "howto/sklearn.md"),
+    *("howto/check_claims.md", "howto/prove.md", "howto/aggregates.md", "howto/debug.md"),
+)
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.slow) if page in LONG else page for page in RUN])

@@ -243,15 +243,6 @@ def some(every: int) -> list[Story]:
 
 
 @pytest.mark.slow
-def test_a_sample_is_sound() -> None:
-    sample = some(every=8)
-    fates, wrong, settled = judge_all([story.with_strangers(count) for count in (0, 1) for story in sample])
-    assert wrong == []
-    assert fates["satisfiable"] >= 70  # of 86
-    assert settled >= 150
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("strangers", [0, 1, 3])
 @pytest.mark.parametrize("logic", LOGICS)
 def test_every_story_is_sound(logic: str, strangers: int) -> None:
@@ -265,6 +256,7 @@ def test_every_story_is_sound(logic: str, strangers: int) -> None:
     assert sum(fates[fate] for fate in refused) <= 10
 
 
+@pytest.mark.slow
 def test_most_stories_are_accepted() -> None:
     """The rest are named mistakes: a variable bound and free, bound twice, or never used; a truth value as a number."""
     refused: Counter[str] = Counter()
@@ -286,7 +278,7 @@ def test_most_stories_are_accepted() -> None:
 
 def test_the_order_of_axioms_does_not_matter() -> None:
     """Bitwise, contradictions included."""
-    for story in some(every=12):
+    for story in some(every=30):
         turned = replace(story, texts=story.texts[::-1])
         try:
             one, other = lnnkit.loads(story.text()), lnnkit.loads(turned.text())

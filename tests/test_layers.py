@@ -35,7 +35,7 @@ import ast
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -87,11 +87,22 @@ MAY |= {surface: {*MAY["kb"], *SURFACES, *OTHERS} for surface in SURFACES}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
+Imported = ast.Import | ast.ImportFrom
+
+
 @cache
-def nodes_of(path: Path) -> list[ast.Import | ast.ImportFrom]:
+def nodes_of(path: Path) -> list[Imported]:
     """The imports of a file; the rest is not kept, for the collector would look at it in each test."""
-    kinds = (ast.Import, ast.ImportFrom)
-    return [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, kinds)]
+    return list(imported(ast.parse(path.read_text(encoding="utf-8")).body))
+
+
+def imported(statements: Sequence[ast.AST]) -> Iterator[Imported]:
+    """The imports among statements and within them; expressions, of which most of a tree consists, have none."""
+    for statement in statements:
+        if isinstance(statement, Imported):
+            yield statement
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            yield from imported(getattr(statement, part, ()))
 
 
 def layer(module: str) -> str:

@@ -9,7 +9,7 @@ from tests.blocks import in_blocks
 from tests.planted import exclusions, plant
 from tests.programs import to_text
 
-PLAIN, ALL, BLOCK = 6, 1000, 40
+PLAIN, ALL, BLOCK = 3, 1000, 40
 
 
 @pytest.mark.parametrize("block", in_blocks(range(ALL), BLOCK, PLAIN))

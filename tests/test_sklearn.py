@@ -91,7 +91,7 @@ ODD = {
 
 
 @pytest.mark.filterwarnings("ignore:the rules are no better")  # of what says nothing of the classes
-@pytest.mark.parametrize("name", at_length(ODD, plain=6))
+@pytest.mark.parametrize("name", at_length(ODD, plain=3))
 def test_odd_tables_give_a_program_that_loads(name: str) -> None:
     found = RuleClassifier(random_state=0).fit(ODD[name], LABELS)
     assert np.isfinite(found.predict_proba(ODD[name])).all()
@@ -279,7 +279,7 @@ def asked(found: RuleClassifier, table: pd.DataFrame) -> tuple[np.ndarray, np.nd
     return low, high
 
 
-@pytest.mark.parametrize("positive", ["no", "yes"])
+@pytest.mark.parametrize("positive", at_length(["no", "yes"], plain=1))
 def test_predict_proba_is_the_truth_that_the_program_gives(positive: str) -> None:
     rng = np.random.default_rng(0)
     table, _ = mixed(200)
@@ -380,6 +380,7 @@ def test_two_columns_are_compared_where_that_tells_the_classes_apart() -> None:
     assert "income" not in RuleClassifier(random_state=0).fit(table, kinds).program_
 
 
+@pytest.mark.slow
 def test_a_planted_rule_is_found_among_noise() -> None:
     draw = np.random.default_rng(0)
     table = pd.DataFrame(draw.normal(size=(2500, 5)), columns=list("abcde"))

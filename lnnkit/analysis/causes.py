@@ -61,21 +61,22 @@ def message_causes(
     the value ``lost`` for the operand at ``place``, because the level is out of reach with it."""
     if neuron.weights[place] == 0.0:
         return []
-    return upward_causes(neuron, bases, bests, other(end), level, (place, lost))
+    return upward_causes(bare(neuron), tuple(bases), tuple(bests), other(end), level, (place, lost))
 
 
+@lru_cache(maxsize=2**12)
 def upward_causes(
     neuron: Neuron,
-    bases: Sequence[Box],
-    bests: Sequence[Box],
+    bases: tuple[Box, ...],
+    bests: tuple[Box, ...],
     end: str,
     limit: float,
     fixed: tuple[int, float] | None = None,
 ) -> list[Cause]:
-    """The minimal causes that take the neuron's upward ``end`` past ``limit``, where ends of operands go at most as far
-    as ``bests``, but for one that is ``fixed``: its place and its value. For monotone neurons (all but
-    equivalences)."""
-    memory = _cached(bare(neuron), tuple(bases), tuple(bests))
+    """For a monotone neuron (`bare`; all but equivalences are): the minimal causes that take its upward ``end`` past
+    ``limit``, where ends of operands go at most as far as ``bests``, but for one that is ``fixed``: its place and its
+    value. They depend on nothing else, so formulas and programs share them."""
+    memory = _cached(neuron, bases, bests)
     operands = [p for p in range(len(bases)) if neuron.weights[p] != 0.0 and (fixed is None or p != fixed[0])]
     ports = [(p, message_side(neuron, end, p)) for p in operands]
     ports = [(p, e) for p, e in ports if bests[p][e == "upper"] != bases[p][e == "upper"]]
@@ -115,8 +116,7 @@ def upward_causes(
 
 @lru_cache(maxsize=2**10)
 def _cached(neuron: Neuron, bases: tuple[Box, ...], bests: tuple[Box, ...]) -> dict[object, object]:
-    """The cached results for a neuron with these bounds: they depend on nothing else, so formulas and programs share
-    them."""
+    """The cached results for a neuron with these bounds, by kinds of operands."""
     return {}
 
 
@@ -192,16 +192,14 @@ def nonmonotone_message_causes(
     target = Bounds(np.where(crossed, up.lower, met.lower), np.where(crossed, up.upper, met.upper))
     downward = neuron_downward(neuron, target, operands)
     empty = crossed | downward.empty
-    first = np.array(node[0], dtype=np.float64)
-    node_ends = np.stack([given[:, 0] != first[0], given[:, 1] != first[1]], 1)
-    every = np.concatenate([masks[rows], node_ends], 1)
+    moved = masks[rows] + (given != np.array(node[0])) @ np.array([16, 32])
     causes: dict[Port, list[Cause]] = {}
     for place, (box, operand) in enumerate(zip(downward.operands, operands, strict=True)):
         for end, hit in (
             ("lower", (box.lower > operand.lower + _EPS) | empty),
             ("upper", (box.upper < operand.upper - _EPS) | empty),
         ):
-            causes[place, end] = _least_masks(hit, every)
+            causes[place, end] = _least_masks(hit, moved)
     return causes
 
 
@@ -229,7 +227,7 @@ def _meeting(neuron: Neuron, place: int, bases: Sequence[Box]) -> list[float]:
 
 
 def _boxes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Movable]) -> tuple[list[Bounds], Array]:
-    """All combinations of the operands' boxes, and which ends (two columns for each operand) have left their bases."""
+    """All combinations of the operands' boxes, and which ends (two bits for each operand) have left their bases."""
     options = [
         _options(base, move, _meeting(neuron, place, bases))
         for place, (base, move) in enumerate(zip(bases, movable, strict=True))
@@ -240,7 +238,7 @@ def _boxes(neuron: Neuron, bases: Sequence[Box], movable: Sequence[Movable]) -> 
         picked = np.array(option, dtype=np.float64)[grid.reshape(-1)]
         bounds.append(Bounds(picked[:, 0], picked[:, 1]))
         columns += [picked[:, 0] != base[0], picked[:, 1] != base[1]]
-    return bounds, np.stack(columns, 1)
+    return bounds, np.stack(columns, 1) @ (1 << np.arange(len(columns)))
 
 
 def point(box: Box) -> Bounds:
@@ -248,13 +246,8 @@ def point(box: Box) -> Bounds:
 
 
 def _least_masks(hit: Array, masks: Array) -> list[Cause]:
-    """The minimal masks among the hits, as causes: columns 2i and 2i + 1 are operand i's ends, the last two NODE's."""
-    weights = 2 ** np.arange(masks.shape[1])
+    """The minimal masks among the hits, as causes: bits 2i and 2i + 1 are operand i's ends, the last two NODE's."""
     return [
-        frozenset(
-            (column // 2 if column < 4 else NODE, ("lower", "upper")[column % 2])
-            for column in range(masks.shape[1])
-            if code >> column & 1
-        )
-        for code in _least({*(masks[hit].astype(np.int64) * weights).sum(1).tolist()})
+        frozenset((bit // 2 if bit < 4 else NODE, ("lower", "upper")[bit % 2]) for bit in range(6) if code >> bit & 1)
+        for code in _least(np.flatnonzero(np.bincount(masks[hit])).tolist())
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import compress
+from itertools import chain, compress
 from typing import Literal, NamedTuple, get_args
 
 from lnnkit.analysis.causes import convex
@@ -51,14 +51,17 @@ def minimal(supports: Iterable[Support]) -> Family:
 
 def union(families: Iterable[Family]) -> Family:
     """The disjunction of families."""
-    return minimal(support for family in families for support in family)
+    distinct = {*families} - {NEVER}
+    return distinct.pop() if len(distinct) == 1 else minimal(chain.from_iterable(distinct))
 
 
 def product(families: Sequence[Family]) -> Family:
     """The conjunction of families; if the product is too large, a coarser one from the most selective families only."""
-    if any(not family for family in families):
+    if NEVER in families:
         return NEVER
     needed = [family for family in families if family != ALWAYS]
+    if len(needed) < 2:
+        return needed[0] if needed else ALWAYS
     if math.prod(map(len, needed)) > _PRODUCT:
         needed = _fitting(needed)
     products: list[Support] = [frozenset()]

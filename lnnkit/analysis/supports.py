@@ -255,9 +255,9 @@ class Analysis:
         top = self.formula.neurons[self.formula.top]
         if top.logic is None or top.kind in ("iff", "xor"):
             return moves[self.formula.top][end == "upper"]
-        bases = [self.upward.bases[operand] for operand in top.operands]
-        goals = self.upward.goals(top.operands, self.upward.reach[0], moves)
-        return self.upward.family(upward_causes(top, bases, goals, end, limit), [moves[o] for o in top.operands])
+        bases = tuple(self.upward.bases[operand] for operand in top.operands)
+        goals = tuple(self.upward.goals(top.operands, self.upward.reach[0], moves))
+        return self.upward.family(upward_causes(bare(top), bases, goals, end, limit), [moves[o] for o in top.operands])
 
     def completions(self) -> Family:
         """For a defining statement: the sets of leaves that must have left their closed defaults (and of equalities

@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
-from typing import TypeVar
 
 from lnnkit.analysis.causes import (
     NODE,
@@ -32,7 +31,6 @@ _FREE: Box = (0.0, 1.0)
 _FALSE: Box = (0.0, 0.0)
 _ANY: Box = (-math.inf, math.inf)  # a number of which nothing is known
 
-T = TypeVar("T")
 Ends = tuple[Family, Family]  # the families of the lower and of the upper end
 
 
@@ -158,7 +156,7 @@ class Upward:
         for index, neuron in enumerate(self.formula.neurons):
             base = self.bases[index]
             far, move = base, (NEVER, NEVER)
-            lower, upper = ((frozenset({Element(index, end)}),) for end in ("lower", "upper"))
+            lower, upper = (frozenset({Element(index, "lower")}),), (frozenset({Element(index, "upper")}),)
             if neuron.kind == LEAF and neuron.numeric:
                 if tightened or base != _ANY:
                     far, move = base if tightened else _ANY, (lower, upper)
@@ -231,15 +229,18 @@ class Upward:
         """Each end of a monotone connective depends on one end of each operand, so it moves as if these were points."""
         far, families = list(base), []
         for end in (0, 1):
-            sides = [
-                (operand, end if rising(neuron, place) else 1 - end) for place, operand in enumerate(neuron.operands)
-            ]
-            points = [_twice(self.bases[operand][side]) for operand, side in sides]
-            goals = [_twice(fars[o][side]) if moves[o][side] else _twice(self.bases[o][side]) for o, side in sides]
+            points, goals, moving = list[Box](), list[Box](), list[Ends]()
+            for place, operand in enumerate(neuron.operands):
+                side = end if rising(neuron, place) else 1 - end
+                value, move = self.bases[operand][side], moves[operand][side]
+                goal = fars[operand][side] if move else value
+                points.append((value, value))
+                goals.append((goal, goal))
+                moving.append((move, move))
             rises = tightened == (end == 0)
             far[end] = (max if rises else min)(base[end], _single(neuron, goals)[end])
-            causes = upward_causes(neuron, points, goals, "lower" if rises else "upper", base[end])
-            families.append(self.family(causes, [_twice(moves[operand][side]) for operand, side in sides]))
+            causes = upward_causes(bare(neuron), (*points,), (*goals,), "lower" if rises else "upper", base[end])
+            families.append(self.family(causes, moving))
         return (far[0], far[1]), (families[0], families[1])
 
     def _equivalence(self, neuron: Neuron, base: Box, moves: Sequence[Ends], *, tightened: bool) -> tuple[Box, Ends]:
@@ -321,10 +322,6 @@ def equalities(formula: Formula) -> tuple[int, ...]:
     """The equalities whose truth is open."""
     neurons = enumerate(formula.neurons)
     return tuple(i for i, neuron in neurons if neuron.kind == "same" and neuron.arguments[0] != neuron.arguments[1])
-
-
-def _twice(value: T) -> tuple[T, T]:
-    return value, value
 
 
 def _single(neuron: Neuron, operands: Sequence[Box]) -> Box:

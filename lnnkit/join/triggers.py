@@ -122,7 +122,7 @@ def _imply(atoms: Relations, literals: Collection[Literal], others: Collection[L
 
 def _implies(atoms: Relations, one: Literal, other: Literal) -> bool:
     """Whether every row of ``one`` is a row of ``other``, at any time."""
-    if one.atom != other.atom:
+    if one[:2] != other[:2]:
         return False
     if other.column == "either":
         return one.column in ("lower", "upper")

@@ -179,6 +179,7 @@ def test_what_runs_over_an_open_sort_is_proved_where_a_closed_predicate_ends_it(
         lnnkit.loads("sort item open\nfact In(i)\nnumber size(item)\n").prove("(max Y: size(Y) where size(Y) < 3) < 4")
 
 
+@pytest.mark.slow
 def test_exact_steps_about_aggregates_are_checked() -> None:
     pytest.importorskip("z3")
     kb = lnnkit.loads(

@@ -11,6 +11,7 @@ import pytest
 
 import lnnkit
 from lnnkit.engine import number_completion
+from tests.blocks import at_length
 
 PASSES, CHAIN = 60, 9
 Values = dict[str, float]
@@ -31,7 +32,7 @@ def solved(edges: dict[tuple[str, str], int], starts: Values, kind: str) -> tupl
 
 
 @pytest.mark.parametrize("first", [1, 3, 128])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", at_length([*range(10)], plain=3))
 def test_what_cycles_reach(seed: int, first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(number_completion, "_FIRST", first)
     rng = random.Random(seed)

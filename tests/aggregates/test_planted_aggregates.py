@@ -38,13 +38,13 @@ def exclusions(seed: int, *, prove: bool = False) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("block", in_blocks(range(3000), 100, plain=8))
+@pytest.mark.parametrize("block", in_blocks(range(3000), 100, plain=4))
 def test_no_answer_excludes_the_planted_world(block: range) -> None:
     for seed in block:
         assert exclusions(seed) == [], f"seed {seed}"
 
 
-@pytest.mark.parametrize("block", in_blocks(range(3000, 3400), 20, plain=2))
+@pytest.mark.parametrize("block", in_blocks(range(3000, 3400), 20, plain=1))
 def test_proofs_verify(block: range) -> None:
     for seed in block:
         assert exclusions(seed, prove=True) == [], f"seed {seed}"

@@ -82,7 +82,7 @@ def expected(case, claim, person):
     return lower, upper
 
 
-@pytest.mark.parametrize("block", in_blocks(range(1000), 50, plain=20))
+@pytest.mark.parametrize("block", in_blocks(range(1000), 50, plain=10))
 def test_counts_within_ranges_are_sums_over_all_pairs(block):
     for seed in block:
         rng = random.Random(seed)
@@ -120,7 +120,7 @@ def rule(rng):
     return "\n".join([*lines, f"rule {body} -> Near(T, S)"]), (here, there, day, tests, completes)
 
 
-@pytest.mark.parametrize("block", in_blocks(range(1000), 50, plain=15))
+@pytest.mark.parametrize("block", in_blocks(range(1000), 50, plain=8))
 def test_rules_whose_atoms_ranges_link_find_what_all_pairs_do(block):
     for seed in block:
         text, (here, there, day, tests, completes) = rule(random.Random(seed))

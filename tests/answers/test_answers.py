@@ -44,7 +44,7 @@ def some(seed: int, variables: int = 2, many: int = 60, in_arrow: bool = False, 
     )
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", at_length([*range(20)], plain=5))
 def test_states_of_many(seed: int) -> None:
     answers = some(seed)
     each = [
@@ -146,7 +146,7 @@ def test_as_arrow_and_pandas() -> None:
     assert frame["X"].dtype == frame["state"].dtype == pd.Series(["a"]).dtype
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", at_length([*range(20)], plain=5))
 def test_printed_as_one_after_another(seed: int) -> None:
     numeric = bool(seed % 2)
     answers = [some(seed, numeric=numeric), some(seed, 0), some(seed, 1, 0), some(seed, 1, 1, numeric=True)]

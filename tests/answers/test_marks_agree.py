@@ -99,7 +99,7 @@ def drawn(seed: int) -> Program:
     return generate(seed, 1 + seed % 6, MODES[2], 0.2 if seed % 5 == 0 else 0.0, 0.25 if seed % 7 == 0 else 0.0).program
 
 
-@pytest.mark.parametrize("block", in_blocks(range(2, 242, 3), 20, plain=2))
+@pytest.mark.parametrize("block", in_blocks(range(2, 242, 3), 20, plain=1))
 def test_marks_of_truths(block: range) -> None:
     compared = 0
     for seed in block:

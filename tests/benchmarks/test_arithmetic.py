@@ -178,6 +178,7 @@ def test_the_published_unit_solves_its_easy_case() -> None:
     assert all(1000 <= each.steps <= 3000 for each in outcomes)
 
 
+@pytest.mark.slow
 def test_every_recipe_runs() -> None:
     seen: set[tuple[str, int]] = set()
     for module in (madsen, single, heim, static):
@@ -190,12 +191,14 @@ def test_every_recipe_runs() -> None:
     assert {name for name, _ in seen} == {"NAU", "NAC", "NMU", "NALU", "iNALU", "NPU", "RealNPU"}
 
 
+@pytest.mark.slow
 def test_perceptrons_do_not_extrapolate_and_accumulators_do() -> None:
     bounded, accumulator = (identity.solve(model, Batch(0, 2), steps=600) for model in ("tanh", "NAU"))
     assert all(each.scores["inside"] < 1 < 3 < each.scores["outside"] for each in bounded)
     assert all(each.solved for each in accumulator)
 
 
+@pytest.mark.slow
 def test_the_published_recipe_of_comparisons_runs() -> None:
     found = nsr.reproduce(">", 0, Batch(0, 2), steps=30)
     assert [(each.steps, each.planned) for each in found] == [(30, 50_000)] * 2
@@ -230,6 +233,7 @@ def test_a_run_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert solved == [0, 5, 5, 10]
 
 
+@pytest.mark.slow
 def test_training_is_taken_up_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paper, "SAVED", 20)  # runs of a paper take hours
     monkeypatch.setattr(paper, "LOGGED", 10)

@@ -67,6 +67,7 @@ def test_all_six_relations_at_once() -> None:
     assert found.error.tolist() == [0] * 6
 
 
+@pytest.mark.slow
 def test_among_operands_that_do_not_matter() -> None:
     x = pairs(3)
     company = torch.randint(-10, 10, (len(x), 2), generator=torch.Generator().manual_seed(2)).double()
@@ -91,6 +92,7 @@ def test_wrong_examples_are_outvoted() -> None:
     assert found.error.item() == pytest.approx(wrong.double().mean().item())
 
 
+@pytest.mark.slow
 def test_what_is_no_relation_is_not_rounded() -> None:
     x = pairs(6)
     truth = ((x[:, 0] - x[:, 1]).abs() <= 3).double()[None]

@@ -37,6 +37,7 @@ def made(rows: int) -> Rows:
     return Rows(pd.DataFrame({"age": age, "kind": kind}), (age >= 45) & (kind == "car"), None)
 
 
+@pytest.mark.slow
 def test_models_see_the_same_folds_and_rows_are_held_out_once() -> None:
     rows = made(120)
     tests = np.concatenate([test for _, test in folds(rows, 4, 0)])
@@ -74,6 +75,7 @@ def test_ranks_are_filtered_and_ties_have_their_mean_rank() -> None:
     assert family._reciprocal_rank(kb, {"aunt": {("a", "d")}}, known) == pytest.approx((tail + head) / 2)
 
 
+@pytest.mark.slow
 def test_an_epoch_takes_time() -> None:
     truths, labels = learning_speed.generated(200)
     assert learning_speed.lnnkit_epoch(truths, labels, 3) > 0 < learning_speed.regression_epoch(truths, labels, 3)
@@ -86,6 +88,7 @@ def test_monks_is_solved_by_a_rule_that_a_person_can_read() -> None:
     assert scores[0].accuracy == [1.0] and max(scores[0].longest) <= 6
 
 
+@pytest.mark.slow
 @needs("tabular/crx")
 def test_crx_is_fitted_in_under_ten_seconds() -> None:
     rows = read(TABLES["crx"])

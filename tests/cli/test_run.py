@@ -384,6 +384,7 @@ def test_a_full_disk(triage: str) -> None:
     assert err == "error[output] the output cannot be written: No space left on device\n"
 
 
+@pytest.mark.slow
 def test_ctrl_c(program) -> None:
     """While it loads it ends at once; see tests/cli/test_terminal.py for what it does while it infers."""
     process = start("run", program("".join(f"fact A(e{i})\n" for i in range(200_000))))

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 from lnnkit.data.load import told_table
+from tests.blocks import at_length
 from tests.data.in_bulk import reading
 from tests.data.reading import Read, Reader, in_order
 
@@ -35,7 +36,7 @@ def in_bulk(request: pytest.FixtureRequest) -> Iterator[bool]:
 WORDS = ["anna", "bob", "e\u0301", "\u00e9", "日本", "07", "7", "-7", " x", "a\0b", "person_1", "person_12", "z" * 40]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", at_length([*range(10)], plain=3))
 def test_texts(read: Reader, in_bulk: bool, seed: int) -> None:
     rng = random.Random(seed)
     words = rng.sample(WORDS, 6)
@@ -111,6 +112,7 @@ def test_large_tables_are_read_without_pandas(tmp_path: Path) -> None:
     script = """
 import sys
 import lnnkit
+from tests.blocks import at_length
 rows = [(f"person {number} \\u00e9", str(number % 50), f"0.{number}") for number in range(30_000)]
 with open("f.csv", "w", encoding="utf-8") as file:
     file.write("left,right,truth\\n" + "".join(f"{a},{b},{t}\\n" for a, b, t in rows) * 12)

@@ -51,7 +51,7 @@ def test_which_texts_are_whole_numbers() -> None:
         assert texts.whole(text) == spells(text), text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(NAME, max_size=6))
 def test_a_column_is_whole_if_each_text_is(column: list[str]) -> None:
     for array in (pa.array(["5", *column]).slice(1), pa.array(column, pa.string()).cast(pa.binary())):
@@ -68,7 +68,7 @@ def test_one_text_makes_a_column_of_texts(edge: str) -> None:
     assert all_whole(pa.array(["1", None])) is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.lists(WHOLE, max_size=8), min_size=1, max_size=3))
 def test_numbers_are_numbered_by_value(several: list[list[int]]) -> None:
     for factor in (0, 4, 1000):
@@ -96,7 +96,7 @@ def test_a_long_column_that_ascends_but_once_is_numbered_by_value(length: int) -
 
 
 @pytest.mark.parametrize("in_bulk", [False, True])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(column=st.sets(NAME | st.sampled_from(["!", ":", "é", "日"])))
 def test_whole_numbers_are_drawn_from_texts(in_bulk: bool, column: set[str]) -> None:
     held = sorted(column)
@@ -143,7 +143,7 @@ def as_parquet(rows: list[tuple[str, str]]) -> bytes:
 
 
 @pytest.mark.parametrize("in_bulk", [False, True])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     rows=st.lists(st.tuples(NAME, NAME), min_size=1, max_size=8)
     | st.lists(st.tuples(WHOLE.map(str), NAME), min_size=1, max_size=8)

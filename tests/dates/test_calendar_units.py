@@ -47,6 +47,7 @@ def contract(name: str, first: Box, second: Box, value: Box, *, timed: bool = Fa
     return None if left.empty.any() else [(end.lower.item(), end.upper.item()) for end in left.inputs]
 
 
+@pytest.mark.slow
 @EVERY
 def test_every_pair_of_days_in_some_years(name: str) -> None:
     begins = [days("1999-12-01"), days("2003-12-15"), days("1899-12-31"), days("1969-11-30")]
@@ -65,10 +66,12 @@ def draw_box(draw: random.Random, middle: int, by: float) -> Box:
 
 @EVERY
 @pytest.mark.parametrize("by", [1.0, 0.25])
-@pytest.mark.parametrize("seed", at_length(list(range(5)), plain=1))
-def test_random_boxes(name: str, by: float, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("seed", "count"), at_length([(0, 30), *((seed, 100) for seed in range(5))], plain=1, several=True)
+)
+def test_random_boxes(name: str, by: float, seed: int, count: int) -> None:
     draw, step = random.Random(f"{name}{by}{seed}"), STEPS[name]
-    for _ in range(100):
+    for _ in range(count):
         year, month = draw.choice((1899, 1999, 2003, 2023)), draw.choice((1, 2, 2, 3, 8, 12))
         middle = (date(year, month, draw.randint(1, 28)) - date(1970, 1, 1)).days
         first = draw_box(draw, middle, by)
@@ -152,11 +155,13 @@ def test_a_difference_of_years_is_exact() -> None:
 
 
 @EVERY
-@pytest.mark.parametrize("timed", at_length([False, True], plain=1))
-def test_far_and_infinite_boxes_by_bisection(name: str, timed: bool) -> None:
+@pytest.mark.parametrize(
+    ("timed", "count"), at_length([(False, 100), (False, 400), (True, 400)], plain=1, several=True)
+)
+def test_far_and_infinite_boxes_by_bisection(name: str, timed: bool, count: int) -> None:
     draw, by = random.Random(f"{name}{timed}"), 0.25 if timed else 1.0
     tolerance = 2 / DAY if timed else 0.0  # of times an end that is not reached is counted in
-    for _ in range(400):
+    for _ in range(count):
         middle, low = draw.randint(-600_000, 2_800_000), draw.randint(-25, 25)
         first = draw.choice((draw_box(draw, middle, by), (-math.inf, math.inf), (-math.inf, middle)))
         second = draw.choice((draw_box(draw, middle + draw.randint(-800, 800), by), (middle, math.inf)))

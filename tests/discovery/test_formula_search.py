@@ -16,6 +16,7 @@ from lnnkit.discovery.formula_errors import usual_rows, weighted
 from lnnkit.discovery.formula_search import Discovered, FormulaSearch, discover
 from lnnkit.discovery.formula_text import formula_text
 from lnnkit.discovery.table_splits import best_condition, simple_between
+from tests.blocks import at_length
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -143,7 +144,7 @@ def test_a_formula_from_few_rows_has_few_constants() -> None:
     np.testing.assert_allclose(evaluate(found.formula, np.array([[414.0, 1e-4]])), 1681, rtol=0.01)  # Ceres
 
 
-@pytest.mark.parametrize("rows", [80, 400])
+@pytest.mark.parametrize("rows", at_length([80, 400], plain=1))
 @pytest.mark.parametrize("one_sided", [False, True])
 def test_outliers_of_ten_thousand(rows: int, one_sided: bool) -> None:
     """The least squares of anything are the outliers' alone: a constant was chosen."""
@@ -189,6 +190,7 @@ def test_two_cases_are_found_in_four_seconds() -> None:
     assert formula_text(found.formula, "ab") == "if(a > 3, 2 * b, 1 + b)"
 
 
+@pytest.mark.slow
 def test_the_size_of_a_difference_is_no_pair_of_cases() -> None:
     rows = table(200, 3, 20)
     found = discover(rows, rows[:, 0] * np.abs(rows[:, 1] - rows[:, 2]), FormulaSearch(seconds=20))
@@ -235,6 +237,7 @@ def test_no_target_is_an_error() -> None:
         discover(table(3, 2, 1), np.full(3, np.nan))
 
 
+@pytest.mark.slow
 def test_a_sum_with_a_coefficient_of_its_own_under_a_root() -> None:
     """``1 + c m`` where one of both terms is far greater: found as benchmark's ``shared root`` of seed 0 was not."""
     law = random_law("shared root", 0)
@@ -323,6 +326,7 @@ def test_a_term_that_rounding_explains_is_left_out() -> None:
     assert size(exact(start, weighted(rows, target))) < size(start) - 5
 
 
+@pytest.mark.slow
 def test_constants_of_a_thousand_million_are_exact() -> None:
     """The 1 of ``1 - c v^2`` was fitted too, beside the coefficient that makes up for it: 0.9999999999999954 m."""
     generator = np.random.default_rng(5)
@@ -337,6 +341,7 @@ def test_six_rows_are_no_two_cases() -> None:
     assert best_condition(rows, rows[:, 0] ** 2, [0, 1], np.random.default_rng(0)) is None
 
 
+@pytest.mark.slow
 def test_a_formula_for_all_rows_is_no_pair_of_cases() -> None:
     """``if(b > a, -(b - a) / sqrt(a + b), (a - b) / sqrt(a + b))``"""
     rows = np.random.default_rng(5).uniform(1, 9, (200, 2))
@@ -431,7 +436,7 @@ SIGNED: dict[str, Function] = {
 @pytest.mark.parametrize(
     "name", [pytest.param(each, marks=pytest.mark.slow) if each != "product" else each for each in SIGNED]
 )
-@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("noise", at_length([0.0, 0.01], plain=1))
 def test_laws_over_both_signs(name: str, noise: float) -> None:
     """Their columns were dropped before the search: to polynomials of them the target looks like noise."""
     law, rows = SIGNED[name], signed(300, 6, 26)
@@ -520,6 +525,7 @@ def assert_offers_what_it_says(scale: float, exponent: int, seconds: float) -> N
         assert off <= 2 * offered.error + 0.05, text  # claimed on some of the rows, about a capped mean
 
 
+@pytest.mark.slow
 def test_a_formula_that_no_float_can_state_is_not_offered() -> None:
     assert_offers_what_it_says(1e-150, 3, 0.2)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lnnkit.discovery.sparse_sums import eliminated, sparse_fits
+from tests.blocks import at_length
 
 
 def left(features: np.ndarray, target: np.ndarray, places: tuple[int, ...]) -> float:
@@ -16,7 +17,7 @@ def left(features: np.ndarray, target: np.ndarray, places: tuple[int, ...]) -> f
     return float(rest @ rest) / float(target @ target)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", at_length([*range(12)], plain=3))
 def test_the_best_sets_of_one_two_and_three_are_met(seed: int) -> None:
     generator = np.random.default_rng(seed)
     features = generator.standard_normal((40, 9)) + generator.standard_normal((40, 1))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lnnkit.check import check
@@ -32,6 +32,7 @@ from lnnkit.language_server.open_document import OpenDocument, Positions, checke
 from lnnkit.syntax.diagnostic import Diagnostic
 from lnnkit.syntax.parse import parse
 from lnnkit.syntax.split import split
+from tests.blocks import at_length
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "kb_examples").glob("*/*.lnn"))
 
@@ -91,6 +92,7 @@ def test_positions_count_in_code_units() -> None:
     assert utf16.offset(0, 99) == 4 and utf16.offset(99, 0) == len(text)
 
 
+@settings(max_examples=40)
 @given(st.text("aé\u0301😀\U00010348\n\r\x0c", max_size=12), st.sampled_from(["utf-8", "utf-16", "utf-32"]))
 def test_positions_lead_back(text: str, encoding: str) -> None:
     positions = Positions(text, encoding)  # type: ignore[arg-type]
@@ -313,7 +315,7 @@ def test_rename_refused_where_a_statement_is_broken() -> None:
     assert renamed("fact A(x)\nrule C(X) -> \n", "A", "B") == {"main.lnn": "fact B(x)\nrule C(X) -> \n"}
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", at_length(EXAMPLES, plain=6), ids=lambda path: path.stem)
 def test_every_predicate_of_the_examples_can_be_renamed_and_back(path: Path) -> None:
     library = Library()
     found = library.linked(path)

@@ -17,6 +17,7 @@ from lnnkit.engine.response.respond import leaf_bound, respond
 from lnnkit.formula.unfolding import AUXILIARY
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import UNKNOWN, RowNumbers
+from tests.blocks import at_length
 from tests.programs import generate, to_text
 
 End = tuple[int, int]  # a row among all, and a side
@@ -121,7 +122,7 @@ class OneByOne:
         return abs(given - value) <= TOLERANCE and sharp >= value - TOLERANCE and not both
 
 
-@pytest.mark.parametrize("block", range(3))
+@pytest.mark.parametrize("block", at_length([*range(3)], plain=1))
 def test_programs_that_contradict_themselves(block: int) -> None:
     marked = 0
     for seed in range(8 * block, 8 * block + 8):

@@ -13,6 +13,7 @@ from lnnkit.analysis.needs import Literal
 from lnnkit.engine.inference_run import Run
 from lnnkit.formula.unfolding import Formula
 from lnnkit.trail.events import Chunk, Kind
+from tests.blocks import at_length
 from tests.engine.bound_questions import drawn
 from tests.engine.every_round import entities_of
 
@@ -76,7 +77,7 @@ def narrow(run: Run, chunk: Chunk) -> bool:
     return len(formula.blocks) == 1 and not any(terms.issuperset(formula.blocks[0].variables) for terms in read)
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", at_length([*range(4)], plain=1))
 def test_demand(block: int) -> None:
     narrowed = 0
     for seed in range(10 * block, 10 * block + 10):

@@ -19,6 +19,7 @@ from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array, spelled_out
 from lnnkit.trail.events import Chunk, Kind
+from tests.blocks import at_length
 from tests.engine.every_round import entities_of
 from tests.engine.test_every_round import KINDS
 from tests.kb.test_revising import Graph
@@ -127,7 +128,7 @@ def compared(run: Run, rng: random.Random, *, exactly: bool) -> int:
     return len(found - first)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", at_length([*range(4)], plain=1))
 @pytest.mark.parametrize("kind", ["chained", "recursive", "degrees"])
 def test_rules(kind: str, seed: int) -> None:
     kb = lnnkit.loads(KINDS[kind](seed + 40))
@@ -138,7 +139,7 @@ def test_rules(kind: str, seed: int) -> None:
         compared(run, random.Random(10 * seed + place), exactly=exactly)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", at_length([*range(6)], plain=3))
 def test_graphs(seed: int) -> None:
     """Rules with quantifiers and shared neurons: rows are left out that cannot matter."""
     graph, dependent = Graph(seed), 0

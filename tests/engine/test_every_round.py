@@ -11,6 +11,7 @@ import lnnkit
 from lnnkit.engine import encoded_bounds
 from lnnkit.engine.response import response_table, rule_instances, rule_response
 from tests.aggregates.candidate_worlds import Drawn
+from tests.blocks import at_length
 from tests.engine.every_round import ended, watched
 from tests.engine.test_insertion import closed
 from tests.engine.test_insertion import recursive as closures
@@ -69,7 +70,7 @@ KINDS: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", at_length([*range(12)], plain=3))
 @pytest.mark.parametrize("kind", KINDS)
 def test_rounds(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     cut(monkeypatch, random.Random(seed))
@@ -81,7 +82,7 @@ def test_rounds(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         ended(kb._session.program_fixpoint().run)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", at_length([*range(3)], plain=1))
 @pytest.mark.parametrize("kind", ["small", "degrees", "compared"])
 def test_rounds_in_single_precision(kind: str, seed: int) -> None:
     kb = lnnkit.loads(KINDS[kind](seed + 50))

@@ -83,7 +83,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return found
 
 
-@pytest.mark.parametrize("block", in_blocks(range(300), 25, plain=4))
+@pytest.mark.parametrize("block", in_blocks(range(300), 25, plain=2))
 def test_as_if_both_ends_were_computed(block: range, counted: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in block:
         text = drawn(seed)
@@ -99,7 +99,7 @@ def test_as_if_both_ends_were_computed(block: range, counted: list[bool], monkey
     assert sum(counted) > len(block)
 
 
-@pytest.mark.parametrize("block", in_blocks(range(300), 50, plain=5))
+@pytest.mark.parametrize("block", in_blocks(range(300), 50, plain=3))
 def test_oracle(block: range, counted: list[bool]) -> None:
     compared = 0
     for seed in block:

@@ -16,6 +16,7 @@ from lnnkit.engine.merge import Drift, Inbox, Proposals
 from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import Relation, Schema
 from lnnkit.store.row_arrays import Array
+from tests.blocks import at_length
 from tests.engine.every_round import watched
 
 Moved = list[tuple[int, int, list[int]]]  # a relation, a side, the rows
@@ -33,7 +34,7 @@ def drawn(rng: random.Random, rows: int) -> Moved:
     return [(*end, sorted(rng.sample(range(rows), rng.choice([1, 2])))) for end in ends]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", at_length([*range(6)], plain=3))
 def test_pace(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A round is slow if it gains little and moves only what has moved; it is hopeless to go on after so many slow
     rounds, or if gains are small and have not halved in a window."""
@@ -71,7 +72,7 @@ def test_pace(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < stops < 150
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", at_length([*range(6)], plain=3))
 def test_drift(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """An end of a number that has moved so often is left as it is; a round in which some end came to rest, or in which
     a truth moved, allows every end one more move."""
@@ -133,7 +134,7 @@ def impatient(patch: pytest.MonkeyPatch, widenings: int = 20) -> None:
     patch.setattr(completion, "_WIDENINGS", widenings)
 
 
-@pytest.mark.parametrize("widenings", [0, 1, 20])
+@pytest.mark.parametrize("widenings", at_length([1, 0, 20], plain=1))
 @pytest.mark.parametrize("start", ["in [0.3, 0.6]", "= 0.3", "= 0.6"])
 def test_a_completion_that_creeps(start: str, widenings: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ends of P and Q rise to 0.8: ``p = w p + 1 - w - c`` with ``c = 0.2 (1 - w)``. What rests on T is no truer

@@ -28,7 +28,7 @@ def text_of(seed: int) -> str:
     return to_text(generate(seed, 1 + seed % 6, MODES[seed % 3], few=0.3).program)
 
 
-@pytest.mark.parametrize("block", in_blocks(range(700_000, 700_375), BLOCK, plain=3))
+@pytest.mark.parametrize("block", in_blocks(range(700_000, 700_375), BLOCK, plain=2))
 def test_oracle(block: range) -> None:
     compared = 0
     for seed in block:
@@ -62,7 +62,7 @@ def test_rows_do_not_read_the_end_that_they_give(seed: int) -> None:
     assert not run(program).contradictions and not kb.contradictions
 
 
-@pytest.mark.parametrize("block", in_blocks(range(800_000, 800_225), 15, plain=3))
+@pytest.mark.parametrize("block", in_blocks(range(800_000, 800_225), 15, plain=2))
 def test_order_is_nothing(block: range) -> None:
     """Bitwise: whoever of several instances tells a group, rows in any order."""
     for seed in block:
@@ -86,7 +86,7 @@ def test_proofs_verify(block: range) -> None:
     assert steps > 5
 
 
-@pytest.mark.parametrize("block", in_blocks(range(950_000, 950_300), 15, plain=3))
+@pytest.mark.parametrize("block", in_blocks(range(950_000, 950_300), 15, plain=2))
 def test_derivations_are_replayed_to_their_bounds(block: range) -> None:
     count = 0
     for seed in block:

@@ -8,6 +8,7 @@ import random
 import pytest
 
 import lnnkit
+from tests.blocks import at_length
 
 HEAD = "number a(x)\nnumber b(x)\nnumber c(x)\nnumber d(x, x)\nnumber k(x) closed\npredicate K(x)\nfact K(e)\n"
 FAR = "".join(f"fact {number} in [-1000, 1000]\n" for number in ("a(e)", "b(e)", "c(e)", "d(e, e)"))
@@ -34,7 +35,7 @@ def clashes(text: str) -> set[tuple[str, float, float]]:
     return {(str(met.atom or met.rule).replace('"e"', "X"), met.lower, met.upper) for met in found.contradictions}
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", at_length([*range(4)], plain=1))
 def test_of_any_entity_as_of_one(block: int) -> None:
     met = 0
     for seed in range(8 * block, 8 * block + 8):

@@ -182,7 +182,7 @@ def test_more_random_recursive_programs(block: int) -> None:
         assert differences(left(without), left(within)) == [], seed
 
 
-@pytest.mark.parametrize("block", in_blocks(range(80), 40, plain=5))
+@pytest.mark.parametrize("block", in_blocks(range(80), 40, plain=3))
 def test_random_programs(block: range) -> None:
     for seed in block:
         without, within = both(to_text(generate(seed, 1 + seed % 5, MODES[seed % 3]).program))
@@ -217,7 +217,7 @@ def test_rounds_that_bound_either_end_in_turn() -> None:
         assert (even.lower, even.upper) == ((0.0, 1.0) if odd else (0.0, 0.0))
 
 
-@pytest.mark.parametrize("block", in_blocks(range(20), 20, plain=6))
+@pytest.mark.parametrize("block", in_blocks(range(20), 20, plain=3))
 def test_where_keys_are_hashed(block: range) -> None:
     """With so many nodes beside, a table of two arguments is too sparse for direct addressing."""
     beside = "predicate beside(node)\n" + "".join(f"fact beside(x{i})\n" for i in range(70))

@@ -45,7 +45,7 @@ def too_tight(program: Program, result: Result, kb: lnnkit.KnowledgeBase, unfini
     return found
 
 
-@pytest.mark.parametrize("block", in_blocks(range(120), 30, plain=3))
+@pytest.mark.parametrize("block", in_blocks(range(120), 30, plain=2))
 def test_stopping_at_any_round(block: range) -> None:
     """With contradictions what has been arrested reads as unknown later on, so those programs are left out."""
     stopped = in_completion = 0

@@ -11,7 +11,7 @@ from tests.linked_comparisons import generate
 from tests.numeric_programs import numbers_stand_once
 from tests.programs import to_text
 
-ALL, BLOCK, PLAIN = 3000, 60, 6
+ALL, BLOCK, PLAIN = 3000, 60, 3
 DECLARED = "predicate In(person, team) closed\nnumber age(person)\n"
 
 

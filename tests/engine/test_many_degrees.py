@@ -21,7 +21,7 @@ def soft(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("soft")
-@pytest.mark.parametrize("block", in_blocks(range(5_000_000, 5_000_030), 30, plain=3))
+@pytest.mark.parametrize("block", in_blocks(range(5_000_000, 5_000_030), 30, plain=0))
 def test_oracle_where_no_bounds_are_alike(block: range) -> None:
     agree(block)
 

@@ -48,7 +48,7 @@ def test_examples(path: Path) -> None:
     assert not differences(single, double)
 
 
-@pytest.mark.parametrize("block", in_blocks(range(100), 25, plain=5))
+@pytest.mark.parametrize("block", in_blocks(range(100), 25, plain=3))
 def test_random_programs(block: range) -> None:
     compared = 0
     for seed in block:

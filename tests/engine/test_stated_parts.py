@@ -137,7 +137,7 @@ def bound(name: str, formula: Formula, new: str, draw: random.Random) -> Formula
     return draw.choice(QUANTIFIERS), (new,), rename(formula, {name: new})
 
 
-@pytest.mark.parametrize("block", in_blocks(range(450), BLOCK, plain=3))
+@pytest.mark.parametrize("block", in_blocks(range(450), BLOCK, plain=2))
 def test_oracle(block: range) -> None:
     compared = 0
     for seed in block:

@@ -18,6 +18,7 @@ from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import DEFAULT, Relation, RowNumbers
 from lnnkit.time_limit import TimedOut
 from lnnkit.trail.events import Kind
+from tests.blocks import at_length
 from tests.engine.every_round import rows_of
 from tests.engine.test_every_round import KINDS, cut
 
@@ -168,7 +169,7 @@ def compared(text: str, seed: int) -> int:
     return len(stages)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", at_length([*range(3)], plain=1))
 @pytest.mark.parametrize("kind", KINDS)
 def test_stopped_by_a_watch(kind: str, seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -196,7 +196,7 @@ def test_causes_of_wide_neurons_are_in_all_that_moves_them(first: int) -> None:
             Bounds(*np.array([bests[i] if row[i] else bases[i] for row in rows], np.float64).T) for i in range(count)
         ]
         found = getattr(neuron_upward(neuron, ends), end).tolist()
-        causes = upward_causes(neuron, bases, bests, end, found[0])
+        causes = upward_causes(neuron, tuple(bases), tuple(bests), end, found[0])
         for row, value in zip(rows, found, strict=True):
             if abs(value - found[0]) > 1e-6:
                 moved += 1

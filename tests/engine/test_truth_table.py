@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import lnnkit
 
 
@@ -21,6 +23,7 @@ def test_a_table_that_cannot_grow_stays_as_it_was() -> None:
         assert answer.lower == min(0.5 if number % 2 else 0.55, round(0.3 + number / 1000, 3))
 
 
+@pytest.mark.slow
 def test_wide_formulas_of_one_shape() -> None:
     """The places of classes that 256 leaves have not had before add up to more than 32 bits hold."""
     facts = [f"fact P{i}(a1)\nfact P{i}(a2) = 0.25\nfact Q{i}(b1) = 0.5\nfact Q{i}(b2) = 0.75" for i in range(256)]

@@ -9,6 +9,7 @@ import random
 import pytest
 
 import lnnkit
+from tests.blocks import at_length
 from tests.engine.every_round import watched
 
 Ends = dict[tuple[str, str], tuple[float, float]]
@@ -25,7 +26,7 @@ def widest(names: list[str], edges: Ends) -> Ends:
 
 
 @pytest.mark.parametrize("kind", [" closed", ""])
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", at_length([*range(14)], plain=3))
 def test_widest_paths(seed: int, kind: str) -> None:
     """Where a short path is possible and a long one sure, upper ends come before lower ones; or the other way round
     with narrow short ones. Facts about paths are kept."""

@@ -157,7 +157,7 @@ def test_the_examples_have_no_error_and_keep_their_text(path: Path) -> None:
     assert "".join(value for _, value in found) == text
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(programs)
 def test_no_program_has_an_error_token(program: ast.Program) -> None:
     text = format_program(program)

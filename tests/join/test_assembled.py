@@ -20,6 +20,7 @@ from lnnkit.join.instances import assembled
 from lnnkit.join.instances.assembled import Assembler, Instances
 from lnnkit.join.instances.group_rule import GroupRule
 from lnnkit.store.relations import DEFAULT, RowNumbers
+from tests.blocks import at_length
 from tests.engine.every_round import rows_of
 from tests.programs import MODES, generate, to_text
 
@@ -233,7 +234,7 @@ def groups(run: Run) -> list[GroupRule]:
     return [member for member in run.grounding.members if isinstance(member, GroupRule)]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", at_length([*range(12)], plain=3))
 def test_rows_of_quantifiers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
     monkeypatch.setattr(assembled, "_FEWER", rng.choice([0, 8, 1000]))
@@ -308,7 +309,7 @@ def test_unnamed_individuals_of_several_variables() -> None:
     assert strangers
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", at_length([*range(6)], plain=3))
 def test_rows_of_graphs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """From none to all of the entities are linked."""
     rng, rows = random.Random(seed), 0

@@ -17,6 +17,7 @@ from lnnkit.join.bindings import Bindings
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.literal_join import Joins, Literals, listing
 from lnnkit.store.row_arrays import Array
+from tests.blocks import at_length
 from tests.join.every_join import MOST, Loops, Rows, tuples, watched
 from tests.linked_comparisons import generate as compared
 from tests.programs import MODES, generate, to_text
@@ -73,7 +74,7 @@ def cut(patch: pytest.MonkeyPatch, rng: random.Random) -> None:
     patch.setattr(join_index, "_BITS", rng.choice([5, 10, 62, 62]))
 
 
-@pytest.mark.parametrize("block", range(12))
+@pytest.mark.parametrize("block", at_length([*range(12)], plain=3))
 def test_rules_that_feed_each_other(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with watched() as watching:
         for seed in range(5 * block, 5 * block + 5):
@@ -82,7 +83,7 @@ def test_rules_that_feed_each_other(block: int, monkeypatch: pytest.MonkeyPatch)
     assert watching.compared > 0
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", at_length([*range(12)], plain=3))
 def test_joins_of_a_fixpoint(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All assignments of a rule, those in which some atom is one of some rows, and those of some entity; also when
     entities join and leave sorts."""

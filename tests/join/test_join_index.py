@@ -18,6 +18,7 @@ from lnnkit.numeric import Interval
 from lnnkit.store.layout import Domain
 from lnnkit.store.relations import Relation, Relations, Schema
 from lnnkit.store.row_arrays import Array, spelled_out
+from tests.blocks import at_length
 
 Row = tuple[int, ...]
 
@@ -84,7 +85,7 @@ def expanded(hits: list[Hits], count: int) -> list[tuple[int, int]]:
     return pairs
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", at_length([*range(40)], plain=10))
 def test_indexes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows of each key, as the list grows, and after rows were taken out of it."""
     rng = random.Random(seed)
@@ -116,7 +117,7 @@ def test_indexes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
             assert segment.find(index._key(columns, len(keys))).single == (len({*key}) == len(key))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", at_length([*range(40)], plain=10))
 def test_ranges(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows of a key whose numbers may lie within limits, and of others none where numbers are points; those without
     a value may be anywhere."""
@@ -160,7 +161,7 @@ def test_how_many_columns_fit_into_a_key() -> None:
         assert JoinIndex.reach(radix) == reach
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", at_length([*range(20)], plain=5))
 def test_assignments_in_layers(seed: int) -> None:
     """However layers are stacked and cut, columns are those of the rows of a table that all assignments stand for."""
     rng = random.Random(seed)

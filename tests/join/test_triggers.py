@@ -15,6 +15,7 @@ from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.literal_join import Joins, Literals
 from lnnkit.join.triggers import Delta, at_once, find_triggers, subsumed
 from lnnkit.store.relations import LISTS
+from tests.blocks import at_length
 from tests.join.every_join import tuples
 
 PROGRAM = """
@@ -79,7 +80,7 @@ def superfluous(joins: Joins, needs: list[Literals], number: int, *trigger: Lite
     )
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", at_length([*range(40)], plain=10))
 def test_needs_that_others_make_superfluous(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
     joins, found = joins_of(rng), 0
@@ -98,7 +99,7 @@ def test_needs_that_others_make_superfluous(seed: int, monkeypatch: pytest.Monke
     assert found
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", at_length([*range(30)], plain=7))
 def test_what_is_joined_from_an_atom_that_moves(seed: int) -> None:
     """Nothing, if it names all variables; else each need that finds more than others do, without its own literal. If
     another side finds the same, one of both joins rows that moved on both."""
@@ -136,7 +137,7 @@ def test_what_is_joined_from_an_atom_that_moves(seed: int) -> None:
             assert trigger.twin == twin
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", at_length([*range(30)], plain=7))
 def test_needs_of_the_same_variables_are_joined_at_once(seed: int) -> None:
     """By set operations: every assignment once, if the largest table has all of them; the order is that of its rows."""
     rng = random.Random(seed)

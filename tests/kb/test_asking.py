@@ -15,7 +15,7 @@ from tests.oracle.network import Network
 from tests.oracle.program import QUANTIFIERS, Argument, free_variables, operands, replace_operands, subformulas
 from tests.programs import MODES, formula_text, generate, to_text
 
-PLAIN, LONG, BLOCK = 2, 180, 30
+PLAIN, LONG, BLOCK = 1, 180, 30
 SHARES = ((0.0, 0.0), (0.0, 0.25), (0.25, 0.0))  # of equalities, and of quantifiers without free variables
 UNNAMED = ("yak", "zed")  # entities of no generated program
 EPS = 1e-9  # answers as near as this to a query's default are not listed

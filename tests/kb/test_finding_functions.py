@@ -241,6 +241,7 @@ def test_missing_cells() -> None:
     assert kb.fit(seconds=10).functions[0].error == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_noise_in_labels_and_in_facts() -> None:
     table = rows(random.Random(8), 60)
     text = HEAD + facts(table)
@@ -345,6 +346,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert LAW in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_surfaces_take_it_untrained_and_trained() -> None:
     table = [{"a": n + 2.0, "b": n / 4 + 1, "c": 1.0} for n in range(12)]
     labelled = known(table[:11], HALF, "label")

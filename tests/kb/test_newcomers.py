@@ -144,7 +144,7 @@ class Town:
         return ""
 
 
-@pytest.mark.parametrize("block", in_blocks(range(1200), 30, plain=8))
+@pytest.mark.parametrize("block", in_blocks(range(1200), 30, plain=2))
 def test_entities_that_come_and_go_give_the_answers_of_a_fresh_inference(block: range) -> None:
     with counted() as counts:
         for seed in block:

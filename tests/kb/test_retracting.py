@@ -111,7 +111,7 @@ def differences(seed: int) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("block", in_blocks(range(2000), 20, plain=8))
+@pytest.mark.parametrize("block", in_blocks(range(2000), 20, plain=2))
 def test_changed_facts_give_the_answers_of_a_fresh_inference(block: range) -> None:
     for seed in block:
         assert not (wrong := differences(seed)), "\n".join(wrong)

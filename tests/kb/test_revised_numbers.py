@@ -93,7 +93,7 @@ class Readings:
             self.facts[name, *pair] = (1, 1)
 
 
-@pytest.mark.parametrize("block", in_blocks(range(306), 12, plain=6))
+@pytest.mark.parametrize("block", in_blocks(range(306), 12, plain=3))
 def test_changed_numbers_are_as_inferred_anew(block: range) -> None:
     with counted() as counts:
         for seed in block:

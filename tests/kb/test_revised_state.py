@@ -11,6 +11,7 @@ import pytest
 import lnnkit
 from lnnkit.engine.inference_run import Run
 from lnnkit.store.relations import Relation
+from tests.blocks import at_length
 from tests.engine.every_round import classes, ended, entities_of
 from tests.engine.test_stopped_rounds import ends_of, replayed
 from tests.kb.test_retracting import Changing
@@ -63,7 +64,7 @@ def compared(kb: lnnkit.KnowledgeBase, fresh: lnnkit.KnowledgeBase) -> None:
     replayed(run)
 
 
-@pytest.mark.parametrize("seed", range(3000, 3010))
+@pytest.mark.parametrize("seed", at_length([*range(3000, 3010)], plain=3))
 def test_graphs(seed: int) -> None:
     graph = Graph(seed)
     for _ in range(3):
@@ -76,7 +77,7 @@ def test_graphs(seed: int) -> None:
             compared(graph.kb, lnnkit.loads(text(graph.program, graph.facts)))
 
 
-@pytest.mark.parametrize("seed", range(3000, 3006))
+@pytest.mark.parametrize("seed", at_length([*range(3000, 3006)], plain=3))
 def test_numbers(seed: int) -> None:
     readings = Readings(seed)
     for _ in range(3):
@@ -87,7 +88,7 @@ def test_numbers(seed: int) -> None:
             compared(readings.kb, lnnkit.loads(readings.text()))
 
 
-@pytest.mark.parametrize("seed", range(3000, 3008))
+@pytest.mark.parametrize("seed", at_length([*range(3000, 3008)], plain=3))
 def test_programs(seed: int) -> None:
     chance = random.Random(seed)
     changing = Changing(generate(seed, chance.randrange(1, 7), chance.choice(MODES)).program, chance)

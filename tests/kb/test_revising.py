@@ -133,7 +133,7 @@ class Graph:
         return ""
 
 
-@pytest.mark.parametrize("block", in_blocks(range(2000), 10, plain=3))
+@pytest.mark.parametrize("block", in_blocks(range(2000), 10, plain=2))
 def test_changed_graphs_are_as_inferred_anew(block: range) -> None:
     with counted() as counts:
         for seed in block:

@@ -19,7 +19,7 @@ from tests.programs import to_text
 SHARES = {"heads apart": 0.05, "logics alike": 0.05, "rule by rule": 0.1, "tightened": 0.25, "told later": 0.2}
 
 
-@pytest.mark.parametrize("block", in_blocks(range(1200), 60, plain=2))
+@pytest.mark.parametrize("block", in_blocks(range(1200), 60, plain=1))
 @pytest.mark.parametrize("law", LAWS)
 def test_law(law: str, block: range) -> None:
     said = 0

@@ -61,6 +61,7 @@ def single_cases(draw: st.DrawFn) -> tuple[Neuron, Rows]:
     )
 
 
+@pytest.mark.slow
 @given(single_cases())
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_drawn_neurons_are_exact(case: tuple[Neuron, Rows]) -> None:

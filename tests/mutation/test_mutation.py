@@ -29,6 +29,7 @@ def test_nothing():
 """
 
 
+@pytest.mark.slow
 def test_a_mutant_lives_where_no_test_fails(tmp_path: Path) -> None:
     (tmp_path / "least.py").write_text(LEAST)
     (tmp_path / "test_least.py").write_text(TESTS)

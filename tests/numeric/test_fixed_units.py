@@ -170,7 +170,7 @@ def ends(unit: str, given: dict[str, float | Sequence[float]], *boxes: Box) -> B
 
 
 @pytest.mark.parametrize("unit", ["realnpu", "npu"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", at_length([*range(3)], plain=1))
 def test_powers_have_exact_hulls(unit: str, seed: int) -> None:
     """On a fine grid the module comes as near the ends as the grid is fine."""
     draw = random.Random(f"{unit} {seed}")

@@ -479,13 +479,13 @@ def soundness(seeds: range, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", ["crisp", "fuzzy"])
 def test_no_answer_excludes_the_hidden_world(mode: str) -> None:
-    soundness(range(10), mode)
+    soundness(range(5), mode)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["crisp", "fuzzy"])
 def test_no_answer_excludes_the_hidden_world_in_many_programs(mode: str) -> None:
-    soundness(range(10, 120), mode)
+    soundness(range(5, 120), mode)
     soundness(range(10_000, 11_000), mode)
 
 
@@ -515,7 +515,7 @@ def test_the_generated_programs_say_something() -> None:
     assert seen["free contradictory"] >= 40, seen
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(programs())
 def test_order_does_not_matter(generated: Generated) -> None:
     """Statements and facts in another order: the same bounds, bitwise, and the same arrests."""
@@ -527,7 +527,7 @@ def test_order_does_not_matter(generated: Generated) -> None:
     assert (first.rounds, len(first.contradictions)) == (second.rounds, len(second.contradictions))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(programs())
 def test_asking_changes_nothing(generated: Generated) -> None:
     """Unless a query brings in an entity."""
@@ -543,7 +543,7 @@ def test_asking_changes_nothing(generated: Generated) -> None:
             assert box == pytest.approx(after[place], abs=1e-12), place
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(programs())
 def test_bounds_only_tighten(generated: Generated) -> None:
     result = run(generated.program)

@@ -17,6 +17,7 @@ import lnnkit
 from lnnkit.picture import box_layout
 from lnnkit.picture.box_layout import Layout
 from lnnkit.picture.picture import Arrow, Box, Picture
+from tests.blocks import at_length
 from tests.picture.drawings import assert_drawn_soundly, assert_laid_out_soundly, parsed, texts
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "kb_examples").glob("*/*.lnn"))
@@ -86,7 +87,7 @@ def test_many_random_pictures_lie_soundly() -> None:
     assert_random_pictures(range(3), 200)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", at_length(EXAMPLES, plain=6), ids=lambda path: path.stem)
 def test_the_predicates_and_formulas_of_examples(path: Path, no_graphviz: None) -> None:
     kb = lnnkit.load(path)
     for picture in (kb.draw(), kb.draw(formulas=True)):

@@ -12,7 +12,7 @@ from tests.prove.cut_to_core import cut
 from tests.prove.truth_tables import draw
 
 pytest.importorskip("z3", reason="z3-solver is not installed")
-ALL, PLAIN, BLOCK = 1500, 3, 75
+ALL, PLAIN, BLOCK = 1500, 2, 75
 
 
 def suffices(text: str, question: str, reading: Reading = "classical") -> Proved:

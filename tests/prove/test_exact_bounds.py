@@ -11,7 +11,7 @@ from tests.programs import to_text
 from tests.prove.exact_comparison import compared, drawn
 
 pytest.importorskip("z3", reason="z3-solver is not installed")
-PLAIN, ALL, BLOCK = 2, 1000, 50
+PLAIN, ALL, BLOCK = 1, 1000, 50
 SETTLED = 1.0  # seconds
 
 
@@ -22,7 +22,6 @@ def test_exact_bounds(block: range, logic: str) -> None:
         check(seed, logic)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("block", in_blocks(range(200), 20, 0))
 def test_exact_bounds_in_product_logic(block: range) -> None:
     for seed in block:

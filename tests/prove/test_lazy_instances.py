@@ -18,7 +18,7 @@ from tests.prove.truth_table_agreement import agree
 from tests.prove.truth_tables import draw
 
 pytest.importorskip("z3", reason="z3-solver is not installed")
-ALL, PLAIN, BLOCK = 1000, 6, 50
+ALL, PLAIN, BLOCK = 1000, 3, 50
 DATA = Path(os.environ.get("LNNKIT_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")) / "lubm"
 
 
@@ -35,7 +35,7 @@ def test_verdicts_are_those_of_truth_tables(block: range) -> None:
     agree(block)
 
 
-@pytest.mark.parametrize("block", in_blocks(range(150), 25, 2))
+@pytest.mark.parametrize("block", in_blocks(range(150), 25, 1))
 def test_open_sorts_are_read_as_in_the_whole_translation(block: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """There, individuals that nothing names are a sort of Z3, with its own quantifiers."""
     for seed in block:
@@ -159,7 +159,7 @@ def functional_text(count: int) -> str:
 
 
 def test_statements_near_the_question_suffice_in_an_ontology_with_a_functional_property() -> None:
-    proved = lnnkit.loads(functional_text(300)).prove("forall X: C0(X) -> Has(X)", timeout=30)
+    proved = lnnkit.loads(functional_text(150)).prove("forall X: C0(X) -> Has(X)", timeout=30)
     assert (proved.verdict, len(proved.core), proved.minimal) == ("entailed", 2, True)
 
 

@@ -13,7 +13,7 @@ from tests.blocks import in_blocks
 from tests.prove.partial_terms import Case, Solved, draw, fits, points, truth, written
 
 z3 = pytest.importorskip("z3", reason="z3-solver is not installed")
-ALL, FUNCTIONS, PLAIN, BLOCK = 1000, 400, 3, 100
+ALL, FUNCTIONS, PLAIN, BLOCK = 1000, 400, 2, 100
 SECONDS, MILLISECONDS = 6.0, 1500
 
 

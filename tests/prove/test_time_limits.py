@@ -33,7 +33,7 @@ class After:
 @pytest.mark.parametrize("logic", at_length(["lukasiewicz", "godel", "product"], plain=1))
 def test_inference_that_is_stopped_anywhere_is_no_tighter(logic: str) -> None:
     stopped = 0
-    for seed in range(8):
+    for seed in range(4):
         case = drawn(seed, logic)
         if case is None:
             continue
@@ -55,9 +55,10 @@ def test_inference_that_is_stopped_anywhere_is_no_tighter(logic: str) -> None:
                 (cut,), (told,) = kb.ask(question), whole.ask(question)
                 assert cut.lower <= told.lower + 1e-9, f"{text}\n{question}, {count}"
                 assert cut.upper >= told.upper - 1e-9, f"{text}\n{question}, {count}"
-    assert stopped > 3
+    assert stopped > 1
 
 
+@pytest.mark.slow
 def test_a_timeout_is_kept_while_a_core_is_made_minimal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its 1,400 members take three seconds; in half a second, what has been dropped until then is left out."""
     texts = [f"fact E(n{n}, n{n + 1})" for n in range(700)]
@@ -75,7 +76,7 @@ def test_a_timeout_is_kept_while_a_core_is_made_minimal(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("reading", "size"), at_length([("classical", 1500), ("classical", 4000), ("exact", 4000)], plain=1, several=True)
+    ("reading", "size"), at_length([("classical", 1500), ("classical", 4000), ("exact", 4000)], plain=0, several=True)
 )
 def test_a_timeout_is_kept_while_inference_is_prepared(
     reading: str, size: int, monkeypatch: pytest.MonkeyPatch

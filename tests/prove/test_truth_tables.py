@@ -8,7 +8,7 @@ from tests.blocks import in_blocks
 from tests.prove.truth_table_agreement import agree
 
 pytest.importorskip("z3", reason="z3-solver is not installed")
-ALL, PLAIN, BLOCK = 3000, 5, 150
+ALL, PLAIN, BLOCK = 3000, 3, 150
 
 
 @pytest.mark.parametrize("block", in_blocks(range(ALL), BLOCK, PLAIN))

@@ -96,6 +96,7 @@ def test_the_names_of_rules_and_operands_are_those_of_the_text(fit: Fit) -> None
     assert f"?ratio={fit.values['ratio']:.6g}@" in after.replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_a_run_that_went_on_compares_with_its_start(tmp_path: Path) -> None:
     file = tmp_path / "run.safetensors"
     whole = lnnkit.loads(FEW).fit(epochs=20)
@@ -189,7 +190,7 @@ def test_odd_names_are_escaped_and_omissions_are_reported() -> None:
 ODD = ("_hidden", "\x1b[31m", "$x^2_$", "日本", "<b>&</b>", "a" * 300, "#1d2433", '" id="x_1"', "\\alpha")
 
 
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("name", at_length(ODD, plain=4))
 def test_names_in_charts_are_text(name: str) -> None:
     history = [Epoch(1, epoch, 1.0, {}, None, None) for epoch in range(3)]
     drawn = charts.curves(history, [(name, [1.0, 2.0, 3.0]), ("other", [1.0, math.nan, 2.0])], 2, name)

@@ -73,7 +73,7 @@ def marked(program: RowProgram, folder: Path, size: int) -> tuple[set[str], set[
     }, expected
 
 
-@pytest.mark.parametrize("block", in_blocks(range(300), 25, plain=2))
+@pytest.mark.parametrize("block", in_blocks(range(300), 25, plain=1))
 def test_rows_that_contradictions_name_are_marked(block: range, tmp_path: Path) -> None:
     compared = 0
     for seed in block:

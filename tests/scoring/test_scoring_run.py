@@ -278,7 +278,7 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow"])
+@pytest.mark.parametrize("suffix", at_length([".parquet", ".csv", ".arrow"], plain=1))
 @pytest.mark.parametrize("kind", KEYS)
 def test_keys_of_any_type_are_written_and_known_to_rise(
     scorer: RowScorer, tmp_path: Path, kind: str, suffix: str

@@ -399,7 +399,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(PIECES, max_size=14).map(" ".join) | st.text(max_size=30))
 def test_any_text_gives_a_program_and_diagnostics_that_can_be_shown(text: str) -> None:
     program, diagnostics = parse(text)

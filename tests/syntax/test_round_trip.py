@@ -12,7 +12,7 @@ from tests.blocks import at_length
 from tests.syntax.strategies import expressions, programs
 
 quick = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-counts = pytest.mark.parametrize("count", at_length([20, 60], plain=1))
+counts = pytest.mark.parametrize("count", at_length([10, 60], plain=1))
 
 
 @counts

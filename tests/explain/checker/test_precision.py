@@ -13,7 +13,7 @@ from tests.explain.proving import known_atoms
 from tests.laws.drawing import drawn
 from tests.programs import to_text
 
-PLAIN, ALL, BLOCK = 2, 240, 12
+PLAIN, ALL, BLOCK = 1, 240, 12
 PROGRAM = """
 predicate Derived(person) closed
 fact A(anna) = 0.3

@@ -42,7 +42,7 @@ def told(conflict: Conflict) -> set[str]:
     return {str(member).partition("   ")[0] for member in conflict.members}
 
 
-@pytest.mark.parametrize("seed", at_length(range(3), plain=1))
+@pytest.mark.parametrize("seed", at_length([*range(3)], plain=0))
 def test_planted_contradictions_are_found_and_minimal(seed: int) -> None:
     text, own = planted(seed)
     kb = lnnkit.loads(text)

@@ -379,7 +379,7 @@ def compared(rng: random.Random) -> tuple[str, str]:
     return text + "query M(X)\nquery B(X)\nquery s(X)\n", rng.choice(unstated or ["M(p1)"])
 
 
-@pytest.mark.parametrize("block", in_blocks(range(1500), 150, 15))
+@pytest.mark.parametrize("block", in_blocks(range(1500), 150, 8))
 def test_comparisons_that_an_assumption_makes_a_rule_need(block: range) -> None:
     for seed in block:
         rng = random.Random(seed)

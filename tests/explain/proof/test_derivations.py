@@ -10,7 +10,7 @@ import pytest
 
 import lnnkit
 from lnnkit.cli import main
-from tests.blocks import in_blocks
+from tests.blocks import at_length, in_blocks
 from tests.explain.proving import known_atoms
 from tests.programs import MODES, generate, to_text
 
@@ -89,7 +89,7 @@ def test_in_single_precision_each_verifies() -> None:
     assert [one.verify() for one in kb.explain("S(a)").derivations(9)] == [[]]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", at_length([*range(6)], plain=3))
 def test_as_many_as_instances_whose_premises_hold(seed: int) -> None:
     draw = random.Random(seed)
     edges = {(draw.randrange(7), draw.randrange(7)) for _ in range(20)}
@@ -107,7 +107,7 @@ def test_as_many_as_instances_whose_premises_hold(seed: int) -> None:
         assert len(kb.explain(f"Near(n{x}, {c})").derivations(100)) == near.count((x, c))
 
 
-@pytest.mark.parametrize("block", in_blocks(range(120), 10, 2))
+@pytest.mark.parametrize("block", in_blocks(range(120), 10, 1))
 def test_each_gives_the_same_bounds_and_verifies(block: range) -> None:
     for seed in block:
         text = to_text(generate(seed, 1 + seed % 6, MODES[seed % 3], ground=0.1).program)

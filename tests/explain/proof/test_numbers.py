@@ -63,7 +63,7 @@ def test_every_atom_of_an_example(name: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("block", in_blocks(range(240), 10, plain=4))
+@pytest.mark.parametrize("block", in_blocks(range(240), 10, plain=2))
 def test_random_programs(block: range) -> None:
     for seed in block:
         text = to_text(generate(seed, 1 + seed % 6, MODES[seed % 3]).program)
@@ -103,13 +103,13 @@ def replace_variables(part: Any, entities: dict[str, str]) -> Any:
     return tuple(replace_variables(each, entities) for each in part) if isinstance(part, tuple) else part
 
 
-@pytest.mark.parametrize("block", in_blocks(range(40), 10, plain=5))
+@pytest.mark.parametrize("block", in_blocks(range(40), 10, plain=3))
 def test_random_queries(block: range) -> None:
     modes = ("crisp", "fuzzy", "free")
     assert replay_queries(generate(n, 1 + n % 6, modes[n % 3], 0.5).program for n in block) > len(block)
 
 
-@pytest.mark.parametrize("block", in_blocks(range(20), 10, plain=5))
+@pytest.mark.parametrize("block", in_blocks(range(20), 10, plain=3))
 def test_random_queries_without_numbers(block: range) -> None:
     found = (programs.generate(seed, 1 + seed % 6, MODES[seed % 3]).program for seed in block)
     assert replay_queries(found) > len(block)

@@ -70,7 +70,7 @@ def drawn(draw: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("block", in_blocks(range(480), 30, plain=10))
+@pytest.mark.parametrize("block", in_blocks(range(480), 30, plain=5))
 def test_random_quantified_rules(block: range) -> None:
     for seed in block:
         text = drawn(random.Random(seed))

@@ -81,6 +81,7 @@ KEYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", at_length([*KEYS], plain=2))
 def test_over_its_weights_a_unit_is_what_it_is_with_them(name: str) -> None:
     """Of points and of intervals, against the unit whose weights are fixed."""

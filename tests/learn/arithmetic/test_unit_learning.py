@@ -157,6 +157,7 @@ def test_equations_are_found_from_labels_of_numbers(name: str) -> None:
     assert answer.lower == pytest.approx(law(some[7])) == answer.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", at_length([*EQUATIONS], plain=1))
 def test_noise_on_labels_of_numbers_leaves_weights_whole(name: str) -> None:
     term, law, expected = EQUATIONS[name]
@@ -232,6 +233,7 @@ def test_learned_values_are_kept(formula: str, suffix: str, tmp_path: Path) -> N
     assert again.text == kb.text
 
 
+@pytest.mark.slow
 def test_trained_rules_are_shown_as_arithmetic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     columns, formula, law, _ = LAWS["two at once"]
     some = rows(columns, 200, seed=1)
@@ -301,6 +303,7 @@ def test_before_training_a_unit_is_refused_and_a_register_is_unknown() -> None:
         kb.ask("P(X)")
 
 
+@pytest.mark.slow
 def test_numbers_known_in_part_teach_by_their_middles() -> None:
     known = "fact a(x) in [3, 4]\nfact b(x) = 2\nfact a(y) in [1, 2]\nfact b(y) = 5\nlabel P(x)\nlabel ~P(y)\n"
     kb = lnnkit.loads(f"{NUMBERS}{known}rule r: a(X) <?> b(X) -> P(X)\n")

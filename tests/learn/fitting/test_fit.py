@@ -246,7 +246,7 @@ def accuracies(kb: lnnkit.KnowledgeBase) -> dict[str, float]:
     return {name: score.accuracy for name, score in kb.evaluate().predicates.items()}
 
 
-@pytest.mark.parametrize("seed", at_length(range(3), plain=1))
+@pytest.mark.parametrize("seed", at_length([*range(3)], plain=0))
 def test_of_values_that_validate_alike_those_are_kept_that_fit_better(seed: int) -> None:
     draw = random.Random(5)
     values = [draw.randint(0, 100) for _ in range(40)]

@@ -78,12 +78,12 @@ def compared(seeds: range) -> None:
 
 
 def test_no_cut_and_no_pair_is_better() -> None:
-    compared(range(60))
+    compared(range(30))
 
 
 @pytest.mark.slow
 def test_no_cut_and_no_pair_of_thousands_of_tables_is_better() -> None:
-    compared(range(60, 3060))
+    compared(range(30, 3060))
 
 
 def test_the_best_pair_of_many_rows_is_found() -> None:

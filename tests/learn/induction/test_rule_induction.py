@@ -67,6 +67,7 @@ def test_the_text_of_a_weighted_rule_has_its_score() -> None:
     assert told(columns, text) == pytest.approx(expected, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_noisy_score_is_learned() -> None:
     columns, rng = table(1500, 3), np.random.default_rng(4)
     age, income, purpose = (column.values for column in columns)

@@ -91,14 +91,14 @@ def test_many_random_programs_with_equivalences(first: int) -> None:
 
 def test_random_programs_are_replayed_to_their_bounds() -> None:
     count = 0
-    for seed in range(100, 115):
+    for seed in range(100, 108):
         program = learning(to_text(generate(seed, 1 + seed % 6, MODES[seed % 3]).program))
         found = program.infer(program.starts)
         expected = bounds(found)
         value = replayed(found, list(expected), program.vector(program.starts))
         assert value.tolist() == pytest.approx(list(expected.values()), abs=1e-9)
         count += len(expected)
-    assert count > 50
+    assert count > 25
 
 
 LOGICS = ("lukasiewicz", "product", "godel")
