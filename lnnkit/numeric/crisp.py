@@ -83,10 +83,20 @@ SIGNS: Mapping[Sign, RelationTruths] = {
 }
 
 
-def hard(relation: Learned) -> RelationTruths:
-    """The truths of a status register with hard bits: its sign bit is -1, 0, 1, its zero bit -1, 1, -1."""
+def margins(relation: Learned) -> RelationTruths:
+    """The log-odds of a status register with hard bits: its sign bit is -1, 0, 1, its zero bit -1, 1, -1."""
     plus, zero, bias = relation.weight_plus, relation.weight_zero, relation.bias
-    return RelationTruths(_sigmoid(bias - plus - zero), _sigmoid(bias + zero), _sigmoid(bias + plus - zero))
+    return RelationTruths(bias - plus - zero, bias + zero, bias + plus - zero)
+
+
+def hard(relation: Learned) -> RelationTruths:
+    """The truths of a status register with hard bits."""
+    return RelationTruths(*map(_sigmoid, margins(relation)))
+
+
+def doubt(relation: Learned) -> float:
+    """The greatest distance of these truths from the nearer of 0 and 1."""
+    return max(_sigmoid(-abs(margin)) for margin in margins(relation))
 
 
 def image(truths: RelationTruths, left: Pieces, right: Pieces) -> Interval:

@@ -175,6 +175,14 @@ _NEEDED = {
     **dict.fromkeys(("nac", "nau", "nmu"), ("weight",)), **dict.fromkeys(("npu", "realnpu"), ("power",)),
     "nalu": ("weight", "gate"), "inalu": ("add", "multiply", "gate"),
 }  # fmt: skip
+POWERS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
+GRIDS: Mapping[str, Mapping[str, tuple[float, ...]]] = {
+    **{unit: {"weight": (-1.0, 0.0, 1.0)} for unit in ("nac", "nau", "nalu")},
+    "nmu": {"weight": (0.0, 1.0)},
+    "inalu": {"add": (-1.0, 0.0, 1.0), "multiply": (-1.0, 0.0, 1.0), "gate": (0.0, 1.0)},
+    **{unit: {"power": POWERS, "imaginary": (0.0,), "gate": (0.0, 1.0)} for unit in ("npu", "realnpu")},
+}
+"""The values to which attributes are rounded, by unit; those without any stay as they are."""
 
 
 def frozen(unit: str, given: Mapping[str, float | Sequence[float]], operands: Sequence[Term]) -> Term:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import lnnkit.numeric
-from lnnkit.numeric.units.clipped_units import EPSILON, NAU, NMU, NPU, NaiveNPU, RealNPU
+from lnnkit.numeric.units.clipped_units import EPSILON, NAU, NMU, NPU, RealNPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU, spread
 from lnnkit.numeric.units.nsr import NSR
 from lnnkit.numeric.units.unit import Unit
@@ -26,7 +26,6 @@ FORMULAS: dict[type[Unit], tuple[Callable[..., float], tuple[str, ...]]] = {
     NMU: (formulas.nmu, ()),
     NPU: (partial(formulas.npu, epsilon=EPSILON), ("gate",)),
     RealNPU: (partial(formulas.npu, imaginary=NONE, epsilon=EPSILON), ("gate",)),
-    NaiveNPU: (partial(formulas.npu, gate=ALL, epsilon=EPSILON), ()),
     NSR: (formulas.nsr, ("scale",)),
 }
 

@@ -20,8 +20,7 @@ from torch import Tensor
 from lnnkit.arrays import all_set
 from lnnkit.learn.comparisons.comparison_examples import Examples
 from lnnkit.learn.comparisons.learned_comparisons import LearnedUnit
-from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU
-from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
+from lnnkit.numeric.term import GRIDS
 
 EASED, TIGHTENED = 0.2, 4.0  # factors of the damping after a successful and after a failed step
 
@@ -116,17 +115,9 @@ def by_chance(samples: int, unknowns: int) -> float:
     return samples / free * (1 + 4 * math.sqrt(2 / free))
 
 
-GRIDS: Mapping[str, Mapping[str, tuple[float, ...]]] = {
-    "nau": NAU.grids,
-    "nac": NAC.grids,
-    "nmu": NMU.grids,
-    "nalu": {**NALU.grids, "gate": (-10.0, 0.0, 10.0)},
-    "inalu": INALU.grids,
-    "npu": NPU.grids,
-    "realnpu": NPU.grids,
-}
-"""The values of a weight, by the kind of unit and the attribute. A NALU's gate has no grid: these values nearly close
-it, leave it half open, or nearly open it at an input of 1."""
+_GRIDS = {**GRIDS, "nalu": {**GRIDS["nalu"], "gate": (-10.0, 0.0, 10.0)}}
+"""A NALU's gate is not rounded: these values nearly close it, leave it half open, or nearly open it at an input of
+1."""
 
 MOST = 4096
 """Up to this many combinations the search is exhaustive."""
@@ -188,7 +179,7 @@ def grid(units: Sequence[LearnedUnit], unstarted: Sequence[str]) -> WeightGrid:
     for unit in units:
         for name, key in zip(unit.weights, unit.keys, strict=True):
             if isinstance(name, str) and name in unstarted:
-                grids.setdefault(name, GRIDS[unit.kind][key])
+                grids.setdefault(name, _GRIDS[unit.kind][key])
     return WeightGrid(tuple(grids), tuple(grids.values()))
 
 

@@ -16,7 +16,7 @@ from lnnkit.arrays import all_set
 from lnnkit.numeric.fixed_units.gated_sum import CEILING, INALU_EPSILON, NALU_EPSILON
 from lnnkit.numeric.interval import Interval, Pieces, bounded, boxes, closed, hull, points_if_equal
 from lnnkit.numeric.step import FixedUnit, UnitName
-from lnnkit.numeric.term import Term, frozen, number
+from lnnkit.numeric.term import GRIDS, Term, frozen, number
 from lnnkit.numeric.units.clipped_units import npu
 from lnnkit.numeric.units.unit import MATRIX, Unit, Weights, matrix, product
 
@@ -44,7 +44,7 @@ class GatedWeight(Unit):
     mask: nn.Parameter
     factors: ClassVar[Mapping[str, tuple[str, str]]] = {"weight": ("sign", "mask")}
     """The parameters ``sign`` and ``mask`` of each W."""
-    grids: ClassVar = {"weight": (-1.0, 0.0, 1.0)}
+    grids: ClassVar = GRIDS["nac"]
     ranges: ClassVar = {"weight": (-1.0, 1.0)}
     shapes: ClassVar = {"sign": MATRIX, "mask": MATRIX}
 
@@ -164,7 +164,7 @@ class INALU(GatedWeight):
     multiply_mask: nn.Parameter
     gate: nn.Parameter
     factors: ClassVar = {"add": ("add_sign", "add_mask"), "multiply": ("multiply_sign", "multiply_mask")}
-    grids: ClassVar = {"add": (-1.0, 0.0, 1.0), "multiply": (-1.0, 0.0, 1.0), "gate": (0.0, 1.0)}
+    grids: ClassVar = GRIDS["inalu"]
     ranges: ClassVar = {"add": (-1.0, 1.0), "multiply": (-1.0, 1.0), "gate": (0.0, 1.0)}
     _weights: ClassVar = ("add_sign", "add_mask", "multiply_sign", "multiply_mask")
     shapes: ClassVar = {**dict.fromkeys(_weights, MATRIX), "gate": ("out_features",)}

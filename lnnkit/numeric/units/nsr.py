@@ -53,16 +53,6 @@ def relation_of(readout: Tensor) -> list[str]:
     return [known[tuple(row)] for row in (hard_margins(readout) > 0).tolist()]
 
 
-def crisp(readout: Tensor) -> Tensor:
-    """Whether every hard margin is so far from 0 that its truth is exactly 0 or 1."""
-    return (hard_margins(readout).abs() >= SATURATED).all(-1)
-
-
-def doubt(readout: Tensor) -> Tensor:
-    """The greatest distance of a truth of each row W+, W0, b of ``[n, 3]`` from the nearer of 0 and 1."""
-    return torch.sigmoid(-hard_margins(readout).abs()).amax(-1)
-
-
 class NSR(Unit):
     """Truths of relations between operands. Each output reads, for each of ``channels``, the difference of two soft
     selections of operands: its sign bit and its zero bit, as in a processor's status register.
