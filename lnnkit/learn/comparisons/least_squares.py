@@ -177,8 +177,8 @@ def grid(units: Sequence[LearnedUnit], unstarted: Sequence[str]) -> WeightGrid:
     """The grid of the weights among ``unstarted``; one that several units share takes the values of the first."""
     grids: dict[str, tuple[float, ...]] = {}
     for unit in units:
-        for name, key in zip(unit.weights, unit.keys, strict=True):
-            if isinstance(name, str) and name in unstarted:
+        for name, key in unit.keys.items():
+            if name in unstarted:
                 grids.setdefault(name, _GRIDS[unit.kind][key])
     return WeightGrid(tuple(grids), tuple(grids.values()))
 
@@ -265,7 +265,7 @@ def fitted_to_labels(
 def _in_reach(problem: ComparisonProblem, values: Tensor) -> Tensor:
     """``values`` (1, names) divided so that weights of sums are at most 1, if every row then stays on its side of the
     comparison. Labels determine weights and threshold only up to a common factor."""
-    sums = {name for unit in problem.shown.comparison.units if unit.kind in ("nau", "nac") for name in unit.names}
+    sums = {name for unit in problem.shown.comparison.units if unit.kind in ("nau", "nac") for name in unit.keys}
     weights = [place for place, name in enumerate(problem.names) if name in sums]
     smaller = values / max(1.0, float(values[0, weights].abs().max()) if weights else 0.0)
     before, after = (problem.gaps(point.T[..., None]).sign().nan_to_num() for point in (values, smaller))

@@ -16,7 +16,7 @@ from lnnkit.arrays import all_set
 from lnnkit.numeric.fixed_units.gated_sum import CEILING, INALU_EPSILON, NALU_EPSILON
 from lnnkit.numeric.interval import Interval, Pieces, bounded, boxes, closed, hull, points_if_equal
 from lnnkit.numeric.step import FixedUnit, UnitName
-from lnnkit.numeric.term import GRIDS, Term, frozen, number
+from lnnkit.numeric.term import GRIDS, Term, Weight, apply, as_term, frozen, gated_product, linear, number
 from lnnkit.numeric.units.clipped_units import npu
 from lnnkit.numeric.units.unit import MATRIX, Unit, Weights, matrix, product
 
@@ -260,3 +260,19 @@ class OpenedUnit(FixedUnit):
     def _frozen(self, weights: Mapping[str, Tensor]) -> Term:
         given = {key: values[0].detach().tolist() for key, values in weights.items()}
         return frozen(self.name, given, [number(place) for place in range(self.count)])
+
+
+def opened(unit: UnitName, weights: Mapping[str, Sequence[Weight]], operands: Sequence[Term]) -> Term:
+    """The term for a unit with weights that are terms: arithmetic where it is a sum or a product, else an
+    `OpenedUnit`."""
+    match unit:
+        case "nau" | "nac":
+            return linear(weights["weight"], operands)
+        case "nmu":
+            return gated_product(weights["weight"], operands)
+        case "npu" | "realnpu" if not any(weights.get("imaginary", ())):
+            if all(gate in (0, 1) for gate in weights.get("gate", ())):
+                powers = zip(operands, weights["power"], strict=True)
+                return gated_product([1.0] * len(operands), [apply("power", x, as_term(power)) for x, power in powers])
+    every = (as_term(weight) for some in weights.values() for weight in some)
+    return apply(OpenedUnit(unit, tuple(weights), len(operands)), *operands, *every)
