@@ -140,24 +140,18 @@ def let_out(union: Pieces, errors: Callable[[Array], Errors]) -> Pieces:
 
 def _at_points(truths: RelationTruths, left: Array, right: Array) -> Array:
     """The truths of single values."""
-    if all(truth in (0, 1) for truth in truths):  # several times as fast as choosing between numbers
-        return namespace(left).astype(holds(truths, left, right), left.dtype)
-    over, equal = _compared(left, right)
-    strict = arrays.where(over, arrays.full_like(left, truths.above), truths.below)
-    return strict if equal is None else arrays.where(equal, truths.equal, strict)
-
-
-def holds(truths: RelationTruths, left: Array, right: Array) -> Array:
-    """The relation at single values, as flags, for ``truths`` of 0 and 1."""
     left, right = detached(left), detached(right)
     over, equal = _beside(left, right.item()) if right.shape == (1,) else _compared(left, right)
-    if equal is None:
-        equal = arrays.zeros_like(over)
+    if not all(truth in (0, 1) for truth in truths):
+        strict = arrays.where(over, arrays.full_like(left, truths.above), truths.below)
+        return strict if equal is None else arrays.where(equal, truths.equal, strict)
+    # Flags are several times as fast as choosing between numbers
+    apart = over if truths.above else ~over
     if truths.below == truths.above:
         apart = arrays.full_like(over, bool(truths.below))
-    else:
-        apart = over if truths.above else ~over
-    return apart | equal if truths.equal else apart & ~equal
+    if equal is not None:
+        apart = apart | equal if truths.equal else apart & ~equal
+    return namespace(left).astype(apart, left.dtype)
 
 
 def _beside(left: Array, level: float) -> tuple[Array, Array | None]:

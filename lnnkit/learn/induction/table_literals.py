@@ -43,7 +43,7 @@ def columns_of(table: Any) -> list[TableColumn]:
 
 def _cells(column: pa.ChunkedArray) -> np.ndarray:
     kind = column.type
-    if pa.types.is_dictionary(kind):  # to_numpy loses gaps, and not all kinds can be cast
+    if pa.types.is_dictionary(kind):  # to_numpy loses gaps, and not all kinds can be cast or decoded
         parts = [
             np.array([*chunk.dictionary.to_pylist(), None], object)[
                 chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy()
