@@ -147,7 +147,8 @@ class ComplexPower(FixedUnit):
             yield _side(-high, -low, math.pi * gate, gate, (low < 0) & (low <= high))
         zero = (low <= 0) & (high >= 0)
         if open_ and power >= 0 and any_set(zero):
-            yield _SignedOperand(low, low, 0.0, zero, absent=True)
+            nothing = arrays.zeros_like(low)
+            yield _SignedOperand(nothing, nothing, 0.0, zero, absent=True)
 
     def _part(self, sides: Sequence[_SignedOperand], valid: Array) -> Pieces:
         """The values for one choice of signs."""
@@ -156,11 +157,9 @@ class ComplexPower(FixedUnit):
         if any(side.absent and w > 0 for w, side in zip(self.power, sides, strict=True)):
             zero = arrays.zeros_like(sides[0].low)[None]
             return bounded(zero, arrays.zeros_like(zero), ~valid[None])
-        weighted = zip(self.power, self.imaginary, sides, strict=True)
-        present = [(w, v, side.low, side.high) for w, v, side in weighted if not side.absent]
-        like = sides[0].low
-        sizes = linear([(w, Interval(low, high)) for w, _, low, high in present], grown, like)
-        phases = linear([(v, Interval(low, high)) for _, v, low, high in present], turned, like)
+        logs = [Interval(side.low, side.high) for side in sides]
+        sizes = linear(zip(self.power, logs, strict=True), grown, sides[0].low)
+        phases = linear(zip(self.imaginary, logs, strict=True), turned, sides[0].low)
         size, turn = (Pieces(low[None], high[None]) for low, high in (sizes, phases))
         enclosing = multiply(exponential(size), FUNCTIONS["cos"].image([turn]))
         lower, upper = interval.closed(interval.hull(enclosing))

@@ -30,15 +30,6 @@ READOUTS: dict[str, tuple[float, float, float]] = {
 """``W+, W0, b`` that give the margin 2 with hard bits where the relation holds, and -2 where it does not."""
 
 
-def nsr_margin(difference: Tensor, sign: Tensor, zero: Tensor, bias: Tensor, sharpness: Tensor) -> Tensor:
-    """``z = b + sum_r (W+_r B+_r + W0_r B0_r)`` over the channels, the last dimension of all but ``bias``. The sign bit
-    is ``tanh(l x)``, the zero bit ``1 - 2 tanh(l x)^2``; at infinite sharpness ``l`` they are the sign of ``x`` and
-    whether it is 0."""
-    crisp = sharpness.isinf()
-    bit = torch.where(crisp, difference.sign(), torch.tanh(torch.where(crisp, 1.0, sharpness) * difference))
-    return bias + (sign * bit + zero * (1 - 2 * bit.square())).sum(-1)
-
-
 class NSR(Unit):
     """Truths of relations between operands. Each output reads, for each of ``channels``, the difference of two soft
     selections of operands: its sign bit and its zero bit, as in a processor's status register.
@@ -93,28 +84,21 @@ class NSR(Unit):
         self.bias.zero_()
         self.sharpness.fill_(1.0)
 
-    def differences(self, x: Tensor) -> Tensor:
-        """The differences that the channels observe: ``[..., in] -> [..., out, channels]``."""
-        gap = torch.softmax(self.first, -1) - torch.softmax(self.second, -1)
-        differences = self._checked(x) @ gap.flatten(-3, -2).mT
-        return differences.unflatten(-1, (self.out_features, self.channels))
-
     def margins(self, x: Tensor) -> Tensor:
         """``z``, the log-odds, ``[..., out]``; train on these."""
-        return nsr_margin(*self._register(x))
+        gap = torch.softmax(self.first, -1) - torch.softmax(self.second, -1)
+        seen = (self._checked(x) @ gap.flatten(-3, -2).mT).unflatten(-1, (self.out_features, self.channels))
+        sign, zero, bias, sharpness = self.sign, self.zero, self.bias, self.sharpness
+        if self.seeds is not None:  # the batch stands after the seeds
+            leading = (self.seeds, *(1,) * (seen.dim() - 3))
+            sign, zero, bias = (values.reshape(*leading, *values.shape[1:]) for values in (sign, zero, bias))
+            sharpness = sharpness.reshape(*leading, 1, 1)
+        crisp = sharpness.isinf()
+        bit = torch.where(crisp, seen.sign(), torch.tanh(torch.where(crisp, 1.0, sharpness) * seen))
+        return bias + (sign * bit + zero * (1 - 2 * bit.square())).sum(-1)
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.sigmoid(self.margins(x))
-
-    def _register(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """The arguments of `nsr_margin`, broadcast with the batch."""
-        differences, sharpness = self.differences(x), self.sharpness
-        if self.seeds is None:
-            return differences, self.sign, self.zero, self.bias, sharpness
-        batch = (1,) * (differences.dim() - 3)
-        sign, zero = (values.reshape(self.seeds, *batch, *values.shape[1:]) for values in (self.sign, self.zero))
-        bias = self.bias.reshape(self.seeds, *batch, self.out_features)
-        return differences, sign, zero, bias, sharpness.reshape(self.seeds, *batch, 1, 1)
 
     def attributes(self) -> dict[str, Tensor]:
         values = super().attributes()
