@@ -174,16 +174,8 @@ class INALU(GatedWeight):
                 values.normal_(mean, 0.1, generator=generator)
         self.gate.normal_(0.0, 0.1, generator=generator)
 
-    @property
-    def add(self) -> Tensor:
-        return self._gated("add")
-
-    @property
-    def multiply(self) -> Tensor:
-        return self._gated("multiply")
-
     def forward(self, x: Tensor) -> Tensor:
-        return inalu(self._checked(x), self.add, self.multiply, torch.sigmoid(self.gate))
+        return inalu(self._checked(x), self._gated("add"), self._gated("multiply"), torch.sigmoid(self.gate))
 
     def regulariser(self) -> Tensor:
         near = [(torch.minimum(-values, values) + FAR).clamp(min=0.0) for values in self.parameters()]
