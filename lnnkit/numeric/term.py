@@ -14,7 +14,7 @@ from lnnkit.arrays import Array, all_set, quietly
 from lnnkit.numeric.functions import FUNCTIONS
 from lnnkit.numeric.interval import Contraction, Interval, Pieces, closed, entered, hull, intersection
 from lnnkit.numeric.rounded_off import Errors, at_rows, errors, magnitude
-from lnnkit.numeric.step import Apply, Constant, FixedUnit, Input, Operation, Step, UnitName
+from lnnkit.numeric.step import Apply, Constant, FixedUnit, Input, Operation, Step
 from lnnkit.numeric.steps import constant_at, contracted, folded, upward
 
 
@@ -188,7 +188,7 @@ GRIDS: Mapping[str, Mapping[str, tuple[float, ...]]] = {
 Weight = float | Term  # of a unit: a fixed value, or what has the value of a learned one
 
 
-def frozen(unit: UnitName, given: Mapping[str, float | Sequence[float]], operands: Sequence[Term]) -> Term:
+def frozen(unit: str, given: Mapping[str, float | Sequence[float]], operands: Sequence[Term]) -> Term:
     """The term for a unit, by its name in the language, and its attributes; without required attributes its value is
     unknown."""
     weights = {key: [value] if isinstance(value, (int, float)) else list(value) for key, value in given.items()}
