@@ -18,9 +18,9 @@ from torch.nn.functional import l1_loss
 from benchmarks.arithmetic.batch import Batch
 from benchmarks.arithmetic.learned_relations import learn_relations
 from benchmarks.arithmetic.outcome import Outcome
+from benchmarks.arithmetic.readout import readout
 from benchmarks.arithmetic.regression import seeded
 from lnnkit.numeric.units.nsr import NSR, RelationName
-from lnnkit.numeric.units.readout import readout
 
 RELATIONS: dict[RelationName, Callable[[Tensor, Tensor], Tensor]] = {
     ">": operator.gt,
@@ -75,7 +75,7 @@ def solve(relation: RelationName, company: int, batch: Batch) -> list[Outcome]:
             samples=steps * x.shape[1],
             cpu=cpu,
             sparsity=0.0 if accepted else None,
-            found=readout(learned.register, names, seed=seed)[0].text,
+            found=readout(learned.register, names, seed=seed)[0],
             scores={f"1e{exponent}": 1 - share for exponent, share in zip(EXPONENTS, wrong[seed], strict=True)},
         )
         for seed, (steps, accepted) in enumerate(zip(learned.steps.tolist(), learned.accepted.tolist(), strict=True))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, cast
 
 from lnnkit.check.weights import UNIT_ATTRIBUTES
@@ -12,13 +13,22 @@ from lnnkit.numeric import Comparison, Operation, Term, apply, constant, frozen,
 from lnnkit.syntax.identifiers import AGGREGATES
 
 NumberAtom = tuple[str, Arguments]  # a number's name, or an aggregate's node, and its arguments
-Numbers = dict[NumberAtom, int]  # those of a comparison or term, each with its place among the inputs
+Numbers = dict[NumberAtom | str, int]  # and parameters: those of a comparison or term, with their inputs
 
 
 def comparison(graph: NeuronGraph, node: str, arguments: Arguments) -> tuple[Comparison, Sequence[NumberAtom]]:
     """A ``compare`` node with these ``arguments``, as a comparison over the number atoms that it mentions."""
+    fixed, numbers = opened_comparison(graph, node, arguments, ())
+    return fixed, cast("Sequence[NumberAtom]", numbers)
+
+
+def opened_comparison(
+    graph: NeuronGraph, node: str, arguments: Arguments, learned: Collection[str]
+) -> tuple[Comparison, Sequence[NumberAtom | str]]:
+    """The same over the parameters ``learned`` too, by name: those of constants, and of weights of units."""
     numbers: Numbers = {}
-    left, right = (_term(graph, operand, passed, numbers) for operand, passed in operands_about(graph, node, arguments))
+    sides = operands_about(graph, node, arguments)
+    left, right = (_term(graph, operand, passed, numbers, learned) for operand, passed in sides)
     data = graph.nodes[node]
     return Comparison(left, right, relation(data["operator"], data["weight"], data["scale"] or 0.0)), [*numbers]
 
@@ -26,7 +36,7 @@ def comparison(graph: NeuronGraph, node: str, arguments: Arguments) -> tuple[Com
 def term(graph: NeuronGraph, node: str, arguments: Arguments) -> tuple[Term, Sequence[NumberAtom]]:
     """A term node with these ``arguments``, as a term over the number atoms that it mentions."""
     numbers: Numbers = {}
-    return _term(graph, node, arguments, numbers), [*numbers]
+    return _term(graph, node, arguments, numbers), cast("Sequence[NumberAtom]", [*numbers])
 
 
 def parameters(graph: NeuronGraph, node: str) -> tuple[str, ...]:
@@ -43,8 +53,12 @@ def parameters(graph: NeuronGraph, node: str) -> tuple[str, ...]:
     return tuple(learned)
 
 
-def _term(graph: NeuronGraph, node: str, arguments: Arguments, numbers: Numbers) -> Term:
+def _term(graph: NeuronGraph, node: str, arguments: Arguments, numbers: Numbers, learned: Collection[str] = ()) -> Term:
     """Post-order without recursion: terms may be nested deeper than Python's stack."""
+
+    def parameter(name: str | None) -> Term | None:
+        return number(numbers.setdefault(name, len(numbers))) if name is not None and name in learned else None
+
     done: list[Term] = []
     stack: list[tuple[str, Arguments, bool]] = [(node, arguments, False)]
     while stack:
@@ -59,17 +73,37 @@ def _term(graph: NeuronGraph, node: str, arguments: Arguments, numbers: Numbers)
             stack.extend((operand, passed, False) for operand, passed in reversed(operands))
         else:
             first = len(done) - len(operands)
-            done[first:] = [_applied(data, done[first:])]
+            done[first:] = [_applied(data, done[first:], parameter)]
     return done[0]
 
 
-def _applied(data: dict[str, Any], operands: Sequence[Term]) -> Term:
+def _applied(data: Mapping[str, Any], operands: Sequence[Term], parameter: Callable[[str | None], Term | None]) -> Term:
     kind = data["kind"]
     if kind == "constant":
-        return undetermined() if math.isnan(data["value"]) else constant(data["value"], data.get("unit") or None)
-    if "opened" in data:  # Learned weights are numbers among its operands.
-        return apply(data["opened"], *operands)
+        fixed = undetermined() if math.isnan(data["value"]) else constant(data["value"], data.get("unit") or None)
+        return parameter(data["learned"].get("value")) or fixed
     if kind in OPERATIONS:
         return apply(cast("Operation", kind), *operands)
-    given = {key: data[key] for key in UNIT_ATTRIBUTES[kind] if data.get(key) is not None}
-    return frozen(kind, given, operands)
+    given = unit_weights(data)
+    weights = {key: [parameter(name) or value for value, name in pairs] for key, pairs in given.items()}
+    if any(isinstance(weight, Term) for some in weights.values() for weight in some):
+        from lnnkit.numeric.units.gated_units import opened
+
+        return opened(kind, weights, operands)
+    return frozen(kind, {key: [value for value, _ in pairs] for key, pairs in given.items()}, operands)
+
+
+def unit_weights(data: Mapping[str, Any]) -> dict[str, list[tuple[float, str | None]]]:
+    """The weights of a unit's node that have values, by attribute, each with its parameter. Powers behind a closed
+    gate are 0, unless gates or imaginary parts are learned."""
+    keys = [key for key in UNIT_ATTRIBUTES[data["kind"]] if data.get(key) is not None]
+    given = {key: [*zip_longest(_listed(data[key]), _listed(data["learned"].get(key, ())))] for key in keys}
+    gates = given.get("gate", ())
+    if "power" in given and not any(name for _, name in gates) and not any(map(any, given.get("imaginary", ()))):
+        for place, (gate, _) in enumerate(gates):
+            given["power"][place] = given["power"][place] if gate else (0.0, None)
+    return given
+
+
+def _listed(given: Any) -> Sequence[Any]:
+    return given if isinstance(given, (tuple, list)) else (given,)

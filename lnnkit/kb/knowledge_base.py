@@ -565,7 +565,6 @@ class KnowledgeBase:
         """
         from lnnkit.kb.training import fit, rule_names, trained_rules
         from lnnkit.learn.fitting.fitting_problem import Settings
-        from lnnkit.learn.fitting.loss import Objective
 
         if not seconds > 0:
             raise ValueError(f"seconds must be above 0; got {seconds!r}")
@@ -585,7 +584,11 @@ class KnowledgeBase:
             soft=soft,
             classical=frozenset(rule_names(classical)),
             alpha=alpha,
-            objective=Objective(loss, contradictions, uncertainty, decay, slack),
+            distance=loss,
+            contradictions=contradictions,
+            uncertainty=uncertainty,
+            decay=decay,
+            slack=slack,
         )
         fitted = fit(self._session, trained, settings, max_groundings, checkpoint, listen, seconds)
         self.warnings = tuple(warning for warning in self.warnings if not self._theory.settles(warning))

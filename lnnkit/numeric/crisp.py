@@ -83,10 +83,20 @@ SIGNS: Mapping[Sign, RelationTruths] = {
 }
 
 
-def hard(relation: Learned) -> RelationTruths:
-    """The truths of a status register with hard bits: its sign bit is -1, 0, 1, its zero bit -1, 1, -1."""
+def margins(relation: Learned) -> RelationTruths:
+    """The log-odds of a status register with hard bits: its sign bit is -1, 0, 1, its zero bit -1, 1, -1."""
     plus, zero, bias = relation.weight_plus, relation.weight_zero, relation.bias
-    return RelationTruths(_sigmoid(bias - plus - zero), _sigmoid(bias + zero), _sigmoid(bias + plus - zero))
+    return RelationTruths(bias - plus - zero, bias + zero, bias + plus - zero)
+
+
+def hard(relation: Learned) -> RelationTruths:
+    """The truths of a status register with hard bits."""
+    return RelationTruths(*map(_sigmoid, margins(relation)))
+
+
+def doubt(relation: Learned) -> float:
+    """The greatest distance of these truths from the nearer of 0 and 1."""
+    return max(_sigmoid(-abs(margin)) for margin in margins(relation))
 
 
 def image(truths: RelationTruths, left: Pieces, right: Pieces) -> Interval:
@@ -130,24 +140,18 @@ def let_out(union: Pieces, errors: Callable[[Array], Errors]) -> Pieces:
 
 def _at_points(truths: RelationTruths, left: Array, right: Array) -> Array:
     """The truths of single values."""
-    if all(truth in (0, 1) for truth in truths):  # several times as fast as choosing between numbers
-        return namespace(left).astype(holds(truths, left, right), left.dtype)
-    over, equal = _compared(left, right)
-    strict = arrays.where(over, arrays.full_like(left, truths.above), truths.below)
-    return strict if equal is None else arrays.where(equal, truths.equal, strict)
-
-
-def holds(truths: RelationTruths, left: Array, right: Array) -> Array:
-    """The relation at single values, as flags, for ``truths`` of 0 and 1."""
     left, right = detached(left), detached(right)
     over, equal = _beside(left, right.item()) if right.shape == (1,) else _compared(left, right)
-    if equal is None:
-        equal = arrays.zeros_like(over)
+    if not all(truth in (0, 1) for truth in truths):
+        strict = arrays.where(over, arrays.full_like(left, truths.above), truths.below)
+        return strict if equal is None else arrays.where(equal, truths.equal, strict)
+    # Flags are several times as fast as choosing between numbers
+    apart = over if truths.above else ~over
     if truths.below == truths.above:
         apart = arrays.full_like(over, bool(truths.below))
-    else:
-        apart = over if truths.above else ~over
-    return apart | equal if truths.equal else apart & ~equal
+    if equal is not None:
+        apart = apart | equal if truths.equal else apart & ~equal
+    return namespace(left).astype(apart, left.dtype)
 
 
 def _beside(left: Array, level: float) -> tuple[Array, Array | None]:

@@ -175,6 +175,17 @@ _NEEDED = {
     **dict.fromkeys(("nac", "nau", "nmu"), ("weight",)), **dict.fromkeys(("npu", "realnpu"), ("power",)),
     "nalu": ("weight", "gate"), "inalu": ("add", "multiply", "gate"),
 }  # fmt: skip
+POWERS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
+GRIDS: Mapping[str, Mapping[str, tuple[float, ...]]] = {
+    **{unit: {"weight": (-1.0, 0.0, 1.0)} for unit in ("nac", "nau", "nalu")},
+    "nmu": {"weight": (0.0, 1.0)},
+    "inalu": {"add": (-1.0, 0.0, 1.0), "multiply": (-1.0, 0.0, 1.0), "gate": (0.0, 1.0)},
+    **{unit: {"power": POWERS, "imaginary": (0.0,), "gate": (0.0, 1.0)} for unit in ("npu", "realnpu")},
+}
+"""The values to which attributes are rounded, by unit; those without any stay as they are."""
+
+
+Weight = float | Term  # of a unit: a fixed value, or what has the value of a learned one
 
 
 def frozen(unit: str, given: Mapping[str, float | Sequence[float]], operands: Sequence[Term]) -> Term:
@@ -197,15 +208,15 @@ def frozen(unit: str, given: Mapping[str, float | Sequence[float]], operands: Se
             return power_product(weights["power"], operands, weights.get("imaginary"), weights.get("gate"))
 
 
-def linear(weights: Sequence[float], operands: Sequence[Term]) -> Term:
+def linear(weights: Sequence[Weight], operands: Sequence[Term]) -> Term:
     """A frozen NAU: ``sum w_i x_i`` (Madsen and Johansen 2020, arXiv 2001.05016)."""
     return _together("add", 0.0, [_scaled(weight, x) for weight, x in _present(weights, operands)])
 
 
-def gated_product(weights: Sequence[float], operands: Sequence[Term]) -> Term:
+def gated_product(weights: Sequence[Weight], operands: Sequence[Term]) -> Term:
     """A frozen NMU: ``prod (w_i x_i + 1 - w_i)`` (Madsen and Johansen 2020, arXiv 2001.05016)."""
     factors = [
-        x if weight == 1 else apply("add", _scaled(weight, x), constant(1 - weight))
+        x if weight == 1 else apply("add", _scaled(weight, x), _rest(weight))
         for weight, x in _present(weights, operands)
     ]
     return _together("multiply", 1.0, factors)
@@ -253,12 +264,22 @@ def gated_sum(weights: Mapping[str, Sequence[float]], operands: Sequence[Term]) 
     return apply(SignedGatedSum(one, other, opened) if "add" in weights else GatedSum(one, other), *terms)
 
 
-def _present(weights: Sequence[float], operands: Sequence[Term]) -> list[tuple[float, Term]]:
+def _present(weights: Sequence[Weight], operands: Sequence[Term]) -> list[tuple[Weight, Term]]:
     return [(weight, x) for weight, x in zip(weights, operands, strict=True) if weight != 0]
 
 
-def _scaled(weight: float, operand: Term) -> Term:
-    return operand if weight == 1 else apply("multiply", constant(weight), operand)
+def _scaled(weight: Weight, operand: Term) -> Term:
+    return operand if weight == 1 else apply("multiply", as_term(weight), operand)
+
+
+def _rest(weight: Weight) -> Term:
+    """``1 - w``."""
+    return apply("subtract", constant(1.0), weight) if isinstance(weight, Term) else constant(1 - weight)
+
+
+def as_term(weight: Weight) -> Term:
+    """The weight as a term."""
+    return weight if isinstance(weight, Term) else constant(weight)
 
 
 def _together(operation: Literal["add", "multiply"], nothing: float, parts: Sequence[Term]) -> Term:

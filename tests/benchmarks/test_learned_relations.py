@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from benchmarks.arithmetic.learned_relations import Effort, LearnedRelations, learn_relations
+from benchmarks.arithmetic.readout import readout
 from lnnkit.numeric.units.nsr import RELATIONS, RelationName
-from lnnkit.numeric.units.readout import readout
 
 HOLDS: dict[RelationName, Callable[[Tensor, Tensor], Tensor]] = {
     ">": operator.gt,
@@ -43,7 +43,7 @@ def learned(
 
 
 def texts(found: LearnedRelations, operands: list[str]) -> list[str]:
-    return [readout(found.register, operands, seed=seed)[0].text for seed in range(len(found.error))]
+    return [readout(found.register, operands, seed=seed)[0] for seed in range(len(found.error))]
 
 
 def test_equality_and_inequality_are_learned_by_every_seed() -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import lnnkit
-from lnnkit.numeric.crisp import SIGNS, holds
+from lnnkit.numeric.crisp import SIGNS, image
+from lnnkit.numeric.interval import points
 
 BESIDE = (0.0, 1e-16, 1e-10, 9e-10, 1.1e-9, 1.9e-9, 2.1e-9, 1e-6)
 
@@ -31,10 +32,10 @@ def test_single_values(sign: str, fixed: bool) -> None:
         near = [level * (1 + rng.choice((-1, 1)) * each) for each in rng.sample(BESIDE, rng.randint(0, 4))]
         left = [*near, *(rng.choice([level, float(rng.randint(-4, 4)), rng.uniform(-9, 9)]) for _ in range(3))]
         right = [level] if fixed else [rng.choice([level, each]) for each in left]
-        found = holds(
+        found, _ = image(
             SIGNS[sign],  # pyright: ignore[reportArgumentType]  # a key of it
-            np.array(left, np.float64),
-            np.array(right, np.float64),
+            points(np.array([left], np.float64)),
+            points(np.array([right], np.float64)),
         )
         pairs = zip(left, right * len(left) if fixed else right, strict=True)
         assert found.tolist() == [true(sign, one, other) for one, other in pairs], (sign, left, right)

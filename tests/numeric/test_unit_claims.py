@@ -10,9 +10,10 @@ from fractions import Fraction
 import pytest
 import torch
 
-from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, NaiveNPU, RealNPU
+from benchmarks.arithmetic.hardening import relation_of
+from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, RealNPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
-from lnnkit.numeric.units.nsr import NSR, READOUTS, RELATIONS, RelationName, relation_of
+from lnnkit.numeric.units.nsr import NSR, READOUTS, RELATIONS, RelationName
 from tests.numeric.units import generator, rows
 
 COMPARE: dict[RelationName, Callable[[int, int], bool]] = {
@@ -80,7 +81,7 @@ def test_nau_with_weights_on_its_grid_is_exact() -> None:
         assert NAU.given(weight.double())(x.double()).tolist() == [int((x * weight).sum())]
 
 
-@pytest.mark.parametrize("kind", [NPU, RealNPU, NaiveNPU])
+@pytest.mark.parametrize("kind", [NPU, RealNPU])
 @pytest.mark.parametrize("power", [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [2.0, -1.0], [-2.0, -2.0]])
 def test_npu_multiplies_and_divides_negative_numbers(kind: type[NPU], power: list[float]) -> None:
     unit, x = kind.given(power), 100 * rows(3, 300, 2)
@@ -160,7 +161,5 @@ def test_weights_outside_of_the_box_are_refused(make: Callable[[], object]) -> N
 def test_parameters_of_another_variant_are_refused() -> None:
     with pytest.raises(ValueError, match="RealNPU has no imaginary part"):
         RealNPU.given([1.0], [1.0])
-    with pytest.raises(ValueError, match="NaiveNPU has no gate"):
-        NaiveNPU.given([1.0], gate=[1.0])
     with pytest.raises(ValueError, match="three weights"):
         NSR.given([1.0, 2.0])

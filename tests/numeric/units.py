@@ -7,12 +7,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, NaiveNPU, RealNPU
+from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, RealNPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
 from lnnkit.numeric.units.nsr import NSR
 from lnnkit.numeric.units.unit import Unit
 
-UNITS: tuple[type[Unit], ...] = (NAC, NALU, INALU, NAU, NMU, NPU, RealNPU, NaiveNPU, NSR)
+UNITS: tuple[type[Unit], ...] = (NAC, NALU, INALU, NAU, NMU, NPU, RealNPU, NSR)
 
 
 def generator(seed: int) -> torch.Generator:

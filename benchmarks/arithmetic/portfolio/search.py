@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from benchmarks.arithmetic import readout
 from benchmarks.arithmetic.portfolio.rounding import oriented
 from benchmarks.arithmetic.portfolio.template_fit import Effort, TemplateFits, fit_template
 from benchmarks.arithmetic.portfolio.templates import TEMPLATES, Template, TemplateProblem
 from lnnkit.learn.comparisons.least_squares import EXACT, by_chance, spread_of
-from lnnkit.numeric.units.clipped_units import NPU
-from lnnkit.numeric.units.readout import readout, sum_text
 
 EXPLAINED = 0.9
 """The share of a constant's mean square that a model explains at least, to be accepted."""
@@ -47,9 +46,8 @@ class Found:
 
     def text(self, operands: Sequence[str]) -> str:
         """The arithmetic as text in the language."""
-        sums = [sum_text(operands, row.tolist()) for row in self.rows]
-        (found,) = readout(NPU.given(list(self.template.powers)), sums)
-        return found.text
+        sums = [readout.weighed("nau", readout.operands(len(row)), {"weight": row.tolist()}) for row in self.rows]
+        return readout.text(readout.weighed("npu", sums, {"power": self.template.powers}), operands)
 
 
 def search(

@@ -21,10 +21,11 @@ from scipy.interpolate import CubicSpline, make_smoothing_spline
 from torch import Tensor
 from torchdiffeq import odeint
 
+from benchmarks.arithmetic import readout
 from benchmarks.arithmetic.sequences.simple_powers import Start, Terms, sets, surprise, transfers
 from lnnkit.learn.comparisons.least_squares import minimise
-from lnnkit.numeric.units.clipped_units import EPSILON, NAU, NPU, POWERS, RealNPU, nau, npu
-from lnnkit.numeric.units.readout import readout
+from lnnkit.numeric.term import POWERS
+from lnnkit.numeric.units.clipped_units import EPSILON, NAU, NPU, RealNPU, nau, npu
 
 LOOKED, SHARE = (5, 8, 30), 3
 """Steps through the solver from every choice of columns, from the best third, and from the best third of those."""
@@ -283,8 +284,8 @@ class Law:
     def text(self, names: list[str]) -> list[str]:
         """The right side of each column's equation."""
         product, total = self.units()
-        terms = [each.text for each in readout(product, names)]
-        return [each.text for each in readout(total, terms)]
+        terms = readout.terms(product, readout.operands(len(names)))
+        return [readout.text(term, names) for term in readout.terms(total, terms)]
 
 
 def discover(table: Table, *, imaginary: bool, noisy: bool, generator: torch.Generator, most: int = 3) -> Law:

@@ -17,7 +17,8 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from lnnkit.numeric.units.clipped_units import EPSILON, POWERS
+from lnnkit.numeric.term import POWERS
+from lnnkit.numeric.units.clipped_units import EPSILON
 
 MOST = 3.0
 """The sum of a product's powers, without their signs, at most."""

@@ -2,132 +2,46 @@
 unit, is one more number of the comparison. A crisp comparison has no gradient; training softens it by a scale that
 shrinks as training goes on. Inference never does.
 
-A unit whose weights are learned is the arithmetic of its formula. A NAU is ``sum w_i x_i``, an NMU ``prod (w_i x_i + 1
-- w_i)``, an NPU with open gates ``prod x_i ^ w_i``. A NALU, an iNALU, and an NPU that learns gates or imaginary parts
-are units over their weights (`lnnkit.numeric.units.gated_units`)."""
+A unit whose weights are learned is the arithmetic of its formula, or a unit over its weights
+(`lnnkit.numeric.units.gated_units.opened`)."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
-from itertools import zip_longest
-from typing import Any, cast
+from typing import cast
 
 import torch
 from torch import Tensor
 
-from lnnkit.check.weights import UNIT_ATTRIBUTES
-from lnnkit.formula.number_terms import comparison
+from lnnkit.formula.number_terms import opened_comparison, unit_weights
 from lnnkit.formula.number_terms import parameters as parameters_of
-from lnnkit.graph.lifted import NUMBER, UNITS, LiftedGraph, NeuronGraph
+from lnnkit.graph.lifted import UNITS, LiftedGraph, NeuronGraph
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.numeric import Comparator, Comparison, Interval, Learned, Sign, Term
 from lnnkit.numeric.crisp import Fixed
-from lnnkit.numeric.step import UnitName
-from lnnkit.numeric.units.gated_units import OpenedUnit
 from lnnkit.trail.events import Trail
-
-_Operand = tuple[str, dict[str, Any]]  # a node, and its edge
-_WEIGHTS = {"nau": "weight", "nac": "weight", "nmu": "weight", "npu": "power", "realnpu": "power"}
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedUnit:
-    """A unit, by its kind, with each weight (a parameter's name, or a value) and its attribute, one of ``keys``."""
+    """A unit, by its kind, with the attribute of each learned weight, by the parameter's name."""
 
     kind: str
-    weights: tuple[float | str, ...]
-    keys: tuple[str, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(weight for weight in self.weights if isinstance(weight, str))
+    keys: Mapping[str, str]
 
 
-def opened_terms(
-    graph: NeuronGraph, top: str, among: Collection[str]
-) -> tuple[NeuronGraph, dict[str, str], tuple[LearnedUnit, ...]]:
-    """The graph below ``top`` with parameters ``among`` these as numbers, those parameters, and their units."""
-    opened = graph.copy(graph.below(top))
-    parameters: dict[str, str] = {}
+def learned_units(graph: NeuronGraph, top: str, among: Collection[str]) -> tuple[LearnedUnit, ...]:
+    """The units below ``top`` with weights ``among`` these parameters."""
     units: list[LearnedUnit] = []
-    for node in sorted(opened.nodes):
+    for node in sorted(graph.below(top)):
         data = graph.nodes[node]
-        learned = data.get("learned") or {}
-        if data["kind"] == "constant":
-            if learned.get("value") in among:
-                opened.nodes[node]["kind"] = NUMBER
-                parameters[node] = learned["value"]
-        elif data["kind"] in UNITS:
-            keys = [key for kind, key in _WEIGHTS.items() if kind == data["kind"]]
-            plain = bool(keys) and not {*learned}.difference(keys) and not any(data.get("imaginary") or ())
-            unit = _unit(data, among, keys if plain else [*UNIT_ATTRIBUTES[data["kind"]]])
-            if plain and data.get("gate"):
-                pairs = zip(unit.weights, data["gate"], strict=True)
-                unit = replace(unit, weights=tuple(weight if gate else 0.0 for weight, gate in pairs))
-            if unit.names:
-                units.append(unit)
-                parameters |= _open(opened, node, unit, plain=plain)
-    return opened, parameters, tuple(units)
-
-
-def _unit(data: Mapping[str, Any], among: Collection[str], keys: Sequence[str]) -> LearnedUnit:
-    """A unit with those of its attributes that have values, given or learned."""
-    pairs = [
-        (name if name is not None and name in among else value, key)
-        for key in keys
-        if data.get(key) is not None
-        for value, name in zip_longest(_listed(data[key]), _listed(data["learned"].get(key)))
-    ]
-    return LearnedUnit(data["kind"], tuple(weight for weight, _ in pairs), tuple(key for _, key in pairs))
-
-
-def _listed(given: Any) -> tuple[Any, ...]:
-    if given is None:
-        return ()
-    return tuple(given) if isinstance(given, (tuple, list)) else (given,)
-
-
-def _open(graph: NeuronGraph, node: str, unit: LearnedUnit, *, plain: bool) -> dict[str, str]:
-    """Rewrite a unit's node as an operation over new nodes; returns the parameters of the new numbers."""
-    parameters: dict[str, str] = {}
-    sorts = graph.nodes[node]["sorts"]
-    positions = tuple(range(len(sorts)))
-
-    def weight(place: int, value: float | str) -> _Operand:
-        name = f"{node}/{place}" if isinstance(value, str) else f"{node}={value!r}"
-        if isinstance(value, str):
-            graph.add_node(name, kind=NUMBER, sorts=())
-            parameters[name] = value
-        else:
-            graph.add_node(name, kind="constant", sorts=(), value=value)
-        return name, {"arguments": ()}
-
-    def operation(name: str, kind: str, *operands: _Operand) -> _Operand:
-        graph.add_node(f"{node}/{name}", kind=kind, sorts=sorts)
-        graph.operands[f"{node}/{name}"].extend(operands)
-        return f"{node}/{name}", {"arguments": positions}
-
-    weights = [weight(place, value) for place, value in enumerate(unit.weights)]
-    operands = [(operand, {"arguments": edge["arguments"]}) for operand, edge in graph.operands[node]]
-    if not plain:
-        keys = tuple(dict.fromkeys(unit.keys))
-        graph.nodes[node]["opened"] = OpenedUnit(cast("UnitName", unit.kind), keys, len(operands))
-        graph.operands[node] += weights  # further operands
-        return parameters
-    parts: list[_Operand] = []
-    for place, (w, x) in enumerate(zip(weights, operands, strict=True)):
-        if unit.kind in ("npu", "realnpu"):
-            parts.append(operation(f"{place}^", "power", x, w))
-            continue
-        parts.append(operation(f"{place}x", "multiply", w, x))
-        if unit.kind == "nmu":
-            rest = operation(f"{place}r", "subtract", weight(place, 1.0), w)
-            parts[-1] = operation(f"{place}+", "add", parts[-1], rest)
-    graph.nodes[node]["kind"] = "add" if unit.kind in ("nau", "nac") else "multiply"
-    graph.operands[node] = parts
-    return parameters
+        if data["kind"] in UNITS:
+            given = unit_weights(data).items()
+            keys = {name: key for key, weights in given for _, name in weights if name is not None and name in among}
+            units += [LearnedUnit(data["kind"], keys)] if keys else []
+    return tuple(units)
 
 
 # Of the spread of the differences, the scale at which a crisp comparison is softened first; _LESS where data placed it.
@@ -155,7 +69,7 @@ class LearnedComparison:
     @property
     def constants(self) -> tuple[str, ...]:
         """The names of learned constants, as opposed to weights of units."""
-        weights = {name for unit in self.units for name in unit.names}
+        weights = {name for unit in self.units for name in unit.keys}
         return tuple(name for name in self.names if name not in weights)
 
     @property
@@ -166,7 +80,7 @@ class LearnedComparison:
 
     def started(self, known: Set[str]) -> bool:
         """Whether the weights of its units and of its register are all in ``known``."""
-        return known >= {*self.relation, *(name for unit in self.units for name in unit.names)}
+        return known >= {*self.relation, *(name for unit in self.units for name in unit.keys)}
 
     @property
     def crisp(self) -> bool:
@@ -277,26 +191,19 @@ def learned_comparison(
     data = graph.nodes[node]
     if not moved and not set(among).intersection(parameters_of(graph, node)):
         return None
-    opened, parameters, units = opened_terms(graph, node, among)
-    arguments = tuple(range(len(data["sorts"])))
-    sides, atoms = comparison(opened, node, arguments)
-    plain, numbers = comparison(graph, node, arguments)
-    order, names = [], []
-    for name, passed in atoms:
-        if name in parameters:
-            if parameters[name] not in names:
-                names.append(parameters[name])
-            order.append(len(numbers) + names.index(parameters[name]))
-        else:
-            order.append(numbers.index((name, passed)))
-    relation, learned = plain.relation, data["learned"]
+    terms, inputs = opened_comparison(graph, node, tuple(range(len(data["sorts"]))), among)
+    names = tuple(one for one in inputs if isinstance(one, str))
+    numbers = [one for one in inputs if not isinstance(one, str)]
+    order = tuple(map([*numbers, *names].index, inputs))
+    relation, learned = terms.relation, data["learned"]
     scale: float | str = learned["scale"] if learned.get("scale") in among else data["scale"] or 0.0
     weights: tuple[float | str, ...] = ()
     if isinstance(relation, Learned):
         pairs = zip(learned.get("weight") or [None] * 3, relation[:3], strict=True)
         weights = tuple(value if name is None or name not in among else name for name, value in pairs)
     sign = relation.sign if isinstance(relation, Fixed) else "<?>"
-    return LearnedComparison(sides.left, sides.right, sign, scale, weights, tuple(names), tuple(order), units, moved)
+    units = learned_units(graph, node, among)
+    return LearnedComparison(terms.left, terms.right, sign, scale, weights, names, order, units, moved)
 
 
 def opened_comparisons(

@@ -20,8 +20,7 @@ from torch import Tensor
 from lnnkit.arrays import all_set
 from lnnkit.learn.comparisons.comparison_examples import Examples
 from lnnkit.learn.comparisons.learned_comparisons import LearnedUnit
-from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU
-from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
+from lnnkit.numeric.term import GRIDS
 
 EASED, TIGHTENED = 0.2, 4.0  # factors of the damping after a successful and after a failed step
 
@@ -116,17 +115,9 @@ def by_chance(samples: int, unknowns: int) -> float:
     return samples / free * (1 + 4 * math.sqrt(2 / free))
 
 
-GRIDS: Mapping[str, Mapping[str, tuple[float, ...]]] = {
-    "nau": NAU.grids,
-    "nac": NAC.grids,
-    "nmu": NMU.grids,
-    "nalu": {**NALU.grids, "gate": (-10.0, 0.0, 10.0)},
-    "inalu": INALU.grids,
-    "npu": NPU.grids,
-    "realnpu": NPU.grids,
-}
-"""The values of a weight, by the kind of unit and the attribute. A NALU's gate has no grid: these values nearly close
-it, leave it half open, or nearly open it at an input of 1."""
+_GRIDS = {**GRIDS, "nalu": {**GRIDS["nalu"], "gate": (-10.0, 0.0, 10.0)}}
+"""A NALU's gate is not rounded: these values nearly close it, leave it half open, or nearly open it at an input of
+1."""
 
 MOST = 4096
 """Up to this many combinations the search is exhaustive."""
@@ -186,9 +177,9 @@ def grid(units: Sequence[LearnedUnit], unstarted: Sequence[str]) -> WeightGrid:
     """The grid of the weights among ``unstarted``; one that several units share takes the values of the first."""
     grids: dict[str, tuple[float, ...]] = {}
     for unit in units:
-        for name, key in zip(unit.weights, unit.keys, strict=True):
-            if isinstance(name, str) and name in unstarted:
-                grids.setdefault(name, GRIDS[unit.kind][key])
+        for name, key in unit.keys.items():
+            if name in unstarted:
+                grids.setdefault(name, _GRIDS[unit.kind][key])
     return WeightGrid(tuple(grids), tuple(grids.values()))
 
 
@@ -274,7 +265,7 @@ def fitted_to_labels(
 def _in_reach(problem: ComparisonProblem, values: Tensor) -> Tensor:
     """``values`` (1, names) divided so that weights of sums are at most 1, if every row then stays on its side of the
     comparison. Labels determine weights and threshold only up to a common factor."""
-    sums = {name for unit in problem.shown.comparison.units if unit.kind in ("nau", "nac") for name in unit.names}
+    sums = {name for unit in problem.shown.comparison.units if unit.kind in ("nau", "nac") for name in unit.keys}
     weights = [place for place, name in enumerate(problem.names) if name in sums]
     smaller = values / max(1.0, float(values[0, weights].abs().max()) if weights else 0.0)
     before, after = (problem.gaps(point.T[..., None]).sign().nan_to_num() for point in (values, smaller))

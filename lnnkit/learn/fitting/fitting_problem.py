@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ from lnnkit.check.program import CheckedProgram
 from lnnkit.graph.lifting import build
 from lnnkit.join.instances.grounding import Guard
 from lnnkit.learn.comparisons.candidates import ThresholdRows
-from lnnkit.learn.fitting.loss import LabelBatch, Objective, SoftEnds, Targets, crossings, supports, targets
+from lnnkit.learn.fitting.loss import Distance, LabelBatch, SoftEnds, Targets, crossings, supports, targets
 from lnnkit.learn.labels import LabelledBounds, label_queries, labelled_bounds, labels, last_events, mentioned, split
 from lnnkit.learn.parameters.constraints import Constraints, learned_neurons
 from lnnkit.learn.parameters.rule_parameters import LearnedParameter, at, rule_names
@@ -35,7 +35,8 @@ _SHARE = 0.3
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How to fit. ``batch`` labels make a step (None: all); ``patience`` is in epochs (None: no early stopping);
-    ``soft`` replays all supports of a label (`lnnkit.learn.fitting.loss`)."""
+    ``soft`` replays all supports of a label, and the last five are the loss (`lnnkit.learn.fitting.loss`): the terms of
+    the last four have these weights; ``slack`` None: none is permitted."""
 
     epochs: int = 200
     rate: float = 0.05
@@ -49,10 +50,20 @@ class Settings:
     soft: bool = False
     classical: frozenset[str] = frozenset()
     alpha: float = 1.0
-    objective: Objective = field(default_factory=Objective)
+    distance: Distance = "squared"
+    contradictions: float = 1.0
+    uncertainty: float = 0.0
+    decay: float = 0.0
+    slack: float | None = None
 
     def __post_init__(self) -> None:
         """Raises ``ValueError`` for settings outside their ranges."""
+        if self.distance not in get_args(Distance):
+            raise ValueError(f"loss must be one of {', '.join(map(repr, get_args(Distance)))}; got {self.distance!r}")
+        for name in ("contradictions", "uncertainty", "decay", "slack"):
+            weight = getattr(self, name)
+            if weight is not None and not 0 <= weight < math.inf:
+                raise ValueError(f"{name} must be a number of at least 0; got {weight}")
         counts = {"epochs": self.epochs, "restarts": self.restarts, "batch": self.batch, "patience": self.patience}
         for name, count in counts.items():
             if count is not None and not (isinstance(count, Integral) and int(count) >= 1):
@@ -66,7 +77,7 @@ class Settings:
             raise ValueError(f"validation must be a share of the labels, from 0 to below 1; got {self.validation}")
         if not 0.5 < self.alpha <= 1:
             raise ValueError(f"alpha must be above 0.5 and at most 1; got {self.alpha}")
-        if not self.classical and (self.alpha != 1 or self.objective.slack is not None):
+        if not self.classical and (self.alpha != 1 or self.slack is not None):
             raise ValueError("alpha and slack need classical rules: name them with classical=[...]")
 
 
@@ -189,7 +200,7 @@ class Fitting:
             learned_neurons(lifted, self._rules),
             self.settings.classical,
             self.settings.alpha,
-            slack=self.settings.objective.slack is not None,
+            slack=self.settings.slack is not None,
             statements=lifted.statements,
         )
 
@@ -198,7 +209,7 @@ class Fitting:
         bounds = labelled_bounds(self.trace(values, softness), self.labels)
         train, held = (torch.cat([bounds.lower[which], bounds.upper[which]]) for which in self.split)
         terms = self._terms(self._train, train, crossings(bounds.inference), values)
-        validation = float(self._held.distance(held, self.settings.objective.distance)) if len(held) else None
+        validation = float(self._held.distance(held, self.settings.distance)) if len(held) else None
         numbers = {name: float(term) for name, term in terms.items()}
         return Inferred(bounds, Losses(sum(numbers.values()), numbers, validation))
 
@@ -208,16 +219,16 @@ class Fitting:
         return self._terms(batch.targets, ends, crossed, values)
 
     def _terms(self, wanted: Targets, ends: Tensor, crossed: Tensor, values: Tensor) -> dict[str, Tensor]:
-        objective = self.settings.objective
-        terms = {"labels": wanted.distance(ends, objective.distance)}
-        if objective.contradictions:
-            terms["contradictions"] = objective.contradictions * crossed
-        if objective.uncertainty:
-            terms["uncertainty"] = objective.uncertainty * wanted.uncertainty(ends)
-        if objective.decay:
-            terms["decay"] = objective.decay * ((values.index_select(0, self._decays) - 1.0) ** 2).sum()
-        if objective.slack is not None:
-            terms["slack"] = objective.slack * self.constraints.slackness(values)
+        settings = self.settings
+        terms = {"labels": wanted.distance(ends, settings.distance)}
+        if settings.contradictions:
+            terms["contradictions"] = settings.contradictions * crossed
+        if settings.uncertainty:
+            terms["uncertainty"] = settings.uncertainty * wanted.uncertainty(ends)
+        if settings.decay:
+            terms["decay"] = settings.decay * ((values.index_select(0, self._decays) - 1.0) ** 2).sum()
+        if settings.slack is not None:
+            terms["slack"] = settings.slack * self.constraints.slackness(values)
         return terms
 
     @property

@@ -43,14 +43,8 @@ def columns_of(table: Any) -> list[TableColumn]:
 
 def _cells(column: pa.ChunkedArray) -> np.ndarray:
     kind = column.type
-    if pa.types.is_dictionary(kind):  # to_numpy loses gaps, and not all kinds can be cast
-        parts = [
-            np.array([*chunk.dictionary.to_pylist(), None], object)[
-                chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy()
-            ]
-            for chunk in column.chunks
-        ]
-        return np.concatenate([np.zeros(0, object), *parts])
+    if pa.types.is_dictionary(kind):  # to_numpy loses gaps, and not all kinds can be cast or decoded
+        return np.array(column.to_pylist(), object)
     return (column.cast(pa.float64()) if pa.types.is_decimal(kind) else column).to_numpy()
 
 

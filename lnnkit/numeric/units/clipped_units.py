@@ -1,6 +1,6 @@
 """The units whose parameters are clipped to a range: the neural addition unit NAU and the neural multiplication unit
-NMU (Madsen and Johansen 2020, arXiv 2001.05016), and NPU, the neural power unit, with its two variants (Heim, Pevny and
-Smidl 2020, arXiv 2006.01681)."""
+NMU (Madsen and Johansen 2020, arXiv 2001.05016), and NPU, the neural power unit, with and without an imaginary part
+(Heim, Pevny and Smidl 2020, arXiv 2006.01681)."""
 
 from __future__ import annotations
 
@@ -43,10 +43,9 @@ class ClippedWeight(Unit):
 
 class NAU(ClippedWeight):
     """``y = W x``, W clipped to [-1, 1], pulled towards -1, 0 and 1 by ``mean min(|W|, |1 - |W||)``. Initially
-    ``U(-r, r)``, ``r = min(1/2, sqrt(3) sqrt(2 / (in + out)))``. Grid: {-1, 0, 1}. Attribute: ``weight``, one in
+    ``U(-r, r)``, ``r = min(1/2, sqrt(3) sqrt(2 / (in + out)))``. Attribute: ``weight``, one in
     [-1, 1] for each operand; `given` refuses others."""
 
-    grids: ClassVar = {"weight": (-1.0, 0.0, 1.0)}
     ranges: ClassVar = {"weight": (-1.0, 1.0)}
 
     @torch.no_grad()
@@ -63,10 +62,9 @@ class NAU(ClippedWeight):
 
 class NMU(ClippedWeight):
     """``y_o = prod_i (W_oi x_i + 1 - W_oi)``, W clipped to [0, 1], pulled to 0 and 1 by ``mean min(|W|, |1 - W|)``.
-    Initially ``U(1/4, 3/4)``. Grid: {0, 1}. Attribute: ``weight``, one in [0, 1] for each operand; `given` refuses
+    Initially ``U(1/4, 3/4)``. Attribute: ``weight``, one in [0, 1] for each operand; `given` refuses
     others."""
 
-    grids: ClassVar = {"weight": (0.0, 1.0)}
     ranges: ClassVar = {"weight": (0.0, 1.0)}
 
     @torch.no_grad()
@@ -82,8 +80,6 @@ class NMU(ClippedWeight):
 
 EPSILON = 2.0**-23
 """Added to magnitudes while training, so that 0 has a logarithm: the spacing of single precision at 1, as published."""
-POWERS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
-"""The grid of exponents."""
 
 
 def npu(
@@ -124,9 +120,9 @@ class NPU(Unit):
 
     The gate is one for each operand, shared by all outputs, and clamps to [0, 1] with the gradient of the identity, so
     that one outside still learns. Initially W is Xavier uniform, V 0 and g 1/2. Only the gate is clipped after steps.
-    The penalty is the L1 norm of all parameters. While training ``epsilon`` is 2^-23; of a rounded unit and of one from
-    `given` it is 0. Grid: W in {0, +-1/2, +-1, +-2}, V 0, g in {0, 1}. Attributes: ``power``, the W of each operand;
-    ``imaginary``, its V (0 if absent); ``gate``, its g in [0, 1] (1 if absent).
+    The penalty is the L1 norm of all parameters. While training ``epsilon`` is 2^-23; once attributes are assigned it
+    is 0. Attributes: ``power``, the W of each operand; ``imaginary``, its V (0 if absent); ``gate``, its g in [0, 1] (1
+    if absent).
     """
 
     power: nn.Parameter
@@ -135,21 +131,20 @@ class NPU(Unit):
     epsilon: Tensor
     shapes: ClassVar = {"power": MATRIX, "imaginary": MATRIX, "gate": ("in_features",)}
     constants: ClassVar = {"epsilon": EPSILON}
-    grids: ClassVar = {"power": POWERS, "imaginary": (0.0,), "gate": (0.0, 1.0)}
     ranges: ClassVar = {"gate": (0.0, 1.0)}
     clipped: ClassVar = ("gate",)
 
     @torch.no_grad()
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
         self._xavier(self.power, generator)
-        for name, start in (("imaginary", 0.0), ("gate", 0.5)):
-            if name in self.shapes:
-                self.get_parameter(name).fill_(start)
+        self.gate.fill_(0.5)
+        if "imaginary" in self.shapes:
+            self.imaginary.zero_()
         self.epsilon.fill_(EPSILON)
 
     def forward(self, x: Tensor) -> Tensor:
         imaginary = self.imaginary if "imaginary" in self.shapes else None
-        gate = self.gate + (self.gate.clamp(0.0, 1.0) - self.gate).detach() if "gate" in self.shapes else None
+        gate = self.gate + (self.gate.clamp(0.0, 1.0) - self.gate).detach()
         return npu(self._checked(x), self.power, imaginary, gate, self.epsilon)
 
     def regulariser(self) -> Tensor:
@@ -163,11 +158,10 @@ class NPU(Unit):
 
     @classmethod
     def given(cls, power: Weights, imaginary: Weights | None = None, gate: Tensor | list[float] | None = None) -> Self:
-        """The unit with these parameters. Raises ValueError if a gate is outside [0, 1], or for a parameter that this
-        variant does not have."""
-        for key, attribute, name in (("imaginary", imaginary, "imaginary part"), ("gate", gate, "gate")):
-            if attribute is not None and key not in cls.shapes:
-                raise ValueError(f"{cls.__name__} has no {name}")
+        """The unit with these parameters. Raises ValueError if a gate is outside [0, 1], or for an imaginary part that
+        this variant does not have."""
+        if imaginary is not None and "imaginary" not in cls.shapes:
+            raise ValueError(f"{cls.__name__} has no imaginary part")
         powers = matrix(power)
         twisted = torch.zeros_like(powers) if imaginary is None else matrix(imaginary)
         passing = torch.ones_like(powers[..., 0, :]) if gate is None else torch.as_tensor(gate, dtype=powers.dtype)
@@ -179,11 +173,3 @@ class RealNPU(NPU):
     """The `NPU` without the imaginary part: ``y = exp(W log r) cos(W k)``."""
 
     shapes: ClassVar = {"power": MATRIX, "gate": ("in_features",)}
-
-
-class NaiveNPU(NPU):
-    """The `NPU` without the gate: every operand passes."""
-
-    shapes: ClassVar = {"power": MATRIX, "imaginary": MATRIX}
-    ranges: ClassVar = {}
-    clipped: ClassVar = ()

@@ -16,7 +16,7 @@ from lnnkit.arrays import all_set
 from lnnkit.numeric.fixed_units.gated_sum import CEILING, INALU_EPSILON, NALU_EPSILON
 from lnnkit.numeric.interval import Interval, Pieces, bounded, boxes, closed, hull, points_if_equal
 from lnnkit.numeric.step import FixedUnit, UnitName
-from lnnkit.numeric.term import Term, frozen, number
+from lnnkit.numeric.term import Term, Weight, apply, as_term, frozen, gated_product, linear, number
 from lnnkit.numeric.units.clipped_units import npu
 from lnnkit.numeric.units.unit import MATRIX, Unit, Weights, matrix, product
 
@@ -44,7 +44,6 @@ class GatedWeight(Unit):
     mask: nn.Parameter
     factors: ClassVar[Mapping[str, tuple[str, str]]] = {"weight": ("sign", "mask")}
     """The parameters ``sign`` and ``mask`` of each W."""
-    grids: ClassVar = {"weight": (-1.0, 0.0, 1.0)}
     ranges: ClassVar = {"weight": (-1.0, 1.0)}
     shapes: ClassVar = {"sign": MATRIX, "mask": MATRIX}
 
@@ -85,7 +84,7 @@ class GatedWeight(Unit):
 
 class NAC(GatedWeight):
     """``y = W x``, ``W = tanh(sign) sigmoid(mask)``, both drawn from ``U(-r, r)``, see `spread`. The paper has no
-    clipping and no penalty. Grid of W: {-1, 0, 1}. Attribute: ``weight``, the W of each operand, in [-1, 1]."""
+    clipping and no penalty. Attribute: ``weight``, the W of each operand, in [-1, 1]."""
 
     def forward(self, x: Tensor) -> Tensor:
         return self._checked(x) @ self.weight.mT
@@ -109,7 +108,7 @@ class NALU(GatedWeight):
 
     ``sign`` and ``mask`` as in `NAC`, G Xavier-uniform. The paper has no clipping and no penalty. As published,
     products lose the signs of their factors and the gate rarely converges to the right half: prefer `NAU`, `NMU`
-    and `NPU`. Grid of W: {-1, 0, 1}; G has none and stays as it is. Attributes: ``weight``, the W of each operand,
+    and `NPU`. Attributes: ``weight``, the W of each operand,
     in [-1, 1]; ``gate``, the G of each operand.
     """
 
@@ -153,7 +152,7 @@ class INALU(GatedWeight):
 
     ``W = tanh(sign) sigmoid(mask)`` for both. Initially ``sign ~ N(1, 0.1)``, ``mask ~ N(-1, 0.1)``, ``G ~ N(0,
     0.1)`` (the best of the paper's grid). Nothing is clipped after steps. The penalty, ``mean max(min(-p, p) + 20,
-    0) / 20`` summed over the five raw parameters, drives them away from 0. Grid: W in {-1, 0, 1}, g in {0, 1}.
+    0) / 20`` summed over the five raw parameters, drives them away from 0.
     Attributes: ``add`` and ``multiply``, the W of each operand, in [-1, 1]; ``gate``, the one number g in [0, 1]: 1
     adds, 0 multiplies.
     """
@@ -164,7 +163,6 @@ class INALU(GatedWeight):
     multiply_mask: nn.Parameter
     gate: nn.Parameter
     factors: ClassVar = {"add": ("add_sign", "add_mask"), "multiply": ("multiply_sign", "multiply_mask")}
-    grids: ClassVar = {"add": (-1.0, 0.0, 1.0), "multiply": (-1.0, 0.0, 1.0), "gate": (0.0, 1.0)}
     ranges: ClassVar = {"add": (-1.0, 1.0), "multiply": (-1.0, 1.0), "gate": (0.0, 1.0)}
     _weights: ClassVar = ("add_sign", "add_mask", "multiply_sign", "multiply_mask")
     shapes: ClassVar = {**dict.fromkeys(_weights, MATRIX), "gate": ("out_features",)}
@@ -176,16 +174,8 @@ class INALU(GatedWeight):
                 values.normal_(mean, 0.1, generator=generator)
         self.gate.normal_(0.0, 0.1, generator=generator)
 
-    @property
-    def add(self) -> Tensor:
-        return self._gated("add")
-
-    @property
-    def multiply(self) -> Tensor:
-        return self._gated("multiply")
-
     def forward(self, x: Tensor) -> Tensor:
-        return inalu(self._checked(x), self.add, self.multiply, torch.sigmoid(self.gate))
+        return inalu(self._checked(x), self._gated("add"), self._gated("multiply"), torch.sigmoid(self.gate))
 
     def regulariser(self) -> Tensor:
         near = [(torch.minimum(-values, values) + FAR).clamp(min=0.0) for values in self.parameters()]
@@ -260,3 +250,19 @@ class OpenedUnit(FixedUnit):
     def _frozen(self, weights: Mapping[str, Tensor]) -> Term:
         given = {key: values[0].detach().tolist() for key, values in weights.items()}
         return frozen(self.name, given, [number(place) for place in range(self.count)])
+
+
+def opened(unit: UnitName, weights: Mapping[str, Sequence[Weight]], operands: Sequence[Term]) -> Term:
+    """The term for a unit with weights that are terms: arithmetic where it is a sum or a product, else an
+    `OpenedUnit`."""
+    match unit:
+        case "nau" | "nac":
+            return linear(weights["weight"], operands)
+        case "nmu":
+            return gated_product(weights["weight"], operands)
+        case "npu" | "realnpu" if not any(weights.get("imaginary", ())):
+            if all(gate in (0, 1) for gate in weights.get("gate", ())):
+                powers = zip(operands, weights["power"], strict=True)
+                return gated_product([1.0] * len(operands), [apply("power", x, as_term(power)) for x, power in powers])
+    every = (as_term(weight) for some in weights.values() for weight in some)
+    return apply(OpenedUnit(unit, tuple(weights), len(operands)), *operands, *every)
