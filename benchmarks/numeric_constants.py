@@ -32,6 +32,7 @@ CONSTANTS: dict[tuple[str, str], tuple[tuple[Any, ...], tuple[Work, ...]]] = {
     ("fixed_units.gated_sum", "_BOXES"): ((2**13, 2**15, 2**17, 2**19), (("nalu", 2, 2000),)),
     ("step", "SLICES"): ((4, 8, 16, 32, 64), (ONE, ("npu", 2, 2000))),
     ("step", "NARROW"): ((2**10, 2**14, 2**18, 2**24), (ONE,)),
+    ("fixed_units.fixed_powers", "_EDGES"): ((1, 2, 3, 4), (("npu", 2, 500), ("npu", 3, 500), ("npu", 4, 200))),
     ("fixed_units.fixed_powers", "_PHASES"): ((4, 8, 32, 128), (("real npu", 3, 500), ("real npu", 4, 500))),
     ("interval", "MOST"): ((2, 4, 8, 16), (("real npu", 4, 500), ("npu", 3, 200))),
 }

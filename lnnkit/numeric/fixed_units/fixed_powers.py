@@ -6,8 +6,10 @@ signs this is a constant times a product of powers in which each operand occurs 
 the inverse.
 
 With one, ``y = exp(E) cos(P)`` with ``E = sum w_i l_i - v_i k_i`` and ``P = sum v_i l_i + w_i k_i``, where ``l_i = log
-r_i`` and ``k_i = pi g_i [x_i < 0]``. For each choice of signs ``exp(E)`` and ``cos(P)`` are enclosed
-separately, which is exact for points.
+r_i`` and ``k_i = pi g_i [x_i < 0]``. For each choice of signs, ``y`` is the real part of ``exp`` of a complex-linear
+function of the ``l_i``. Two of them with different directions ``w_i + i v_i`` leave no critical point in the interior,
+so the extremes are on the edges of the box of ``l``: at their ends, or where ``tan P = w_i / v_i``. If the box is
+unbounded, or there are so many operands that it has too many edges, ``exp(E)`` and ``cos(P)`` are enclosed separately.
 """
 
 from __future__ import annotations
@@ -108,6 +110,11 @@ def _turned(product: Pieces, phase: Phase) -> Pieces:
 
 # --- with an imaginary part -------------------------------------------------------------------------------------------
 
+# With more operands than this the edges are not searched, whose number grows as 2^operands. Contraction of 200 rows
+# with four operands to 0.98 of the width takes 0.35 s; with edges, to 0.97 of the width, 13.3 s
+# (benchmarks/numeric_constants.py).
+_EDGES = 3
+
 
 class _SignedOperand(NamedTuple):
     """An operand restricted to one sign: the logarithm of its magnitude, its phase, and the rows in which it can have
@@ -131,6 +138,7 @@ class ComplexPower(FixedUnit):
     name = "npu"
 
     def enclosed(self, operands: Sequence[Interval]) -> Pieces:
+        """The image of the box. Exact for few operands if the box is bounded, otherwise an enclosure."""
         choices = itertools.product(*(self._sides(place, operand) for place, operand in enumerate(operands)))
         valid = [(sides, arrays.stack([side.valid for side in sides]).all(0)) for sides in choices]
         parts = [self._part(*part) for part in valid if any_set(part[1])]
@@ -147,8 +155,7 @@ class ComplexPower(FixedUnit):
             yield _side(-high, -low, math.pi * gate, gate, (low < 0) & (low <= high))
         zero = (low <= 0) & (high >= 0)
         if open_ and power >= 0 and any_set(zero):
-            nothing = arrays.zeros_like(low)
-            yield _SignedOperand(nothing, nothing, 0.0, zero, absent=True)
+            yield _SignedOperand(low, low, 0.0, zero, absent=True)
 
     def _part(self, sides: Sequence[_SignedOperand], valid: Array) -> Pieces:
         """The values for one choice of signs."""
@@ -157,15 +164,71 @@ class ComplexPower(FixedUnit):
         if any(side.absent and w > 0 for w, side in zip(self.power, sides, strict=True)):
             zero = arrays.zeros_like(sides[0].low)[None]
             return bounded(zero, arrays.zeros_like(zero), ~valid[None])
-        logs = [Interval(side.low, side.high) for side in sides]
-        sizes = linear(zip(self.power, logs, strict=True), grown, sides[0].low)
-        phases = linear(zip(self.imaginary, logs, strict=True), turned, sides[0].low)
-        size, turn = (Pieces(low[None], high[None]) for low, high in (sizes, phases))
-        enclosing = multiply(exponential(size), FUNCTIONS["cos"].image([turn]))
-        lower, upper = interval.closed(interval.hull(enclosing))
+        weighted = zip(self.power, self.imaginary, sides, strict=True)
+        present = [(w, v, side.low, side.high) for w, v, side in weighted if not side.absent]
+        like = sides[0].low
+        sizes = linear([(w, Interval(low, high)) for w, _, low, high in present], grown, like)
+        phases = linear([(v, Interval(low, high)) for _, v, low, high in present], turned, like)
+        lower, upper = _apart(sizes, phases)
+        if 0 < len(present) <= _EDGES:
+            # Where the value is bounded, or vanishes, at both ends of each operand
+            fades = [
+                (arrays.isfinite(low) | bool(w > 0)) & (arrays.isfinite(high) | bool(w < 0))
+                for w, _, low, high in present
+            ]
+            finite = arrays.stack(fades).all(0)
+            least, most = _along_edges(present, grown, turned)
+            reach = arrays.maximum(abs(least), abs(most))
+            sizes_at, phases_at = (interval.finite_size(arrays.maximum(*map(abs, ends))) for ends in (sizes, phases))
+            room = ROUNDING * (2 + sizes_at + phases_at) * reach
+            moves = arrays.stack([low < high for _, _, low, high in present]).any(0)
+            room = arrays.where(moves, room, 0.0)
+            lower = arrays.where(finite, arrays.maximum(lower, least - room), lower)
+            upper = arrays.where(finite, arrays.minimum(upper, most + room), upper)
         return bounded(lower[None], upper[None], ~valid[None])
 
 
 def _side(least: Array, most: Array, turn: float, gate: float, valid: Array) -> _SignedOperand:
     low, high = (arrays.log(gate * clamp(size, least=0.0) + (1 - gate)) for size in (least, most))
     return _SignedOperand(low, high, turn, valid)
+
+
+def _apart(sizes: Interval, phases: Interval) -> Interval:
+    """The bounds of ``exp(E) cos(P)`` if ``E`` and ``P`` vary independently."""
+    size, turn = (Pieces(low[None], high[None]) for low, high in (sizes, phases))
+    return interval.closed(interval.hull(multiply(exponential(size), FUNCTIONS["cos"].image([turn]))))
+
+
+def _along_edges(
+    operands: Sequence[tuple[float, float, Array, Array]], grown: float, turned: float
+) -> tuple[Array, Array]:
+    """The least and the greatest value on the edges of boxes of logarithms that are bounded, or along whose unbounded
+    edges the value vanishes; arbitrary for other boxes."""
+    least = arrays.full_like(operands[0][2], math.inf)
+    most = arrays.full_like(least, -math.inf)
+    for free, (w, v, low, high) in enumerate(operands):
+        others = [operand for place, operand in enumerate(operands) if place != free]
+        for corner in itertools.product((0, 1), repeat=len(others)):
+            at = [(ow, ov, (olow, ohigh)[end]) for (ow, ov, olow, ohigh), end in zip(others, corner, strict=True)]
+            size = sum((ow * end for ow, _, end in at), arrays.full_like(least, float(grown)))
+            phase = sum((ov * end for _, ov, end in at), arrays.full_like(least, float(turned)))
+            for point in (low, high, *_critical(w, v, low, high, phase)):
+                exponent = size + w * point
+                value = arrays.exp(exponent) * arrays.cos(phase + v * point)
+                value = arrays.where(exponent == -math.inf, 0.0, value)
+                held = arrays.isfinite(value) & (low <= point) & (point <= high)
+                least = arrays.where(held, arrays.minimum(least, value), least)
+                most = arrays.where(held, arrays.maximum(most, value), most)
+    return least, most
+
+
+def _critical(w: float, v: float, low: Array, high: Array, phase: Array) -> Iterator[Array]:
+    """The critical points of ``exp(w l) cos(v l + phase)`` nearest to each end: the value grows towards one of the
+    ends."""
+    if v == 0:
+        return
+    angle = math.atan2(w, v) if v > 0 else math.atan2(-w, -v)
+    for end in (low, high):
+        turn = arrays.floor((v * end + phase - angle) / math.pi)
+        for more in (-1, 0, 1, 2):
+            yield ((turn + more) * math.pi + angle - phase) / v
