@@ -230,7 +230,7 @@ class Joins:
                 left.append(literal)
         every = [other for other in rest if isinstance(other, Range)]
         ranges = [limit for limit in every if not _read((limit,)) <= known.variables] if left else []
-        compared = [limit for limit in every if limit.exact and limit not in ranges]
+        compared = [limit for limit in every if limit.exact and _read((limit,)) <= known.variables]
         wanted, narrow = self.formula.blocks[0].variables, None
         needed = known.variables.intersection({*wanted, *_read((*left, *ranges))})
         if len(needed) < len(known.variables):

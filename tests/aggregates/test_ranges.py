@@ -164,3 +164,24 @@ def test_the_plan_shows_the_joins_of_aggregates():
     ]
     assert first.instances == 9
     assert "neuron, first bounds: count X2" in str(knowledge.profile())
+
+
+def test_a_number_of_the_outer_variable_alone_limits_nothing_within() -> None:
+    """Whatever w(a) is, one atom of H is counted at most; a fact told later is counted too."""
+    kb = lnnkit.loads("""\
+predicate H(q) closed
+number w(p)
+rule A(P) -> M
+rule F(P, Q1) & (count Q: H(Q) & M & w(P) < 1) <= 1 -> K(P)
+fact A(a)
+fact F(a, c)
+fact H(b)
+query K(X)
+""")
+    assert [(answer.bindings["X"], answer.lower) for answer in kb.answers()[0]] == [("a", 1)]
+    with kb.transaction():
+        kb.tell("H", ["c"])
+        kb.tell("w", [("a", 0)])
+    assert kb.ask("K(a)")[0].lower == 0
+    kb.replace("w", [("a", 1)])
+    assert kb.ask("K(a)")[0].lower == 1
