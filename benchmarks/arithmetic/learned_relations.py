@@ -7,9 +7,8 @@ from itertools import combinations
 
 import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, one_hot
+from torch.nn.functional import binary_cross_entropy_with_logits
 
-from benchmarks.arithmetic.hardening import harden
 from benchmarks.arithmetic.schedules import SHARPENING
 from lnnkit.numeric.units.nsr import NSR
 
@@ -26,19 +25,6 @@ class Effort:
 
 
 DEFAULT_EFFORT = Effort()
-
-
-@torch.no_grad()
-def start_undecided(register: NSR, pairs: Tensor, generator: torch.Generator) -> None:
-    """Initialise, in place, with each channel near a pair of operands and with a readout of 0, where the first gradient
-    of W0 has the right sign, whatever the relation: no seed is trapped. ``pairs``, ``[..., channels, 2]``, are the
-    operands on the left and on the right, shared by all seeds and outputs or given for each."""
-    for values, operands in ((register.first, pairs[..., 0]), (register.second, pairs[..., 1])):
-        chosen = one_hot(operands, register.in_features).to(values.dtype)
-        values.normal_(0.0, 0.1, generator=generator).add_(3.0 * chosen)
-    for values in (register.sign, register.zero, register.bias):
-        values.zero_()
-    register.sharpness.fill_(1.0)
 
 
 @dataclass(frozen=True)
@@ -63,7 +49,7 @@ def learn_relations(
     """The relation between two of the operands in each of many problems: ``operands`` is ``[problems, n, in]``, or
     ``[n, in]`` for all, ``truth`` ``[problems, n]`` in [0, 1]; ``resolution`` is the least difference that counts.
 
-    A register with one channel for each pair of operands starts undecided (see `start_undecided`) and is trained by
+    A register with one channel for each pair of operands starts undecided (see `NSR.start_undecided`) and is trained by
     Adam on the cross entropy while it sharpens. Then it is rounded, to one pair and one of the six relations, if that
     has no more examples wrong; registers that have any wrong or are not rounded start again, and the best is kept.
     """
@@ -77,10 +63,10 @@ def learn_relations(
     for _ in range(effort.starts):
         x = operands if operands.dim() == 2 else operands[left]
         register = NSR(features, 1, len(pairs), seeds=len(left), generator=generator, dtype=operands.dtype)
-        start_undecided(register, pairs, generator)
+        register.start_undecided(pairs, generator)
         _train(register, x / resolution, truth[left], effort.steps)
         register.sharpness.div_(resolution)
-        done = harden(register, lambda unit, x=x, wanted=truth[left]: _wrong(unit, x, wanted))
+        done = register.harden(lambda unit, x=x, wanted=truth[left]: _wrong(unit, x, wanted))
         score = torch.where(done.accepted, done.rounded_loss, done.loss)
         better = (score < error[left]) | ((score == error[left]) & done.accepted & ~accepted[left])
         _put(whole, left[better], register, better)

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.arithmetic.batch import Batch, keep, kept
-from benchmarks.arithmetic.hardening import sparsity_error
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import Regression, seeded
 from benchmarks.arithmetic.samples import Samples
@@ -212,7 +211,7 @@ def _log(task: Regression, recipe: Recipe, training: Training, inside: Rows, out
         found = _output(training.network, rows[0].to(recipe.precision))
         return task.error(found.to(rows[1].dtype), rows[1])
 
-    sparsity = torch.stack([sparsity_error(layer) for layer in training.network]).amax(0)
+    sparsity = torch.stack([layer.sparsity_error() for layer in training.network]).amax(0)
     training.steps = torch.cat([training.steps, torch.tensor([training.done])])
     training.inside = torch.cat([training.inside, error(inside)[None]])
     training.outside = torch.cat([training.outside, error(outside)[None]])

@@ -55,5 +55,4 @@ NAU_PENALTY = Ramp(0.01, 5e3, 5e4)
 NMU_PENALTY = Ramp(10.0, 1e6, 2e6)
 """For multiplications over 5e6 steps of Adam at 1e-3 (the paper's appendix C)."""
 SHARPENING = Glide(1.0, 10.0, 600)
-"""The sharpness of a status register while a relation between integers is learned; see
-`benchmarks.arithmetic.learned_relations.start_undecided`."""
+"""The sharpness of a status register while a relation between integers is learned; see `NSR.start_undecided`."""

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, RealNPU
     from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
     from lnnkit.numeric.units.nsr import NSR
-    from lnnkit.numeric.units.unit import Recurrent, Unit
+    from lnnkit.numeric.units.unit import Hardening, Recurrent, Unit
 
 __all__ = (
     "INALU", "NAC", "NALU", "NAU", "NMU", "NO_VALUE", "NPU", "NSR", "Apply", "Comparator", "Comparison", "Constant",
-    "Contraction", "Fixed", "FixedUnit", "Input", "Interval", "Learned", "Operation",
+    "Contraction", "Fixed", "FixedUnit", "Hardening", "Input", "Interval", "Learned", "Operation",
     "RealNPU", "Recurrent", "Sign", "Step", "Term", "Unit", "apply", "constant", "frozen", "informing",
     "number", "point", "relation", "rises", "same", "undetermined", "unknown",
 )  # fmt: skip
 _UNITS = {
     "clipped_units": ("NAU", "NMU", "NPU", "RealNPU"), "gated_units": ("INALU", "NAC", "NALU"),
-    "nsr": ("NSR",), "unit": ("Recurrent", "Unit"),
+    "nsr": ("NSR",), "unit": ("Hardening", "Recurrent", "Unit"),
 }  # fmt: skip
 
 

@@ -10,10 +10,9 @@ from fractions import Fraction
 import pytest
 import torch
 
-from benchmarks.arithmetic.hardening import relation_of
 from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, RealNPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
-from lnnkit.numeric.units.nsr import NSR, READOUTS, RELATIONS, RelationName
+from lnnkit.numeric.units.nsr import NSR, READOUTS, RELATIONS, RelationName, relation_of
 from tests.numeric.units import generator, rows
 
 COMPARE: dict[RelationName, Callable[[int, int], bool]] = {

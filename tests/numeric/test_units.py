@@ -10,8 +10,6 @@ import pytest
 import torch
 
 import lnnkit.numeric
-from benchmarks.arithmetic.hardening import sparsity_error
-from benchmarks.arithmetic.learned_relations import start_undecided
 from lnnkit.numeric.units.clipped_units import EPSILON, NAU, NMU, NPU, RealNPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU, spread
 from lnnkit.numeric.units.nsr import NSR
@@ -54,7 +52,7 @@ def test_seeds_are_independent_units(kind: type[Unit]) -> None:
         assert torch.allclose(unit(shared)[seed], single(shared), rtol=1e-12, atol=1e-13)
         assert torch.allclose(unit(shared[0])[seed], single(shared[0]), rtol=1e-12, atol=1e-13)
         assert torch.allclose(unit.regulariser()[seed], single.regulariser())
-        assert torch.allclose(sparsity_error(unit)[seed], sparsity_error(single))
+        assert torch.allclose(unit.sparsity_error()[seed], single.sparsity_error())
 
 
 @every
@@ -155,7 +153,7 @@ def test_start_of_inalu() -> None:
 
 def test_start_of_nsr_without_a_relation() -> None:
     unit = NSR(4, 1, channels=2, seeds=3)
-    start_undecided(unit, torch.tensor([[0, 1], [3, 2]]), generator(6))
+    unit.start_undecided(torch.tensor([[0, 1], [3, 2]]), generator(6))
     given = unit.attributes()
     assert given["first"].argmax(-1).tolist() == [[[0, 3]]] * 3
     assert given["second"].argmax(-1).tolist() == [[[1, 2]]] * 3

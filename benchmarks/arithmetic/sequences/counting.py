@@ -33,7 +33,6 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from benchmarks.arithmetic.batch import Batch
-from benchmarks.arithmetic.hardening import rounded, sparsity_error
 from benchmarks.arithmetic.outcome import Outcome
 from benchmarks.arithmetic.regression import seeded
 from benchmarks.arithmetic.sequences.networks import LSTM, Dense
@@ -254,7 +253,7 @@ def whole_weights(model: Model) -> None:
         model.reading.last.weight.mul_(weight)
         model.reading.last.bias.mul_(weight).add_(1 - weight if isinstance(unit, NMU) else 0.0)
         unit.weight[0, 0] = 1.0
-    unit.assign(rounded(unit))
+    unit.assign(unit.rounded())
 
 
 def whole_readings(model: Model) -> None:
@@ -317,7 +316,7 @@ class _Outcomes:
 
 def _unsettled(model: Model) -> bool:
     assert isinstance(model.over_time, Recurrent)
-    return float(sparsity_error(model.over_time.units[0])) > 0
+    return float(model.over_time.units[0].sparsity_error()) > 0
 
 
 @lru_cache
@@ -369,7 +368,7 @@ def solve(task: Task, batch: Batch, *, model: str = "unit", steps: int | None = 
         digits = taught(task.op, batch.first + number, min(taken, TAUGHT_STEPS))
         error, scores = _scores(task, trained, digits, generator)
         recurrent = trained.over_time
-        sparsity = float(sparsity_error(recurrent.units[0])) if isinstance(recurrent, Recurrent) else None
+        sparsity = float(recurrent.units[0].sparsity_error()) if isinstance(recurrent, Recurrent) else None
         outcomes.append(
             Outcome(
                 solved=error <= BOUND,

@@ -11,6 +11,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor, nn
 
+from lnnkit.numeric.term import GRIDS
 from lnnkit.numeric.units.unit import MATRIX, Unit, Weights, matrix, product
 
 
@@ -43,9 +44,10 @@ class ClippedWeight(Unit):
 
 class NAU(ClippedWeight):
     """``y = W x``, W clipped to [-1, 1], pulled towards -1, 0 and 1 by ``mean min(|W|, |1 - |W||)``. Initially
-    ``U(-r, r)``, ``r = min(1/2, sqrt(3) sqrt(2 / (in + out)))``. Attribute: ``weight``, one in
+    ``U(-r, r)``, ``r = min(1/2, sqrt(3) sqrt(2 / (in + out)))``. Grid: {-1, 0, 1}. Attribute: ``weight``, one in
     [-1, 1] for each operand; `given` refuses others."""
 
+    grids: ClassVar = GRIDS["nau"]
     ranges: ClassVar = {"weight": (-1.0, 1.0)}
 
     @torch.no_grad()
@@ -62,9 +64,10 @@ class NAU(ClippedWeight):
 
 class NMU(ClippedWeight):
     """``y_o = prod_i (W_oi x_i + 1 - W_oi)``, W clipped to [0, 1], pulled to 0 and 1 by ``mean min(|W|, |1 - W|)``.
-    Initially ``U(1/4, 3/4)``. Attribute: ``weight``, one in [0, 1] for each operand; `given` refuses
+    Initially ``U(1/4, 3/4)``. Grid: {0, 1}. Attribute: ``weight``, one in [0, 1] for each operand; `given` refuses
     others."""
 
+    grids: ClassVar = GRIDS["nmu"]
     ranges: ClassVar = {"weight": (0.0, 1.0)}
 
     @torch.no_grad()
@@ -120,9 +123,9 @@ class NPU(Unit):
 
     The gate is one for each operand, shared by all outputs, and clamps to [0, 1] with the gradient of the identity, so
     that one outside still learns. Initially W is Xavier uniform, V 0 and g 1/2. Only the gate is clipped after steps.
-    The penalty is the L1 norm of all parameters. While training ``epsilon`` is 2^-23; once attributes are assigned it
-    is 0. Attributes: ``power``, the W of each operand; ``imaginary``, its V (0 if absent); ``gate``, its g in [0, 1] (1
-    if absent).
+    The penalty is the L1 norm of all parameters. While training ``epsilon`` is 2^-23; of a rounded unit and of one from
+    `given` it is 0. Grid: W in {0, +-1/2, +-1, +-2}, V 0, g in {0, 1}. Attributes: ``power``, the W of each operand;
+    ``imaginary``, its V (0 if absent); ``gate``, its g in [0, 1] (1 if absent).
     """
 
     power: nn.Parameter
@@ -131,6 +134,7 @@ class NPU(Unit):
     epsilon: Tensor
     shapes: ClassVar = {"power": MATRIX, "imaginary": MATRIX, "gate": ("in_features",)}
     constants: ClassVar = {"epsilon": EPSILON}
+    grids: ClassVar = GRIDS["npu"]
     ranges: ClassVar = {"gate": (0.0, 1.0)}
     clipped: ClassVar = ("gate",)
 

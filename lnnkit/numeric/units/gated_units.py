@@ -16,7 +16,7 @@ from lnnkit.arrays import all_set
 from lnnkit.numeric.fixed_units.gated_sum import CEILING, INALU_EPSILON, NALU_EPSILON
 from lnnkit.numeric.interval import Interval, Pieces, bounded, boxes, closed, hull, points_if_equal
 from lnnkit.numeric.step import FixedUnit, UnitName
-from lnnkit.numeric.term import Term, Weight, apply, as_term, frozen, gated_product, linear, number
+from lnnkit.numeric.term import GRIDS, Term, Weight, apply, as_term, frozen, gated_product, linear, number
 from lnnkit.numeric.units.clipped_units import npu
 from lnnkit.numeric.units.unit import MATRIX, Unit, Weights, matrix, product
 
@@ -44,6 +44,7 @@ class GatedWeight(Unit):
     mask: nn.Parameter
     factors: ClassVar[Mapping[str, tuple[str, str]]] = {"weight": ("sign", "mask")}
     """The parameters ``sign`` and ``mask`` of each W."""
+    grids: ClassVar = GRIDS["nac"]
     ranges: ClassVar = {"weight": (-1.0, 1.0)}
     shapes: ClassVar = {"sign": MATRIX, "mask": MATRIX}
 
@@ -84,7 +85,7 @@ class GatedWeight(Unit):
 
 class NAC(GatedWeight):
     """``y = W x``, ``W = tanh(sign) sigmoid(mask)``, both drawn from ``U(-r, r)``, see `spread`. The paper has no
-    clipping and no penalty. Attribute: ``weight``, the W of each operand, in [-1, 1]."""
+    clipping and no penalty. Grid of W: {-1, 0, 1}. Attribute: ``weight``, the W of each operand, in [-1, 1]."""
 
     def forward(self, x: Tensor) -> Tensor:
         return self._checked(x) @ self.weight.mT
@@ -108,7 +109,7 @@ class NALU(GatedWeight):
 
     ``sign`` and ``mask`` as in `NAC`, G Xavier-uniform. The paper has no clipping and no penalty. As published,
     products lose the signs of their factors and the gate rarely converges to the right half: prefer `NAU`, `NMU`
-    and `NPU`. Attributes: ``weight``, the W of each operand,
+    and `NPU`. Grid of W: {-1, 0, 1}; G has none and stays as it is. Attributes: ``weight``, the W of each operand,
     in [-1, 1]; ``gate``, the G of each operand.
     """
 
@@ -152,7 +153,7 @@ class INALU(GatedWeight):
 
     ``W = tanh(sign) sigmoid(mask)`` for both. Initially ``sign ~ N(1, 0.1)``, ``mask ~ N(-1, 0.1)``, ``G ~ N(0,
     0.1)`` (the best of the paper's grid). Nothing is clipped after steps. The penalty, ``mean max(min(-p, p) + 20,
-    0) / 20`` summed over the five raw parameters, drives them away from 0.
+    0) / 20`` summed over the five raw parameters, drives them away from 0. Grid: W in {-1, 0, 1}, g in {0, 1}.
     Attributes: ``add`` and ``multiply``, the W of each operand, in [-1, 1]; ``gate``, the one number g in [0, 1]: 1
     adds, 0 multiplies.
     """
@@ -163,6 +164,7 @@ class INALU(GatedWeight):
     multiply_mask: nn.Parameter
     gate: nn.Parameter
     factors: ClassVar = {"add": ("add_sign", "add_mask"), "multiply": ("multiply_sign", "multiply_mask")}
+    grids: ClassVar = GRIDS["inalu"]
     ranges: ClassVar = {"add": (-1.0, 1.0), "multiply": (-1.0, 1.0), "gate": (0.0, 1.0)}
     _weights: ClassVar = ("add_sign", "add_mask", "multiply_sign", "multiply_mask")
     shapes: ClassVar = {**dict.fromkeys(_weights, MATRIX), "gate": ("out_features",)}

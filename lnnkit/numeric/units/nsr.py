@@ -30,6 +30,20 @@ READOUTS: dict[str, tuple[float, float, float]] = {
 """``W+, W0, b`` that give the margin 2 with hard bits where the relation holds, and -2 where it does not."""
 
 
+def hard_margins(readout: Tensor) -> Tensor:
+    """The margins above, at and below 0 with hard bits: from ``[..., 3]`` (W+, W0, b) to ``[..., 3]``."""
+    sign, zero, bias = readout.unbind(-1)
+    return torch.stack([bias + sign - zero, bias + zero, bias - sign - zero], -1)
+
+
+def relation_of(readout: Tensor) -> list[str]:
+    """The name in `READOUTS` for each row W+, W0, b of ``[n, 3]``: the relation that holds where the hard margin is
+    above 0."""
+    shown = hard_margins(torch.tensor(list(READOUTS.values()), dtype=readout.dtype, device=readout.device))
+    known = {tuple(row): name for name, row in zip(READOUTS, (shown > 0).tolist(), strict=True)}
+    return [known[tuple(row)] for row in (hard_margins(readout) > 0).tolist()]
+
+
 class NSR(Unit):
     """Truths of relations between operands. Each output reads, for each of ``channels``, the difference of two soft
     selections of operands: its sign bit and its zero bit, as in a processor's status register.
@@ -42,7 +56,10 @@ class NSR(Unit):
     integers are compared exactly up to 2^53.
 
     As published ``first``, ``second`` and W are Xavier-normal, b is 0, l is 1, without clipping or penalty. That traps
-    some seeds of ``=`` and ``!=``: where the two selections coincide the zero bit is constant.
+    some seeds of ``=`` and ``!=``: where the two selections coincide the zero bit is constant. `start_undecided` starts
+    where no seed is trapped; let l rise while it learns.
+    Rounded: every output takes its heaviest channel, one operand on each side, hard bits, and the large weights of the
+    relation that its readout shows (see `relation_of`).
     Attributes: ``first`` and ``second``, ``[out, channels, in]``, the selections after their softmax; ``sign`` and
     ``zero``, ``[out, channels]``, the W+ and W0; ``bias``, ``[out]``; ``scale``, 1/l, which is 0 for hard bits. In
     ``(a <?> b){scale: s, weight: [W+, W0, b]}`` there is one channel and the selections are the two sides.
@@ -84,6 +101,18 @@ class NSR(Unit):
         self.bias.zero_()
         self.sharpness.fill_(1.0)
 
+    @torch.no_grad()
+    def start_undecided(self, pairs: Tensor, generator: torch.Generator | None = None) -> None:
+        """Initialise, in place, with each channel near a pair of operands and with a readout of 0, where the first
+        gradient of W0 has the right sign, whatever the relation. ``pairs``, ``[..., channels, 2]``, are the operands on
+        the left and on the right, shared by all seeds and outputs or given for each."""
+        for values, operands in ((self.first, pairs[..., 0]), (self.second, pairs[..., 1])):
+            chosen = nn.functional.one_hot(operands, self.in_features).to(values.dtype)
+            values.normal_(0.0, 0.1, generator=generator).add_(3.0 * chosen)
+        for values in (self.sign, self.zero, self.bias):
+            values.zero_()
+        self.sharpness.fill_(1.0)
+
     def margins(self, x: Tensor) -> Tensor:
         """``z``, the log-odds, ``[..., out]``; train on these."""
         gap = torch.softmax(self.first, -1) - torch.softmax(self.second, -1)
@@ -110,6 +139,23 @@ class NSR(Unit):
         # The logarithm of a share of 0 is kept finite; its softmax is exactly 0 nevertheless.
         super().assign(values | {key: values[key].log().clamp(min=-_NEVER) for key in _SIDES})
         self.sharpness.copy_(1 / attributes["scale"])
+
+    def rounded(self) -> dict[str, Tensor]:
+        values = self.attributes()
+        heaviest = (values["sign"].abs() + values["zero"].abs()).argmax(-1, keepdim=True)
+        only = torch.zeros_like(values["sign"]).scatter(-1, heaviest, 1.0)
+        shown = [values["sign"].gather(-1, heaviest), values["zero"].gather(-1, heaviest), values["bias"][..., None]]
+        names = relation_of(torch.cat(shown, -1).reshape(-1, 3))
+        crisp = only.new_tensor([READOUTS[name] for name in names]).reshape(*values["bias"].shape, 3) * SATURATED
+        for key in _SIDES:
+            values[key] = nn.functional.one_hot(values[key].argmax(-1), self.in_features).to(only.dtype)
+        values["sign"], values["zero"] = only * crisp[..., :1], only * crisp[..., 1:2]
+        values["bias"], values["scale"] = crisp[..., 2], torch.zeros_like(values["scale"])
+        return values
+
+    def gaps(self) -> dict[str, Tensor]:
+        """Distances of the selections and the scale: a readout may be any multiple of its relation's."""
+        return {key: gap for key, gap in super().gaps().items() if key in (*_SIDES, "scale")}
 
     @classmethod
     def given(cls, weight: Sequence[float], scale: float = 0.0) -> Self:

@@ -1,16 +1,28 @@
-"""The base class of arithmetic units: shapes, seeds, projection, penalty; and units as recurrent cells."""
+"""The base class of arithmetic units: shapes, seeds, projection, penalty, rounding to a grid; and units as recurrent
+cells."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
 from lnnkit.arrays import all_set
+
+
+@dataclass(frozen=True)
+class Hardening:
+    """The loss before rounding, that of the rounded unit, and whether the rounding was kept: ``[seeds]`` or ``[]``."""
+
+    loss: Tensor
+    rounded_loss: Tensor
+    accepted: Tensor
+
 
 MATRIX = ("out_features", "in_features")
 
@@ -53,8 +65,9 @@ class Unit(nn.Module, ABC):
     shapes: ClassVar[Mapping[str, Sequence[str]]] = {}
     """The parameters, each with the attributes that hold its dimensions; that of seeds comes before them."""
     constants: ClassVar[Mapping[str, float]] = {}
-    """Numbers that are not parameters but change when attributes are assigned, one for each seed, and their initial
-    values."""
+    """Numbers that are not parameters but change with rounding, one for each seed, and their initial values."""
+    grids: ClassVar[Mapping[str, tuple[float, ...]]] = {}
+    """The values that the attributes are rounded to; those without any stay as they are."""
     ranges: ClassVar[Mapping[str, tuple[float, float]]] = {}
     """The least and the greatest value of attributes; those without are unbounded."""
     clipped: ClassVar[tuple[str, ...]] = ()
@@ -91,6 +104,43 @@ class Unit(nn.Module, ABC):
     def regulariser(self) -> Tensor:
         """The penalty of the unit's paper, ``[seeds]`` or ``[]``, unweighted; 0 where the paper has none."""
         return torch.zeros_like(next(self.parameters()).flatten(self._leading)[..., 0])
+
+    def rounded(self) -> dict[str, Tensor]:
+        """`attributes` moved to the nearest grid points; those without a grid unchanged."""
+        rounded = self.attributes()
+        for key in rounded.keys() & self.grids.keys():
+            points = rounded[key].new_tensor(self.grids[key])
+            rounded[key] = points[(rounded[key][..., None] - points).abs().argmin(-1)]
+        return rounded
+
+    def gaps(self) -> dict[str, Tensor]:
+        """The distances of the attributes from the grid."""
+        rounded = self.rounded()
+        return {key: (values - rounded[key]).abs() for key, values in self.attributes().items()}
+
+    def sparsity_error(self) -> Tensor:
+        """The largest distance of a weight from the grid, ``[seeds]`` or ``[]``."""
+        largest = [gap.reshape(*gap.shape[: self._leading], -1).amax(-1) for gap in self.gaps().values()]
+        return torch.stack(largest).amax(0)
+
+    @torch.no_grad()
+    def harden(self, loss: Callable[[Self], Tensor], tolerance: float = 0.0) -> Hardening:
+        """Round to the grid, in place, where that does not raise ``loss`` by more than ``tolerance``. ``loss``
+        evaluates the unit in its current state: ``[seeds]``, or ``[]`` without seeds. Each seed is decided for itself;
+        a loss of nan refuses."""
+        state = {**dict(self.named_parameters()), **dict(self.named_buffers())}
+        kept = {name: value.detach().clone() for name, value in state.items()}
+        before = loss(self).detach().clone()
+        expected = () if self.seeds is None else (self.seeds,)
+        if before.shape != expected:
+            raise ValueError(f"the loss has shape {tuple(before.shape)}, not {expected}: one number for each seed")
+        self.assign(self.rounded())
+        after = loss(self).detach().clone()
+        accepted = after <= before + tolerance
+        for name, value in state.items():
+            across = accepted.reshape(accepted.shape + (1,) * (value.dim() - accepted.dim()))
+            value.copy_(torch.where(across, value, kept[name]))
+        return Hardening(before, after, accepted)
 
     @classmethod
     def _of(cls, attributes: Mapping[str, Tensor]) -> Self:

@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from benchmarks.arithmetic.hardening import harden, sparsity_error
 from lnnkit.numeric.units.clipped_units import NAU, NMU, NPU, RealNPU
 from lnnkit.numeric.units.gated_units import INALU, NAC, NALU
 from lnnkit.numeric.units.nsr import NSR, RELATIONS, RelationName
@@ -39,12 +38,12 @@ NEAR = [
 @pytest.mark.parametrize(("unit", "wanted"), NEAR, ids=lambda each: type(each).__name__)
 def test_near_the_solution_rounding_makes_it_exact(unit: Unit, wanted: Tensor) -> None:
     loss = square_error(wanted)
-    assert float(sparsity_error(unit)) > 0.05
-    done = harden(unit, loss)
+    assert float(unit.sparsity_error()) > 0.05
+    done = unit.harden(loss)
     assert bool(done.accepted)
     assert float(done.rounded_loss) == float(loss(unit)) < 1e-24
     assert float(done.loss) > 1e-3
-    assert float(sparsity_error(unit)) == 0
+    assert float(unit.sparsity_error()) == 0
 
 
 @pytest.mark.parametrize("kind", UNITS, ids=lambda kind: kind.__name__)
@@ -52,7 +51,7 @@ def test_refused_rounding_leaves_every_number(kind: type[Unit]) -> None:
     unit, x = shaken(kind, 3, seeds=3), rows(4, 20, 4)
     before = {name: value.clone() for name, value in unit.state_dict().items()}
     wanted = unit(x).detach()
-    done = harden(unit, lambda each: (each(x) - wanted).square().mean((-1, -2)))
+    done = unit.harden(lambda each: (each(x) - wanted).square().mean((-1, -2)))
     assert done.accepted.tolist() == [False] * 3
     assert done.loss.tolist() == [0] * 3
     assert bool((done.rounded_loss > 0).all())
@@ -61,7 +60,7 @@ def test_refused_rounding_leaves_every_number(kind: type[Unit]) -> None:
 
 def test_seeds_are_decided_one_by_one() -> None:
     unit = NAU.given(torch.tensor([[[0.9, 0.8]], [[0.4, 0.4]], [[1.0, 1.0]]], dtype=torch.float64))
-    done = harden(unit, square_error(X.sum(-1)))
+    done = unit.harden(square_error(X.sum(-1)))
     assert done.accepted.tolist() == [True, False, True]
     assert unit.weight[:, 0].tolist() == [[1, 1], [0.4, 0.4], [1, 1]]
 
@@ -69,19 +68,19 @@ def test_seeds_are_decided_one_by_one() -> None:
 def test_a_loss_that_is_no_number_refuses() -> None:
     unit = NPU.given([-0.9, 0.1])
     x = torch.tensor([[0.0, 0.0]], dtype=torch.float64)
-    assert not bool(harden(unit, lambda each: (each(x) * 0).sum()).accepted)
+    assert not bool(unit.harden(lambda each: (each(x) * 0).sum()).accepted)
     assert unit.power.tolist() == [[-0.9, 0.1]]
 
 
 def test_a_tolerance_lets_the_loss_rise() -> None:
     unit, wanted = NAU.given([0.99, 1.0]), NAU.given([0.99, 1.0])(X)[:, 0].detach()
-    assert not bool(harden(unit, square_error(wanted)).accepted)
-    assert bool(harden(unit, square_error(wanted), tolerance=0.1).accepted)
+    assert not bool(unit.harden(square_error(wanted)).accepted)
+    assert bool(unit.harden(square_error(wanted), tolerance=0.1).accepted)
 
 
 def test_the_gate_of_a_nalu_has_no_grid() -> None:
     unit = NALU.given([0.9, 0.9], [30.0, 31.0])
-    assert bool(harden(unit, square_error(X.sum(-1))).accepted)
+    assert bool(unit.harden(square_error(X.sum(-1))).accepted)
     assert unit.attributes()["weight"].tolist() == [[1, 1]]
     assert unit.gate.tolist() == [[30, 31]]
 
@@ -90,7 +89,7 @@ def test_a_loss_of_the_wrong_shape() -> None:
     unit = NAU(2, 1, seeds=3)
     before = unit.weight.detach().clone()
     with pytest.raises(ValueError, match="one number for each seed"):
-        harden(unit, lambda unit: unit(X).mean())
+        unit.harden(lambda unit: unit(X).mean())
     assert torch.equal(unit.weight, before)
 
 
@@ -110,7 +109,7 @@ def test_a_soft_register_with_an_idle_channel_becomes_its_relation(name: Relatio
     )
     x = torch.randint(-9, 10, (200, 3), generator=torch.Generator().manual_seed(1)).double()
     wanted = crisp(x[:, [0, 2]])
-    done = harden(unit, lambda each: (each(x) - wanted).abs().mean())
+    done = unit.harden(lambda each: (each(x) - wanted).abs().mean())
     assert bool(done.accepted)
     assert float(done.rounded_loss) == 0
     assert math.isinf(float(unit.sharpness))
