@@ -317,7 +317,8 @@ def test_a_stratum_is_completed_again_where_rounds_move_what_it_reads() -> None:
         statement
         for statement in lnnkit.loads(
             "predicate E(n, n) closed\npredicate Reach(n, n) closed\nfact E(a, b)\nfact E(b, c)\nfact D(b)\n"
-            "rule base: E(X, Y) -> Reach(X, Y)\nrule D(X) -> O(X)\nrule O(X) & E(X, Y) -> Reach(Y, X)\nquery Reach(X, Y)\n"
+            "rule base: E(X, Y) -> Reach(X, Y)\nrule D(X) -> O(X)\nrule O(X) & E(X, Y) -> Reach(Y, X)\n"
+            "query Reach(X, Y)\n"
         )
         .plan()
         .statements

@@ -31,7 +31,7 @@ def reset(run: Run, some: RowsOf) -> None:
         run.encoded.refresh(table, rows)
 
 
-def begin_again(run: Run, formulas: Iterable[Formula], rows: RowsOf, definitions: Sequence[Formula] = ()) -> None:
+def reinitialise(run: Run, formulas: Iterable[Formula], rows: RowsOf, definitions: Sequence[Formula] = ()) -> None:
     """Give shared neurons, operands first, the bounds that these give them: for some ``rows`` that were reset, or all
     for those whose ``definitions`` depend on the number of entities."""
     kept, demanded = within_sorts(run, rows), {response.rule.formula.auxiliary: response for response in run.demanded}

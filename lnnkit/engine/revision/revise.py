@@ -25,9 +25,9 @@ from lnnkit.engine.revision.dependent_rows import DependentRows
 from lnnkit.engine.revision.reset_rows import (
     Response,
     RowsOf,
-    begin_again,
     limited,
     reaching,
+    reinitialise,
     reset,
     union,
     written_rows,
@@ -60,8 +60,9 @@ def revise(
     trail, domain, tables = run.state.trail, run.grounding.domain, run.grounding.atoms.tables
     start = trail.chunk_count
     room = domain.count + len(entities) <= domain.generic
-    once = len(trail.completions) == len(run.strata)  # by rounds, these have not moved
-    if not room or not _revisable(run) or not (once or run.completing.isdisjoint(atom.predicate for atom in restated)):
+    completed_once = len(trail.completions) == len(run.strata)  # then rounds have not moved what these read
+    read = not run.completing.isdisjoint(atom.predicate for atom in restated)
+    if not room or not _revisable(run) or (read and not completed_once):
         return False
     domain.index.update(entities)
     domain.count += len(entities)
@@ -75,10 +76,10 @@ def revise(
         loosened = left.rows()
         if left.count > most:
             return False
-    if not once and any(map(changed.concerns, run.completion_rules())):
+    if not completed_once and any(map(changed.concerns, run.completion_rules())):
         return False
     changed.apply(run)
-    completed = derived_tables(run) if once else set[Relation]()
+    completed = derived_tables(run) if completed_once else set[Relation]()
     if completed or around_aggregates(run.plan):  # these are worked out from facts once, before rounds
         loosened = union(loosened, tightened)
     again = revise_strata(run, loosened, changed, most, watch) if completed else {}
@@ -93,18 +94,18 @@ def revise(
     if dependent.count > most:
         return False
     run.progress = Progress()
-    moved = _derived_again(run, rows, tightened, listed, again, changed, completed)
+    moved = _rederived(run, rows, tightened, listed, again, changed, completed)
     if moved is None:
         return False
     rounds = _ROUNDS + (start - run.revised_chunks) // 8 + len(run.grounding.atoms) // 1000
     infer_rounds(run, run.inference, rounds, moved, watch)
     run.revised_chunks += trail.chunk_count - start
-    written = {*written_rows(run, completed_until, resets=False), *(() if once else (*rows, *tightened))}
+    written = {*written_rows(run, completed_until, resets=False), *(() if completed_once else (*rows, *tightened))}
     complete = run.completing.isdisjoint(table.name for table in written)
     return complete and _ended(run, Status.CONVERGED, Status.INTERRUPTED) and not _depends_on_order(run, start)
 
 
-def _derived_again(
+def _rederived(
     run: Run,
     rows: RowsOf,
     tightened: RowsOf,
@@ -127,7 +128,7 @@ def _derived_again(
     aggregates, tables = around_aggregates(run.plan), run.grounding.atoms.tables
     formulas = (f for f in run.plan.shared.formulas if not f.compares or f.auxiliary in aggregates)
     shared = [formula for formula in formulas if tables[str(formula.auxiliary)] not in completed]
-    begin_again(run, shared, rows, changed.definitions)
+    reinitialise(run, shared, rows, changed.definitions)
     begun = _tighter(_deviating(written_rows(run, start, resets=False)), rows, before)  # some of new rows
     numbers = {table: some for table, some in union(rows, tightened).items() if table.numeric}
     derived = _evaluate(run, union(rows, listed), again, numbers, changed)

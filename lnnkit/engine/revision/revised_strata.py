@@ -14,7 +14,7 @@ from lnnkit.engine.inference_run import Pace, Run, Status, Watch, goes_on
 from lnnkit.engine.merge import Round, changes
 from lnnkit.engine.revision.changed_sorts import ChangedSorts
 from lnnkit.engine.revision.dependent_rows import DependentRows
-from lnnkit.engine.revision.reset_rows import RowsOf, begin_again, reaching, reset, union, written_rows
+from lnnkit.engine.revision.reset_rows import RowsOf, reaching, reinitialise, reset, union, written_rows
 from lnnkit.engine.rounds import Moves, Rising, merged, to_fixpoint
 from lnnkit.engine.start.first_bounds import begin, catch_up
 from lnnkit.formula.unfolding import Formula
@@ -40,17 +40,17 @@ def revise_strata(run: Run, moved: RowsOf, changed: ChangedSorts, most: int, wat
         formulas = [formula for name, formula in neurons.items() if name in beneath]
         if any(formula in changed.definitions for formula in formulas):
             return None
-        if formulas and not _begun_again(run, formulas, moved, changed, most):
+        if formulas and not _reinitialised(run, formulas, moved, changed, most):
             return None
         moved = union(moved, written_rows(run, start))
-        again = _completed_again(run, position, moved, changed, most, watch)
+        again = _revised_stratum(run, position, moved, changed, most, watch)
         if again is None:
             return None
         moved = union(moved, again)
     return {table: rows for table, rows in moved.items() if table in derived}
 
 
-def _begun_again(run: Run, formulas: Sequence[Formula], moved: RowsOf, changed: ChangedSorts, most: int) -> bool:
+def _reinitialised(run: Run, formulas: Sequence[Formula], moved: RowsOf, changed: ChangedSorts, most: int) -> bool:
     """Give neurons beneath a completion their bounds, for what has ``moved``; False if those are not worked out before
     rounds, or are too many."""
     tables = {run.grounding.atoms.tables[str(formula.auxiliary)] for formula in formulas}
@@ -63,7 +63,7 @@ def _begun_again(run: Run, formulas: Sequence[Formula], moved: RowsOf, changed: 
         run, [(one, one.rule.with_new_members(changed.joining)) for one in run.demanded if one.rule.formula in formulas]
     )
     catch_up(run, changes(moved))
-    begin_again(run, formulas, rows)
+    reinitialise(run, formulas, rows)
     return True
 
 
@@ -74,7 +74,7 @@ def derived_tables(run: Run) -> set[Relation]:
     return {run.grounding.atoms.tables[name] for name in run.completing if name in names}
 
 
-def _completed_again(
+def _revised_stratum(
     run: Run, position: int, moved: RowsOf, changed: ChangedSorts, most: int, watch: Watch | None
 ) -> RowsOf | None:
     """The rows of a stratum that change with those that have ``moved``; None if all has to be completed again."""
@@ -91,7 +91,7 @@ def _completed_again(
     start = state.trail.chunk_count
     reset(run, {table: rows[table] for table in completed & rows.keys()})
     exact = exact_inputs(run, members)
-    if exact != (position in run.exact_strata) or not _derived_again(run, position, rows, changed, exact, watch):
+    if exact != (position in run.exact_strata) or not _rederived(run, position, rows, changed, exact, watch):
         return None
     state.trail.completed_again(position)
     again = dict[Relation, Array]()
@@ -106,9 +106,7 @@ def _completed_again(
     return {table: rows for table, rows in again.items() if len(rows)}
 
 
-def _derived_again(
-    run: Run, position: int, rows: RowsOf, changed: ChangedSorts, exact: bool, watch: Watch | None
-) -> bool:
+def _rederived(run: Run, position: int, rows: RowsOf, changed: ChangedSorts, exact: bool, watch: Watch | None) -> bool:
     """Evaluate the instances of a stratum that read or derive some rows, or are new, and go on from there. False if
     that is not to the end, or both ends of a bound do not rise as one."""
     _, members = run.strata[position]
