@@ -15,6 +15,7 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 from lnnkit.answers.query_rows import answer
+from lnnkit.check import check_query
 from lnnkit.check.program import Assertion, CheckedProgram, Fact, Query, with_entities
 from lnnkit.check.walk import nodes
 from lnnkit.data.fact_tables import keys_of
@@ -33,6 +34,7 @@ from lnnkit.syntax import ast
 from lnnkit.syntax.dates import days_of
 from lnnkit.syntax.diagnostic import Source as Text
 from lnnkit.syntax.diagnostic import Span
+from lnnkit.syntax.printer import format_expression
 
 if TYPE_CHECKING:
     from lnnkit.engine.inference_run import Watch
@@ -191,13 +193,20 @@ def _stated(
         if (about := ground_key(formula)) is not None:  # else it is about unnamed individuals
             facts.append(Fact(*about, lower, upper, _NOWHERE))
         else:
-            axioms.append(Assertion("axiom", None, formula, lower, upper, before.program.logic, _NOWHERE))
+            axioms.append(_axiom(before, formula, lower, upper))
             if pinned:
                 facts += _pinned(before, formula)
             apart = _apart(formula, true=premise.side == "lower")
             if apart is not None and lower == upper:
-                axioms.append(Assertion("axiom", None, apart, 1.0, 1.0, before.program.logic, _NOWHERE))
+                axioms.append(_axiom(before, apart, 1.0, 1.0))
     return facts, axioms
+
+
+def _axiom(before: Fixpoint, formula: ast.Expression, lower: float, upper: float) -> Assertion:
+    """An axiom about a formula as it would be written; only a check tells entities that it compares from numbers."""
+    query, _ = check_query(format_expression(formula), before.program, strangers=None)
+    stated = formula if query is None else query.formula
+    return Assertion("axiom", None, stated, lower, upper, before.program.logic, _NOWHERE)
 
 
 def _pinned(before: Fixpoint, formula: ast.Expression) -> Iterator[Fact]:

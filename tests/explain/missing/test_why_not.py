@@ -277,3 +277,17 @@ def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "--format dot needs an atom, and no --why-not" in capsys.readouterr().err
     assert main(["explain", str(path), "--format", "html"]) == 2
     assert "--format html needs an atom\n" in capsys.readouterr().err
+
+
+def test_an_aggregate_that_compares_entities_is_tried_too() -> None:
+    kb = lnnkit.loads("""\
+predicate E(p, p) closed
+number u(p)
+rule (sum X, Y: u(X) where E(Y, X) & Y = a) >= 1 -> Enough
+fact E(a, b)
+fact u(b) = 0
+query Enough
+""")
+    (way,) = kb.why_not("Enough").ways
+    assert [premise.atom for premise in way.missing] == ['((sum X, Y: u(X) where E(Y, X) & Y = "a") >= 1)']
+    assert way.gives == 1
