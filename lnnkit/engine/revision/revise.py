@@ -33,7 +33,7 @@ from lnnkit.engine.revision.reset_rows import (
     written_rows,
 )
 from lnnkit.engine.revision.restated_facts import RestatedAtom, enter_restated, restated_sorts
-from lnnkit.engine.revision.revised_strata import derived_tables, revise_strata
+from lnnkit.engine.revision.revised_strata import Limits, derived_tables, revise_strata
 from lnnkit.engine.rounds import infer_rounds, merged
 from lnnkit.engine.start.first_bounds import around_aggregates, begin, catch_up
 from lnnkit.join.bindings import Bindings
@@ -70,11 +70,12 @@ def revise(
     if entered is None or changed is None or (labelled and changed.leaving):
         return False
     loosened, tightened, listed = entered
-    most = max(_FEW, len(run.grounding.atoms) // _SHARE)
+    atoms = len(run.grounding.atoms)
+    limits = Limits(max(_FEW, atoms // _SHARE), _ROUNDS + (start - run.revised_chunks) // 8 + atoms // 1000)
     if changed.leaving:  # joins find what depends on those who leave as long as they are there
-        left = DependentRows(run, union(loosened, changed.leaving_rows(run)), changed, most, {*tables.values()})
+        left = DependentRows(run, union(loosened, changed.leaving_rows(run)), changed, limits.rows, {*tables.values()})
         loosened = left.rows()
-        if left.count > most:
+        if left.count > limits.rows:
             return False
     if not completed_once and any(map(changed.concerns, run.completion_rules())):
         return False
@@ -82,23 +83,24 @@ def revise(
     completed = derived_tables(run) if completed_once else set[Relation]()
     if completed or around_aggregates(run.plan):  # these are worked out from facts once, before rounds
         loosened = union(loosened, tightened)
-    again = revise_strata(run, loosened, changed, most, watch) if completed else {}
+    again = revise_strata(run, loosened, changed, limits, watch) if completed else {}
     if again is None:
         return False
     tightened = {table: rows for table, rows in tightened.items() if table not in completed}
     neurons = [tables[str(formula.auxiliary)] for formula in changed.definitions]
     all_rows = {table: range(len(table)) for table in neurons if len(table)}
     completed_until = trail.chunk_count
-    dependent = DependentRows(run, union(loosened, again, all_rows), changed, most, {*tables.values()} - completed)
+    dependent = DependentRows(
+        run, union(loosened, again, all_rows), changed, limits.rows, {*tables.values()} - completed
+    )
     rows = dependent.rows()
-    if dependent.count > most:
+    if dependent.count > limits.rows:
         return False
     run.progress = Progress()
     moved = _rederived(run, rows, tightened, listed, again, changed, completed)
     if moved is None:
         return False
-    rounds = _ROUNDS + (start - run.revised_chunks) // 8 + len(run.grounding.atoms) // 1000
-    infer_rounds(run, run.inference, rounds, moved, watch)
+    infer_rounds(run, run.inference, limits.rounds, moved, watch)
     run.revised_chunks += trail.chunk_count - start
     written = {*written_rows(run, completed_until, resets=False), *(() if completed_once else (*rows, *tightened))}
     complete = run.completing.isdisjoint(table.name for table in written)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +24,14 @@ from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array
 
 
-def revise_strata(run: Run, moved: RowsOf, changed: ChangedSorts, most: int, watch: Watch | None) -> RowsOf | None:
+class Limits(NamedTuple):
+    """How many ``rows`` may be reset, and how many ``rounds`` may follow: above, a fresh inference is made."""
+
+    rows: int
+    rounds: int
+
+
+def revise_strata(run: Run, moved: RowsOf, changed: ChangedSorts, limits: Limits, watch: Watch | None) -> RowsOf | None:
     """Complete again what depends on rows that have ``moved``, as facts say; returns the rows of completed predicates,
     and of neurons that they read, that move with them. None if a stratum has to be completed as a whole. All must have
     been completed once only."""
@@ -40,10 +48,10 @@ def revise_strata(run: Run, moved: RowsOf, changed: ChangedSorts, most: int, wat
         formulas = [formula for name, formula in neurons.items() if name in beneath]
         if any(formula in changed.definitions for formula in formulas):
             return None
-        if formulas and not _reinitialised(run, formulas, moved, changed, most):
+        if formulas and not _reinitialised(run, formulas, moved, changed, limits.rows):
             return None
         moved = union(moved, written_rows(run, start))
-        again = _revised_stratum(run, position, moved, changed, most, watch)
+        again = _revised_stratum(run, position, moved, changed, limits, watch)
         if again is None:
             return None
         moved = union(moved, again)
@@ -75,15 +83,15 @@ def derived_tables(run: Run) -> set[Relation]:
 
 
 def _revised_stratum(
-    run: Run, position: int, moved: RowsOf, changed: ChangedSorts, most: int, watch: Watch | None
+    run: Run, position: int, moved: RowsOf, changed: ChangedSorts, limits: Limits, watch: Watch | None
 ) -> RowsOf | None:
     """The rows of a stratum that change with those that have ``moved``; None if all has to be completed again."""
     state, (predicates, members) = run.state, run.strata[position]
     names = run.completed_from(position)
     some = {table: rows for table, rows in moved.items() if table.name in names}
     completed = {run.grounding.atoms.tables[name] for name in predicates}
-    dependent = DependentRows(run, some, changed, most, completed)
-    if dependent.count > most or any(table.derived for table in completed):
+    dependent = DependentRows(run, some, changed, limits.rows, completed)
+    if dependent.count > limits.rows or any(table.derived for table in completed):
         return None
     rows = dependent.rows()
     before = {table: Bounds(*(table.take(side, rows[table]).copy() for side in (0, 1))) for table in rows}
@@ -91,7 +99,9 @@ def _revised_stratum(
     start = state.trail.chunk_count
     reset(run, {table: rows[table] for table in completed & rows.keys()})
     exact = exact_inputs(run, members)
-    if exact != (position in run.exact_strata) or not _rederived(run, position, rows, changed, exact, watch):
+    if exact != (position in run.exact_strata):
+        return None
+    if not _rederived(run, position, rows, changed, limits.rounds, watch, exact=exact):
         return None
     state.trail.completed_again(position)
     again = dict[Relation, Array]()
@@ -106,7 +116,9 @@ def _revised_stratum(
     return {table: rows for table, rows in again.items() if len(rows)}
 
 
-def _rederived(run: Run, position: int, rows: RowsOf, changed: ChangedSorts, exact: bool, watch: Watch | None) -> bool:
+def _rederived(
+    run: Run, position: int, rows: RowsOf, changed: ChangedSorts, limit: int, watch: Watch | None, *, exact: bool
+) -> bool:
     """Evaluate the instances of a stratum that read or derive some rows, or are new, and go on from there. False if
     that is not to the end, or both ends of a bound do not rise as one."""
     _, members = run.strata[position]
@@ -115,7 +127,8 @@ def _rederived(run: Run, position: int, rows: RowsOf, changed: ChangedSorts, exa
     def after(_: Moves) -> Status | None:
         nonlocal rounds
         rounds += 1
-        return None if not pace.creeps and goes_on(watch, run, "completion", rounds) else Status.INTERRUPTED
+        more = rounds <= limit and not pace.creeps and goes_on(watch, run, "completion", rounds)
+        return None if more else Status.INTERRUPTED
 
     try:
         for response in run.responding(members).values():
