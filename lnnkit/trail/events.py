@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
@@ -100,10 +100,11 @@ class _EventColumn:
     def nbytes(self) -> int:
         return len(self._plain) * self._dtype.itemsize + len(self._first) * self._first.itemsize
 
-    def parts(self, lengths: Iterable[int]) -> Iterator[Array | range]:
-        """The numbers of each chunk, of these lengths; read-only."""
-        plain, start = self._plain.values, 0
-        for first, length in zip(self._first, lengths, strict=True):
+    def parts(self, lengths: array[int], skipped: int) -> Iterator[Array | range]:
+        """The numbers of each chunk but for those ``skipped``, of all these lengths; read-only."""
+        plain = self._plain.values
+        start = int(np.array(lengths[:skipped])[np.isnan(self._first[:skipped])].sum())
+        for first, length in zip(self._first[skipped:], lengths[skipped:], strict=True):
             if math.isnan(first):
                 yield plain[start : start + length]
                 start += length
@@ -242,11 +243,11 @@ class Trail:
         """The relations, by number, about which there are events from chunk ``start`` on."""
         return set(self._chunks[_WIDTH * start + 6 :: _WIDTH])
 
-    def chunks(self) -> Iterator[Chunk]:
-        """The events in order, those of one proposal or step together."""
+    def chunks(self, start: int = 0) -> Iterator[Chunk]:
+        """The events in order, those of one proposal or step together, from chunk ``start`` on."""
         lengths = self._chunks[::_WIDTH]
-        heads = (self._chunks[place::_WIDTH] for place in (2, 3, 4, 5, 6))
-        yield from map(Chunk, *heads, self._row.parts(lengths), self._instance.parts(lengths))
+        heads = (self._chunks[_WIDTH * start + place :: _WIDTH] for place in (2, 3, 4, 5, 6))
+        yield from map(Chunk, *heads, self._row.parts(lengths, start), self._instance.parts(lengths, start))
 
     def setters(self, side: int, numbers: RowNumbers) -> Setters:
         """The last setters of the lower (0) or the upper (1) ends of all rows. Of what a completion restored it is what

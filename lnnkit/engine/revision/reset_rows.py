@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain
 
 from lnnkit.engine.bounds_state import distinct
 from lnnkit.engine.inference_run import Run
@@ -69,7 +69,7 @@ def limited(response: Response, numbers: RowsOf) -> Iterator[Bindings]:
 def written_rows(run: Run, start: int, *, resets: bool = True) -> RowsOf:
     """The rows about which there are events from chunk ``start`` on, with or without ``resets``."""
     rows: dict[Relation, list[Array]] = {}
-    for chunk in islice(run.state.trail.chunks(), start, None):
+    for chunk in run.state.trail.chunks(start):
         if resets or chunk.kind != Kind.RESET:
             rows.setdefault(run.grounding.atoms.numbered[chunk.table], []).append(spelled_out(chunk.rows))
     return {table: distinct(parts) for table, parts in rows.items()}

@@ -38,11 +38,11 @@ def revise_strata(run: Run, moved: RowsOf, changed: ChangedSorts, limits: Limits
     graph, derived = run.plan.lifted.graph, derived_tables(run)
     neurons = {str(formula.auxiliary): formula for formula in run.plan.shared.formulas}
     reset(run, {table: rows for table, rows in moved.items() if table not in derived})
-    for position in range(len(run.strata)):
+    for position, (_, members) in enumerate(run.strata):
         names = run.completed_from(position)
         beneath = graph.below(*(names & neurons.keys()))
-        others = (changed.concerns(response.rule) for response in run.responding(run.strata[position][1]).values())
-        if (names | beneath).isdisjoint(table.name for table in moved) and not any(others):
+        by_sorts = any(changed.concerns(response.rule) for response in run.responding(members).values())
+        if (names | beneath).isdisjoint(table.name for table in moved) and not by_sorts:
             continue
         start = run.state.trail.chunk_count
         formulas = [formula for name, formula in neurons.items() if name in beneath]
@@ -67,9 +67,8 @@ def _reinitialised(run: Run, formulas: Sequence[Formula], moved: RowsOf, changed
         return False
     rows = dependent.rows()
     reset(run, {table: rows[table] for table in tables & rows.keys()})
-    begin(
-        run, [(one, one.rule.with_new_members(changed.joining)) for one in run.demanded if one.rule.formula in formulas]
-    )
+    needed = (response for response in run.demanded if response.rule.formula in formulas)
+    begin(run, [(response, response.rule.with_new_members(changed.joining)) for response in needed])
     catch_up(run, changes(moved))
     reinitialise(run, formulas, rows)
     return True
