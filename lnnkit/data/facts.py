@@ -16,7 +16,7 @@ from lnnkit.data.cells.texts import Texts, are_floats, outer_blanks, reunited, t
 from lnnkit.data.files import Unreadable
 from lnnkit.data.grid import ColumnChoice, Gaps, Grid, Load, Sheet, meant_cells
 from lnnkit.data.numerals import NUMERAL, UNSAID, meant, several_units
-from lnnkit.data.table import FactTable, in_use
+from lnnkit.data.table import EntityColumn, FactTable, in_use
 from lnnkit.syntax.dates import Numeric
 from lnnkit.syntax.diagnostic import Diagnostic, Span
 from lnnkit.syntax.printer import format_condition, format_string
@@ -166,10 +166,13 @@ def facts(
     if load.gaps == "skipped":
         least, most = (-np.inf, np.inf) if numeric else (0.0, 1.0)
         keep = keep & ((lower > least) | (upper < most))
-    codes, rows = [texts.codes for texts in keys], grid.rows
-    if not keep.all():
+    codes, rows, every = [texts.codes for texts in keys], grid.rows, bool(keep.all())
+    if not every:
         lower, upper, rows, *codes = (column[keep] for column in (lower, upper, rows, *codes))
-    columns = in_use(codes, keys[0].names) if keys else ()
+    if every and keys and len({*map(id, codes)}) == keys[0].sharing:  # they are known to use all names
+        columns = tuple(EntityColumn(column, keys[0].names) for column in codes)
+    else:
+        columns = in_use(codes, keys[0].names) if keys else ()
     trust = 1.0 if load.table.trust is None else float(load.table.trust)
     table = FactTable(load.predicate, columns, lower, upper, rows, source, span, trust)
     diagnostics = _listed(grid, doubts, source, span, shown)

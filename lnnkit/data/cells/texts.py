@@ -149,11 +149,13 @@ _EXACT_DIGITS = 15  # float64 tells all numbers of so many digits apart
 @dataclass(frozen=True, slots=True)
 class Texts:
     """``codes`` (int32) index ``names``; -1 for an empty or null cell. ``faults`` gives by code the reason why a value
-    is not an entity; such codes come after all names."""
+    is not an entity; such codes come after all names. ``sharing`` columns, without gaps or faults, together use all
+    names; it is 0 if that is not known."""
 
     codes: np.ndarray
     names: Names
     faults: dict[int, str] = field(default_factory=dict)
+    sharing: int = 0
 
 
 def texts_of(column: Column, title: str) -> Texts:
@@ -167,7 +169,7 @@ def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = 
     if known is not None and len(columns) == 1 and not len(known.texts):
         whole = integers(columns[0][0])
         if whole is not None and whole.codes is None and np.array_equal(whole.values, known.numbers):
-            return [Texts(known.ranks, known)]
+            return [Texts(known.ranks, known, {}, 1)]
     read = [_values_of(column, title) for column, title in columns]
     spelled = [texts for texts in read if isinstance(texts, TextValues)]
     distinct, fronts = united([whole.values for whole in read if isinstance(whole, WholeValues)])
@@ -176,7 +178,8 @@ def texts_together(columns: Sequence[tuple[Column, str]], known: Names | None = 
         names, faults, (front, *rests) = _named(spelled, names)
         fronts = [renumbered(ranks, front) for ranks in fronts]
     ranks = {WholeValues: iter(fronts), TextValues: iter(rests)}
-    return [Texts(renumbered(part.codes, next(ranks[type(part)])), names, faults) for part in read]
+    sharing = len(columns) if all(part.codes is None for part in read) else 0
+    return [Texts(renumbered(part.codes, next(ranks[type(part)])), names, faults, sharing) for part in read]
 
 
 def _values_of(column: Column, title: str) -> WholeValues | TextValues:
