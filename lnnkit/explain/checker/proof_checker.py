@@ -115,6 +115,7 @@ class _Premises:
         exact = self.exact.get(form)
         if exact is not None:
             return exact
+        boxes: list[Box] = []
         for pattern, box, excepted, of_unnamed in self._blanket:
             alike = pattern.name == form.name or pattern.arithmetic is not None  # a formula whose text may be shorter
             if pattern.kind == form.kind and alike and covers(pattern, form):
@@ -125,7 +126,7 @@ class _Premises:
                     more = (({*atom.entities} - {*pattern.all_terms}, atom.name) for atom in atoms)
                     excepts = any(entities & self._world.origins.entities(name) for entities, name in more)
                     if _equalities(pattern) == _equalities(form) and not excepts:
-                        return box
+                        boxes.append(box)
                     continue
                 named = all(isinstance(term, str) and not term.startswith(OTHER) for term in form.terms)
                 given = self._world.origins.of(form.name, form.entities) if named else ()
@@ -134,8 +135,10 @@ class _Premises:
                     free = box != NO_VALUE and min(fact.upper for fact in given) <= box[1]
                 unnamed = any(str(term).startswith(f"{OTHER}?") for term in form.terms)
                 if free and (not unnamed or of_unnamed()):
-                    return box
-        return _unknown(form, self._world)
+                    boxes.append(box)
+        boxes = boxes or [_unknown(form, self._world)]
+        low, high = max(low for low, _ in boxes), min(high for _, high in boxes)
+        return (low, high) if low <= high else boxes[0]  # a number without a value, or what contradicts itself
 
     def instances(self, form: Form, unnamed: bool = False) -> Iterator[tuple[Assertion, float, dict[str, str], Form]]:
         """The statements that conclude an atom, each with its lower truth, the assignments that unify its conjunct with

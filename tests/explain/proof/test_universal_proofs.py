@@ -80,3 +80,19 @@ def test_random_quantified_rules(block: range) -> None:
             continue
         for atom in (f"{p}({name})" for p in "GH" for name in ("a1", "a2", "a3")):
             assert kb.explain(atom).verify() == [], f"seed {seed}: {atom}\n{text}"
+
+
+def test_both_ends_of_what_is_said_of_all_are_read() -> None:
+    """The sums are empty whoever is meant: their lower and their upper ends have premises of their own."""
+    kb = lnnkit.loads("""\
+predicate A(p, q) closed
+predicate Unlike closed
+number u(q)
+number v(p)
+fact F(a, b)
+rule (sum X: u(Q) where A(X, Q)) != (sum Y: v(P) where A(P, Y)) -> Unlike
+query Unlike
+""")
+    proof = kb.explain("Unlike")
+    assert proof.upper == 0
+    assert proof.verify() == []
