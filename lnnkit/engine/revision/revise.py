@@ -72,15 +72,17 @@ def revise(
     loosened, tightened, listed = entered
     atoms = len(run.grounding.atoms)
     limits = Limits(max(_FEW, atoms // _SHARE), _ROUNDS + (start - run.revised_chunks) // 8 + atoms // 1000)
-    if changed.leaving:  # joins find what depends on those who leave as long as they are there
-        left = DependentRows(run, union(loosened, changed.leaving_rows(run)), changed, limits.rows, {*tables.values()})
-        loosened = left.rows()
-        if left.count > limits.rows:
-            return False
     if not completed_once and any(map(changed.concerns, run.completion_rules())):
         return False
-    changed.apply(run)
+    loosened = union(loosened, changed.leaving_rows(run))
     completed = derived_tables(run) if completed_once else set[Relation]()
+    if completed:
+        if changed.leaving:  # joins find what depends on those who leave as long as they are there
+            left = DependentRows(run, loosened, changed, limits.rows, {*tables.values()})
+            loosened = left.rows()
+            if left.count > limits.rows:
+                return False
+        changed.apply(run)
     if completed or around_aggregates(run.plan):  # these are worked out from facts once, before rounds
         loosened = union(loosened, tightened)
     again = revise_strata(run, loosened, changed, limits, watch) if completed else {}
@@ -96,6 +98,8 @@ def revise(
     rows = dependent.rows()
     if dependent.count > limits.rows:
         return False
+    if not completed:
+        changed.apply(run)
     run.progress = Progress()
     moved = _rederived(run, rows, tightened, listed, again, changed, completed)
     if moved is None:
