@@ -181,24 +181,23 @@ def complete(
         state.trail.completed(predicates, start)
         if first:
             begin_aggregates(run, {name for names, _ in run.strata[position + 1 :] for name in names})
-        if not first:
-            most, raised, lowered = 0.0, dict[Relation, Array](), dict[Relation, Array]()
-            for table, rows in before.items():
-                state.restore(table, rows, old[table])
-                state.arrest(table, rows)
-                bounds = table.read(rows)
-                table.deviate(rows, *bounds)
-                run.encoded.refresh(table, rows)
-                gains = [np.abs(now - end) for now, end in zip(bounds, old[table], strict=True)]
-                most = max(most, *(float(gain.max(initial=0)) for gain in gains))
-                ends = [gain > state.noise for gain in gains]
-                raised[table], lowered[table] = (rows[end] for end in ends)
-                if any_set(ends[0] | ends[1]):
-                    moved[table] = rows[ends[0] | ends[1]]
-            if pace is not None and any(table in moved for table in before):
-                pace.note(most, (raised, lowered), settled=known == len(atoms))
-        elif run.demanded:
-            moved |= completed(run, predicates)
+            moved |= completed(run, predicates) if run.demanded else {}
+            continue
+        most, raised, lowered = 0.0, dict[Relation, Array](), dict[Relation, Array]()
+        for table, rows in before.items():
+            state.restore(table, rows, old[table])
+            state.arrest(table, rows)
+            bounds = table.read(rows)
+            table.deviate(rows, *bounds)
+            run.encoded.refresh(table, rows)
+            gains = [np.abs(now - end) for now, end in zip(bounds, old[table], strict=True)]
+            most = max(most, *(float(gain.max(initial=0)) for gain in gains))
+            ends = [gain > state.noise for gain in gains]
+            raised[table], lowered[table] = (rows[end] for end in ends)
+            if any_set(ends[0] | ends[1]):
+                moved[table] = rows[ends[0] | ends[1]]
+        if pace is not None and any(table in moved for table in before):
+            pace.note(most, (raised, lowered), settled=known == len(atoms))
     return moved
 
 

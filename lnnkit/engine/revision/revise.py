@@ -92,9 +92,8 @@ def revise(
     neurons = [tables[str(formula.auxiliary)] for formula in changed.definitions]
     all_rows = {table: range(len(table)) for table in neurons if len(table)}
     completed_until = trail.chunk_count
-    dependent = DependentRows(
-        run, union(loosened, again, all_rows), changed, limits.rows, {*tables.values()} - completed
-    )
+    loosened = union(loosened, again, all_rows)
+    dependent = DependentRows(run, loosened, changed, limits.rows, {*tables.values()} - completed)
     rows = dependent.rows()
     if dependent.count > limits.rows:
         return False
