@@ -10,7 +10,7 @@ import pytest
 
 import lnnkit
 from tests.blocks import in_blocks
-from tests.kb.test_retracting import answered
+from tests.kb.drawn_facts import DrawnFacts, Key
 from tests.kb.test_revising import counted
 
 RULES = """\
@@ -67,10 +67,8 @@ forall Z: Z = n1 | B(Z)
 """.splitlines()
 PREDICATES = {"E": 2, "B": 1, "S": 1, "R": 2, "C": 1, "D": 1, "A": 1, "F": 1, "G": 1, "H": 2, "P": 0, "Q": 0}
 
-Key = tuple[str, tuple[str, ...]]
 
-
-class Town:
+class Town(DrawnFacts):
     """A knowledge base about few entities, of which many come and go, and its facts."""
 
     def __init__(self, seed: int) -> None:
@@ -100,48 +98,6 @@ class Town:
             return (self.draw.choice((0, 1, 2, 5)),)
         degrees = ((0.5, 1.0), (0.25, 0.75), (0.0, 1.0), (0.0, 0.0))
         return (1.0, 1.0) if self.crisp or self.draw.random() < 0.5 else self.draw.choice(degrees)
-
-    def text(self) -> str:
-        lines = [self.program]
-        for (name, of), bounds in self.facts.items():
-            stated = f" = {bounds[0]}" if name == "V" else f" in [{bounds[0]}, {bounds[1]}]"
-            lines.append(f"fact {name}({', '.join(of)}){stated}\n")
-        return "".join(lines)
-
-    def change(self) -> None:
-        kind = self.draw.choice(("tell", "retract", "retract", "replace"))
-        if kind == "retract" and self.facts:
-            key = self.draw.choice(list(self.facts))
-            self.kb.retract(key[0], [key[1]])
-            del self.facts[key]
-        elif kind != "retract":
-            key = self.key()
-            if kind == "replace" or key not in self.facts:
-                self.facts[key] = self.bounds(key)
-                getattr(self.kb, kind)(key[0], [[*key[1], *self.facts[key]]])
-
-    def unlike(self) -> str:
-        """The program and its facts, if some change leads to other answers."""
-        for _ in range(6):
-            with self.kb.transaction():
-                for _ in range(self.draw.choice((1, 1, 1, 2, 3))):
-                    self.change()
-            try:
-                fresh = lnnkit.loads(self.text())
-            except lnnkit.ProgramError:  # of a fact alone something was known
-                return ""
-            if answered(self.kb) != answered(fresh):
-                return self.text()
-        rows = [(table, answer) for table in self.kb.answers() for answer in table if not answer.contested]
-        table, answer = self.draw.choice(rows) if rows else (None, None)
-        if table is not None and answer is not None:
-            asked = table.query
-            for variable, entity in answer.bindings.items():
-                asked = asked.replace(variable, f'"{entity}"')
-            proof = self.kb.explain(asked)
-            if proof.verify() or (proof.lower, proof.upper) != (answer.lower, answer.upper):
-                return f"{asked}: {proof.verify()}\n{self.text()}"
-        return ""
 
 
 @pytest.mark.parametrize("block", in_blocks(range(1200), 30, plain=2))

@@ -8,7 +8,7 @@ import pytest
 
 import lnnkit
 from tests.blocks import in_blocks
-from tests.kb.test_retracting import answered
+from tests.kb.drawn_facts import DrawnFacts, Key
 from tests.kb.test_revising import counted
 
 RULES = """\
@@ -60,10 +60,8 @@ forall Z: E(X, Z) -> ~K(Z)
 """.splitlines()
 WIDTHS = {"E": 2, "R": 2, "L": 2, "H": 2, "Q": 0, **dict.fromkeys("BSCDKMNGFATU", 1)}
 
-Key = tuple[str, tuple[str, ...]]
 
-
-class Levels:
+class Levels(DrawnFacts):
     """A knowledge base in which facts, closed predicates of several strata and open ones rest on one another."""
 
     rules, queries, drawn, numbers = RULES, QUERIES, "EEEEEEBBBSSSVVRCK", ("",)
@@ -93,42 +91,6 @@ class Levels:
             return (low, low if self.crisp or self.draw.random() < 0.8 else low + 1)
         degrees = ((0.5, 1.0), (0.25, 0.75), (0.0, 1.0), (0.0, 0.0))
         return (1.0, 1.0) if self.crisp or self.draw.random() < 0.5 else self.draw.choice(degrees)
-
-    def text(self) -> str:
-        lines = [self.program]
-        for (name, of), bounds in self.facts.items():
-            lines.append(f"fact {name}({', '.join(of)}) in [{bounds[0]}, {bounds[1]}]\n")
-        return "".join(lines)
-
-    def change(self) -> None:
-        kind = self.draw.choice(("tell", "retract", "retract", "replace"))
-        if kind == "retract" and self.facts:
-            key = self.draw.choice(list(self.facts))
-            self.kb.retract(key[0], [key[1]])
-            del self.facts[key]
-        elif kind != "retract":
-            key = self.key()
-            if kind == "replace" or key not in self.facts:
-                self.facts[key] = self.bounds(key)
-                getattr(self.kb, kind)(key[0], [[*key[1], *self.facts[key]]])
-
-    def unlike(self) -> str:
-        """The program and its facts, if some change leads to other answers or to a proof that does not verify."""
-        for _ in range(6):
-            with self.kb.transaction():
-                for _ in range(self.draw.choice((1, 1, 1, 2, 3))):
-                    self.change()
-            if answered(self.kb) != answered(lnnkit.loads(self.text())):
-                return self.text()
-        rows = [(table, answer) for table in self.kb.answers() for answer in table if not answer.contested]
-        for table, answer in self.draw.sample(rows, min(3, len(rows))):
-            asked = table.query
-            for variable, entity in answer.bindings.items():
-                asked = asked.replace(variable, f'"{entity}"')
-            proof = self.kb.explain(asked)
-            if proof.verify() or (proof.lower, proof.upper) != (answer.lower, answer.upper):
-                return f"{asked}: {proof.verify()}\n{self.text()}"
-        return ""
 
 
 def unlike(kind: type[Levels], seed: int) -> str:
