@@ -18,7 +18,6 @@ from lnnkit.engine.planning.compiling import FactProfile, Plans
 from lnnkit.engine.planning.inference_plan import Outline, Plan
 from lnnkit.engine.rounds import infer_rounds
 from lnnkit.engine.start.first_bounds import (
-    around_aggregates,
     arrest_impossible,
     begin_aggregates,
     catch_up,
@@ -120,7 +119,7 @@ def _infer(run: Run, round_limit: int, watch: Watch | None) -> None:
 
 def _settle(run: Run, round_limit: int, watch: Watch | None) -> None:
     """Alternate completion and rounds until neither changes anything."""
-    run.waiting |= around_aggregates(run.plan)
+    run.waiting |= run.plan.around_aggregates
     _renew(run, loosen_comparisons(run))
     initialise_comparisons(run)
     begin_aggregates(run, run.plan.lifted.closed_derived)

@@ -26,7 +26,6 @@ from lnnkit.engine.response.proposing import GroupResponse
 from lnnkit.engine.response.respond import completing, on_device, respond
 from lnnkit.engine.response.response_table import ResponseTable
 from lnnkit.engine.response.rule_response import RuleResponse
-from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.assembled import Assembler
 from lnnkit.join.instances.grounding import Grounding
 from lnnkit.join.instances.group_rule import GroupRule
@@ -274,10 +273,6 @@ class Run:
     def completing(self) -> frozenset[str]:
         """The tables that completions read and write."""
         return frozenset().union(*map(self.completed_from, range(len(self.strata))))
-
-    def completion_rules(self) -> Iterator[DeltaRule]:
-        """The rules by which predicates and numbers are completed."""
-        return (self.responses[member].rule for _, members in self.strata for member in members)
 
     def measured(self, member: int, inbox: Inbox) -> AbstractContextManager[None]:
         """A context in which a member leaves proposals, recorded with the time that it takes if anything is."""

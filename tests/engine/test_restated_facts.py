@@ -17,7 +17,7 @@ from lnnkit.engine.response.proposing import GroupResponse, reader
 from lnnkit.engine.response.respond import respond
 from lnnkit.engine.response.rule_response import RuleResponse
 from lnnkit.engine.revision import revise
-from lnnkit.engine.revision.reset_rows import union
+from lnnkit.engine.revision.reset_rows import moved_since, union
 from lnnkit.engine.revision.restated_facts import RestatedAtom, enter_restated
 from lnnkit.join.bindings import Bindings
 from lnnkit.store.relations import Relation
@@ -162,7 +162,7 @@ def test_rows_that_are_no_tighter_than_before_they_were_reset(seed: int) -> None
                 table.writable(side)[row] = rng.choice(DEGREES)
             if float(table.bounds[0][row]) > low or float(table.bounds[1][row]) < high:
                 moved.setdefault(table, set()).add(row)
-    kept = revise._tighter(first, reset, before)
+    kept = moved_since(first, reset, before, tighter=True)
     expected = {
         table: [
             r for r in rows.tolist() if r not in reset.get(table, np.empty(0)).tolist() or r in moved.get(table, ())

@@ -103,6 +103,18 @@ class Plan(Outline):
         """Those that statements mention, by the sorts of their positions."""
         return constants(self.lifted)
 
+    @cached_property
+    def around_aggregates(self) -> frozenset[str]:
+        """The shared neurons that are aggregates, or beneath one, and the comparisons above them or above numbers that
+        are completed."""
+        graph, names = self.lifted.graph, {str(formula.auxiliary): formula for formula in self.shared.formulas}
+        aggregates, numbers = [name for name, formula in names.items() if formula.measures], self.lifted.derived_numbers
+        if not aggregates and not numbers:
+            return frozenset()
+        around = {*aggregates, *numbers}
+        above = {name for name, f in names.items() if f.compares and not graph.below(name).isdisjoint(around)}
+        return frozenset(above | (names.keys() & graph.below(*aggregates)))
+
     def finder(self, formula: Formula, reading: AnalysedFormula | None = None) -> NeedFinder:
         """What finds the formula's needs; without a reading, only those that do not depend on what it sends."""
         reading = reading or AnalysedFormula(formula, self.analyses.of(formula))

@@ -10,7 +10,6 @@ import numpy as np
 from lnnkit.engine.bounds_state import distinct
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.revision.changed_sorts import ChangedSorts
-from lnnkit.engine.start.first_bounds import around_aggregates
 from lnnkit.formula.unfolding import Formula
 from lnnkit.join.delta_rule import DeltaRule
 from lnnkit.join.instances.group_rule import GroupRule
@@ -45,7 +44,7 @@ class DependentRows:
         self._defining = {response.rule.formula.auxiliary: response.rule for response in run.responses.values()}
         for table, rows in loosened.items():
             self._mark(table, rows)
-        aggregates = around_aggregates(run.plan)
+        aggregates = run.plan.around_aggregates
         for formula in run.plan.shared.formulas:  # operands first
             table = run.grounding.atoms.tables[str(formula.auxiliary)]
             if table.name in self._defining and table in tables:

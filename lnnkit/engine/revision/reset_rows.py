@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
+import numpy as np
+
 from lnnkit.engine.bounds_state import distinct
 from lnnkit.engine.inference_run import Run
 from lnnkit.engine.response.proposing import GroupResponse
@@ -13,6 +15,7 @@ from lnnkit.engine.revision.changed_sorts import within_sorts
 from lnnkit.engine.start.first_bounds import begin, initialise, initialise_rows
 from lnnkit.formula.unfolding import AUXILIARY, Formula
 from lnnkit.join.bindings import Bindings
+from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import Relation
 from lnnkit.store.row_arrays import Array, spelled_out
 from lnnkit.trail.events import Kind
@@ -64,6 +67,25 @@ def limited(response: Response, numbers: RowsOf) -> Iterator[Bindings]:
     for table, rows in numbers.items():
         for atom in response.rule.limits:
             yield from response.rule.reaching(atom, rows) if atom[0] == table.name else ()
+
+
+def bounds_of(rows: RowsOf) -> dict[Relation, Bounds]:
+    """A copy of the bounds that rows have now."""
+    return {table: Bounds(*(table.take(side, some).copy() for side in (0, 1))) for table, some in rows.items()}
+
+
+def moved_since(rows: RowsOf, before: RowsOf, bounds: Mapping[Relation, Bounds], *, tighter: bool) -> RowsOf:
+    """Those of some ``rows`` that were not among the ``before`` ones, or no longer have the ``bounds`` that these had;
+    with ``tighter`` only if an end is tighter than it was."""
+    moved = dict(rows)
+    for table in rows.keys() & before.keys():
+        place = np.minimum(before[table].searchsorted(rows[table]), len(before[table]) - 1)
+        old, now = Bounds(*(end.take(place) for end in bounds[table])), table.read(rows[table])
+        still = (now.lower <= old.lower) & (now.upper >= old.upper)
+        if not tighter:
+            still = (now.lower == old.lower) & (now.upper == old.upper)
+        moved[table] = rows[table][(before[table].take(place) != rows[table]) | ~still]
+    return {table: some for table, some in moved.items() if len(some)}
 
 
 def written_rows(run: Run, start: int, *, resets: bool = True) -> RowsOf:

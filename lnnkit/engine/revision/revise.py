@@ -25,7 +25,9 @@ from lnnkit.engine.revision.dependent_rows import DependentRows
 from lnnkit.engine.revision.reset_rows import (
     Response,
     RowsOf,
+    bounds_of,
     limited,
+    moved_since,
     reaching,
     reinitialise,
     reset,
@@ -35,9 +37,8 @@ from lnnkit.engine.revision.reset_rows import (
 from lnnkit.engine.revision.restated_facts import RestatedAtom, enter_restated, restated_sorts
 from lnnkit.engine.revision.revised_strata import Limits, derived_tables, revise_strata
 from lnnkit.engine.rounds import infer_rounds, merged
-from lnnkit.engine.start.first_bounds import around_aggregates, begin, catch_up
+from lnnkit.engine.start.first_bounds import begin, catch_up
 from lnnkit.join.bindings import Bindings
-from lnnkit.logic.bounds import Bounds
 from lnnkit.numeric import rises
 from lnnkit.store.relations import Relation
 from lnnkit.trail.events import Kind
@@ -72,7 +73,8 @@ def revise(
     loosened, tightened, listed = entered
     atoms = len(run.grounding.atoms)
     limits = Limits(max(_FEW, atoms // _SHARE), _ROUNDS + (start - run.revised_chunks) // 8 + atoms // 1000)
-    if not completed_once and any(map(changed.concerns, run.completion_rules())):
+    completions = (run.responses[member].rule for _, members in run.strata for member in members)
+    if not completed_once and any(map(changed.concerns, completions)):
         return False
     loosened = union(loosened, changed.leaving_rows(run))
     completed = derived_tables(run) if completed_once else set[Relation]()
@@ -83,9 +85,9 @@ def revise(
             if left.count > limits.rows:
                 return False
         changed.apply(run)
-    if completed or around_aggregates(run.plan):  # these are worked out from facts once, before rounds
+    if completed or run.plan.around_aggregates:  # these are worked out from facts once, before rounds
         loosened = union(loosened, tightened)
-    again = revise_strata(run, loosened, changed, limits, watch) if completed else {}
+    again = revise_strata(run, loosened, completed, changed, limits, watch) if completed else {}
     if again is None:
         return False
     tightened = {table: rows for table, rows in tightened.items() if table not in completed}
@@ -124,17 +126,18 @@ def _rederived(
     trail = run.state.trail
     trail.step()
     start = trail.chunk_count
-    before = {table: Bounds(*(table.take(side, some).copy() for side in (0, 1))) for table, some in rows.items()}
+    before = bounds_of(rows)
     reset(run, {table: some for table, some in rows.items() if table not in completed})
     if not _tighten(run, tightened):
         return None
     begin(run, [(response, response.rule.with_new_members(changed.joining)) for response in run.demanded])
     catch_up(run, changes(tightened))
-    aggregates, tables = around_aggregates(run.plan), run.grounding.atoms.tables
+    aggregates, tables = run.plan.around_aggregates, run.grounding.atoms.tables
     formulas = (f for f in run.plan.shared.formulas if not f.compares or f.auxiliary in aggregates)
     shared = [formula for formula in formulas if tables[str(formula.auxiliary)] not in completed]
     reinitialise(run, shared, rows, changed.definitions)
-    begun = _tighter(_deviating(written_rows(run, start, resets=False)), rows, before)  # some of new rows
+    written = _deviating(written_rows(run, start, resets=False))
+    begun = moved_since(written, rows, before, tighter=True)  # some of new rows
     numbers = {table: some for table, some in union(rows, tightened).items() if table.numeric}
     derived = _evaluate(run, union(rows, listed), again, numbers, changed)
     return union(tightened, again, begun, derived)
@@ -154,18 +157,6 @@ def _ended(run: Run, *statuses: Status) -> bool:
     progress = run.progress
     given_up = progress.arrested or run.state.crossed or run.unfinished or run.drift.met
     return progress.status in statuses and not given_up
-
-
-def _tighter(rows: RowsOf, reset: RowsOf, before: Mapping[Relation, Bounds]) -> RowsOf:
-    """The rows but for those that were ``reset`` and have no tighter bound now than ``before``."""
-    kept = dict(rows)
-    for table in rows.keys() & reset.keys():
-        some = rows[table]
-        place = np.minimum(reset[table].searchsorted(some), len(reset[table]) - 1)
-        (lower, upper), now = (end.take(place) for end in before[table]), table.read(some)
-        same = (reset[table].take(place) == some) & (now.lower <= lower) & (now.upper >= upper)
-        kept[table] = some[~same]
-    return {table: some for table, some in kept.items() if len(some)}
 
 
 def _deviating(some: RowsOf) -> RowsOf:

@@ -3,25 +3,29 @@ give, and derived again. Numbers are completed as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import chain
 from typing import NamedTuple
 
-import numpy as np
-
-from lnnkit.engine.bounds_state import no_rows
 from lnnkit.engine.completion import Inexact, exact_inputs
 from lnnkit.engine.inference_run import Pace, Run, Status, Watch, goes_on
 from lnnkit.engine.merge import Round, changes
 from lnnkit.engine.revision.changed_sorts import ChangedSorts
 from lnnkit.engine.revision.dependent_rows import DependentRows
-from lnnkit.engine.revision.reset_rows import RowsOf, reaching, reinitialise, reset, union, written_rows
+from lnnkit.engine.revision.reset_rows import (
+    RowsOf,
+    bounds_of,
+    moved_since,
+    reaching,
+    reinitialise,
+    reset,
+    union,
+    written_rows,
+)
 from lnnkit.engine.rounds import Moves, Rising, merged, to_fixpoint
 from lnnkit.engine.start.first_bounds import begin, catch_up
 from lnnkit.formula.unfolding import Formula
-from lnnkit.logic.bounds import Bounds
 from lnnkit.store.relations import Relation
-from lnnkit.store.row_arrays import Array
 
 
 class Limits(NamedTuple):
@@ -31,19 +35,22 @@ class Limits(NamedTuple):
     rounds: int
 
 
-def revise_strata(run: Run, moved: RowsOf, changed: ChangedSorts, limits: Limits, watch: Watch | None) -> RowsOf | None:
-    """Complete again what depends on rows that have ``moved``, as facts say; returns the rows of completed predicates,
-    and of neurons that they read, that move with them. None if a stratum has to be completed as a whole. All must have
+def revise_strata(
+    run: Run, moved: RowsOf, derived: Set[Relation], changed: ChangedSorts, limits: Limits, watch: Watch | None
+) -> RowsOf | None:
+    """Complete again what depends on rows that have ``moved``, as facts say; returns those of ``derived`` tables, which
+    completions write or compute, that move with them. None if a stratum has to be completed as a whole. All must have
     been completed once only."""
-    graph, derived = run.plan.lifted.graph, derived_tables(run)
+    graph = run.plan.lifted.graph
     neurons = {str(formula.auxiliary): formula for formula in run.plan.shared.formulas}
-    reset(run, {table: rows for table, rows in moved.items() if table not in derived})
+    stated = {table: rows for table, rows in moved.items() if table not in derived}
     for position, (_, members) in enumerate(run.strata):
         names = run.completed_from(position)
         beneath = graph.below(*(names & neurons.keys()))
         by_sorts = any(changed.concerns(response.rule) for response in run.responding(members).values())
         if (names | beneath).isdisjoint(table.name for table in moved) and not by_sorts:
             continue
+        reset(run, {table: stated.pop(table) for table in [*stated] if table.name in names | beneath})
         start = run.state.trail.chunk_count
         formulas = [formula for name, formula in neurons.items() if name in beneath]
         if any(formula in changed.definitions for formula in formulas):
@@ -93,7 +100,7 @@ def _revised_stratum(
     if dependent.count > limits.rows or any(table.derived for table in completed):
         return None
     rows = dependent.rows()
-    before = {table: Bounds(*(table.take(side, rows[table]).copy() for side in (0, 1))) for table in rows}
+    before = bounds_of(rows)
     state.trail.step()
     start = state.trail.chunk_count
     reset(run, {table: rows[table] for table in completed & rows.keys()})
@@ -103,16 +110,7 @@ def _revised_stratum(
     if not _rederived(run, position, rows, changed, limits.rounds, watch, exact=exact):
         return None
     state.trail.completed_again(position)
-    again = dict[Relation, Array]()
-    for table, written in written_rows(run, start).items():
-        at = np.flatnonzero(np.isin(written, rows.get(table, no_rows())))  # the others rose
-        same = np.zeros(len(written), bool)
-        if len(at):
-            place = rows[table].searchsorted(written.take(at))
-            ends = zip(before[table], table.read(written.take(at)), strict=True)
-            same[at] = np.all([end.take(place) == now for end, now in ends], 0)
-        again[table] = written[~same]
-    return {table: rows for table, rows in again.items() if len(rows)}
+    return moved_since(written_rows(run, start), rows, before, tighter=False)
 
 
 def _rederived(

@@ -149,7 +149,7 @@ def begin_aggregates(run: Run, pending: Collection[str]) -> None:
 def initialise_shared(run: Run) -> set[str | None]:
     """Give shared neurons, operands first, the bounds that their operands imply before the first round; comparisons
     have theirs already, and so has what aggregates read. Returns the names of the tables."""
-    begun = around_aggregates(run.plan)
+    begun = run.plan.around_aggregates
     chosen = [f for f in run.plan.shared.formulas if not f.compares and f.auxiliary not in begun]
     for formula in chosen:
         if str(formula.auxiliary) in run.plan.partly_known:
@@ -157,20 +157,6 @@ def initialise_shared(run: Run) -> set[str | None]:
         else:
             initialise(run, formula)
     return {formula.auxiliary for formula in chosen}
-
-
-def around_aggregates(plan: Plan) -> set[str]:
-    """The shared neurons that are aggregates, or beneath one, and the comparisons above them or above numbers that are
-    completed."""
-    graph = plan.lifted.graph
-    aggregates = [str(formula.auxiliary) for formula in plan.shared.formulas if formula.measures]
-    numbers = plan.lifted.derived_numbers
-    if not aggregates and not numbers:
-        return set()
-    beneath = graph.below(*aggregates)
-    names = {str(formula.auxiliary): formula for formula in plan.shared.formulas}
-    above = {n for n, f in names.items() if f.compares and not graph.below(n).isdisjoint([*aggregates, *numbers])}
-    return above | (names.keys() & beneath)
 
 
 def _differs(run: Run, formula: Formula) -> bool:

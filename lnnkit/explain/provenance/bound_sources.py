@@ -59,17 +59,12 @@ class BoundHistory:
         """The last event before ``tick``; of a bound that was reset since, the last of all: had it changed by that,
         what read it would have been reset too."""
         event = self._last(row, side, self._first(tick))
-        last = self._last(row, side, self._first(END)) if self._revised else None
-        return last if last is not None and self._reset_since(last, event) else event
-
-    def _reset_since(self, last: Event, event: Event | None) -> bool:
-        """Whether facts that changed have reset a bound after an ``event`` (None: before its first one)."""
-        later: Event | None = last
+        last = later = self._last(row, side, self._first(END)) if self._revised else None
         while later is not None and (event is None or later.number > event.number):
             if later.kind is Kind.RESET:
-                return True
+                return last
             later = self.previous(later)
-        return False
+        return event
 
     def previous(self, event: Event) -> Event | None:
         """The event before ``event`` of the same bound."""
